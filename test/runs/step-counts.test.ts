@@ -20,7 +20,7 @@ const STEP: Counts = { statements: 2, commits: 2, notifications: 0, kilobytes: 2
 const STEP_OF_64_KB: Counts = { statements: 2, commits: 2, notifications: 0, kilobytes: 128, large_texts_redacted: 1 }
 const RUN_OF_8_STEPS: Counts = { statements: 75, commits: 42, notifications: 5, kilobytes: 26, large_texts_redacted: 0 }
 
-/** As often as a run takes long: heartbeats of its lease, and checkpoints, which are joined while one is running. */
+/** As often as a run takes long: heartbeats of its lease; and checkpoints that are stored beside a step, of the first files and the last. */
 const timed = /^heartbeats?$|checkpoint/
 
 const LARGE = `head -c 48000 /dev/urandom | base64 -w 99 | head -c 64000`
@@ -143,17 +143,20 @@ test('only the first steps and those that change files are followed by a snapsho
   expect(await snapshotsOf(5, 'date >>times; sleep 0.03')).toBe(6)
 })
 
-test('steps in quick succession share packs: each pack waits for those that follow its first one', async () => {
-  const started: number[] = []
-  const { pack } = Packer.prototype
-  vi.spyOn(Packer.prototype, 'pack').mockImplementation(function (this: Packer, ...args) {
-    started.push(performance.now())
-    return pack.apply(this, args)
-  })
-  await countsOf(20, 'date >>times; sleep 0.03')
-  // What is pending before the publication, and when the turn ends, is stored at once.
-  const waits = started.slice(1, -2).map((at, n) => at - (started[n] ?? Number.NaN))
-  expect(waits.length).toBeGreaterThan(0)
-  // A timer of 50 ms may be early by the fraction that it rounds down.
-  for (const wait of waits) expect(wait).toBeGreaterThan(48)
+test('each step that changes files has a checkpoint, which is stored when its outcome is recorded; other steps have none', async () => {
+  const pack = vi.spyOn(Packer.prototype, 'pack')
+  const packsOf = async (steps: number, command: string) => {
+    pack.mockClear()
+    await countsOf(steps, command)
+    return pack.mock.calls.length
+  }
+  // The files of the checkout, and the commit at the end.
+  expect(await packsOf(6, 'date +%N >>times')).toBe(6 + 2)
+  expect(await packsOf(6, 'cat README.md')).toBe(1)
+  const [late] = await rows<{ number: number }>(
+    app,
+    `select count(*)::int as number from checkpoints c join log_entries l using (organization_id, run_id, seq)
+      where l.tool_name = 'shell' and c.created_at <> l.created_at`,
+  )
+  expect(late?.number).toBe(0)
 })

@@ -4,6 +4,7 @@ import { searchedText } from '../../core/runs/search/searched-text.ts'
 import { add_to_day, today } from '../access/usage-days.ts'
 import type { Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
+import { type FilesAfter, replace_checkpoint } from '../workspaces/checkpoints.ts'
 import type { EntryRow } from './log-entries.ts'
 
 /** An entry before it gets its `seq`. `json` is its body without run, seq, time and turn. */
@@ -38,8 +39,17 @@ export type UsageDelta = {
   cost_usd: string | null
 }
 
-/** What is appended together. `reserved_usd`: the amount that is reserved for the model call in flight from now on. */
-export type Addition = { entries?: NewEntry[]; records?: NewRecord[]; usage?: UsageDelta; reserved_usd?: string }
+/**
+ * What is appended together. `reserved_usd`: the amount that is reserved for the model call in flight from now on. `files`: those after the
+ * entries, so that neither is stored without the other.
+ */
+export type Addition = {
+  entries?: NewEntry[]
+  records?: NewRecord[]
+  usage?: UsageDelta
+  reserved_usd?: string
+  files?: FilesAfter | null
+}
 
 /** The state of the run that each append returns, so that the writer need not query it. `written_at`: of its entries, as their texts have it. */
 export type AppendResult = {
@@ -69,6 +79,8 @@ export async function append(
   const entries = add.entries ?? []
   const records = add.records ?? []
   const usage = add.usage ?? nothing
+  const files = add.files ?? null
+  const checkpoint = files !== null && 'tree' in files ? files : null
   // The first texts are the long ones as a rule. As elements of a list they would be escaped here and parsed there.
   const [first, ...other_entries] = entries
   const [first_record, ...other_records] = records
@@ -100,6 +112,14 @@ export async function append(
         insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, input_tokens, output_tokens, cached_tokens, cost_usd, cost_known)
         select organization_id, ${today}, id, $17::text, user_id, repository_id, $7, $8, $9, coalesce($10::numeric, 0), $10::numeric is not null
         from run where $17::text is not null ${add_to_day}
+      ), unchanged as (
+        update checkpoints c set through_seq = greatest(c.through_seq, run.total_logs) from run
+        where c.organization_id = run.organization_id and c.run_id = run.id and c.seq = $23::int
+      ), checkpoint as (
+        insert into checkpoints (organization_id, run_id, seq, through_seq, packs, tree, head, branch, left_out, base_sha)
+        select run.organization_id, run.id, run.total_logs - greatest(0, $4 - 1), run.total_logs, $24::int,
+          ($25::text[])[1], ($25::text[])[2], ($25::text[])[3], ($25::text[])[4], ($25::text[])[5]
+        from run where $24::int is not null ${replace_checkpoint}
       )
       select status, total_logs, pending_messages, interrupt_requested, turn, ${written_at} as written_at from run`,
     values: [
@@ -125,6 +145,9 @@ export async function append(
       entries.map(e => e.failed),
       other_entries.map(e => e.json),
       other_records.map(r => r.body),
+      files !== null && 'unchanged_since' in files ? files.unchanged_since : null,
+      checkpoint?.packs,
+      checkpoint && [checkpoint.tree, checkpoint.head, checkpoint.branch, checkpoint.left_out, checkpoint.base_sha],
     ],
   })
   return rows[0]

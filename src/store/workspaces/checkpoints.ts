@@ -25,11 +25,21 @@ const parseRow = <Row extends StoredRow>(row: Row) => ({
 })
 
 /** `left_out` as JSON text, which is redacted. */
-export type NewCheckpoint = Omit<StoredRow, 'packs' | 'base_sha'>
+type NewCheckpoint = Omit<StoredRow, 'packs' | 'base_sha'>
 export type NewPack = { tip: string; base_sha: string | null; content: Uint8Array }
+
+/** A checkpoint whose packs are stored, before it has a row. */
+export type KeptTree = Omit<StoredRow, 'seq' | 'through_seq'>
+/** The files of a run after an outcome: those of an earlier checkpoint, or a new one. */
+export type FilesAfter = { unchanged_since: number } | KeptTree
 
 /** Value of `through_seq` when no sandbox works on the files any more, so that they stay unchanged. */
 export const TO_THE_END = 2_147_483_647
+
+/** The last checkpoint of an entry counts. */
+export const replace_checkpoint = `on conflict (organization_id, run_id, seq) do update set through_seq = excluded.through_seq,
+  packs = excluded.packs, base_sha = excluded.base_sha, tree = excluded.tree, head = excluded.head, branch = excluded.branch,
+  left_out = excluded.left_out`
 
 const owned = `run as (select organization_id, id, total_logs from runs
   where organization_id = $1 and id = $2 and ${isHeldBy('$3')} for no key update)`
@@ -96,8 +106,7 @@ async function insertCheckpoints(
         insert into checkpoints (organization_id, run_id, seq, through_seq, packs, base_sha, tree, head, branch, left_out)
         select run.organization_id, run.id, c.seq, c.through_seq, $4, $5, c.tree, c.head, c.branch, c.left_out
         from run, unnest($6::int[], $7::int[], $8::text[], $9::text[], $10::text[], $11::text[]) as c (seq, through_seq, tree, head, branch, left_out)
-        on conflict (organization_id, run_id, seq) do update set through_seq = excluded.through_seq, packs = excluded.packs,
-          base_sha = excluded.base_sha, tree = excluded.tree, head = excluded.head, branch = excluded.branch, left_out = excluded.left_out
+        ${replace_checkpoint}
       )
       select 1 from run`,
     values: [
@@ -152,6 +161,31 @@ export async function checkpointAt(
     values: [organization_id, run_id, seq, tools_without_effect],
   })
   return rows[0] && parseRow(rows[0])
+}
+
+/** An action in the trace. */
+export type ActionRef = { seq: number; tool_name: string }
+
+/** Lists the actions from entry `after` to `through` that may have changed files, the newest first, at most `limit`. */
+export async function actionsBetween(
+  db: Db,
+  [organization_id, run_id]: [number, number],
+  {
+    after,
+    through,
+    tools_without_effect,
+    limit,
+  }: { after: number; through: number; tools_without_effect: readonly string[]; limit: number },
+): Promise<ActionRef[]> {
+  const { rows } = await db.query<ActionRef>({
+    name: 'actions_between',
+    text: `select seq, tool_name from log_entries
+      where organization_id = $1 and run_id = $2 and seq > $3 and seq <= $4
+        and message_type = 'ACTION' and tool_name <> all ($5)
+      order by seq desc limit $6`,
+    values: [organization_id, run_id, after, through, tools_without_effect, limit],
+  })
+  return rows
 }
 
 /** Returns the newest checkpoints of a run, newest first. */

@@ -20,7 +20,7 @@ import { readKnownCommands } from '../setup/known-commands.ts'
 import { leftOutBySetup } from '../setup/setup.ts'
 import type { AgentTurn, Begun } from './begin-conversation.ts'
 import { costOfChildren, relatedRuns } from './child-runs.ts'
-import { createLoopJournal } from './loop-journal.ts'
+import { createLoopJournal, type JournalOf } from './loop-journal.ts'
 import { type TurnMeter, watchLimits } from './turn-limits.ts'
 
 /** Runs the agent on a conversation until the loop ends. Disposing ends what its tools have opened. */
@@ -128,11 +128,11 @@ function folderInstructions({ deps, base }: AgentTurn, { instructions: { instruc
 }
 
 function partsOf(turn: AgentTurn, meter: TurnMeter) {
-  const { deps, writer, live, run, control, opened, observed, model, secrets } = turn
-  const onToolEnd = (name: string) => (mayChangeFiles(name) ? opened.current?.checkpoints.toolEnded() : undefined)
+  const { deps, writer, live, run, control, observed, model, secrets } = turn
+  const withFiles = keepFiles(turn, mayChangeFiles)
   return {
     model: observed.model(model),
-    journal: observed.journal(createLoopJournal({ writer, live, model: run.model, onToolEnd })),
+    journal: observed.journal(createLoopJournal({ writer, live, model: run.model, withFiles })),
     meter,
     retry: { ...retryPolicy, left_ms: meter.left_ms },
     request: { reasoning_effort: run.reasoning_effort, cache_key: `agentrun-${run.id}` },
@@ -144,6 +144,14 @@ function partsOf(turn: AgentTurn, meter: TurnMeter) {
     signal: control.signal,
   } satisfies Partial<LoopInput>
 }
+
+/** Records outcomes with the files of the turn; those of tools that change none, or of a turn without open files, alone. */
+export const keepFiles =
+  ({ opened, control }: AgentTurn, mayChange: (tool_name: string) => boolean): JournalOf['withFiles'] =>
+  (tool_name, entries, write) => {
+    const checkpoints = mayChange(tool_name) ? opened.current?.checkpoints : undefined
+    return checkpoints?.keep(entries, write, control.signal) ?? write(null)
+  }
 
 function callbacksOf({ deps, model, live, control, opened, startup, openFiles }: AgentTurn) {
   return {

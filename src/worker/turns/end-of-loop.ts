@@ -23,9 +23,6 @@ export type Round = {
   meter: TurnMeter
 }
 
-/** How long the publication waits until the files of the last step are stored. */
-const STORE_MS = 10_000
-
 type RoundEnd = End | 'sent_back' | 'interrupted'
 type Completed = Extract<End, { kind: 'completed' }>
 
@@ -33,12 +30,10 @@ type Completed = Extract<End, { kind: 'completed' }>
 export async function endOfLoop(turn: AgentTurn, round: Round, outcome: LoopOutcome): Promise<RoundEnd> {
   if (outcome.kind !== 'answer') return endWithoutAnswer(turn, outcome)
   const { deps, writer, control, openFiles } = turn
-  const { sandbox, checkpoints } = await openFiles()
+  const { sandbox } = await openFiles()
   const completed: Completed = { kind: 'completed', text: outcome.text.trim(), thought: outcome.thought }
   const { run, base, sendQuestion, conversation } = round
   if (base === null) return completed
-  // A worker that continues the publication elsewhere needs these files: without them it asks the model again.
-  await checkpoints.stored(STORE_MS)
   if (!(await writer.move({ from: ['running'], to: 'running', phase: 'push' }))) return endOfControl(control)
   const work = { deps: { ...deps, sendQuestion }, writer, control, run, base, sandbox }
   const published = await publish({ ...work, answer: completed.text, sent_back: conversation.sent_back })

@@ -9,6 +9,7 @@ import { notifyRun } from '../../store/notify.ts'
 import type { Addition, AppendResult, NewRecord, UsageDelta } from '../../store/runs/append.ts'
 import { insertEvent } from '../../store/runs/events.ts'
 import { takeMessages } from '../../store/runs/messages.ts'
+import type { FilesAfter } from '../../store/workspaces/checkpoints.ts'
 import { toolEntries } from '../../trace/agent-entries.ts'
 import { entry, errorEntry } from '../../trace/entry.ts'
 import { appendToolResult } from '../claim/keep-output.ts'
@@ -17,16 +18,16 @@ import type { RedactedAddition, RunWriter } from '../claim/run-writer.ts'
 import { record, usageOf } from './journal-records.ts'
 import { recordCompaction } from './record-compaction.ts'
 
-/** Receives the range of entries that a finished tool has in the trace. */
-type EntriesWritten = (seq: number, through_seq: number) => void
-
-type JournalOf = {
+export type JournalOf = {
   writer: RunWriter
   live: LiveChannel
   model: string
-  /** Called when a tool has finished, before that is written. */
-  onToolEnd(tool_name: string): EntriesWritten | undefined
+  /** Writes the outcome of a tool, as that many entries, with the files that it may have changed. */
+  withFiles(tool_name: string, entries: number, write: WriteOutcome): Promise<AppendResult>
 }
+
+/** `files`: null if the tool changes none, or if they could not be kept. */
+type WriteOutcome = (files: FilesAfter | null) => Promise<AppendResult>
 
 /** Returns the loop's journal on PostgreSQL: one fenced statement per write. */
 export function createLoopJournal(of: JournalOf): LoopJournal {
@@ -145,19 +146,18 @@ async function writeToolFinished(
   const { writer, live } = of
   await live.toolEnded()
   await writer.reportAlarms(`output of ${call.name.slice(0, 100)}`)
-  const entriesWritten = of.onToolEnd(call.name)
   const thought = response === null ? null : composed(thoughtOf(response))
   const finished = record('tool_finished', call.id, { call_id: call.id, message, ...(ends_turn && { ends_turn }) })
   const entriesOf = (artifact_url: string | null) => toolEntries(composed(call), composed(result), thought, artifact_url)
   const write = ({ records, ...add }: Addition, db?: Transactional) =>
     appendToolResult(writer, composed(result), entriesOf, { ...add, records: (records ?? []).map(composed) }, db)
-  const writeWithModelCall = (planned: PlannedCall) => {
+  const writeWithModelCall = (planned: PlannedCall, files: FilesAfter | null) => {
     const { records, reserved_usd } = modelStarted(planned)
-    return withLimitNotice(of, planned, db => write({ records: [finished, ...records], reserved_usd }, db))
+    return withLimitNotice(of, planned, db => write({ records: [finished, ...records], reserved_usd, files }, db))
   }
-  const written =
-    next !== null && 'kind' in next ? await writeWithModelCall(next) : await write({ records: [finished, ...toolStarted(next)] })
-  entriesWritten?.(written.total_logs - entriesOf(null).length + 1, written.total_logs)
+  const written = await of.withFiles(call.name, entriesOf(null).length, files =>
+    next !== null && 'kind' in next ? writeWithModelCall(next, files) : write({ records: [finished, ...toolStarted(next)], files }),
+  )
   return signalsOf(written)
 }
 

@@ -5,6 +5,7 @@ import type { ModelMessage, ToolCall } from '../../model/port.ts'
 import { composed } from '../../redaction/port.ts'
 import { listJournal } from '../../store/runs/journal.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
+import type { ActionRef } from '../../store/workspaces/checkpoints.ts'
 import { toolEntries } from '../../trace/agent-entries.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { SetupFailure } from '../setup/run-setup.ts'
@@ -76,7 +77,7 @@ function whyInterrupted({ started, inherited }: Pick<OpenCall, 'started' | 'inhe
 /** Adds a message about files that were restored to the conversation. */
 export async function addRestoredMessage(writer: RunWriter, restored: Restored | null): Promise<ModelMessage[]> {
   if (restored === null) return []
-  const { how, seq, up_to_date } = restored
+  const { how, seq, up_to_date, lost_actions } = restored
   const files =
     how === 'fresh'
       ? 'none of its files could be restored: it is a fresh checkout'
@@ -85,8 +86,14 @@ export async function addRestoredMessage(writer: RunWriter, restored: Restored |
         : `its files are as they were after entry ${seq} of the trace, and later changes are lost`
   return addMessage(
     writer,
-    `The workspace was recreated: ${files}. Files that git ignores, such as installed packages, and running processes are gone. Check before you rely on them.`,
+    `The workspace was recreated: ${files}.${lostText(lost_actions)} Files that git ignores, such as installed packages, and running processes are gone. Check before you rely on them.`,
   )
+}
+
+function lostText(lost: ActionRef[]): string {
+  if (lost.length === 0) return ''
+  const list = lost.toReversed().map(({ seq, tool_name }) => `${tool_name} (entry ${seq})`)
+  return ` The changes of these actions are missing, repeat what you need of them: ${list.join(', ')}.`
 }
 
 /** Adds a message about setup commands that failed to the conversation. */

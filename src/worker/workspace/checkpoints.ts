@@ -1,9 +1,10 @@
-import { isDatabaseAway } from '../../core/database-away.ts'
+import { orAborted } from '../../core/abort.ts'
 import { errorText } from '../../core/log.ts'
-import { settledWithin } from '../../core/timeout.ts'
+import { settledWithin, withTimeout } from '../../core/timeout.ts'
 import type { Snapshot } from '../../git/workspace/checkpoint-commands.ts'
-import type { BackgroundRedactor } from '../../redaction/port.ts'
-import { extendCheckpoint, type NewCheckpoint, saveCheckpoints, TO_THE_END } from '../../store/workspaces/checkpoints.ts'
+import type { Transactional } from '../../store/database.ts'
+import type { AppendResult } from '../../store/runs/append.ts'
+import { extendCheckpoint, type FilesAfter, type KeptTree, saveCheckpoints, TO_THE_END } from '../../store/workspaces/checkpoints.ts'
 import { errorEntry } from '../../trace/entry.ts'
 import { FencedError, requireOwned } from '../claim/fenced-error.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
@@ -12,69 +13,152 @@ import { diskProblem } from '../sandbox/disk-full.ts'
 import { type Packer, TooLarge } from './packer.ts'
 import type { Snapshots } from './snapshots.ts'
 
-/** A snapshot, when it was taken (`performance.now()`), and the entries of the trace from which to which it applies. */
-export type Found = { snapshot: Snapshot; found_at: number; seq: number; through_seq: number }
+/** A checkpoint that is stored: its entry, and its files. */
+export type StoredCheckpoint = { seq: number; snapshot: Snapshot }
 
-/** Snapshots in quick succession share a pack, also those that are taken while one is stored; that nothing has changed may be recorded later. */
-const GATHER_MS = 50
-const EXTEND_MS = 250
-const RETRY_MS = 1_000
-/** After so many consecutive steps without a checkpoint the trace reports it. A single late snapshot is normal. */
+/** The first snapshot of a workspace, which applies to these entries. `gap`: no stored checkpoint is known to apply until then. */
+export type FirstSnapshot = { snapshot: Promise<Snapshot | null>; seq: number; through_seq: number; gap: boolean }
+
+/** Maximum time that the outcome of a step waits until its files are stored. */
+const KEEP_MS = 60_000
+/** After so many consecutive steps without a checkpoint the trace reports it. A single failed snapshot is normal. */
 const MAX_MISSED = 3
 /** After a checkpoint that was too large, none is packed for this long. */
 const PAUSE_MS = 30_000
 
 type Deps = CheckpointDeps & LogDeps & TelemetryDeps & Pick<HostFolderDeps, 'folders' | 'disk_reserve_bytes'>
 
-/** Stores the files of one claimed run after each step: snapshots are taken while the agent works, packs are stored in the background, all writes are fenced. */
+/**
+ * Stores the files of one claimed run after each step. The outcome of a step is recorded together with the checkpoint of its files, so a worker
+ * on another disk never restores files without the changes of an action that succeeded (decisions.md#the-outcome-of-a-step-waits-for-its-files).
+ */
 export class Checkpoints implements AsyncDisposable {
   readonly #deps: Deps
   readonly #writer: RunWriter
   readonly #snapshots: Snapshots
   readonly #packer: Packer
-  /** Snapshots that are not stored yet, oldest first. */
-  #pending: Found[] = []
-  #stored: (Found & { stored_through: number }) | null
-  /** A step has no snapshot: the next one applies from its own entry on only. */
-  #gap = false
-  #storing: Promise<void> | null = null
-  /** Resolves when the snapshot of the last tool is pending, or failed. */
-  #noted: Promise<void> = Promise.resolve()
-  #timer: NodeJS.Timeout | null = null
-  #due = 0
+  /** The newest checkpoint, if it holds until now. */
+  #newest: StoredCheckpoint | null
+  /** Counts the checkpoints that were prepared: the outcome of an earlier one may be recorded after that of a later one. */
+  #prepared = 0
+  #preparing: Promise<unknown> = Promise.resolve()
+  /** An outcome was recorded without its files, which are still being packed. */
+  #overdue = false
   #not_before = 0
   #missed = 0
   readonly #reported = new Set<Code>()
   #over = false
 
-  constructor(deps: Deps, writer: RunWriter, snapshots: Snapshots, packer: Packer, stored: Found | null) {
+  constructor(deps: Deps, writer: RunWriter, snapshots: Snapshots, packer: Packer, stored: StoredCheckpoint | null) {
     this.#deps = deps
     this.#writer = writer
     this.#snapshots = snapshots
     this.#packer = packer
-    this.#stored = stored && { ...stored, stored_through: stored.through_seq }
+    this.#newest = stored
   }
 
-  /** The first snapshot. `gap`: no stored checkpoint is known to apply until then. */
-  opened({ snapshot, seq, through_seq, gap }: { snapshot: Snapshot; seq: number; through_seq: number; gap: boolean }): void {
-    if (gap) this.#gap = true
-    this.#note(snapshot, seq, through_seq)
-  }
-
-  /** A tool that may have changed files has ended. The returned function takes the range of its entries. */
-  toolEnded(): (seq: number, through_seq: number) => void {
-    const snapshotted = this.#snapshots.take()
-    return (seq, through_seq) => {
-      this.#noted = snapshotted.then(snapshot => {
-        if (snapshot === null) this.#miss()
-        else this.#note(snapshot, seq, through_seq)
-      })
+  /** Stores the first snapshot while the agent works. */
+  opened({ snapshot, seq, through_seq, gap }: FirstSnapshot): void {
+    if (gap) this.#newest = null
+    const { direct } = this.#writer
+    const store = async (kept: Kept | null) => {
+      if (kept !== null) await this.#storeAlone(kept, seq, through_seq)
     }
+    void this.#prepare(snapshot, direct).then(store).catch(this.#logFailure)
+  }
+
+  /**
+   * Records the outcome of a tool that may have changed files with `write`, as that many entries, once its files are stored. Null for `write`:
+   * they could not be stored in time, or `signal` fired. Rejects when `write` does.
+   */
+  async keep(entries: number, write: RecordOutcome, signal: AbortSignal): Promise<AppendResult> {
+    const kept = await this.#keepInTime(signal)
+    const written = await write(kept?.files ?? null)
+    if (kept !== null) this.#recorded(kept, firstOf(entries, written.total_logs))
+    return written
+  }
+
+  async #keepInTime(signal: AbortSignal): Promise<Kept | null> {
+    const preparing = this.#overdue ? Promise.resolve(null) : this.#prepare(this.#snapshots.take(), this.#writer.db)
+    const late = () => 'late' as const
+    const kept = await withTimeout(orAborted(preparing, signal), KEEP_MS, late).catch(error => {
+      if (!signal.aborted) this.#logFailure(error)
+      return signal.aborted ? late() : null
+    })
+    if (kept === 'late') {
+      this.#overdue = true
+      preparing
+        .catch(() => {})
+        .finally(() => {
+          this.#overdue = false
+        })
+    }
+    if (kept !== null && kept !== 'late') return kept
+    this.#prepared++
+    this.#newest = null
+    return null
+  }
+
+  /** Prepares one checkpoint at a time: snapshots are taken in this order. */
+  #prepare(snapshot: Promise<Snapshot | null>, db: Transactional): Promise<Kept | null> {
+    const began_at = performance.now()
+    const prepared = this.#preparing.then(() => this.#prepareNext(snapshot, began_at, db))
+    this.#preparing = prepared.catch(() => {})
+    return prepared
+  }
+
+  /** Stores the objects of a snapshot. Null: there is no snapshot, or the last one was too large. */
+  async #prepareNext(taking: Promise<Snapshot | null>, began_at: number, db: Transactional): Promise<Kept | null> {
+    const snapshot = await taking
+    if (snapshot === null) this.#miss()
+    if (snapshot === null || this.#over) return null
+    this.#missed = 0
+    this.#reportLeftOut(snapshot)
+    const newest = this.#newest
+    if (newest !== null && sameFiles(newest.snapshot, snapshot))
+      return { snapshot, files: { unchanged_since: newest.seq }, n: this.#prepared }
+    this.#newest = null
+    if (performance.now() < this.#not_before) return null
+    const files = await this.#storeObjects(snapshot, db)
+    this.#deps.telemetry.checkpointed({ ms: performance.now() - began_at, bytes: files.bytes })
+    return { snapshot, files: files.tree, n: ++this.#prepared }
+  }
+
+  async #storeObjects(snapshot: Snapshot, db: Transactional): Promise<{ tree: KeptTree; bytes: number }> {
+    const { max_run_bytes } = this.#deps.checkpoints
+    const pack = await this.#packer.pack(snapshot)
+    const stored = { base_sha: this.#packer.base_sha, checkpoints: [], pack, max_bytes: max_run_bytes }
+    const { packs } = requireOwned(await saveCheckpoints(db, this.#writer, stored))
+    if (packs === null) throw new TooLarge(`the checkpoints of this run would be more than ${max_run_bytes} bytes`)
+    await this.#packer.stored(pack, packs, snapshot)
+    const { tree, head, branch, left_out } = snapshot
+    // Names of files that are left out may contain a secret value.
+    const names = left_out.length === 0 ? null : await this.#writer.redactor.json(JSON.stringify(left_out))
+    const { base_sha } = this.#packer
+    return { tree: { tree, head, branch, left_out: names, packs, base_sha }, bytes: pack?.content.length ?? 0 }
+  }
+
+  /** The row of a new checkpoint is written: it is at entry `seq`. */
+  #recorded({ snapshot, files, n }: Kept, seq: number): void {
+    if ('tree' in files && n === this.#prepared) this.#newest = { seq, snapshot }
+  }
+
+  async #storeAlone(kept: Kept, seq: number, through_seq: number): Promise<void> {
+    const { direct } = this.#writer
+    if ('unchanged_since' in kept.files) {
+      requireOwned(await extendCheckpoint(direct, this.#writer, kept.files.unchanged_since, through_seq))
+      return
+    }
+    const { base_sha, packs: _, ...tree } = kept.files
+    const { max_run_bytes: max_bytes } = this.#deps.checkpoints
+    requireOwned(
+      await saveCheckpoints(direct, this.#writer, { base_sha, checkpoints: [{ ...tree, seq, through_seq }], pack: null, max_bytes }),
+    )
+    this.#recorded(kept, seq)
   }
 
   /** The snapshot failed, or files changed while it was taken. */
   #miss(): void {
-    this.#gap = true
     if (++this.#missed === MAX_MISSED) void this.#reportMissed()
   }
 
@@ -93,161 +177,31 @@ export class Checkpoints implements AsyncDisposable {
     return this.#snapshots.idle(signal)
   }
 
-  /** Resolves when the files of the last step are stored, or after `timeout_ms`. */
-  async stored(timeout_ms: number): Promise<void> {
-    await settledWithin(
-      this.#storePendingNow().catch(error => this.#trouble(error)),
-      timeout_ms,
-    )
-  }
-
-  async #storePendingNow(): Promise<void> {
-    await this.#noted
-    while (this.#pending.length > 0 && !this.#over) {
-      this.#stopTimer()
-      this.#storing ??= this.#storeNext()
-        .then(() => {})
-        .finally(() => {
-          this.#storing = null
-        })
-      await this.#storing
-    }
-    if (this.#stored !== null && this.#stored.through_seq > this.#stored.stored_through) this.#soon(EXTEND_MS)
-  }
-
-  /** Takes the last snapshot, when no process of the agent is left. Resolves when everything is stored, or after `timeout_ms`. */
+  /** Takes the last snapshot, when no process of the agent is left. Resolves when it is stored, or after `timeout_ms`. */
   async finish(timeout_ms: number): Promise<void> {
-    await settledWithin(
-      this.#finish().catch(error => this.#trouble(error)),
-      timeout_ms,
-    )
+    await settledWithin(this.#finish().catch(this.#logFailure), timeout_ms)
   }
 
   async #finish(): Promise<void> {
-    const snapshot = await this.#snapshots.take(true)
-    if (snapshot === null || this.#over) return
-    const { total_logs } = await this.#writer.append({})
     this.#not_before = 0
-    this.#note(snapshot, total_logs, TO_THE_END)
-    this.#stopTimer()
-    await this.#storing
-    // What was stored until now may have set another one.
-    this.#stopTimer()
-    await this.#storeAll()
+    const kept = await this.#prepare(this.#snapshots.take(true), this.#writer.direct)
+    if (kept === null || this.#over) return
+    const { total_logs } = await this.#writer.append({})
+    await this.#storeAlone(kept, total_logs, TO_THE_END)
   }
 
-  #note(snapshot: Snapshot, seq: number, through_seq: number): void {
-    this.#missed = 0
+  #reportLeftOut({ left_out }: Snapshot): void {
     for (const reason of ['too_large', 'unreadable'] as const) {
-      const paths = snapshot.left_out.filter(item => item.reason === reason).map(item => item.path)
+      const paths = left_out.filter(item => item.reason === reason).map(item => item.path)
       if (paths.length > 0) this.#report(codeOf[reason], leftOutMessage(reason, paths, this.#deps.checkpoints.max_file_bytes))
     }
-    if (performance.now() < this.#not_before && this.#pending.length > 0) {
-      this.#pending = []
-      this.#gap = true
-    }
-    const waiting = this.#pending.at(-1)
-    const newest = waiting ?? this.#stored
-    if (newest && !this.#gap && sameFiles(newest.snapshot, snapshot)) newest.through_seq = Math.max(newest.through_seq, through_seq)
-    else this.#pending.push({ snapshot, found_at: performance.now(), seq, through_seq })
-    this.#gap = false
-    this.#soon(Math.max(this.#pending.length > 0 ? GATHER_MS : EXTEND_MS, this.#not_before - performance.now()))
   }
 
-  #soon(ms: number): void {
-    const due = performance.now() + ms
-    if (this.#over || (this.#timer && this.#due <= due)) return
-    this.#stopTimer()
-    this.#due = due
-    this.#timer = setTimeout(() => {
-      this.#timer = null
-      this.#storing ??= this.#storeNext()
-        .then(more => {
-          if (more) this.#soon(GATHER_MS)
-        })
-        .catch(error => this.#trouble(error))
-        .finally(() => {
-          this.#storing = null
-        })
-    }, ms)
-  }
-
-  #stopTimer(): void {
-    if (this.#timer) clearTimeout(this.#timer)
-    this.#timer = null
-  }
-
-  async #storeAll(): Promise<void> {
-    let more = true
-    while (more) more = await this.#storeNext()
-  }
-
-  /** Stores what is pending now. Returns whether more has become pending meanwhile. */
-  async #storeNext(): Promise<boolean> {
-    if (this.#over) return false
-    const stored = this.#stored
-    // Before the next checkpoint replaces it.
-    if (stored && stored.through_seq > stored.stored_through) {
-      const { through_seq } = stored
-      requireOwned(await extendCheckpoint(this.#writer.direct, this.#writer, stored.seq, through_seq))
-      stored.stored_through = through_seq
-    }
-    if (this.#pending.length > 0) await this.#storePending()
-    return this.#pending.length > 0 || (this.#stored !== null && this.#stored.through_seq > this.#stored.stored_through)
-  }
-
-  /** Snapshots that cannot be packed are dropped; later ones stay pending. */
-  async #storePending(): Promise<void> {
-    const all = [...this.#pending]
-    // Only the last snapshot of an entry.
-    const batch = all.filter((found, i) => all.findLastIndex(({ seq }) => seq === found.seq) === i)
-    try {
-      await this.#store(batch)
-      this.#done(all)
-    } catch (error) {
-      if (error instanceof FencedError || isDatabaseAway(error)) throw error
-      // The earlier snapshots may hold files that are deleted by now: the last one alone may be small enough.
-      this.#done(error instanceof TooLarge && batch.length > 1 ? all.filter(found => found !== batch.at(-1)) : all)
-      if (this.#pending.length === 0) this.#gap = true
-      this.#not_before = performance.now() + PAUSE_MS
-      this.#logFailure(error)
-    }
-  }
-
-  #done(batch: Found[]): void {
-    this.#pending = this.#pending.filter(found => !batch.includes(found))
-  }
-
-  async #store(batch: Found[]): Promise<void> {
-    const pack = await this.#packer.pack(batch.map(found => found.snapshot))
-    const last = batch.at(-1)
-    if (last === undefined) return
-    const rows = await Promise.all(batch.map(found => checkpointOf(this.#writer.redactor, found)))
-    const { max_run_bytes } = this.#deps.checkpoints
-    const saved = requireOwned(
-      await saveCheckpoints(this.#writer.direct, this.#writer, {
-        ...{ base_sha: this.#packer.base_sha, checkpoints: rows, pack, max_bytes: max_run_bytes },
-      }),
-    )
-    if (saved.packs === null) throw new TooLarge(`the checkpoints of this run would be more than ${max_run_bytes} bytes`)
-    await this.#packer.stored(
-      pack,
-      saved.packs,
-      batch.map(found => found.snapshot),
-    )
-    this.#deps.telemetry.checkpointed({ ms: performance.now() - last.found_at, bytes: pack?.content.length ?? 0 })
-    this.#stored = Object.assign(last, { stored_through: rows.at(-1)?.through_seq ?? last.seq })
-  }
-
-  /** Retries while the database is unavailable. */
-  #trouble(error: unknown): void {
+  readonly #logFailure = (error: unknown): void => {
     if (error instanceof FencedError) this.#over = true
-    else if (isDatabaseAway(error)) this.#soon(RETRY_MS)
-    else this.#logFailure(error)
-  }
-
-  #logFailure(error: unknown): void {
+    if (this.#over) return
     const too_large = error instanceof TooLarge
+    if (too_large) this.#not_before = performance.now() + PAUSE_MS
     this.#deps.telemetry.checkpointed({ code: too_large ? 'too_large' : 'failed' })
     this.#deps.log('error', 'a checkpoint could not be stored', { error: errorText(error) })
     if (too_large)
@@ -266,23 +220,22 @@ export class Checkpoints implements AsyncDisposable {
 
   async [Symbol.asyncDispose]() {
     this.#over = true
-    this.#stopTimer()
     await this.#snapshots[Symbol.asyncDispose]()
-    await this.#storing
+    await this.#preparing
   }
 }
 
+/** Writes the outcome of a tool with the files after it. */
+type RecordOutcome = (files: FilesAfter | null) => Promise<AppendResult>
+
+/** An outcome without an entry of its own belongs to the last one. */
+const firstOf = (entries: number, total_logs: number) => total_logs - Math.max(0, entries - 1)
+
+/** A checkpoint whose objects are stored. `n`: its number among those that were prepared. */
+type Kept = { snapshot: Snapshot; files: FilesAfter; n: number }
+
 const sameFiles = (a: Snapshot, b: Snapshot) =>
   JSON.stringify([a.tree, a.head, a.branch, a.left_out]) === JSON.stringify([b.tree, b.head, b.branch, b.left_out])
-
-/** Names of files that are left out are redacted: they may contain a secret value. */
-const checkpointOf = async (
-  redactor: BackgroundRedactor,
-  { snapshot: { tree, head, branch, left_out }, seq, through_seq }: Found,
-): Promise<NewCheckpoint> => ({
-  ...{ seq, through_seq, tree, head, branch },
-  left_out: left_out.length === 0 ? null : await redactor.json(JSON.stringify(left_out)),
-})
 
 type Code = 'checkpoint_too_large' | 'checkpoint_unreadable' | 'checkpoint_failed'
 const codeOf = { too_large: 'checkpoint_too_large', unreadable: 'checkpoint_unreadable' } as const

@@ -42,45 +42,48 @@ export class Packer {
     for (const sha of known) this.#known.add(sha)
   }
 
-  /** Null: there is nothing new in them. Commits of the agent that are too large, or that git's check rejects, are removed from the snapshots. Rejects with TooLarge, SandboxError, GitError. */
-  async pack(snapshots: Snapshot[]): Promise<NewPack | null> {
+  /**
+   * Null: there is nothing new in it. A commit of the agent that is too large, or that git's check rejects, is removed from the snapshot. Rejects
+   * with TooLarge, SandboxError, GitError.
+   */
+  async pack(snapshot: Snapshot): Promise<NewPack | null> {
     await this.#knowBase()
-    const last = snapshots.at(-1)
-    const trees = this.#unknown(snapshots.map(({ tree }) => tree))
-    const heads = this.#unknown(snapshots.flatMap(({ head }) => head ?? []))
-    if (last === undefined || (trees.length === 0 && heads.length === 0)) return null
+    const { tree, head } = snapshot
+    const new_head = head === null || this.#known.has(head) ? null : head
+    if (this.#known.has(tree) && new_head === null) return null
     try {
-      return await this.#create(last, trees, heads)
+      return await this.#create(tree, new_head)
     } catch (error) {
       const about_objects = error instanceof TooLarge || (error instanceof GitError && ['corrupt', 'too_large'].includes(error.code))
-      if (!about_objects || heads.length === 0) throw error
-      for (const snapshot of snapshots) if (snapshot.head !== null && heads.includes(snapshot.head)) snapshot.head = null
-      return await this.#create(last, trees, [])
+      if (!about_objects || new_head === null) throw error
+      snapshot.head = null
+      return await this.#create(tree, null)
     }
   }
 
   /** The result of the last `pack` is stored, as number `packs` of the run unless it was null. */
-  async stored(pack: NewPack | null, packs: number, snapshots: Snapshot[]): Promise<void> {
-    for (const { tree, head } of snapshots) for (const sha of [tree, head]) if (sha !== null) this.#known.add(sha)
+  async stored(pack: NewPack | null, packs: number, { tree, head }: Snapshot): Promise<void> {
+    for (const sha of [tree, head]) if (sha !== null) this.#known.add(sha)
     if (pack === null) return
     this.#tip = pack.tip
     await withObjectCache(this.#git, this.#kept.run_id, () => markKept(this.#git, this.#kept.run_id, packs))
   }
 
-  async #create(last: Snapshot, trees: string[], heads: string[]): Promise<NewPack> {
+  /** `head`: a commit that is not stored yet. */
+  async #create(tree: string, head: string | null): Promise<NewPack> {
     const base = this.base_sha === null ? [] : [this.base_sha]
     const tip = this.#tip === null ? [] : [this.#tip]
-    const parents = [...new Set([...(tip.length > 0 ? tip : base), ...heads.slice(-1)])]
-    const also = [...trees.filter(tree => tree !== last.tree), ...heads]
+    const heads = head === null ? [] : [head]
+    const parents = [...new Set([...(tip.length > 0 ? tip : base), ...heads])]
     const chunks: Uint8Array[] = []
     let bytes = 0
-    const created = await this.#snapshots.pack({ tree: last.tree, parents, also, without: [...base, ...tip] }, chunk => {
+    const created = await this.#snapshots.pack({ tree, parents, also: heads, without: [...base, ...tip] }, chunk => {
       bytes += chunk.length
       if (bytes > this.#max_bytes) throw new TooLarge(`the changes of a step take more than ${this.#max_bytes} bytes`)
       chunks.push(chunk)
     })
     const content = Buffer.concat(chunks)
-    const objects = [...new Set([created, last.tree, ...trees, ...heads])]
+    const objects = [created, tree, ...heads]
     await withObjectCache(this.#git, this.#kept.run_id, () =>
       importPack(this.#git, this.#kept, { pack: content, objects, max_bytes: this.#max_bytes }),
     )
@@ -92,6 +95,4 @@ export class Packer {
     if (this.base_sha === null || this.#known.has(this.base_sha)) return
     this.#known.add(await treeOf(this.#git, this.#kept, this.base_sha)).add(this.base_sha)
   }
-
-  #unknown = (objects: string[]): string[] => [...new Set(objects)].filter(sha => !this.#known.has(sha))
 }

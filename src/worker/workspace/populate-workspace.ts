@@ -1,6 +1,6 @@
 import { treeOf } from '../../git/objects/object-cache.ts'
 import { hasCommit } from '../../git/read/revisions.ts'
-import type { Prepared, Snapshot } from '../../git/workspace/checkpoint-commands.ts'
+import type { Prepared } from '../../git/workspace/checkpoint-commands.ts'
 import { removeFilesCommand } from '../../git/workspace/workspace-commands.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { CheckpointRow } from '../../store/workspaces/checkpoints.ts'
@@ -10,8 +10,8 @@ import type { Templates } from '../base/templates.ts'
 import type { GitDeps } from '../deps.ts'
 import type { FilesOf } from '../setup/run-setup.ts'
 import { leaveOut } from '../setup/setup.ts'
-import type { Found } from './checkpoints.ts'
-import { type Last, type Restored, type Restoring, recordRestored, restore } from './restore.ts'
+import type { FirstSnapshot, StoredCheckpoint } from './checkpoints.ts'
+import { type Last, listLostActions, type Restored, type Restoring, recordRestored, restore } from './restore.ts'
 
 /** `last`: the newest checkpoint of the run, null where it has none. */
 export type Filling = Restoring & {
@@ -25,16 +25,8 @@ export type Filling = Restoring & {
 
 type SetUpFiles = { seq: number; left_out: string[] }
 
-/** A workspace that is ready: its first snapshot, which applies from entry `seq` on, and the checkpoint that is stored already. */
-export type Filled = {
-  snapshot: Promise<Snapshot | null>
-  stored: Found | null
-  seq: number
-  through_seq: number
-  /** No stored checkpoint is known to apply until now. */
-  gap: boolean
-  restored: Restored | null
-}
+/** A workspace that is ready: its first snapshot, and the checkpoint that is stored already. */
+export type Filled = FirstSnapshot & { stored: StoredCheckpoint | null; restored: Restored | null }
 
 /** Fills an empty workspace with the run's newest checkpoint, or with a clone. Throws StartError. */
 export async function fillWorkspace(to: Filling): Promise<Filled> {
@@ -53,7 +45,7 @@ async function restoreWorkspace(to: Filling, last: Last, set_up_ahead: string[] 
   if (laid.beside) await leaveOut(to.deps, to.sandbox, laid.beside, to.signal)
   const set_up = laid.beside ? null : await to.setUp?.('agent', 'emptied')
   const { up_to_date } = restored
-  const common = { stored: up_to_date ? foundOf(row) : null, gap: !up_to_date, restored }
+  const common = { stored: up_to_date ? storedOf(row) : null, gap: !up_to_date, restored }
   const from = (seq: number, snapshot: Filled['snapshot']) => ({ ...common, snapshot, seq, through_seq: seq })
   if (set_up) return from(set_up.seq, to.snapshots.prepare({ from: 'tree', tree: row.tree, without: set_up.left_out }))
   return switched === null ? from(laid.seq, Promise.resolve(laid.snapshot)) : from(switched, to.snapshots.take(true))
@@ -77,7 +69,8 @@ async function cloneWorkspace(to: Filling): Promise<Filled> {
     return { snapshot, stored: null, seq: 0, through_seq: set_up?.seq ?? cloned, gap: false, restored: null }
   const first = await snapshot
   to.signal.throwIfAborted()
-  const restored: Restored = { how: 'fresh', seq: null, commit: sha, tree: first?.tree ?? null, matches: false, up_to_date: false }
+  const state = { commit: sha, tree: first?.tree ?? null, matches: false, up_to_date: false }
+  const restored: Restored = { how: 'fresh', seq: null, ...state, lost_actions: await listLostActions(to, 0) }
   const seq = await recordRestored(writer, restored, performance.now() - started)
   return { snapshot, stored: null, seq, through_seq: seq, gap: true, restored }
 }
@@ -104,7 +97,7 @@ export async function reuseWorkspace(to: Filling): Promise<Filled> {
   const without = set_up?.left_out ?? to.left_out
   const known = last?.tree ?? base?.sha ?? null
   const snapshot = snapshots.prepare(known === null ? { from: 'empty', without } : { from: 'tree', tree: known, without })
-  const stored = last?.covers ? foundOf(last) : null
+  const stored = last?.covers ? storedOf(last) : null
   if (run.recovering_since === null) {
     const { total_logs } = await writer.append({})
     return { snapshot, stored, seq: total_logs, through_seq: total_logs, gap: stored === null, restored: null }
@@ -112,7 +105,7 @@ export async function reuseWorkspace(to: Filling): Promise<Filled> {
   const first = await snapshot
   to.signal.throwIfAborted()
   const matches = first !== null && first.tree === last?.tree
-  const state = { commit: first?.head ?? null, tree: first?.tree ?? null, matches, up_to_date: true }
+  const state = { commit: first?.head ?? null, tree: first?.tree ?? null, matches, up_to_date: true, lost_actions: [] }
   const restored: Restored = { how: 'adopted', seq: last?.seq ?? null, ...state }
   const seq = await recordRestored(writer, restored, performance.now() - started)
   return { snapshot, stored, seq, through_seq: seq, gap: stored === null, restored }
@@ -143,7 +136,7 @@ async function startOf({ git }: StartDeps, run: RunRow, base: Base): Promise<str
   return sha === base.sha || (await hasCommit(git, base.repository.id, sha)) ? sha : base.sha
 }
 
-function foundOf({ tree, head, branch, left_out, seq, through_seq }: CheckpointRow): Found {
-  const snapshot = { tree, head, branch, left_out: left_out ?? [] }
-  return { snapshot, found_at: performance.now(), seq, through_seq }
-}
+const storedOf = ({ tree, head, branch, left_out, seq }: CheckpointRow): StoredCheckpoint => ({
+  seq,
+  snapshot: { tree, head, branch, left_out: left_out ?? [] },
+})

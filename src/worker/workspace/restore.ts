@@ -1,10 +1,11 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
+import { tools_without_effect } from '../../core/runs/file-tools.ts'
 import { type Kept, withObjectCache } from '../../git/objects/object-cache.ts'
 import type { Snapshot } from '../../git/workspace/checkpoint-commands.ts'
 import { restoreCommand } from '../../git/workspace/restore-command.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
-import { type CheckpointRow, listCheckpoints } from '../../store/workspaces/checkpoints.ts'
+import { type ActionRef, actionsBetween, type CheckpointRow, listCheckpoints } from '../../store/workspaces/checkpoints.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import type { Base } from '../base/base.ts'
 import { type CheckoutDeps, runInWorkspace, workspaceRepository } from '../base/checkout.ts'
@@ -16,6 +17,8 @@ import type { Snapshots } from './snapshots.ts'
 export const KEPT_INSIDE = '/kept'
 /** How many checkpoints are tried, the newest first. */
 const MAX_TRIES = 5
+/** How many lost actions the trace and the agent's message name. */
+const MAX_LOST_ACTIONS = 50
 const EMPTY = 'find . -mindepth 1 -maxdepth 1 -exec rm -rf {} +'
 
 /** How a workspace was created that is not the first one of its run. */
@@ -29,6 +32,8 @@ export type Restored = {
   matches: boolean
   /** They are all files that the run had at its last entry, except ignored ones. */
   up_to_date: boolean
+  /** The last actions that may have changed files and whose changes are missing, newest first. */
+  lost_actions: ActionRef[]
 }
 
 export type Last = CheckpointRow & { covers: boolean }
@@ -65,7 +70,8 @@ export async function restore(
     signal.throwIfAborted()
     const matches = snapshot?.tree === row.tree
     const up_to_date = matches && row.seq === last.seq && last.covers && row.left_out === null
-    const restored: Restored = { how: 'restored', seq: row.seq, commit: row.head, tree: row.tree, matches, up_to_date }
+    const lost_actions = up_to_date ? [] : await listLostActions(to, row.through_seq)
+    const restored: Restored = { how: 'restored', seq: row.seq, commit: row.head, tree: row.tree, matches, up_to_date, lost_actions }
     const missing = row.left_out === null ? {} : { left_out: row.left_out }
     const difference =
       beside === null ? 'The files differ from the checkpoint.' : 'The checkpoint conflicts with the files of the setup commands.'
@@ -76,6 +82,18 @@ export async function restore(
   }
   return null
 }
+
+/**
+ * Lists the actions after entry `after_seq` whose changes are lost: their checkpoint was too large, late, or is damaged. A step that has one is
+ * recorded together with it (decisions.md#the-outcome-of-a-step-waits-for-its-files).
+ */
+export const listLostActions = ({ deps, run }: Pick<Restoring, 'deps' | 'run'>, after_seq: number): Promise<ActionRef[]> =>
+  actionsBetween(deps.db, [run.organization_id, run.id], {
+    after: after_seq,
+    through: run.total_logs,
+    tools_without_effect,
+    limit: MAX_LOST_ACTIONS,
+  })
 
 /** Appends the ACTION about the restored workspace and returns its `seq`. */
 export async function recordRestored(

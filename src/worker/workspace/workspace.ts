@@ -116,6 +116,6 @@ function keepCheckpoints({ deps, writer, base }: Opening, history: History, { sn
     ...{ base_sha: base?.sha ?? null, tip, known },
   })
   const checkpoints = new Checkpoints(deps, writer, snapshots, packer, filled.stored)
-  void filled.snapshot.then(snapshot => snapshot && checkpoints.opened({ ...filled, snapshot }))
+  checkpoints.opened(filled)
   return checkpoints
 }

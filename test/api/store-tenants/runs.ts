@@ -60,6 +60,7 @@ import { listSandboxEntries } from '../../../src/store/runs/sandbox-entries.ts'
 import { recordTraceparent } from '../../../src/store/runs/traceparents.ts'
 import { copyCheckpoint, getPack, listPacks } from '../../../src/store/workspaces/checkpoint-packs.ts'
 import {
+  actionsBetween,
   checkpointAt,
   extendCheckpoint,
   listCheckpoints,
@@ -112,6 +113,7 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   takeApproval: (db, org) => takeApproval(db, { organization_id: org, run_id: mine.run, epoch: 1, approved: 'abc' }),
   recordApproval: (db, org) => recordApproval(db, org, mine.run),
   getRun: (db, org) => getRun(db, org, mine.run),
+  actionsBetween: (db, org) => actionsBetween(db, [org, mine.run], { after: 0, through: 100, tools_without_effect: [], limit: 9 }),
   checkpointAt: (db, org) => checkpointAt(db, org, mine.run, 1, []),
   copyConversation: async (db, org) => {
     await copyConversation(db, org, { run_id: mine.run, seq: 1 }, other.run_id)

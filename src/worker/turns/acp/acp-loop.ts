@@ -12,7 +12,7 @@ import type { ModelError, ModelMessage } from '../../../model/port.ts'
 import { composed } from '../../../redaction/port.ts'
 import { takeApproval } from '../../../store/pull-requests/approvals.ts'
 import { countServedCalls, createServedTools } from '../../mcp/served-tools.ts'
-import { type AgentLoop, countLostCalls, instructionsOf, openOutside, reachableOf } from '../agent-loop.ts'
+import { type AgentLoop, countLostCalls, instructionsOf, keepFiles, openOutside, reachableOf } from '../agent-loop.ts'
 import type { Begun } from '../begin-conversation.ts'
 import { costOfChildren } from '../child-runs.ts'
 import { createLoopJournal } from '../loop-journal.ts'
@@ -37,7 +37,7 @@ const NO_LAST_MESSAGE = 'The agent ended its turn without a last message.'
  * trace, journal, limits and everything after its answer are those of the built-in agent.
  */
 export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<AgentLoop> {
-  const { writer, live, run, observed, opened, model, secrets, startup } = turn
+  const { writer, live, run, observed, model, secrets, startup } = turn
   const { conversation } = begun
   const instructions = await secrets.redactor.text(await instructionsOf(turn, begun, reachableOf(turn)))
   const estimate = createSizeEstimate()
@@ -45,8 +45,8 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
   meter.childrenCost(await costOfChildren(writer))
   countLostCalls(meter, conversation)
   const records = await readJournal(writer)
-  const onToolEnd = () => opened.current?.checkpoints.toolEnded()
-  const journal = observed.journal(createLoopJournal({ writer, live, model: run.model, onToolEnd }))
+  const withFiles = keepFiles(turn, () => true)
+  const journal = observed.journal(createLoopJournal({ writer, live, model: run.model, withFiles }))
   const outside = openOutside(turn, begun)
   const server_names = new Set(outside.configured.servers.map(({ name }) => name))
   const recorder = new UpdateRecorder({
