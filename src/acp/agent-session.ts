@@ -3,7 +3,7 @@ import { type AnyMessage, type ClientConnection, client, methods, PROTOCOL_VERSI
 import { settledWithin } from '../core/timeout.ts'
 import { type ExecResult, type Sandbox, SandboxLostError } from '../sandbox/port.ts'
 import { AgentProtocolError, createMessageSplitter, type Message } from './messages.ts'
-import { type PermissionDecision, permissionResponse } from './permission.ts'
+import { type PermissionDecision, permissionResponse, readPermissionRequest } from './permission.ts'
 import { readInitialized, requireText } from './responses.ts'
 
 const START_TIMEOUT_MS = 60_000
@@ -128,7 +128,7 @@ function connect({ sandbox, command, on_update, on_permission }: Program, signal
   let loading: unknown = null
   let pending_requests = 0
   let incoming: ReadableStreamDefaultController<AnyMessage> | undefined
-  const splitter = createMessageSplitter(message => {
+  const splitter = createMessageSplitter('agent_message', message => {
     // Until it responds, an agent repeats what the loaded session contains: the trace has that.
     if (message.method === methods.client.session.update) return loading === null ? on_update(updateOf(message)) : undefined
     if (!('method' in message) && message.id === loading) loading = null
@@ -157,9 +157,9 @@ function connect({ sandbox, command, on_update, on_permission }: Program, signal
     },
   })
   const connection = client({ name: 'agentrun' })
-    .onRequest(methods.client.session.requestPermission, async ({ params }) => {
-      const decision = await on_permission({ ...params.toolCall })
-      return permissionResponse(params, decision)
+    .onRequest(methods.client.session.requestPermission, readPermissionRequest, async ({ params }) => {
+      const decision = await on_permission(params.call)
+      return permissionResponse(params.options, decision)
     })
     .connect({ readable, writable })
   const over = process.ended.then(endOf, (error: Error) => error)

@@ -1,8 +1,13 @@
-/** Bytes of one message, and of all messages of a process. */
-const MAX_MESSAGE_BYTES = 8 * 1024 * 1024
+import { type JsonChannel, json_channels } from '../core/json/channels.ts'
+import { readJson } from '../core/json/parse-json.ts'
+
+/** Bytes of all messages of a process. */
 const MAX_TOTAL_BYTES = 512 * 1024 * 1024
 /** Lines that are no messages: some programs print notices. */
 const MAX_OTHER_LINES = 200
+
+/** Whose messages they are: those of an agent, or of an MCP server. */
+type MessageChannel = Extract<JsonChannel, 'agent_message' | 'mcp_message'>
 
 /** A program does not keep to the protocol. The message is for people. */
 export class AgentProtocolError extends Error {
@@ -13,9 +18,14 @@ export type Message = Record<string, unknown>
 
 /**
  * Splits the standard output of an agent into JSON-RPC messages, one per line (ACP, stdio transport). `add` passes them to `on_message` one after
- * another and resolves when that has taken them. Rejects with AgentProtocolError for too long messages, too many bytes and too much that is no message.
+ * another and resolves when that has taken them. Rejects with AgentProtocolError for a message that exceeds a bound of its channel, too many bytes
+ * and too much that is no message.
  */
-export function createMessageSplitter(on_message: (message: Message) => Promise<void> | void): { add(chunk: Uint8Array): Promise<void> } {
+export function createMessageSplitter(
+  channel: MessageChannel,
+  on_message: (message: Message) => Promise<void> | void,
+): { add(chunk: Uint8Array): Promise<void> } {
+  const max_message_bytes = json_channels[channel].bytes
   const decoder = new TextDecoder()
   let line: string[] = []
   let length = 0
@@ -23,7 +33,7 @@ export function createMessageSplitter(on_message: (message: Message) => Promise<
   let others = 0
   const take = async (text: string) => {
     if (text.trim() === '') return
-    const message = parseMessage(text)
+    const message = parseMessage(channel, text)
     if (message !== null) return on_message(message)
     others++
     if (others > MAX_OTHER_LINES)
@@ -41,16 +51,14 @@ export function createMessageSplitter(on_message: (message: Message) => Promise<
         ;[line, length] = [[next], next.length]
         await take(text)
       }
-      if (length > MAX_MESSAGE_BYTES) throw new AgentProtocolError(`A message has more than ${MAX_MESSAGE_BYTES} bytes.`)
+      if (length > max_message_bytes) throw new AgentProtocolError(`A message has more than ${max_message_bytes} bytes.`)
     },
   }
 }
 
-function parseMessage(text: string): Message | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) && 'jsonrpc' in value ? (value as Message) : null
-  } catch {
-    return null
-  }
+/** Null: the line is no message. */
+function parseMessage(channel: MessageChannel, text: string): Message | null {
+  const { value, problem } = readJson(channel, text)
+  if (problem !== undefined && problem.limit !== null) throw new AgentProtocolError(`A message ${problem.message}.`)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && 'jsonrpc' in value ? (value as Message) : null
 }

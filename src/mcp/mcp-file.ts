@@ -1,4 +1,5 @@
 import { type McpServerInput, McpServerInput as ServerInput } from '../contract/organizations/mcp-servers.ts'
+import { parseJson } from '../core/json/parse-json.ts'
 
 /** The servers that a repository names. `notes`: what is wrong with the others. */
 type McpFile = { servers: { name: string; input: McpServerInput }[]; notes: string[] }
@@ -30,12 +31,8 @@ export function readMcpFile(text: string): McpFile {
 }
 
 function entriesOf(text: string): [string, unknown][] | null {
-  try {
-    const { mcpServers } = Object(JSON.parse(text))
-    return typeof mcpServers === 'object' && mcpServers !== null && !Array.isArray(mcpServers) ? Object.entries(mcpServers) : null
-  } catch {
-    return null
-  }
+  const { mcpServers } = Object(parseJson('repository_file', text))
+  return typeof mcpServers === 'object' && mcpServers !== null && !Array.isArray(mcpServers) ? Object.entries(mcpServers) : null
 }
 
 const serverName = (given: string): string =>

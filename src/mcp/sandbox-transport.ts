@@ -21,7 +21,7 @@ export function programTransport(sandbox: Sandbox, program: Program, signal: Abo
   const transport: Transport = {
     async start() {
       // While it does not read its input, nothing more of its output is read.
-      const splitter = createMessageSplitter(message => {
+      const splitter = createMessageSplitter('mcp_message', message => {
         const received = traffic.receive(message, response => transport.send(response))
         if (received instanceof Promise) return received
         transport.onmessage?.(received as JSONRPCMessage)

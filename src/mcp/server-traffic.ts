@@ -1,3 +1,4 @@
+import { checkedResult } from './checked-result.ts'
 import { McpError } from './mcp-error.ts'
 
 /** Bytes until the tools of a server are known: they are parsed, checked and walked on the event loop. */
@@ -21,7 +22,7 @@ export type ServerTraffic = {
   /** Counts bytes before they are parsed. Throws McpError when there are too many. */
   addBytes(bytes: number): void
   /**
-   * Counts a message, and returns it if the client needs it. A request is responded to here, because the client queues responses without bound:
+   * Counts a message, and returns what the client needs of it. A request is responded to here, because the client queues responses without bound:
    * the promise resolves when `respond` has. Throws McpError when there are too many.
    */
   receive<T extends object>(message: T, respond: (response: Response) => Promise<void>): T | Promise<void>
@@ -59,6 +60,7 @@ export function createServerTraffic(): ServerTraffic {
     },
     receive(message, respond) {
       check(++messages <= MAX_MESSAGES, `sent more than ${MAX_MESSAGES} messages during one call`)
+      if ('result' in message) return { ...message, result: checkedResult(message.result) }
       if (!('method' in message && 'id' in message)) return message
       check(++requests <= MAX_REQUESTS, `sent more than ${MAX_REQUESTS} requests during one call`)
       check(pending < MAX_PENDING_RESPONSES, 'sends requests and takes no responses')

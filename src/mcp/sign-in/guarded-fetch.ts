@@ -1,4 +1,5 @@
 import type { FetchLike } from '@modelcontextprotocol/client'
+import { excessOf } from '../../core/json/parse-json.ts'
 
 /** A `fetch` of the service itself, which decides what may be reached and bounds each response in time and size. */
 type BoundedFetch = (
@@ -25,7 +26,10 @@ export function guardedFetch({ fetch, allow_private }: SignInAccess, signal: Abo
       ...(text !== undefined && { body: text }),
     })
     if (response.status >= 300 && response.status < 400) throw new TypeError(`${shown(to)} redirects, which is not followed`)
-    return response
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    const excess = excessOf('oauth_response', bytes)
+    if (excess !== null) throw new TypeError(`the response of ${shown(to)} ${excess.message}`)
+    return response.body === null ? response : new Response(bytes, response)
   }
 }
 
