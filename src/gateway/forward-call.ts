@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import { parseJson } from '../core/json/parse-json.ts'
 import { type CallGuard, guardCall } from '../model/call-guard.ts'
 import { type CountedTokens, type ModelEndpoint, ModelError } from '../model/port.ts'
 import { GatewayRefusal } from './gateway-refusal.ts'
@@ -122,11 +123,4 @@ function respond({ api }: ModelEndpoint, response: ServerResponse, status: numbe
   response.write(isJson(message) ? message : JSON.stringify(errorBody(api, status, message)))
 }
 
-function isJson(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object'
-  } catch {
-    return false
-  }
-}
+const isJson = (text: string): boolean => typeof parseJson('model_error', text) === 'object'

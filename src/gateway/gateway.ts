@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { createSemaphore, type Semaphore } from '../core/concurrency/semaphore.ts'
+import { json_channels } from '../core/json/channels.ts'
+import { readLargeJson } from '../core/json/parse-json.ts'
 import type { ModelEndpoint } from '../model/port.ts'
 import { forwardCall, type GatewayOf } from './forward-call.ts'
 import { GatewayRefusal } from './gateway-refusal.ts'
@@ -9,7 +11,7 @@ import { passToolRequest, type ToolServers, toolServerAt } from './tool-request.
 
 type Json = Record<string, unknown>
 
-const MAX_BODY_BYTES = 32 * 1024 * 1024
+const MAX_BODY_BYTES = json_channels.gateway_request.bytes
 const MAX_CONNECTIONS = 64
 /** Requests that are sent to the provider at the same time: agents call the model for sub-agents and titles beside their own steps. */
 const MAX_PARALLEL = 8
@@ -86,6 +88,9 @@ async function serve(of: Serving, request: IncomingMessage, response: ServerResp
   if (operation.kind === 'models') return sendJson(response, 200, modelsOf(endpoint))
   if (operation.api !== endpoint.api)
     throw new GatewayRefusal(404, `The model of this run is called by ${endpoint.api}, not by ${operation.api}.`)
+  // What cannot be paid for is not read.
+  const limit = operation.kind === 'generate' ? of.meter.reachedLimit() : null
+  if (limit !== null) throw new GatewayRefusal(403, limit)
   const body = await readBody(request, bytes => {
     held.own += bytes
     pending.bytes += bytes
@@ -115,17 +120,10 @@ async function readBody(request: IncomingMessage, hold: (bytes: number) => boole
     if (!hold(chunk.length)) throw new GatewayRefusal(429, 'The requests of this program that wait are too large together.')
     chunks.push(chunk)
   }
-  const body = parseJson(Buffer.concat(chunks).toString())
+  const { value: body, problem } = await readLargeJson('gateway_request', Buffer.concat(chunks))
+  if (problem !== undefined && problem.limit !== null) throw new GatewayRefusal(413, `The body ${problem.message}.`)
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new GatewayRefusal(400, 'The body is not a JSON object.')
   return body as Json
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** The list of models in the shape that OpenAI and Anthropic share. */

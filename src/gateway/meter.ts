@@ -22,6 +22,8 @@ export type GatewayMeter = {
   ended(call: GatewayCall, end: GatewayEnd): Promise<void>
   /** Why no request of the program is possible now, also of no call; null: one is. */
   refusal(): string | null
+  /** The limit that permits no call at all, however small it is; null: there is none, or calls in flight may cost less than what is reserved. */
+  reachedLimit(): string | null
   /** Data came from the provider. */
   progressed(): void
 }

@@ -1,13 +1,16 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { onAbort } from '../core/abort.ts'
+import { json_channels } from '../core/json/channels.ts'
+import { mcpRequestExcess } from '../core/json/mcp-request.ts'
+import { readJson } from '../core/json/parse-json.ts'
 import { GatewayRefusal } from './gateway-refusal.ts'
 
 /** Responds as the MCP server of this name; null: the run has none. */
 export type ToolServers = (server: string, request: Request) => Promise<Response | null>
 
 const PATH = /^\/mcp\/([a-z0-9-]{1,64})$/
-const MAX_BODY_BYTES = 1024 * 1024
+const MAX_BODY_BYTES = json_channels.mcp_request.bytes
 /** What the protocol reads; nothing else of a program's request is passed on. */
 const HEADERS = ['accept', 'content-type', 'mcp-method', 'mcp-name', 'mcp-protocol-version', 'mcp-session-id']
 
@@ -24,9 +27,7 @@ export async function passToolRequest(
   const gone = new AbortController()
   response.on('close', () => gone.abort())
   const body = await readBody(request)
-  // Every call of a tool is a request, so that the bounds of requests are those of calls.
-  if (Buffer.from(body).toString().trimStart().startsWith('['))
-    throw new GatewayRefusal(400, 'The body is a list. Send each message on its own.')
+  requireMessage(body)
   const headers = HEADERS.flatMap((header): [string, string][] => {
     const value = request.headers[header]
     return typeof value === 'string' ? [[header, value]] : []
@@ -38,6 +39,15 @@ export async function passToolRequest(
   response.writeHead(received.status, Object.fromEntries(received.headers))
   await writeAll(received, response, gone.signal)
   response.end()
+}
+
+/** Every call of a tool is a request, so that the bounds of requests are those of calls. What is no JSON is left to the server. */
+function requireMessage(body: Uint8Array): void {
+  const { value, problem } = readJson('mcp_request', Buffer.from(body).toString())
+  if (problem !== undefined && problem.limit !== null) throw new GatewayRefusal(413, `The body ${problem.message}.`)
+  if (Array.isArray(value)) throw new GatewayRefusal(400, 'The body is a list. Send each message on its own.')
+  const excess = mcpRequestExcess(value)
+  if (excess !== null) throw new GatewayRefusal(413, `The body ${excess}.`)
 }
 
 /** Waits while the program reads nothing; ends when it has left. */

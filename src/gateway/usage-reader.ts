@@ -1,5 +1,6 @@
 import { createParser } from 'eventsource-parser'
 import type { ModelApi } from '../contract/model-settings.ts'
+import { parseJson } from '../core/json/parse-json.ts'
 import type { CountedTokens } from '../model/port.ts'
 import { addUsage } from './usage.ts'
 
@@ -22,7 +23,7 @@ export function createUsageReader(api: ModelApi, stream: boolean): UsageReader {
   // Anthropic counts the input when a stream starts, and the output when it ends.
   let counts_output = !(stream && api === 'anthropic-messages')
   const read = (text: string) => {
-    const message = parseJson(text)
+    const message = parseJson(stream ? 'model_summary' : 'model_response', text)
     usage = addUsage(api, message, usage)
     counts_output ||= Object(message).type === 'message_delta'
   }
@@ -48,11 +49,3 @@ export function createUsageReader(api: ModelApi, stream: boolean): UsageReader {
 
 /** Most events are parts of the text: only those with a usage are parsed. */
 const mayReportUsage = (data: string): boolean => data.includes('"usage')
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

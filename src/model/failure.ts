@@ -3,6 +3,7 @@ import { ModelError, type ModelErrorCode } from './port.ts'
 import { readRefusal, record } from './refusal-body.ts'
 
 const MAX_MESSAGE = 500
+const MAX_CAUSES = 5
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000
 /** Refusals of a request for what it has; null: in the middle of a stream. */
 const REFUSALS = [null, 400, 413, 422]
@@ -12,7 +13,8 @@ const REFUSALS = [null, 400, 413, 422]
  * without `secrets`. No cause is kept: the SDK's errors carry the whole request, prompt included, and would be logged with it.
  */
 export function toModelError(error: unknown, secrets: string[], now: number): ModelError {
-  if (error instanceof ModelError) return error
+  const own = ownError(error)
+  if (own !== null) return own
   const facts = factsOf(error)
   const code = codeOf(facts)
   const message =
@@ -23,6 +25,16 @@ export function toModelError(error: unknown, secrets: string[], now: number): Mo
     retry_after_ms: retryAfter(error, now),
     ...(isUnpaid(facts) ? { retryable: false } : {}),
   })
+}
+
+/** Returns the error of the service that the SDK has wrapped, as it does with those of a stream. */
+function ownError(error: unknown): ModelError | null {
+  let at = error
+  for (let depth = 0; depth < MAX_CAUSES && at instanceof Error; depth++) {
+    if (at instanceof ModelError) return at
+    at = at.cause
+  }
+  return null
 }
 
 type Facts = {

@@ -1,7 +1,6 @@
 import type { openai } from '@ai-sdk/openai'
 import type { jsonSchema, ToolSet, tool } from 'ai'
 import type { ModelMessage, ToolSpec } from './port.ts'
-import { record } from './refusal-body.ts'
 
 /**
  * Functions of the SDK. `customTool`: the provider takes tools whose input is a text instead of JSON (`custom` tools of OpenAI's Responses
@@ -45,44 +44,3 @@ export function withFreeformCalls(messages: ModelMessage[], specs: ToolSpec[]): 
 /** Returns the field of each free-form tool in which the journal keeps its text. */
 export const textFields = (specs: ToolSpec[]): Map<string, string> =>
   new Map(specs.flatMap(({ name, text_input }) => (text_input === undefined ? [] : [[name, text_input.field]])))
-
-const CUSTOM_CALL = /^data: ?(\{.*"custom_tool_call".*)$/gm
-
-/**
- * Returns a `fetch` that sets the status of custom tool calls. The SDK reads a custom tool call of the Responses API only with the status
- * `completed`, and takes another event for a broken stream. A call that the output limit cut off is `incomplete`, and OpenAI documents no
- * status at all. The response itself states how it ended.
- */
-export function withCustomCallStatus(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
-  return async (input, init) => {
-    const response = await fetch(input, init)
-    if (!response.ok || response.body === null) return response
-    const { status, statusText, headers } = response
-    const lines = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(wholeLines(line => line.replace(CUSTOM_CALL, completed)))
-    return new Response(lines.pipeThrough(new TextEncoderStream()), { status, statusText, headers })
-  }
-}
-
-function wholeLines(change: (lines: string) => string): TransformStream<string, string> {
-  let rest = ''
-  return new TransformStream({
-    transform(text, controller) {
-      const end = text.lastIndexOf('\n') + 1
-      if (end > 0) controller.enqueue(change(rest + text.slice(0, end)))
-      rest = end > 0 ? text.slice(end) : rest + text
-    },
-    flush: controller => controller.enqueue(change(rest)),
-  })
-}
-
-function completed(line: string, data: string): string {
-  try {
-    const value: unknown = JSON.parse(data)
-    const event = record(value)
-    const item = record(event.item)
-    if (event.type !== 'response.output_item.done' || item.type !== 'custom_tool_call') return line
-    return `data: ${JSON.stringify({ ...event, item: { ...item, status: 'completed' } })}`
-  } catch {
-    return line
-  }
-}

@@ -4,7 +4,8 @@ import { createAiSdkModel } from './ai-sdk.ts'
 import { type ProviderOptions as CallOptions, withPartMarks } from './cache-marks.ts'
 import { costUsd } from './call-cost.ts'
 import { describeModel } from './described-model.ts'
-import { withCustomCallStatus } from './freeform-tools.ts'
+import { withBoundedEvents } from './events/bounded-events.ts'
+import { withReadableEvents } from './events/responses-events.ts'
 import type { LearnedModels } from './learned-limits.ts'
 import type { Model } from './port.ts'
 import type { MessagesField } from './request/kept-prefix.ts'
@@ -93,13 +94,13 @@ function endpointOf(options: ProviderOptions, id: string, settings: (ModelSettin
 
 /** Key and address are always given: without them the SDK would read the environment. */
 async function connect({ api, base_url, api_key, name }: Endpoint, fetch: Fetch): Promise<LanguageModel> {
-  const common = { apiKey: api_key ?? 'none', baseURL: base_url, fetch }
+  const bounded = withBoundedEvents(api === 'openai-responses' ? withReadableEvents(fetch) : fetch)
+  const common = { apiKey: api_key ?? 'none', baseURL: base_url, fetch: bounded }
   if (api === 'anthropic-messages') return (await import('@ai-sdk/anthropic')).createAnthropic(common)(name)
-  if (api === 'openai-responses')
-    return (await import('@ai-sdk/openai')).createOpenAI({ ...common, fetch: withCustomCallStatus(fetch) })(name)
+  if (api === 'openai-responses') return (await import('@ai-sdk/openai')).createOpenAI(common)(name)
   if (api === 'google-generate-content') return (await import('@ai-sdk/google')).createGoogle(common)(name)
   return (await import('@ai-sdk/openai-compatible')).createOpenAICompatible({
-    ...{ name: 'openai-compatible', baseURL: base_url, fetch, includeUsage: true, transformRequestBody: withPartMarks },
+    ...{ name: 'openai-compatible', baseURL: base_url, fetch: bounded, includeUsage: true, transformRequestBody: withPartMarks },
     ...(api_key ? { apiKey: api_key } : {}),
   })(name)
 }

@@ -1,3 +1,5 @@
+import { parseJson } from '../core/json/parse-json.ts'
+
 /** A longer body is a page or an echo of the request, and no text about an error. */
 const MAX_BODY_CHARS = 65_536
 const MAX_DEPTH = 8
@@ -30,16 +32,8 @@ export function readRefusal(body: unknown, depth = 0): Refusal | null {
 function readText(body: string, depth: number): Refusal | null {
   const text = body.trim()
   if (text === '' || text.length > MAX_BODY_CHARS || text.startsWith('<')) return null
-  const value = /^[[{"]/.test(text) ? parsed(text) : undefined
+  const value = /^[[{"]/.test(text) ? parseJson('model_error', text) : undefined
   return value === undefined ? { text, words: [] } : readRefusal(value, depth + 1)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function joined(items: (Refusal | null)[]): Refusal | null {

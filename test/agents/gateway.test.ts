@@ -16,6 +16,7 @@ async function callBy(response: FakeReply): Promise<{ status: number; text: stri
       start: async () => ({ key: '1', reservation: { model: 'fake', input_tokens: 10, output_tokens: 10, cost_usd: null } }),
       ended: async (_, end) => void ends.push(end),
       refusal: () => null,
+      reachedLimit: () => null,
       progressed() {},
     },
     timeouts: { first_byte_ms: 300, idle_ms: 300, total_ms: 3_000 },

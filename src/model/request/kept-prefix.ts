@@ -1,3 +1,4 @@
+import { storedJson } from '../../core/json/stored-json.ts'
 import type { ModelMessage } from '../port.ts'
 
 /** The name of the array of messages in the body of a request: Claude and chat completions, the Responses API, Gemini. */
@@ -69,7 +70,7 @@ export class KeptPrefixes {
   #arrayOf(body: string | null): string | null {
     const start = body?.indexOf(this.#field) ?? -1
     if (body === null || start < 0) return null
-    const elements: unknown = JSON.parse(body)[this.#field.slice(1, -3)]
+    const elements = storedJson<Record<string, unknown>>(body)[this.#field.slice(1, -3)]
     if (!Array.isArray(elements)) return null
     const text = JSON.stringify(elements).slice(1, -1)
     return body.startsWith(text, start + this.#field.length) ? text : null

@@ -1,5 +1,5 @@
 import { actionTool, type ServiceTool } from '../../contract/runs/action-tools.ts'
-import { storedJson } from '../../core/json.ts'
+import { storedJson } from '../../core/json/stored-json.ts'
 import { FOLDER_FILES } from '../../core/repositories/instruction-files.ts'
 import { leftOutText } from '../../core/repositories/left-out.ts'
 import {

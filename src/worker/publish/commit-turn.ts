@@ -1,4 +1,4 @@
-import { storedJson } from '../../core/json.ts'
+import { storedJson } from '../../core/json/stored-json.ts'
 import { commitCommand, parseCommit } from '../../git/workspace/workspace-commands.ts'
 import { lastOutcome } from '../../store/runs/journal.ts'
 import { workspaceRepository } from '../base/checkout.ts'

@@ -1,4 +1,4 @@
-import { storedJson } from '../../core/json.ts'
+import { storedJson } from '../../core/json/stored-json.ts'
 import type { Verdict } from '../../core/pull-requests/commit-findings.ts'
 import { findEntries } from '../../store/runs/log-entries.ts'
 import type { RunWriter } from '../claim/run-writer.ts'

@@ -1,6 +1,6 @@
 import { reviewKey } from '../../agent/phases/review.ts'
 import type { EndedAttempt, SideAnswer } from '../../agent/side-question.ts'
-import { storedJson } from '../../core/json.ts'
+import { storedJson } from '../../core/json/stored-json.ts'
 import { listAsides } from '../../store/runs/journal.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 

@@ -28,6 +28,7 @@ const not_connected: GatewayMeter = {
   start: async () => ({ refused: 'The agent is not running.' }),
   ended: async () => {},
   refusal: () => 'The agent is not running.',
+  reachedLimit: () => null,
   progressed() {},
 }
 
@@ -48,6 +49,7 @@ export async function openAgentProgram(
       start: request => current.start(request),
       ended: (call, end) => current.ended(call, end),
       refusal: () => current.refusal(),
+      reachedLimit: () => current.reachedLimit(),
       progressed: () => current.progressed(),
     },
     tools: (server, request) => tools(server, request),

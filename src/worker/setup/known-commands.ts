@@ -1,5 +1,5 @@
 import { FoundSetupCommands } from '../../contract/repositories/setup-commands.ts'
-import { parseJson } from '../../core/json.ts'
+import { parseJson } from '../../core/json/parse-json.ts'
 import { getCheckCommands } from '../../store/pull-requests/check-commands.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { lastFoundSetup } from '../../store/workspaces/setup-commands.ts'
@@ -23,7 +23,7 @@ export async function readKnownCommands({ db }: DatabaseDeps, run: RunRow, setup
 /** Returns what a result, as JSON text, has verified. What was verified with other commands than those that run now proves nothing. */
 export function verifiedIn(found: string | undefined, setup: Pick<Setup, 'commands'> | null): string[] {
   if (found === undefined || setup === null) return []
-  const { success, data } = FoundSetupCommands.safeParse(parseJson(found))
+  const { success, data } = FoundSetupCommands.safeParse(parseJson('setting', found))
   if (!success || !data.verified || JSON.stringify(data.commands) !== JSON.stringify(setup.commands)) return []
   return [...new Set(data.evidence.flatMap(({ what, ok, command }) => (what === 'proof' && ok ? [command] : [])))]
 }

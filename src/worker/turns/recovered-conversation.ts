@@ -1,5 +1,5 @@
 import { type Conversation, type JournalRecord, type OpenCall, type OpenModelCall, toolMessage } from '../../agent/conversation.ts'
-import { storedJson } from '../../core/json.ts'
+import { storedJson } from '../../core/json/stored-json.ts'
 import { NOT_RUN } from '../../core/runs/not-run.ts'
 import type { ModelMessage, ToolCall } from '../../model/port.ts'
 import { composed } from '../../redaction/port.ts'

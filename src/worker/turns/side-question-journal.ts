@@ -1,5 +1,5 @@
 import type { SideQuestionJournal, SideQuestionSteps } from '../../agent/side-question.ts'
-import { storedJson } from '../../core/json.ts'
+import { storedJson } from '../../core/json/stored-json.ts'
 import type { Reservation } from '../../core/runs/budget/budget-check.ts'
 import type { ModelMessage } from '../../model/port.ts'
 import { listAsides, newestMessages } from '../../store/runs/journal.ts'

@@ -66,8 +66,18 @@ export function createGatewayMeter(turn: MeteredTurn): GatewayMeter {
       else await failed(metering, call, end)
     },
     refusal: () => turn.refusal(),
+    reachedLimit: () => reachedLimit(metering),
     progressed: () => turn.onProgress(),
   }
+}
+
+function reachedLimit({ meter, journal, estimate, spending, onLimit }: Metering): string | null {
+  if (journal.calls > 0) return null
+  estimate.setBytes(0)
+  const planned = meter.planAside([], spending, 1)
+  if (planned.kind !== 'limit') return null
+  onLimit(planned.limit)
+  return planned.limit.message
 }
 
 async function start(turn: Metering, { bytes, max_output_tokens, signal }: GatewayRequest): Promise<GatewayCall | { refused: string }> {
