@@ -73,11 +73,15 @@ export async function createApp(options: AppOptions, timeouts = request_timeouts
   const onStream = () => state.closing && endStreams()
   addContractRoutes(app, { services, failed, admitted, open, streams, readiness, version, onStream })
   app.addHook('preHandler', (request, _reply, next) => {
-    if (Buffer.isBuffer(request.body)) request.body = parseJsonBody(request.body)
-    next()
+    const { body, routeOptions } = request
+    if (!Buffer.isBuffer(body) || routeOptions.config.keeps_bytes) return next()
+    parseJsonBody(body, 'api_body').then(value => {
+      request.body = value
+      next()
+    }, next)
   })
   addSessionRoutes(app, services)
-  addHookRoutes(app, services)
+  addHookRoutes(app, { services, failed })
   addGitRoutes(app, { services, failed, transfers, log, admitted: onAdmitted })
   addOAuthRoutes(app, { services, failed })
   addMcpRoutes(app, { services, failed, open, onStream, cors_origins: options.cors_origins, version, log, admitted: onAdmitted })

@@ -25,18 +25,24 @@ function parse(schema: z.ZodType, value: unknown, source: 'path' | 'query' | 'bo
   const parsed = schema.safeParse(value, { error: schemaMessage })
   if (parsed.success) return parsed.data
   if (value === undefined) return void errors.push({ loc: [source], msg: 'is missing: send a JSON object', type: 'missing' })
-  for (const issue of parsed.error.issues.slice(0, 50))
+  for (const issue of parsed.error.issues.slice(0, MAX_ERRORS))
     errors.push({
       // The error names a query parameter as a whole, whichever of its values is wrong.
       loc: [
         source,
-        ...(source === 'query' ? issue.path.slice(0, 1) : issue.path).map(part => (typeof part === 'symbol' ? String(part) : part)),
+        ...(source === 'query' ? issue.path.slice(0, 1) : issue.path).map(part => (typeof part === 'number' ? part : shown(String(part)))),
       ],
-      msg: issue.message,
+      msg: shown(issue.message),
       type: issue.code,
     })
   return undefined
 }
+
+const MAX_ERRORS = 50
+/** A key, or a message that names keys, may be as long as the body. */
+const MAX_SHOWN_CHARACTERS = 500
+const shown = (text: string): string =>
+  text.length <= MAX_SHOWN_CHARACTERS ? text : `${text.slice(0, MAX_SHOWN_CHARACTERS).toWellFormed()}…`
 
 /** `limit[]=1` is another spelling of a repeated key: values for a filter that takes several, and refused where only one value is allowed. */
 function repeated(endpoint: Endpoint, query: Record<string, unknown>): Record<string, unknown> {

@@ -5,6 +5,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The body is a stream that may be compressed and has no fixed end. */
     streams_body?: true
+    /** The route parses its body itself. */
+    keeps_bytes?: true
   }
 }
 

@@ -3,6 +3,7 @@ import type { Endpoint } from '../../contract/endpoint.ts'
 import { DEFAULT_WAIT_SECONDS } from '../../contract/mcp/run-wait.ts'
 import type { AgentRun } from '../../contract/runs/runs.ts'
 import { deadline } from '../../core/deadline.ts'
+import { storedJson } from '../../core/json/stored-json.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import { Replay } from '../../service/access/idempotency.ts'
 import { requireReach } from '../../service/access/reach.ts'
@@ -120,7 +121,7 @@ async function wait(ctx: Context, { params, query }: Input, gone: AbortSignal, o
 
 /** Returns a result of a handler as JSON, whichever form it has. */
 function plainJson(result: unknown): unknown {
-  if (result instanceof Replay) return JSON.parse(result.text)
+  if (result instanceof Replay) return storedJson<unknown>(result.text)
   if (!(result instanceof RawResponse)) return JSON.parse(JSON.stringify(result))
-  return JSON.parse(typeof result.body === 'string' ? result.body : result.body.toString('utf8'))
+  return storedJson<unknown>(typeof result.body === 'string' ? result.body : result.body.toString('utf8'))
 }

@@ -3,8 +3,9 @@ import type { McpHttpHandler } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Scope, scopes } from '../../contract/endpoint.ts'
 import { MCP_PATH, mcpOperations, RESOURCE_METADATA_PATH } from '../../contract/mcp/mcp-operations.ts'
+import { mcpRequestExcess } from '../../core/json/mcp-request.ts'
 import type { Log } from '../../core/log.ts'
-import { ServiceError } from '../../core/service-error.ts'
+import { invalid, ServiceError } from '../../core/service-error.ts'
 import type { ActorContext, Context } from '../../service/context.ts'
 import { admit } from '../admission.ts'
 import { requireMethod } from '../contract-routes.ts'
@@ -97,9 +98,11 @@ function withMetadata(error: unknown, base_url: string): unknown {
   return new ServiceError('unauthorized', error.message, { headers: { ...error.headers, 'www-authenticate': challenge } })
 }
 
-/** Returns the method of a message, '' for one without. Throws 400 for a batch, which no current revision of the protocol has. */
+/** Returns the method of a message, '' for one without. Throws 400 for a batch, which no current revision of the protocol has, and for too much. */
 function methodOf(body: unknown): string {
   if (Array.isArray(body)) throw new ServiceError('invalid_request', 'Batches are not supported: send one message per request.')
+  const excess = mcpRequestExcess(body)
+  if (excess !== null) throw invalid(['body'], excess, 'too_large')
   const { method } = typeof body === 'object' && body !== null ? (body as { method?: unknown }) : {}
   // Nothing that is listed changes during a connection, so there is nothing to subscribe to.
   if (method === 'subscriptions/listen') throw new ServiceError('not_found', 'Subscriptions are not supported: lists do not change.')

@@ -1,29 +1,41 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import { type Endpoint, methodsOf } from '../../contract/endpoint.ts'
 import { endpoints } from '../../contract/endpoints.ts'
 import { forgeKinds } from '../../contract/repositories/forges.ts'
 import type { Services } from '../../service/context.ts'
 import { manifestForm } from '../../service/forges/app-manifest.ts'
-import { receiveDelivery } from '../../service/forges/receive-delivery.ts'
+import { receiveDelivery, requireReceiver } from '../../service/forges/receive-delivery.ts'
+import type { FailedTokens } from '../failed-tokens.ts'
+import { parseJsonBody } from '../json-body.ts'
 import { parseInput } from '../parse-input.ts'
 
-/** Receives deliveries of forges (specification.md#access): signatures cover the raw bytes, so these are kept beside the parsed body. */
-export function addHookRoutes(app: FastifyInstance, services: Services) {
-  const bytes = new WeakMap<FastifyRequest, Buffer>()
+/**
+ * Receives deliveries of forges (specification.md#access). Everybody may send one: the body is read for an existing connection and a signature, and
+ * parsed when the signature, which covers its bytes, was verified.
+ */
+export function addHookRoutes(app: FastifyInstance, { services, failed }: { services: Services; failed: FailedTokens }) {
   const received = { github: endpoints.receiveGitHub, gitea: endpoints.receiveGitea }
   for (const kind of forgeKinds) {
     const endpoint = received[kind]
+    const delivered = ({ params, headers }: FastifyRequest) => ({
+      connection_id: (parseInput({ ...endpoint, body: null }, { params, query: {}, body: null }).params as { connection_id: number })
+        .connection_id,
+      header: (name: string) => [headers[name]].flat()[0],
+    })
     app.route({
       method: endpoint.method,
       url: endpoint.path.replace(/\{(\w+)\}/g, ':$1'),
-      preValidation: async request => {
-        if (Buffer.isBuffer(request.body)) bytes.set(request, request.body)
+      config: { keeps_bytes: true },
+      onRequest: async request => {
+        failed.requireSmallBody(request)
+        await requireReceiver(services, kind, delivered(request)).catch(error => Promise.reject(failed.refuse(request.ip, error)))
       },
       handler: async request => {
-        const { params, body } = parseInput(endpoint, { params: request.params, query: {}, body: request.body })
-        const { connection_id } = params as { connection_id: number }
-        const header = (name: string) => [request.headers[name]].flat()[0]
-        return receiveDelivery(services, kind, { connection_id, header, payload: body, bytes: bytes.get(request) ?? Buffer.alloc(0) })
+        const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+        const payload = async () => payloadOf(endpoint, await parseJsonBody(bytes, 'forge_delivery'))
+        const received = { ...delivered(request), bytes, payload }
+        return receiveDelivery(services, kind, received).catch(error => Promise.reject(failed.refuse(request.ip, error)))
       },
     })
   }
@@ -38,6 +50,9 @@ export function addHookRoutes(app: FastifyInstance, services: Services) {
   }
   app.route({ method: methodsOf(endpoints.openGitHubManifest), url: endpoints.openGitHubManifest.path, handler: openManifest })
 }
+
+const payloadOf = (endpoint: Endpoint, body: unknown) =>
+  parseInput({ ...endpoint, params: z.object({}) }, { params: {}, query: {}, body }).body
 
 const HTML = 'text/html; charset=utf-8'
 const policy = (form_action: string) => `default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action ${form_action}`

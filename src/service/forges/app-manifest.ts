@@ -2,7 +2,7 @@ import { organizationOfState } from '../../contract/organizations/sign-in-state.
 import type { AppManifestInput, AppResponse } from '../../contract/repositories/forges.ts'
 import { appManifest, manifestUrl } from '../../core/forges/app-manifest.ts'
 import { type ForgeSecrets, newWebhookSecret, sealForgeSecrets } from '../../core/forges/forge-secrets.ts'
-import { storedJson } from '../../core/json.ts'
+import { storedJson } from '../../core/json/stored-json.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { lockSecrets } from '../../store/access/secrets.ts'
 import { deleteGaps } from '../../store/forges/forge-gaps.ts'

@@ -1,5 +1,5 @@
 import type { ForgeTask } from '../../core/forges/forge-event.ts'
-import { storedJson } from '../../core/json.ts'
+import { storedJson } from '../../core/json/stored-json.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { ForgeError } from '../../forge/port.ts'
 import type { Queue } from '../../queue/consumer.ts'

@@ -14,9 +14,9 @@ type Delivery = {
   connection_id: number
   /** A header of it, by its name. */
   header(name: string): string | undefined
-  /** The raw body, and the parsed one. */
   bytes: Buffer
-  payload: unknown
+  /** Parses the body. Rejects with 400. */
+  payload(): Promise<unknown>
 }
 
 /** The format of a kind's deliveries: the names of its headers, of which the first that is present counts, and the parser of its body. */
@@ -50,6 +50,28 @@ export const mentionName = ({ app_slug, login }: Pick<ForgeRow, 'app_slug' | 'lo
 export const subjectOf = (task: ForgeTask): string | null =>
   task.kind === 'request' ? `${task.repository.owner}/${task.repository.name}#${task.number}`.toLowerCase() : null
 
+/** Throws 404 for an unknown connection or one of another kind, and 401 without anything that could be a signature: then no body is read. */
+export async function requireReceiver(
+  { db }: Pick<Services, 'db'>,
+  kind: ForgeKind,
+  { connection_id, header }: Pick<Delivery, 'connection_id' | 'header'>,
+): Promise<ForgeRow> {
+  const forge = await findForge(db, connection_id)
+  if (!forge || forge.kind !== kind) throw new UnknownSender('not_found', 'There is no such connection.')
+  const { signature, prefix } = formats[kind]
+  const given = first(header, signature)
+  if (!given.startsWith(prefix) || !DIGEST.test(given.slice(prefix.length))) throw wrongSignature(kind)
+  return forge
+}
+
+const DIGEST = /^[0-9a-f]{64}$/i
+const wrongSignature = (kind: ForgeKind) =>
+  new UnknownSender('unauthorized', `${formats[kind].signature[0]} is not that of this body by the secret of this connection.`)
+const first = (header: Delivery['header'], names: string[]) => names.map(name => header(name.toLowerCase())).find(value => value) ?? ''
+
+/** No forge that is connected: it counts to the limit of its address like an unknown token. */
+export class UnknownSender extends ServiceError {}
+
 /**
  * Records a signed delivery once; its task is handled later. 404 for an unknown connection or one of another kind, 401 for a wrong signature,
  * 400 for a request that is no delivery of such a forge.
@@ -59,18 +81,16 @@ export async function receiveDelivery(
   kind: ForgeKind,
   received: Delivery,
 ): Promise<ForgeReceipt> {
-  const forge = await findForge(services.db, received.connection_id)
-  if (!forge || forge.kind !== kind) throw new ServiceError('not_found', 'There is no such connection.')
+  const forge = await requireReceiver(services, kind, received)
   const secrets = openForgeSecrets(services.sealer, forge)
   if (secrets === null) throw new ServiceError('conflict', 'The secret of this connection cannot be opened: connect it again.')
   const format = formats[kind]
-  const first = (names: string[]) => names.map(name => received.header(name.toLowerCase())).find(value => value) ?? ''
-  if (!isSignedByForge(secrets.webhook, received.bytes, first(format.signature), format.prefix))
-    throw new ServiceError('unauthorized', `${format.signature[0]} is not that of this body by the secret of this connection.`)
-  const [delivery, event] = [first(format.delivery), first(format.event)]
+  const { header, bytes } = received
+  if (!isSignedByForge(secrets.webhook, bytes, first(header, format.signature), format.prefix)) throw wrongSignature(kind)
+  const [delivery, event] = [first(header, format.delivery), first(header, format.event)]
   if (!ID.test(delivery)) throw invalid(['header', format.delivery[0] ?? ''], 'must be the id of a delivery')
   if (!EVENT.test(event)) throw invalid(['header', format.event[0] ?? ''], 'must be the name of an event')
-  const read = unlessTooOld(format.read(event, received.payload, mentionName(forge)))
+  const read = unlessTooOld(format.read(event, await received.payload(), mentionName(forge)))
   const task = 'task' in read ? read.task : null
   const fresh = await insertForgeDelivery(services.db, {
     ...{ organization_id: forge.organization_id, forge_id: forge.id, delivery, event },

@@ -32,8 +32,8 @@ test('a form with many names has no field', async () => {
 })
 
 test('a body of more values than any request needs is refused before it is parsed', async () => {
-  const { status, body } = await app.call('POST', '/hooks/github/1', Array(250_001).fill(0))
-  expect({ status, errors: body.errors }).toMatchObject({ status: 400, errors: [{ loc: ['body'], msg: 'has more than 250000 values' }] })
+  const { status, body } = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, Array(50_000).fill(0))
+  expect({ status, errors: body.errors }).toMatchObject({ status: 400, errors: [{ loc: ['body'], msg: 'has more than 50000 values' }] })
 })
 
 test('a registration whose id would be too long is refused', async () => {
