@@ -121,9 +121,50 @@ function parsesUnchecked(text: string): boolean {
 }
 
 test('JSON is parsed by a schema, or by `storedJson` where this service wrote it', () => {
-  const files = [...server, ...page].filter(file => parsesUnchecked(file.text) && file.path !== 'src/core/json.ts')
+  const files = [...server, ...page].filter(file => parsesUnchecked(file.text) && !within(file.path, ['src/core/json']))
   expect(files.map(file => file.path)).toEqual([])
 })
+
+/**
+ * Files that may parse JSON beside `src/core/json`, which counts what is foreign first: only the setting of an operator, because the contract imports
+ * nothing.
+ */
+const own_json = ['src/contract/model-settings.ts']
+
+/** Whether code can turn a text into values without counting them. A copy of a value of this program is none. */
+function parsesJson(text: string): boolean {
+  const code = text.replace(/^\s*(\/\/|\/?\*).*$/gm, '')
+  const patterns = [
+    /\bJSON\s*(\.\s*parse\b(?!\(JSON\.stringify\()|\[|as unknown\b)/,
+    /[^=]=\s*JSON\s*(;|\n|$)/,
+    /\.json\(\)/,
+    /\bjson\b.* from 'node:stream\/consumers'/,
+  ]
+  return patterns.some(pattern => pattern.test(code))
+}
+
+test('no text from outside becomes values before they are counted', () => {
+  const files = server.filter(({ path, text }) => parsesJson(text) && !within(path, ['src/core/json', ...own_json]))
+  expect(files.map(file => file.path)).toEqual([])
+  expect(own_json.filter(path => !parsesJson(server.find(file => file.path === path)?.text ?? ''))).toEqual([])
+})
+
+test.each([
+  'const value: unknown = JSON.parse(text)',
+  'text => rows.map(JSON.parse)',
+  'const { parse } = JSON\n',
+  "JSON['parse'](text)",
+  'const body: unknown = await response.json()',
+  'await response.json().catch(() => null)',
+  "import { json } from 'node:stream/consumers'",
+])('a parser of foreign text is found: %s', code => expect(parsesJson(code)).toBe(true))
+
+test.each([
+  'JSON.parse(JSON.stringify(value))',
+  "throw new Error('it is no JSON object')",
+  "const found = project.json('package.json')",
+  'JSON.stringify(value)',
+])('other code is not taken for a parser: %s', code => expect(parsesJson(code)).toBe(false))
 
 test.each([
   'const rows = JSON.parse(text)',

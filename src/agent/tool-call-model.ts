@@ -1,4 +1,4 @@
-import { storedJson } from '../core/json.ts'
+import { storedJson } from '../core/json/stored-json.ts'
 import { SCRIPTED_MODEL_ID } from '../core/runs/playbook.ts'
 import { type Model, ModelError, type ModelRequest, type ModelResponse, without_limits } from '../model/port.ts'
 

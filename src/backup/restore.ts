@@ -2,6 +2,7 @@ import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { z } from 'zod'
+import { storedJson } from '../core/json/stored-json.ts'
 import { listMigrations, migrate } from '../store/migrate.ts'
 import { Header } from './backup.ts'
 import { type ForeignKey, listForeignKeys } from './catalog.ts'
@@ -112,7 +113,7 @@ function readHeader(frame: Frame): Header {
 
 function parseFrame<T>(schema: z.ZodType<T>, { body }: Frame): T {
   try {
-    return schema.parse(JSON.parse(body.toString()))
+    return schema.parse(storedJson<unknown>(body.toString()))
   } catch (cause) {
     throw new Error(UNREADABLE, { cause })
   }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RegisteredAgent } from '../core/agents/registered-agents.ts'
+import { storedJson } from '../core/json/stored-json.ts'
 
 /** Returns the versions that are installed in the folders of known agents, by id; null: this machine does not have it. */
 export function readAgentVersions(agents: ReadonlyMap<string, RegisteredAgent>): ReadonlyMap<string, string | null> {
@@ -10,7 +11,7 @@ export function readAgentVersions(agents: ReadonlyMap<string, RegisteredAgent>):
 function installedVersion({ folder, npm }: Pick<RegisteredAgent, 'folder' | 'npm'>): string | null {
   if (folder === null || npm === null) return null
   try {
-    const description: unknown = JSON.parse(readFileSync(join(folder, 'node_modules', npm.package, 'package.json'), 'utf8'))
+    const description = storedJson<unknown>(readFileSync(join(folder, 'node_modules', npm.package, 'package.json'), 'utf8'))
     const version = typeof description === 'object' && description !== null && 'version' in description ? description.version : null
     return typeof version === 'string' ? version : null
   } catch {

@@ -5,7 +5,7 @@ export const limits = {
   images_bytes: 16 * 1024 * 1024,
   metadata_bytes: 16 * 1024,
   body_bytes: 24 * 1024 * 1024,
-  body_values: 250_000,
+  body_values: 50_000,
   body_depth: 64,
   header_bytes: 16 * 1024,
   headers: 100,

@@ -1,6 +1,7 @@
 import type { HealthCheck } from '../contract/organizations/limits.ts'
 import { deadline } from '../core/deadline.ts'
 import { broken, ok, warning } from '../core/health-checks.ts'
+import { responseJson } from '../core/json/parse-json.ts'
 import { causeText } from './cause-text.ts'
 
 const TIMEOUT_MS = 5_000
@@ -31,8 +32,8 @@ async function checkCompression(base_url: string): Promise<HealthCheck> {
   const response = await get(base_url, LARGE, { 'accept-encoding': 'gzip' })
   if (response instanceof Error) return broken('compression', `${LARGE}: ${causeOf(response)}`, 'see the log of the proxy')
   const encoding = response.headers.get('content-encoding')
-  const valid = await response.json().then(
-    () => true,
+  const valid = await responseJson('client_response', response).then(
+    body => body !== undefined,
     () => false,
   )
   if (!valid) return broken('compression', `${LARGE} arrives damaged`, 'let the proxy not compress: the service does')
@@ -45,7 +46,7 @@ async function checkStream(base_url: string, token: string | null): Promise<Heal
   if (token === null) return ok('events', 'not checked: set AGENTRUN_TOKEN, or run "agentrun doctor"')
   const me = await get(base_url, '/v1/organizations', authorized(token))
   if (me instanceof Error) return broken('events', causeOf(me), 'see the log of the proxy')
-  const body: unknown = await me.json().catch(() => null)
+  const body = await responseJson('client_response', me).catch(() => null)
   const id = firstId(body)
   if (id === null) return broken('events', `the token is refused (${me.status})`, 'set AGENTRUN_TOKEN to a valid token')
   using limit = deadline(TIMEOUT_MS)

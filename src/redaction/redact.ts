@@ -1,3 +1,4 @@
+import { storedJson } from '../core/json/stored-json.ts'
 import type { KnownValue } from '../core/secrets/known-value.ts'
 import { type Finder, finderOf, type Match } from './find-any.ts'
 import { formsOf, mayBeWord } from './secret-forms.ts'
@@ -150,7 +151,7 @@ export function createRedactor(values: readonly KnownValue[], found: (name: stri
     value(value, scope = 'all') {
       return (containsSecret(JSON.stringify(value) ?? '', scope) ? walk(value, scope) : value) as typeof value
     },
-    json: (json, scope = 'all') => (containsSecret(json, scope) ? JSON.stringify(walk(JSON.parse(json), scope)) : json),
+    json: (json, scope = 'all') => (containsSecret(json, scope) ? JSON.stringify(walk(storedJson<unknown>(json), scope)) : json),
     stream: live => streamOf((held, piece) => step(held, piece, { live: live === true }), redacted),
     step,
     placeholders(text) {

@@ -1,6 +1,6 @@
 import { parse as parseToml } from 'smol-toml'
 import { parseDocument } from 'yaml'
-import { parseJson } from '../core/json.ts'
+import { parseJson } from '../core/json/parse-json.ts'
 
 /** A commit: the paths of its files, and the contents of those that are read. The reader limits both. */
 export type Tree = { paths: readonly string[]; files: ReadonlyMap<string, string> }
@@ -39,7 +39,7 @@ export function projectAt({ paths, files }: Tree, folder: string): Project {
     first: (...wanted) => wanted.find(path => own.has(path)) ?? null,
     matching: pattern => [...own].filter(path => pattern.test(path)),
     text,
-    json: path => read(path, parseJson),
+    json: path => read(path, content => parseJson('repository_file', content)),
     toml: path => read(path, parseToml),
     at: path => prefix + path,
   }
@@ -86,7 +86,7 @@ export function jsoncOf(text: string): Values | null {
     (_, string: string | undefined) => string ?? ' ',
   )
   const strict = plain.replace(/("(?:\\[\s\S]|[^"\\])*"?)|,(?=\s*[}\]])/g, (_, string: string | undefined) => string ?? '')
-  return asValues(parseJson(strict))
+  return asValues(parseJson('repository_file', strict))
 }
 
 /** The input is untrusted: a parse error yields null. */

@@ -1,4 +1,4 @@
-import { storedJson } from '../core/json.ts'
+import { storedJson } from '../core/json/stored-json.ts'
 import type { BackgroundRedactor, Redacted } from '../redaction/port.ts'
 import { countRedactions } from '../redaction/redact.ts'
 import type { NewEntry } from '../store/runs/append.ts'

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
+import { storedJson } from '../../core/json/stored-json.ts'
 
 /** The stored tokens by service: a token is never sent to another service. */
 type ConfigFile = { default_url: string | null; services: Record<string, { token: string; organization_id: number | null }> }
@@ -17,7 +18,7 @@ export function configPath(env: Env): string {
 export function readConfigFile(path: string): { file: ConfigFile; problem: string | null } {
   const empty: ConfigFile = { default_url: null, services: {} }
   try {
-    return { file: checked(JSON.parse(readFileSync(path, 'utf8'))), problem: null }
+    return { file: checked(storedJson<unknown>(readFileSync(path, 'utf8'))), problem: null }
   } catch (error) {
     if ((error as { code?: string }).code === 'ENOENT') return { file: empty, problem: null }
     return { file: empty, problem: error instanceof SyntaxError ? 'is not the JSON that login writes' : 'cannot be read' }

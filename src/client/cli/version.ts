@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { storedJson } from '../../core/json.ts'
+import { storedJson } from '../../core/json/stored-json.ts'
 
 const manifest = storedJson<{ version: string }>(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
 

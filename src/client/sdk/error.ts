@@ -1,3 +1,4 @@
+import { storedJson } from '../../core/json/stored-json.ts'
 import type { FieldError, Problem } from './operations.ts'
 
 type Facts = {
@@ -43,7 +44,10 @@ export class AgentRunError extends Error {
 
 /** Returns the error of a failed response. A body that is no problem document (a proxy's page) is described by its status. */
 export async function refusal(response: Response, retry_after_ms: number | null): Promise<AgentRunError> {
-  const body: unknown = await response.json().catch(() => null)
+  const body = await response
+    .text()
+    .then(storedJson<unknown>)
+    .catch(() => null)
   const { status } = response
   const problem = isProblem(body) ? body : null
   return new AgentRunError({

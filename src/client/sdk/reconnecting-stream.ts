@@ -1,4 +1,5 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import { storedJson } from '../../core/json/stored-json.ts'
 import { pause } from '../../core/pause.ts'
 import { withTimeout } from '../../core/timeout.ts'
 import { AgentRunError } from './error.ts'
@@ -88,7 +89,7 @@ const requestedWait = (error: unknown) => (error instanceof AgentRunError ? (err
 
 function dataOf({ data }: EventSourceMessage): unknown {
   try {
-    return JSON.parse(data)
+    return storedJson<unknown>(data)
   } catch (cause) {
     throw new AgentRunError({ status: 200, code: 'unexpected', detail: 'An event of the stream is not JSON: is it the service?', cause })
   }

@@ -1,4 +1,4 @@
-import { storedJson } from '../../core/json.ts'
+import { storedJson } from '../../core/json/stored-json.ts'
 import { AgentRunError } from './error.ts'
 import type { Body, OperationName, Params, Query, Result } from './operations.ts'
 import { type Outgoing, send, type Transport } from './send.ts'

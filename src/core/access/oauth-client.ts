@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto'
-import { storedJson } from '../json.ts'
+import { storedJson } from '../json/stored-json.ts'
 import type { Sealer } from '../secrets/sealing.ts'
 
 /** A program that signs a person in by OAuth. It chose its name itself. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { storedJson } from '../json.ts'
+import { storedJson } from '../json/stored-json.ts'
 import type { SealContext, Sealed, Sealer } from '../secrets/sealing.ts'
 
 /** The secrets of a connection to a forge. `webhook` signs the deliveries of the forge. */

@@ -1,4 +1,4 @@
-import { storedJson } from '../json.ts'
+import { storedJson } from '../json/stored-json.ts'
 import { SHORTEST_SECRET } from './known-value.ts'
 
 /** The client of a sign-in, and the authorization server that knows it. */

@@ -1,4 +1,4 @@
-import { storedJson } from '../json.ts'
+import { storedJson } from '../json/stored-json.ts'
 import type { Sealed, Sealer } from '../secrets/sealing.ts'
 import { runTargetContext, type StoredTarget, webhookContext } from './webhook-secrets.ts'
 import { signatureHeader } from './webhook-signature.ts'

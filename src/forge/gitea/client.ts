@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseJson } from '../../core/json.ts'
+import { responseJson } from '../../core/json/parse-json.ts'
 import { boundFetch, type PlainFetch } from '../bound-fetch.ts'
 import { clockOf } from '../clock.ts'
 import { connectionFailure, responseFailure } from '../failure.ts'
@@ -13,6 +13,8 @@ type Response = { headers: Headers; data: unknown }
 
 /** The default limit of a server; it may return fewer. */
 const PER_PAGE = 50
+/** Of one page: a server may have a larger limit than its default, and refuses or cuts what is requested. */
+const MAX_ROWS = 1_000
 /** More than matter to a run. */
 export const MAX_PAGES = 50
 
@@ -48,7 +50,7 @@ export class GiteaClient {
     let seen = 0
     for (let page = 1; page <= max_pages; page++) {
       const { data, headers } = await this.#request('GET', path, { ...query, page: String(page), limit: String(PER_PAGE) })
-      const rows = readResponse('Gitea', z.array(shape), data)
+      const rows = readResponse('Gitea', z.array(shape).max(MAX_ROWS), data)
       if (rows.length > 0) yield rows
       seen += rows.length
       if (rows.length === 0 || !hasMore(headers, seen)) return
@@ -70,7 +72,7 @@ export class GiteaClient {
     })
     const { status, headers } = response
     this.clock = clockOf(headers.get('date'))
-    const data = parseJson(await response.text())
+    const data = await responseJson('forge_response', response)
     if (status >= 300)
       throw responseFailure('Gitea', { status, headers: Object.fromEntries(headers), text: messageIn(data) ?? 'no message' })
     return { headers, data }

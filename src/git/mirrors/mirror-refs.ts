@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { storedJson } from '../../core/json.ts'
+import { storedJson } from '../../core/json/stored-json.ts'
 import { type Objects, objectsOf } from '../objects/objects.ts'
 import { GitError, gitErrorFrom } from '../process/git-error.ts'
 import { type GitHost, type MirrorState, mirrorPath } from '../process/git-host.ts'

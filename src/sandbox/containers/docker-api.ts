@@ -1,5 +1,6 @@
 import { request } from 'node:http'
 import type { Readable } from 'node:stream'
+import { readJson } from '../../core/json/parse-json.ts'
 import { SandboxError } from '../port.ts'
 
 /** `body` is the JSON of the response, or its text. */
@@ -59,9 +60,6 @@ async function readAll(stream: Readable): Promise<string> {
 }
 
 function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+  const { value, problem } = readJson('engine_response', text)
+  return problem === undefined ? value : text
 }

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { z } from 'zod'
 import { deadline } from '../../core/deadline.ts'
-import { parseJson } from '../../core/json.ts'
+import { parseJson } from '../../core/json/parse-json.ts'
 import { pause } from '../../core/pause.ts'
 import { exponential, retryDelay } from '../../core/retry-policy.ts'
 
@@ -117,7 +117,7 @@ export function createApi(access: ApiAccess): KubernetesApi {
 
 /** A proxy may cut off a response, or replace it by its own: that counts as no response. */
 function parsed<T>(schema: z.ZodType<T>, json: string): T {
-  const { data, error } = schema.safeParse(parseJson(json))
+  const { data, error } = schema.safeParse(parseJson('engine_response', json))
   if (error) throw noResponse(new Error(`unexpected content: ${z.prettifyError(error)}`))
   return data
 }
@@ -138,7 +138,7 @@ const eventSchema = <T>(object: z.ZodType<T>) =>
 
 function refusal(response: IncomingMessage, body: string): ApiError {
   // A proxy may respond with a page.
-  const status = Status.safeParse(parseJson(body)).data ?? {}
+  const status = Status.safeParse(parseJson('engine_response', body)).data ?? {}
   const seconds = Number(response.headers['retry-after'] ?? status.details?.retryAfterSeconds ?? Number.NaN)
   const message = status.message ?? `the Kubernetes API responded with ${response.statusCode}`
   return new ApiError(response.statusCode ?? 0, status.reason ?? '', message, seconds >= 0 ? seconds * 1000 : null)

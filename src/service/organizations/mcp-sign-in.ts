@@ -3,7 +3,7 @@ import { MCP_SIGN_IN_PATH, mcpServerEndpoints } from '../../contract/endpoints/m
 import type { McpServerSettings } from '../../contract/organizations/mcp-servers.ts'
 import type { McpSignInResponse } from '../../contract/organizations/mcp-sign-in.ts'
 import { organizationOfState } from '../../contract/organizations/sign-in-state.ts'
-import { storedJson } from '../../core/json.ts'
+import { storedJson } from '../../core/json/stored-json.ts'
 import { mcpCredentialName, mcpSignInName } from '../../core/secrets/mcp-credentials.ts'
 import { type McpSignIn, NOT_SIGNED_IN, type PendingSignIn, readSignIn } from '../../core/secrets/mcp-sign-in.ts'
 import { secretContext } from '../../core/secrets/run-secrets.ts'

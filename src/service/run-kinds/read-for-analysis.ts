@@ -1,7 +1,7 @@
 import type { SandboxKind } from '../../contract/repositories/sandboxes.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { LogFinding } from '../../contract/runs/log-analysis.ts'
-import { storedJson } from '../../core/json.ts'
+import { storedJson } from '../../core/json/stored-json.ts'
 import { entryUrl, traceUrl } from '../../core/runs/trace-url.ts'
 import { yieldToOthers } from '../../core/yield-to-others.ts'
 import { type AnalyzedRun, analyzeRun, type RunAnalysis } from '../../log-analysis/analyze-run.ts'

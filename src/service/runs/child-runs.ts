@@ -1,7 +1,7 @@
 import type { CreateRunInput } from '../../contract/runs/run-inputs.ts'
 import type { AgentRun } from '../../contract/runs/runs.ts'
 import type { ToolInput } from '../../contract/runs/tools.ts'
-import { storedJson } from '../../core/json.ts'
+import { storedJson } from '../../core/json/stored-json.ts'
 import { childBudget, MAX_CHILDREN, MAX_GENERATIONS } from '../../core/runs/budget/child-budget.ts'
 import { findPlaybook } from '../../core/runs/playbook.ts'
 import { ServiceError } from '../../core/service-error.ts'

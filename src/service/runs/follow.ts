@@ -1,5 +1,5 @@
 import type { AgentRun, RunStatus } from '../../contract/runs/runs.ts'
-import { storedJson } from '../../core/json.ts'
+import { storedJson } from '../../core/json/stored-json.ts'
 import type { Frame } from '../../live/feed.ts'
 import type { Db } from '../../store/database.ts'
 import { notifyJoined } from '../../store/notify.ts'

@@ -1,6 +1,6 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { RecoveryQuery, RunRecovery } from '../../contract/runs/recovery.ts'
-import { storedJson } from '../../core/json.ts'
+import { storedJson } from '../../core/json/stored-json.ts'
 import { pageNumbers, pageWindow, partOf } from '../../core/paging.ts'
 import { countStates, type StepRecord, stepsOf } from '../../core/runs/recovery-report.ts'
 import { type JournalRow, listSteps } from '../../store/runs/journal.ts'

@@ -1,5 +1,5 @@
 import type { SandboxLimitMechanisms } from '../../contract/service.ts'
-import { storedJson } from '../../core/json.ts'
+import { storedJson } from '../../core/json/stored-json.ts'
 import type { Db } from '../../store/database.ts'
 import { listWorkers } from '../../store/leases/workers.ts'
 

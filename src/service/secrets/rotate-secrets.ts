@@ -1,5 +1,5 @@
 import { forgeSealContext } from '../../core/forges/forge-secrets.ts'
-import { storedJson } from '../../core/json.ts'
+import { storedJson } from '../../core/json/stored-json.ts'
 import { secretContext } from '../../core/secrets/run-secrets.ts'
 import type { SealContext, Sealed, Sealer } from '../../core/secrets/sealing.ts'
 import { runTargetContext, type StoredTarget, webhookContext } from '../../core/webhooks/webhook-secrets.ts'

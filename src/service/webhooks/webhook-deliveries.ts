@@ -7,10 +7,10 @@ import type {
   WebhookDeliveryDetail,
 } from '../../contract/webhooks/webhook-deliveries.ts'
 import type { WebhookDeletion, WebhookMessage } from '../../contract/webhooks/webhook-messages.ts'
+import { parseJsonExactly } from '../../core/json/json-text.ts'
 import { pageNumbers, pageWindow } from '../../core/paging.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'
 import { ServiceError } from '../../core/service-error.ts'
-import { parseJsonExactly } from '../../core/text/json-text.ts'
 import { messageId, messageText } from '../../core/webhooks/webhook-event.ts'
 import { runRecipient } from '../../core/webhooks/webhook-request.ts'
 import type { Db } from '../../store/database.ts'

@@ -1,4 +1,5 @@
 import { checkWorkers } from '../../../core/health-checks.ts'
+import { responseJson } from '../../../core/json/parse-json.ts'
 import { AgentRunError, type Client } from '../../sdk/client.ts'
 import { broken, type Finding, ok, type Patient, warning } from './check.ts'
 
@@ -11,7 +12,7 @@ export async function checkService(client: Client, { settings, signal, now, vers
   try {
     const sent_at = now()
     const response = await client.request('getHealth', { signal })
-    const body: unknown = await response.json().catch(() => null)
+    const body = await responseJson('client_response', response).catch(() => null)
     if (Object(body).status !== 'ok') return [stranger(settings.base_url)]
     findings.push(ok('service', 'is alive'), ...clock(response.headers.get('date'), sent_at, now()))
   } catch (error) {

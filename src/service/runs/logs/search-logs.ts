@@ -1,7 +1,7 @@
 import { limits } from '../../../contract/limits.ts'
 import type { LogHit, LogSearch, SearchLogsQuery } from '../../../contract/runs/log-search.ts'
 import type { LogEntry } from '../../../contract/runs/logs.ts'
-import { storedJson } from '../../../core/json.ts'
+import { storedJson } from '../../../core/json/stored-json.ts'
 import { textAround } from '../../../core/text/text-around.ts'
 import { entriesBySeq, searchRange } from '../../../store/runs/log-entries.ts'
 import type { Context } from '../../context.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Body, Result } from '../../../../contract/calls.ts'
-import { parseJson } from '../../../../core/json.ts'
+import { parseJson } from '../../../../core/json/parse-json.ts'
 import { command, type Given, type Options } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { firstLine } from '../../plain-text.ts'
@@ -47,7 +47,7 @@ const repositoryOf = async ({ values, client, signal }: Of) =>
 
 /** The service checks the fields. */
 function readInput(file: string): Input {
-  const value = parseJson(readFileSync(file === '-' ? 0 : file, 'utf8'))
+  const value = parseJson('setting', readFileSync(file === '-' ? 0 : file, 'utf8'))
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Input
   throw new UsageError(`${file === '-' ? 'standard input' : file} is not a JSON object`)
 }

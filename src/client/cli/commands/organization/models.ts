@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { readJson } from '../../../../core/json/parse-json.ts'
 import type { Body, Result } from '../../../sdk/operations.ts'
 import { command, type Given, type Options } from '../../command.ts'
 import { CliError, exit, UsageError } from '../../exit.ts'
@@ -77,10 +78,16 @@ const isModel = (value: unknown): value is Body<'setModel'> =>
   typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string'
 
 function jsonOf(file: string): unknown {
+  const { value, problem } = readJson('setting', contentOf(file))
+  if (problem !== undefined) throw new CliError(`${file} ${problem.message}`)
+  return value
+}
+
+function contentOf(file: string): string {
   try {
-    return JSON.parse(readFileSync(file, 'utf8'))
+    return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new CliError(`${file} cannot be read as JSON: ${error instanceof Error ? error.message : error}`)
+    throw new CliError(`${file} cannot be read: ${error instanceof Error ? error.message : error}`)
   }
 }
 

@@ -1,4 +1,4 @@
-import { parseJson } from '../../../../core/json.ts'
+import { parseJson } from '../../../../core/json/parse-json.ts'
 import type { Result } from '../../../sdk/operations.ts'
 import { command, type Options, whole } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
@@ -85,7 +85,7 @@ async function foundBy(client: Client, id: number, signal: AbortSignal): Promise
 
 /** Returns the commands of the result of such a run, which is JSON with the fields of FoundSetupCommands. */
 function commandsOf(result: string): string[] {
-  const found = parseJson(result)
+  const found = parseJson('api_body', result)
   const commands = typeof found === 'object' && found !== null && 'commands' in found ? found.commands : undefined
   if (Array.isArray(commands) && commands.every(command => typeof command === 'string')) return commands
   throw new UsageError('the result of this run has no commands: is this client older than the service?')

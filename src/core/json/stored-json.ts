@@ -1,12 +1,3 @@
-/** Returns the value of a JSON text from outside, for a schema to parse; undefined when the text is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /**
  * Returns the value of a JSON text that this service wrote itself, or ships: an entry or a journal record, a sealed value, a file of its data
  * folder or of a package, for a client a response. Its shape is trusted: a schema would cost an entry more than twice the time, and a worker of
