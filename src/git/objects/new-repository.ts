@@ -10,6 +10,8 @@ export async function createRepository(host: GitHost, path: string, commit: Firs
   await git(host, 'the sample repository cannot be created', {
     args: ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', path],
   })
+  // Git refuses forced pushes to a repository that a group may read (core.sharedRepository), unless it is set otherwise.
+  await git(host, 'the sample repository cannot be configured', { git_dir: path, args: ['config', 'receive.denyNonFastForwards', 'false'] })
   await git(host, 'the sample repository cannot be filled', { git_dir: path, args: ['fast-import', '--quiet'], stdin: fastImport(commit) })
 }
 
