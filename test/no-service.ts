@@ -63,6 +63,7 @@ export function unusedServices(db: Database): Services {
     known_values: [],
     readRepositoryUrl: async () => ({ ok: false, reason: 'not asked' }),
     queue_seconds: 60,
+    organizations_per_user: 20,
     tool_call_seconds: 1,
     onRun: unusedOpen,
     onCancelled: unusedOpen,

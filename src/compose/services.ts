@@ -78,6 +78,7 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
       readRepositoryUrl(url, { local_paths: config.AGENTRUN_REPO_PATHS, allow_private: config.AGENTRUN_ALLOW_PRIVATE_GIT }),
     default_egress: defaultMode(config.AGENTRUN_EGRESS_MIRRORS),
     queue_seconds: config.AGENTRUN_QUEUE_MAX_SECONDS,
+    organizations_per_user: config.AGENTRUN_ORGANIZATIONS_PER_USER,
     tool_call_seconds: config.AGENTRUN_TOOL_CALL_SECONDS,
     onRun: hub.onRun,
     onCancelled: hub.onCancelled,

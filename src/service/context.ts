@@ -144,6 +144,8 @@ export type Services = {
   default_egress: 'off' | 'allowlist'
   /** Seconds that a run may wait for a worker. */
   queue_seconds: number
+  /** How many organizations a user may create. */
+  organizations_per_user: number
   /** Seconds that a request waits for the result of a tool call. */
   tool_call_seconds: number
   /** Calls `wake` after each change of the run that this process is notified of; returns the function that ends the subscription. */

@@ -42,6 +42,7 @@ create table authorization_codes (
   redirect_uri text not null,
   challenge text not null,
   expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
   constraint authorization_codes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   constraint authorization_codes_pkey PRIMARY KEY (digest),
   constraint authorization_codes_token_id_fkey FOREIGN KEY (token_id) REFERENCES tokens(id) ON DELETE CASCADE,
@@ -477,8 +478,10 @@ create table organizations (
   budget_usd_per_month numeric,
   runs_per_month integer,
   agent_permissions text,
+  created_by_user_id bigint,
   constraint organizations_agent_permissions_check CHECK ((agent_permissions = ANY (ARRAY['allow'::text, 'ask'::text, 'deny'::text]))),
   constraint organizations_budget_usd_per_month_check CHECK ((budget_usd_per_month >= (0)::numeric)),
+  constraint organizations_created_by_user_id_fkey FOREIGN KEY (created_by_user_id) REFERENCES users(id) ON DELETE SET NULL,
   constraint organizations_id_default_repository_id_fkey FOREIGN KEY (id, default_repository_id) REFERENCES repositories(organization_id, id),
   constraint organizations_max_concurrent_runs_check CHECK ((max_concurrent_runs > 0)),
   constraint organizations_pkey PRIMARY KEY (id),
@@ -486,6 +489,7 @@ create table organizations (
   constraint organizations_review_check CHECK ((review = ANY (ARRAY['model'::text, 'rules'::text]))),
   constraint organizations_runs_per_month_check CHECK ((runs_per_month >= 0))
 );
+CREATE INDEX organizations_by_creator ON public.organizations USING btree (created_by_user_id) WHERE (created_by_user_id IS NOT NULL);
 
 create table processes (
   id text not null,

@@ -14,10 +14,12 @@ import { invalid } from '../../core/service-error.ts'
 import {
   type Claimed,
   claimToken,
+  deleteUsedCodes,
   insertAuthorizationCode,
+  lockAuthorizationCode,
+  markCodeUsed,
   revokeClaim,
   revokeUnclaimedTokens,
-  takeAuthorizationCode,
 } from '../../store/access/authorization-codes.ts'
 import type { Context, Services } from '../context.ts'
 import { createToken } from './tokens.ts'
@@ -57,6 +59,7 @@ export async function authorizeClient(ctx: Context, input: AuthorizeClientInput)
   const { name } = requireClient(ctx, input, 'body')
   if (input.resource != null && !isResource(ctx, input.resource)) throw invalid(['body', 'resource'], `must be ${ctx.base_url}${MCP_PATH}`)
   await revokeUnclaimedTokens(ctx.db)
+  await deleteUsedCodes(ctx.db)
   const code = newSignInCode()
   // The secret that this creates is used by nobody: the client gets another one for its code.
   const token = { name: `${name} (OAuth)`, scopes: input.scopes, expires_in_seconds: TOKEN_DAYS * 86_400 }
@@ -74,15 +77,16 @@ type Exchanged = { token: string; scopes: readonly Scope[]; expires_in: number }
 
 /**
  * Exchanges a code for its token. Null: the code is unknown, used, too old, of another client or address, or the secret of the sign-in is
- * wrong; a code is used up by the first attempt, and its token is then revoked.
+ * wrong. A code is used up by the first attempt; one that fails, and every further one, revokes its token (RFC 6749, 4.1.2).
  */
 export async function exchangeCode({ db, base_url }: Services, input: ExchangeInput): Promise<Exchanged | null> {
   if (input.resource !== undefined && !isResource({ base_url }, input.resource)) return null
   return db.transaction(async tx => {
-    const code = await takeAuthorizationCode(tx, digest(input.code))
+    const code = await lockAuthorizationCode(tx, digest(input.code))
     if (!code) return null
+    await markCodeUsed(tx, code)
     const same_client = code.client_digest.equals(digest(input.client_id)) && code.redirect_uri === input.redirect_uri
-    if (code.expired || !same_client || !verifies(input.code_verifier, code.challenge)) {
+    if (code.used || code.expired || !same_client || !verifies(input.code_verifier, code.challenge)) {
       await revokeClaim(tx, code.organization_id, code.token_id)
       return null
     }

@@ -6,6 +6,7 @@ import { getTokenUser, insertMembership } from '../../store/access/accounts.ts'
 import { addAcceptance } from '../../store/access/logins.ts'
 import { lockUser } from '../../store/access/members.ts'
 import {
+  countCreatedOrganizations,
   getOrganization as getOrganizationRow,
   insertOrganization,
   listOrganizations as listOrganizationRows,
@@ -45,17 +46,22 @@ export async function listOrganizations(ctx: ActorContext, query: PageRequest) {
 
 /**
  * Creates another organization, with the caller as its ADMIN; of the caller's sessions and tokens only this one reaches it. Throws 403 for a
- * caller who is ADMIN of none, and for a token that is bound to one.
+ * caller who is ADMIN of none or has created as many as the operator allows, and for a token that is bound to one.
  */
 export async function createOrganization(ctx: ActorContext, input: CreateOrganizationInput) {
   if (ctx.actor.token_organization_id !== null) throw new ServiceError('forbidden', 'Your token is valid for one organization only.')
   return ctx.db.transaction(async tx => {
     if (!(await isAdminSomewhere(tx, ctx.actor.token_id)))
       throw new ServiceError('forbidden', 'Only an ADMIN of an organization can create another one.')
-    const { id } = await insertOrganization(tx, input.name)
-    const email = (await getTokenUser(tx, ctx.actor.token_id))?.email ?? null
     const { user_id, token_id } = ctx.actor
     await lockUser(tx, user_id)
+    if ((await countCreatedOrganizations(tx, user_id)) >= ctx.organizations_per_user)
+      throw new ServiceError(
+        'forbidden',
+        `A user may create ${ctx.organizations_per_user} organizations here, and you have created as many. The operator can change this (AGENTRUN_ORGANIZATIONS_PER_USER).`,
+      )
+    const { id } = await insertOrganization(tx, input.name, user_id)
+    const email = (await getTokenUser(tx, token_id))?.email ?? null
     const membership = await insertMembership(tx, id, user_id, 'ADMIN', email)
     if (membership) await addAcceptance(tx, user_id, { token_id, session_digest: null }, membership.id)
     await audit(tx, { ...ctx, organization_id: id }, 'organization.created', { type: 'organization', id }, { name: input.name })

@@ -20,22 +20,49 @@ export async function insertAuthorizationCode(db: Db, code: AuthorizationCode, s
   })
 }
 
-/** Deletes a code, so that it is exchanged once, and returns it; undefined when it is unknown or used. */
-export async function takeAuthorizationCode(db: Db, digest: Buffer): Promise<(AuthorizationCode & { expired: boolean }) | undefined> {
-  const { rows } = await db.query<AuthorizationCode & { expired: boolean }>({
-    name: 'take_authorization_code',
-    text: `delete from authorization_codes where digest = $1
-      returning digest, organization_id, token_id, client_digest, redirect_uri, challenge, expires_at <= now() as expired`,
+export type LockedCode = AuthorizationCode & { expired: boolean; used: boolean }
+
+/** Returns a code and holds it, so that it is exchanged once; undefined when it is unknown. */
+export async function lockAuthorizationCode(db: Db, digest: Buffer): Promise<LockedCode | undefined> {
+  const { rows } = await db.query<LockedCode>({
+    name: 'lock_authorization_code',
+    text: `select digest, organization_id, token_id, client_digest, redirect_uri, challenge,
+        expires_at <= now() as expired,
+        used_at is not null as used
+      from authorization_codes where digest = $1
+      for update`,
     values: [digest],
   })
   return rows[0]
+}
+
+export async function markCodeUsed(
+  db: Db,
+  { organization_id, digest }: Pick<AuthorizationCode, 'organization_id' | 'digest'>,
+): Promise<void> {
+  await db.query({
+    name: 'mark_code_used',
+    text: 'update authorization_codes set used_at = now() where organization_id = $1 and digest = $2',
+    values: [organization_id, digest],
+  })
+}
+
+/** Deletes used codes whose token is no longer valid: nothing is left to revoke. */
+export async function deleteUsedCodes(db: Db): Promise<void> {
+  await db.query({
+    name: 'delete_used_codes',
+    text: `delete from authorization_codes c using tokens t
+      where t.id = c.token_id and t.organization_id = c.organization_id and c.used_at is not null
+        and (t.revoked_at is not null or t.expires_at <= now())`,
+    values: [],
+  })
 }
 
 /** Revokes the tokens of codes that were not exchanged in time, and deletes the codes. */
 export async function revokeUnclaimedTokens(db: Db): Promise<void> {
   await db.query({
     name: 'revoke_unclaimed_tokens',
-    text: `with old as (delete from authorization_codes where expires_at <= now() returning token_id)
+    text: `with old as (delete from authorization_codes where expires_at <= now() and used_at is null returning token_id)
       update tokens set revoked_at = now() from old where tokens.id = old.token_id and tokens.revoked_at is null`,
     values: [],
   })
@@ -59,7 +86,7 @@ export async function claimToken(
   return rows[0]
 }
 
-/** Revokes the token of a code that was presented too late, by another client, or without its secret. */
+/** Revokes the token of a code that was presented too late, twice, by another client, or without its secret. */
 export async function revokeClaim(db: Db, organization_id: number, token_id: number): Promise<void> {
   await db.query({
     name: 'revoke_claim',

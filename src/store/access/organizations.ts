@@ -58,13 +58,22 @@ export async function firstOrganization(
 }
 
 /** Inserts an organization without members and returns its id. */
-export async function insertOrganization(db: Db, name: string): Promise<{ id: number }> {
+export async function insertOrganization(db: Db, name: string, created_by_user_id: number | null = null): Promise<{ id: number }> {
   const { rows } = await db.query<{ id: number }>({
     name: 'insert_organization',
-    text: 'insert into organizations (name) values ($1) returning id',
-    values: [name],
+    text: 'insert into organizations (name, created_by_user_id) values ($1, $2) returning id',
+    values: [name, created_by_user_id],
   })
   return only(rows)
+}
+
+export async function countCreatedOrganizations(db: Db, user_id: number): Promise<number> {
+  const { rows } = await db.query<{ count: number }>({
+    name: 'count_created_organizations',
+    text: 'select count(*)::int as count from organizations where created_by_user_id = $1',
+    values: [user_id],
+  })
+  return only(rows).count
 }
 
 /** Sets the repository of runs that name none; does nothing for a repository of another organization. */

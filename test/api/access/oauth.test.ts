@@ -110,10 +110,40 @@ test('200: a code is exchanged once, for a token with the allowed scopes that ex
     scope: 'runs:read logs:read',
   })
   expect(body.expires_in).toBeGreaterThan(29 * 86_400)
-  expect(await exchange({ client_id, code })).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
   const token = { authorization: `Bearer ${body.access_token}` }
   expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`, undefined, token)).status).toBe(200)
   expect((await app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' }, token)).status).toBe(403)
+})
+
+test.each([
+  ['the same request', {}],
+  ['another secret', { code_verifier: 'w'.repeat(43) }],
+  ['another address', { redirect_uri: 'http://127.0.0.1:5001/callback' }],
+])('a used code that is presented again by %s revokes its token, whenever that is, and no other', async (_what, changed) => {
+  const client_id = await clientOf()
+  const code = await codeFor(client_id)
+  const access = async (token: string) =>
+    (await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`, undefined, { authorization: `Bearer ${token}` })).status
+  const first = await exchange({ client_id, code })
+  await expireLast()
+  const other = await exchange({ client_id, code: await codeFor(client_id) })
+  expect([await access(first.body.access_token), await access(other.body.access_token)]).toEqual([200, 200])
+  expect(await exchange({ client_id, code, ...changed })).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+  expect([await access(first.body.access_token), await access(other.body.access_token)]).toEqual([401, 200])
+  // Once its token is revoked, the next sign-in forgets the code.
+  await codeFor(client_id)
+  expect(await rows(app, 'select 1 from authorization_codes c join tokens t on t.id = c.token_id where t.revoked_at is not null')).toEqual(
+    [],
+  )
+})
+
+test('of two requests with one code at the same time, one gets a token, which the other revokes', async () => {
+  const client_id = await clientOf()
+  const before = await liveTokens()
+  const code = await codeFor(client_id)
+  const both = await Promise.all([exchange({ client_id, code }), exchange({ client_id, code })])
+  expect(both.map(({ status }) => status).sort()).toEqual([200, 400])
+  expect(await liveTokens()).toBe(before)
 })
 
 test('the response to the program has its state and the issuer, and keeps the query of its address', async () => {
