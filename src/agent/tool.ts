@@ -44,7 +44,9 @@ export type ToolOutcome = {
   redacted?: Redacted<Record<string, unknown>>
   observation?: string | Record<string, unknown> | null
   truncated?: boolean
-  /** Called when the outcome was truncated. */
+  /** The outcome shows less than the tool put out, although it is not truncated. */
+  keeps_whole?: boolean
+  /** Called when the outcome was truncated, or `keeps_whole`. */
   whole?: (redactor: BackgroundRedactor) => Promise<WholeOutput>
   error?: { code: string; message: string }
   /** Images as data URIs, which the model is sent besides the output. They are not redacted, as those of messages. */
@@ -64,7 +66,11 @@ export type ExternalTool = { spec: ToolSpec; run(context: ToolContext, input: Re
 export type ExternalTools = ReadonlyMap<string, ExternalTool>
 const no_tools: ExternalTools = new Map()
 
-export type ToolResult = Omit<ToolOutcome, 'whole' | 'redacted'> & { duration_ms: number; truncated: boolean; whole: WholeOutput | null }
+export type ToolResult = Omit<ToolOutcome, 'whole' | 'keeps_whole' | 'redacted'> & {
+  duration_ms: number
+  truncated: boolean
+  whole: WholeOutput | null
+}
 
 /** Bytes of one output that are kept besides when the trace has only part of it. */
 export const WHOLE_BYTES = 1024 ** 2
@@ -112,7 +118,7 @@ export async function shownOutcome(outcome: ToolOutcome, redactor: BackgroundRed
   }
 }
 
-async function redactedOutcome({ whole: _whole, redacted, ...outcome }: ToolOutcome, { value }: BackgroundRedactor) {
+async function redactedOutcome({ whole: _whole, keeps_whole: _kept, redacted, ...outcome }: ToolOutcome, { value }: BackgroundRedactor) {
   return {
     ...outcome,
     output: composed({ ...(await value(outcome.output)), ...redacted }),
@@ -123,12 +129,12 @@ async function redactedOutcome({ whole: _whole, redacted, ...outcome }: ToolOutc
 
 /** What the tool itself can give back whole, otherwise the outcome as it was before it was cut for the trace. */
 async function wholeOf(
-  { whole, truncated }: ToolOutcome,
+  { whole, truncated, keeps_whole }: ToolOutcome,
   output: Redacted<Record<string, unknown>>,
   cut: boolean,
   redactor: BackgroundRedactor,
 ): Promise<WholeOutput | null> {
-  if (!cut && (!truncated || whole === undefined)) return null
+  if (!cut && (!(truncated || keeps_whole) || whole === undefined)) return null
   const { bytes, total_bytes } = whole ? await whole(redactor) : allOf(composed(Buffer.from(JSON.stringify(output, null, 2))))
   return { bytes: composed(truncateBytes(bytes, WHOLE_BYTES)), total_bytes }
 }

@@ -1,5 +1,6 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import { BASE64_BYTES, outputText } from '../../core/text/output-text.ts'
+import { terminalText } from '../../core/text/terminal/terminal-text.ts'
 import { truncateBytes } from '../../core/text/truncate.ts'
 import { composed } from '../../redaction/port.ts'
 import type { ExecResult, Sandbox } from '../../sandbox/port.ts'
@@ -24,31 +25,42 @@ export const shell: Tool<'shell'> = {
       signal: context.signal,
       on_output: context.on_output,
     })
-    const { facts, truncated, whole } = await shownOf(result, context)
+    const { facts, truncated, keeps_whole, whole } = await shownOf(result, context)
     const { status, error, more } = problemOf(result, sandbox, seconds)
     return {
       status,
       output: { status, ...more, ...(error && { error: error.message }) },
       redacted: facts,
       truncated: truncated || result.status === 'output_limit',
+      keeps_whole,
       whole,
       ...(error && { error }),
     }
   },
 }
 
-/** The output as the trace shows it, and the whole of what could be kept. */
+/**
+ * The output as the trace shows it, and the whole of what could be kept, as the command wrote it. What a terminal shows is redacted after it is
+ * composed: a value that is written in parts is complete only then.
+ */
 async function shownOf(result: ExecResult, { redactor }: ToolContext) {
-  const clean = await redactor.bytes(result.output, result.truncated ? Math.ceil(WHOLE_BYTES / 2) : undefined)
-  const total_bytes = result.output_bytes + clean.length - result.output.length
+  const missing = result.output_bytes - result.output.length
+  const gap = result.truncated ? Math.ceil(WHOLE_BYTES / 2) : undefined
+  const screen = await terminalText(result.output, gap)
+  const clean = await redactor.bytes(screen.bytes, screen.gap)
   const shown = truncateBytes(clean, OUTPUT_BYTES)
-  const { output, ...binary } = outputText(shown, total_bytes)
-  const truncated = shown.length < total_bytes || (binary.binary === true && shown.length > BASE64_BYTES)
+  const { output, ...binary } = outputText(shown, clean.length + missing)
+  const truncated = shown.length < clean.length + missing || (binary.binary === true && shown.length > BASE64_BYTES)
+  const rewritten = screen.is_rewritten && { rewritten: true }
   const restarted = result.shell_restarted && { shell_restarted: true }
   return {
-    facts: composed({ exit_code: result.exit_code, output, ...binary, truncated, ...restarted }),
+    facts: composed({ exit_code: result.exit_code, output, ...binary, truncated, ...rewritten, ...restarted }),
     truncated,
-    whole: async () => ({ bytes: clean, total_bytes }),
+    keeps_whole: screen.is_rewritten,
+    async whole() {
+      const bytes = screen.is_rewritten ? await redactor.bytes(result.output, gap) : clean
+      return { bytes, total_bytes: bytes.length + missing }
+    },
   }
 }
 

@@ -60,10 +60,14 @@ function textOf(tool_name: string, output: Output): string {
 const isPlainText = (output: Output): output is Output & { text: string } =>
   typeof output.text === 'string' && Object.keys(output).every(key => ['status', 'text', 'url'].includes(key))
 
+/** Viewers see colours; to a model they are noise. */
+const COLORS = /\x1b\[[\d;:]*m/g
+
 function shellText(output: Output, text: string): string {
   const { exit_code, error, escaped_bytes } = output
   const notes = [
     output.truncated === true && output.binary !== true && 'The output is longer: its middle is left out.',
+    output.rewritten === true && 'The output moved the cursor: this is what a terminal shows at its end.',
     typeof escaped_bytes === 'number' && `${escaped_bytes} bytes are not UTF-8 text and are shown as \\xNN.`,
     output.shell_restarted === true && 'The shell was restarted: its directory and variables are lost.',
     typeof exit_code === 'number' && exit_code !== 0 && `Exit code ${exit_code}.`,
@@ -71,7 +75,7 @@ function shellText(output: Output, text: string): string {
     output.status === 'interrupted' && error === undefined && 'Interrupted before it ended.',
   ]
   const shown = notes.filter(note => typeof note === 'string').map(note => `[${note}]`)
-  return text === '' && shown.length === 0 ? '[No output.]' : joined([text, ...shown])
+  return text === '' && shown.length === 0 ? '[No output.]' : joined([text.replace(COLORS, ''), ...shown])
 }
 
 function failureText(output: Output): string {

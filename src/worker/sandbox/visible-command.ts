@@ -1,3 +1,4 @@
+import { terminalText } from '../../core/text/terminal/terminal-text.ts'
 import type { ExecResult, Sandbox } from '../../sandbox/port.ts'
 import type { LiveChannel } from '../claim/live-channel.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
@@ -14,7 +15,8 @@ export type VisibleCommand = {
 }
 
 /**
- * Runs a command in the sandbox that `inSandbox` provides, streams its output to viewers and returns the result with the redacted output.
+ * Runs a command in the sandbox that `inSandbox` provides, streams its output to viewers and returns the result with the redacted output, as a
+ * terminal shows it at its end.
  * Throws what `inSandbox` throws.
  */
 export async function runVisibleCommand(
@@ -29,6 +31,7 @@ export async function runVisibleCommand(
   const result = await inSandbox(sandbox => sandbox.exec({ command, ...bounds, on_output })).finally(() => live.toolEnded())
   live.progressed()
   // Redacted before anything else cuts it: half of a secret value is not recognized.
-  const clean = await writer.redactor.bytes(result.output, result.truncated ? Math.ceil(OUTPUT_BYTES / 2) : undefined)
+  const screen = await terminalText(result.output, result.truncated ? Math.ceil(OUTPUT_BYTES / 2) : undefined)
+  const clean = await writer.redactor.bytes(screen.bytes, screen.gap)
   return { result, output: Buffer.from(clean).toString('utf8') }
 }

@@ -17,7 +17,7 @@ const set = (path: string, value: string) =>
 
 /** The outputs of commands of an agent that changes a file, and of the check that follows. */
 async function run(...commands: string[]) {
-  await app.checkBy({ environment: 'echo "check: [$CI] [$NODE_OPTIONS]"; exit 0' })
+  await app.checkBy({ environment: 'printf "1 %%\\r2 %%\\r\\033[K"; echo "check: [$CI] [$NODE_OPTIONS]"' })
   app.script = [...commands.map(command => calls(shell(`date +%N >>count.js; ${command}`))), { text: 'Done.' }]
   const { run: ended, logs, checks } = await app.seen(await app.start())
   expect(ended.status, JSON.stringify(logs.slice(-2))).toBe('completed')
