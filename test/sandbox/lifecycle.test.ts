@@ -116,6 +116,13 @@ it('an owner that is busy for longer than a lease, or idle for a while, keeps it
   expect((await box.shell('sleep 13; echo "$kept $PWD"', { timeout_ms: 30_000 })).text).toBe('yes /tmp\n')
 }, 40_000)
 
+it('an owner whose event loop is occupied for longer than a freeze that ends sandboxes keeps its sandbox', async () => {
+  await using box = await startSandbox(created.driver, created.makeWorkspace('occupied'))
+  await box.shell('kept=yes')
+  for (const end = performance.now() + 13_000; performance.now() < end; );
+  expect((await box.shell('echo "$kept"')).text).toBe('yes\n')
+}, 40_000)
+
 it('ends when it is killed from outside, and reports it', async () => {
   const seconds = mark()
   const box = await startSandbox(created.driver, created.makeWorkspace('killed'))

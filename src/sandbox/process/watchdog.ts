@@ -9,9 +9,9 @@ export type Watchdog = {
   watch(pid: number): () => void
 }
 
-/** Longer than a lease: a process that was silent for that long owns no run any more. */
-const SILENCE_SECONDS = 10
-const HERE_MS = 1_000
+/** Longer than a lease: a process that was frozen for that long owns no run any more. */
+const FROZEN_SECONDS = 10
+const RESTART_MS = 1_000
 const script = fileURLToPath(new URL('./watchdog.sh', import.meta.url))
 
 /**
@@ -25,7 +25,7 @@ export function createWatchdog(): Watchdog {
 
   const start = () => {
     // In its own session: signals of the terminal do not stop it.
-    const started = spawn('/bin/bash', ['--noprofile', '--norc', script, String(SILENCE_SECONDS)], {
+    const started = spawn('/bin/bash', ['--noprofile', '--norc', script, String(FROZEN_SECONDS)], {
       cwd: '/',
       env: childEnv(),
       stdio: ['pipe', 'ignore', 'ignore'],
@@ -42,11 +42,10 @@ export function createWatchdog(): Watchdog {
     child = started
     for (const [pid, at] of watched) send(`+ ${pid} ${at}`)
   }
-  const here = () => {
+  const restart = () => {
     if (child === null && watched.size > 0) start()
-    else send('.')
   }
-  setInterval(here, HERE_MS).unref()
+  setInterval(restart, RESTART_MS).unref()
 
   return {
     watch(pid) {
