@@ -101,8 +101,11 @@ export const rooms: Record<string, Room> = {
       ...['src/log-analysis', 'src/sandbox', 'src/setup-detection', 'src/store', 'src/trace'],
     ],
     types: ['src/forge/forges.ts', 'src/live/hub.ts', 'src/model/port.ts', 'src/system/users.ts', 'src/telemetry/port.ts'],
-    // `node:worker_threads` for the thread that renews leases.
-    node: ['node:crypto', 'node:fs', 'node:fs/promises', 'node:path', 'node:timers/promises', 'node:worker_threads'],
+    // `node:async_hooks`, `node:inspector` and `node:worker_threads` for the thread that renews leases and watches the event loop.
+    node: [
+      ...['node:async_hooks', 'node:inspector', 'node:worker_threads'],
+      ...['node:crypto', 'node:fs', 'node:fs/promises', 'node:path', 'node:timers/promises'],
+    ],
   },
   // Outgoing reports: they pass the same address checks as the traffic of sandboxes.
   'src/webhooks': {

@@ -9,6 +9,7 @@ import { Hub } from '../live/hub.ts'
 import { Listener } from '../live/listener.ts'
 import { listSealedSecrets } from '../store/access/secrets.ts'
 import { Database } from '../store/database.ts'
+import { handling } from '../worker/claim/in-hand.ts'
 import { LEASE_CONNECTIONS } from '../worker/claim/lease-messages.ts'
 import { SWEEP_MS, sweepInTurn } from '../worker/sweep/sweep.ts'
 import { newOwner, type Worker } from '../worker/worker.ts'
@@ -114,11 +115,11 @@ export async function startService(input: ServiceInput): Promise<RunningService>
   worker = role === 'serve' ? null : stack.use(createWorker(worker_parts, () => base_url))
   // Before the API responds, because its health reports whether a worker exists.
   await worker?.register()
-  api = role === 'work' ? null : stack.use(await startApi(parts))
+  api = role === 'work' ? null : stack.use(await handling('no run', () => startApi(parts)))
   if (api) base_url = api.base_url
   await worker?.start()
   if (worker === null) stack.use(sweepAlone(parts))
-  stack.use(startWebhooks(parts, () => base_url))
+  stack.use(handling('no run', () => startWebhooks(parts, () => base_url)))
   stack.use(await startProcessReports(parts))
 
   const running = stack.move()

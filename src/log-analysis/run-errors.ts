@@ -28,6 +28,10 @@ const KNOWN: Record<string, Explanation> = {
   queue_timeout: ['No worker took the run', 'Start more workers, or let them do more at once.'],
   answer_timeout: ['Nobody answered the question', 'Resume the run with the answer.'],
   lost: ['The workers of the run died', 'Check the log of the service for the reason; resume the run to continue.'],
+  worker_stalled: [
+    'The service stopped responding while it worked on the run',
+    'Check what the run printed last; resume it with other instructions.',
+  ],
   sandbox_failed: [
     'The sandbox could not be started, or ended by itself',
     'Check the health of the service: its self-test names the reason.',

@@ -781,6 +781,8 @@ create table runs (
   approved_sha text,
   repository_ids bigint[],
   resume_requested_at timestamp with time zone,
+  stalls integer not null default 0,
+  stalled_epoch integer,
   constraint runs_check CHECK (((status <> ALL (ARRAY['starting'::text, 'running'::text, 'cancelling'::text])) OR (lease_until IS NOT NULL))),
   constraint runs_check1 CHECK (((status <> 'queued'::text) OR (runnable_at IS NOT NULL))),
   constraint runs_check2 CHECK (((status <> ALL (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'paused'::text])) OR ((lease_until IS NULL) AND (runnable_at IS NULL)))),

@@ -7,6 +7,7 @@ import { claimRun } from '../store/leases/claims.ts'
 import { forgetWorker, reportWorker } from '../store/leases/workers.ts'
 import { pollChecks } from './checks/forge-checks.ts'
 import { Control } from './claim/control.ts'
+import { handling } from './claim/in-hand.ts'
 import { DiskWatch } from './sandbox/disk-watch.ts'
 import { removeExpiredRuns } from './sweep/retention.ts'
 import { SWEEP_MS, sweepInTurn, sweepLeftovers, sweepRuns } from './sweep/sweep.ts'
@@ -107,11 +108,12 @@ export class Worker implements AsyncDisposable {
         owner: this.#deps.owner,
         seconds: LEASE_SECONDS,
         turn_seconds: this.#deps.turn_wall_seconds,
+        has_runs: this.#active.size > 0,
       })
       if (!run) return
-      const control = new Control(() => this.wake())
+      const control = new Control(() => this.wake(), run.stalls > 0)
       const release = this.#disk.watch(workspaceName(run.id, run.epoch, null), control)
-      const done = workOnRun(this.#deps, run, control, claim_began_at).finally(() => {
+      const done = handling(run.id, () => workOnRun(this.#deps, run, control, claim_began_at)).finally(() => {
         release()
         this.#active.delete(control)
         this.wake()
@@ -120,9 +122,14 @@ export class Worker implements AsyncDisposable {
     }
   }
 
-  /** Idle runs, which wait for a remote, do not count, up to a number that this machine can carry. */
+  /**
+   * Idle runs, which wait for a remote, do not count, up to a number that this machine can carry. A run that stalled its process before works
+   * alone, also when it waits for a child run, which this worker may be the only one to claim.
+   */
   #hasCapacity(): boolean {
-    const busy = [...this.#active.keys()].filter(control => !control.idle).length
+    const working = [...this.#active.keys()].filter(control => !control.idle)
+    if (working.some(control => control.isolated)) return false
+    const busy = working.length
     return busy < this.#concurrency && this.#active.size < MAX_IDLE_FACTOR * this.#concurrency
   }
 

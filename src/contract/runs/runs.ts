@@ -24,6 +24,7 @@ export const failureReasons = [
   'disk_quota',
   'oom',
   'lost',
+  'worker_stalled',
   'policy_denied',
 ] as const
 export const pauseReasons = ['user_request', 'budget', 'sandbox_lost'] as const

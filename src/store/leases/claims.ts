@@ -3,7 +3,8 @@ import { RECORDED_OWNER } from '../../core/runs/recorded-run.ts'
 import type { Transactional } from '../database.ts'
 import type { RunRow } from '../runs/runs.ts'
 
-type Lease = { owner: string; seconds: number; turn_seconds: number }
+/** `has_runs`: the owner has other runs, so that it claims none that stalled its process before: those work alone. */
+type Lease = { owner: string; seconds: number; turn_seconds: number; has_runs?: boolean }
 
 const claimed = `status = case status when 'waiting' then 'running' else 'starting' end,
         phase = case when status = 'waiting' then 'agent' when journal_count = 0 then 'clone'
@@ -20,7 +21,8 @@ const queue = 'recovering_since, runnable_at, id'
 const first = `select organization_id, recovering_since, runnable_at from runs`
 const active_runs = (of: string) => `(select count(*) as runs from runs where organization_id = ${of} and owner is not null
   and owner <> '${RECORDED_OWNER}')`
-const claimable = (of: string) => `select r.id from runs r where r.organization_id = ${of} and r.runnable_at <= now()`
+const claimable = (of: string) => `select r.id from runs r where r.organization_id = ${of} and r.runnable_at <= now()
+  and (not $5 or r.stalls = 0)`
 const locked = `order by r.${queue.replaceAll(', ', ', r.')} for update of r skip locked limit 1`
 
 /**
@@ -74,7 +76,7 @@ async function claimUnbounded(db: Transactional, lease: Lease, passed: number[])
         limit 1
       ), claimed as (update runs set ${claimed} from next where runs.id = next.id and next.bounded_organization_id is null returning runs.*)
       select claimed.*, next.bounded_organization_id from next left join claimed on true`,
-    values: [lease.owner, lease.seconds, lease.turn_seconds, passed],
+    values: [lease.owner, lease.seconds, lease.turn_seconds, passed, lease.has_runs ?? false],
   })
   return rows[0]
 }
@@ -101,7 +103,7 @@ async function claimBounded(
         where id = (${claimable('$4')} and (select o.max_concurrent_runs is null or o.max_concurrent_runs >
             ${active_runs('$4')} from organizations o where o.id = $4) ${locked})
         returning *`,
-      values: [lease.owner, lease.seconds, lease.turn_seconds, organization_id],
+      values: [lease.owner, lease.seconds, lease.turn_seconds, organization_id, lease.has_runs ?? false],
     })
     return rows[0]
   })

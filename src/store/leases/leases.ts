@@ -1,9 +1,11 @@
 import type { RunStatus } from '../../contract/runs/runs.ts'
+import { MAX_STALLS } from '../../core/runs/after-lost-worker.ts'
 import { END_SECONDS, LEASE_SECONDS } from '../../core/runs/lease.ts'
 import { RECORDED_OWNER } from '../../core/runs/recorded-run.ts'
 import { add_to_day, today } from '../access/usage-days.ts'
 import type { Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
+import { is_stalled } from './stalls.ts'
 import { ownerIsDead } from './worker-sessions.ts'
 
 /** A heartbeat without a response after this time is retried, because the lease keeps expiring. */
@@ -77,13 +79,16 @@ export type LostRun = {
   turn: number
   epoch: number
   losses: number
+  /** How often the run has stalled its process in this turn, without this time; `stalled`: this time too. */
+  stalls: number
+  stalled: boolean
   pausing: boolean
   overdue: boolean
   /** The sandbox that the former owner left on its machine. */
   sandbox: string | null
 }
 
-const lost = `id, organization_id, status, turn, epoch, losses, sandbox,
+const lost = `id, organization_id, status, turn, epoch, losses, stalls, sandbox,
   pause_requested_at is not null as pausing, coalesce(deadline_at < now(), false) as overdue`
 /** Recorded sessions have no worker that could be lost; `listAbandoned` finds their end. */
 const of_worker = `owner is not null and owner <> '${RECORDED_OWNER}'`
@@ -91,7 +96,8 @@ const of_worker = `owner is not null and owner <> '${RECORDED_OWNER}'`
 const lease_over = `(lease_until < now() - make_interval(secs => $2) or lease_until > now() + interval '10 minutes'
   or ${ownerIsDead(LEASE_SECONDS, '$2', '$4', '$5')})`
 /** The same rule as src/core/runs/after-lost-worker.ts. */
-const continues = `status in ('starting', 'running') and pause_requested_at is null and deadline_at >= now() and losses < $1`
+const continues = `status in ('starting', 'running') and pause_requested_at is null and deadline_at >= now() and losses < $1
+  and (stalls < ${MAX_STALLS} or not (${is_stalled}))`
 
 /**
  * Requeues runs whose lease expired or whose owner is dead: those without a requested stop or pause, with time left, and with fewer than
@@ -101,10 +107,12 @@ export async function requeueExpired(db: Db, sweep: Sweep): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({
     name: 'requeue_expired',
     text: `update runs set status = 'queued', phase = null, owner = null, lease_until = null, epoch = epoch + 1, runnable_at = now(),
-        losses = losses + 1, recovering_since = least(lease_until, now()), recovery_cause = 'lease_lost', updated_at = now()
-      where id in (select id from runs where ${of_worker} and ${lease_over} and ${continues}
-        order by lease_until for update skip locked limit $3)
-      returning ${lost}`,
+        losses = losses + 1, stalls = stalls + stalled::int,
+        recovering_since = least(lease_until, now()), recovery_cause = 'lease_lost', updated_at = now()
+      from (select id as expired_id, ${is_stalled} as stalled from runs where ${of_worker} and ${lease_over} and ${continues}
+        order by lease_until for update skip locked limit $3) expired
+      where id = expired_id
+      returning ${lost}, stalled`,
     values: valuesOf(sweep),
   })
   return rows
@@ -118,13 +126,15 @@ export async function takeExpired(db: Db, sweep: Sweep): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({
     name: 'take_expired',
     // Joined by `union`, because `or` of the two would read all runs.
-    text: `with expired as (select id from runs where ${of_worker} and ${lease_over} and not (${continues})
+    text: `with expired as (select id, ${is_stalled} as stalled from runs where ${of_worker} and ${lease_over} and not (${continues})
         order by lease_until for update skip locked limit $3
-      ), overdue as (select id from runs where runnable_at is not null and recovering_since is not null and owner is null and deadline_at < now()
+      ), overdue as (select id, false as stalled from runs where runnable_at is not null and recovering_since is not null and owner is null and deadline_at < now()
         for update skip locked limit $3)
-      update runs set epoch = epoch + 1, owner = 'sweep', lease_until = now() + interval '10 seconds'
-      where id in (select id from expired union select id from overdue)
-      returning ${lost}`,
+      update runs set epoch = epoch + 1, owner = 'sweep', lease_until = now() + interval '10 seconds',
+        stalled_epoch = case when stalled then epoch + 1 end
+      from (select id as taken_id, stalled from expired union select id, stalled from overdue) taken
+      where id = taken_id
+      returning ${lost}, stalled`,
     values: valuesOf(sweep),
   })
   return rows
@@ -134,7 +144,7 @@ export async function takeExpired(db: Db, sweep: Sweep): Promise<LostRun[]> {
 export async function listOverdue(db: Db, limit: number): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({
     name: 'list_overdue',
-    text: `select ${lost} from runs where deadline_at < now() and status in ('queued', 'waiting') and recovering_since is null
+    text: `select ${lost}, false as stalled from runs where deadline_at < now() and status in ('queued', 'waiting') and recovering_since is null
       and (waiting_on is distinct from 'ci' or runnable_at is not null) order by deadline_at limit $1`,
     values: [limit],
   })
@@ -145,7 +155,7 @@ export async function listOverdue(db: Db, limit: number): Promise<LostRun[]> {
 export async function listAbandoned(db: Db, limit: number): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({
     name: 'list_abandoned',
-    text: `select id, organization_id, status, turn, epoch, losses, sandbox, false as pausing, true as overdue from runs
+    text: `select ${lost}, false as stalled from runs
       where owner = '${RECORDED_OWNER}' and deadline_at < now() order by deadline_at limit $1`,
     values: [limit],
   })

@@ -1,4 +1,5 @@
 import type { RunPhase, RunStatus, StatusReason, WaitingReason } from '../../contract/runs/runs.ts'
+import { MAX_STALLS } from '../../core/runs/after-lost-worker.ts'
 import { CALL } from '../../core/runs/approved-call.ts'
 import { isConsistent, mayMove } from '../../core/runs/run-transitions.ts'
 import { add_to_day, today } from '../access/usage-days.ts'
@@ -88,7 +89,10 @@ export async function recordStop(db: Db, organization_id: number, id: number, us
   })
 }
 
-/** Requeues a run for a new turn of an ended run, or to continue a paused one: claimable, with the end of the last turn cleared. */
+/**
+ * Requeues a run for a new turn of an ended run, or to continue a paused one: claimable, with the end of the last turn cleared. One that stalled
+ * its process keeps a worker of its own until it completes a turn.
+ */
 export async function requeueRun(
   db: Db,
   organization_id: number,
@@ -103,7 +107,7 @@ export async function requeueRun(
         turn = turn + case when $4 then 1 else 0 end, result = '', error_code = null, error_message = null, finished_at = null,
         pending_messages = (select count(*) from messages m where m.run_id = runs.id and m.delivered_at is null and m.turn <= runs.turn + case when $4 then 1 else 0 end),
         stop_requested_at = null, stop_requested_by = null, interrupt_requested = false,
-        losses = 0, recovering_since = null, recovery_cause = null,
+        losses = 0, stalls = case when status = 'completed' then 0 else least(stalls, ${MAX_STALLS}) end, recovering_since = null, recovery_cause = null,
         pause_requested_at = null, pause_requested_by = null, resume_requested_at = null, reserved_usd = 0, turn_active_ms = case when $4 then 0 else turn_active_ms end,
         turn_started_at = now(),
         deadline_at = now() + make_interval(secs => $5), updated_at = now(), last_progress_at = now()

@@ -22,6 +22,8 @@ export type RunRow = {
   /** Since when, and why, another worker must continue it; null: it is not recovering. */
   recovering_since: Date | null
   recovery_cause: 'lease_lost' | 'handed_over' | null
+  /** How often it has stalled its process in this turn: then its worker claims no other run. */
+  stalls: number
   source_type: SourceType
   agent_type: string
   model: string

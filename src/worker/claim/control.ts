@@ -10,9 +10,13 @@ export class Control {
   #idle = false
   readonly #on_idle: () => void
 
+  /** Whether the worker claims no other run while this one works. */
+  readonly isolated: boolean
+
   /** @param on_idle called when the run begins to wait for another system */
-  constructor(on_idle: () => void = () => {}) {
+  constructor(on_idle: () => void = () => {}, isolated = false) {
     this.#on_idle = on_idle
+    this.isolated = isolated
   }
 
   get signal(): AbortSignal {

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Log } from '../../core/log.ts'
 import type { HeartbeatResult } from '../../store/leases/leases.ts'
-import { type Claim, type FromThread, monotonicMs, type SharedLease, shareLease, type ToThread } from './lease-messages.ts'
+import { type Claim, type FromThread, monotonicMs, type SharedLease, shareLease, type ThreadData, type ToThread } from './lease-messages.ts'
 
 const TICK_MS = 500
 /** A thread without runs ends after this time. */
@@ -34,6 +34,7 @@ export class LeaseKeeper implements AsyncDisposable {
   readonly #log: Log
   readonly #script: URL
   readonly #held = new Map<number, Held>()
+  readonly #signs = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   #next_id = 1
   #thread: Worker | null = null
   #timer: NodeJS.Timeout | undefined
@@ -85,13 +86,14 @@ export class LeaseKeeper implements AsyncDisposable {
   }
 
   #tick(): void {
+    Atomics.add(this.#signs, 0, 1)
     if (this.#thread === null) this.#start()
     for (const { events } of this.#held.values()) events.tick()
   }
 
   #start(): void {
     const thread = new Worker(this.#script, {
-      workerData: { connection_string: this.#connection_string },
+      workerData: { connection_string: this.#connection_string, signs: this.#signs } satisfies ThreadData,
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MIB },
     })
@@ -106,7 +108,10 @@ export class LeaseKeeper implements AsyncDisposable {
 
   #receive(message: FromThread): void {
     if (message.kind === 'released') this.#removed(message.id)
-    else this.#held.get(message.id)?.events.result(message.result)
+    else if (message.kind === 'stalled') {
+      const { seconds, run_ids } = message
+      this.#log('error', 'the event loop was occupied: requests and runs had to wait', { seconds, run_ids })
+    } else this.#held.get(message.id)?.events.result(message.result)
   }
 
   /** The next tick starts another thread. Leases that were being released are left to end by themselves, or with the end of the run. */

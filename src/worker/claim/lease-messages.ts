@@ -20,8 +20,17 @@ export type ToThread =
   | { kind: 'renew'; id: number }
   | { kind: 'release'; id: number }
 
-/** `result` null: another worker owns the run. A heartbeat that requests nothing of the run is not reported. */
-export type FromThread = { kind: 'result'; id: number; result: HeartbeatResult | null } | { kind: 'released'; id: number }
+/**
+ * `result` null: another worker owns the run. A heartbeat that requests nothing of the run is not reported. `stalled`: the event loop was
+ * occupied for so long, with one of these runs as far as is known.
+ */
+export type FromThread =
+  | { kind: 'result'; id: number; result: HeartbeatResult | null }
+  | { kind: 'released'; id: number }
+  | { kind: 'stalled'; seconds: number; run_ids: number[] }
+
+/** `signs`: a number that the event loop of the main thread changes as long as it works. */
+export type ThreadData = { connection_string: string; signs: Int32Array }
 
 /** Milliseconds of a clock that is the same in all threads. */
 export const monotonicMs = (): bigint => process.hrtime.bigint() / 1_000_000n

@@ -1,20 +1,39 @@
+import { write } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
+import { createLog } from '../../core/log.ts'
 import { Database } from '../../store/database.ts'
 import type { HeartbeatResult } from '../../store/leases/leases.ts'
-import { ALONE_CONNECTIONS, type FromThread, JOINED_CONNECTIONS, type ToThread } from './lease-messages.ts'
+import { recordStall } from '../../store/leases/stalls.ts'
+import { ALONE_CONNECTIONS, type Claim, type FromThread, JOINED_CONNECTIONS, type ThreadData, type ToThread } from './lease-messages.ts'
 import { LeaseRenewal } from './lease-renewal.ts'
+import { StallWatch } from './stall-watch.ts'
 
-/** The thread that renews leases: whatever occupies the event loop of its process, this one is free. */
+/** The thread that renews leases and watches the event loop of its process: whatever occupies that one, this one is free. */
 const HEARTBEAT_MS = 1_000
+const STDERR = 2
 
-const { connection_string } = workerData as { connection_string: string }
+/** How long the last line of the log may take: nobody may read it. */
+const LAST_LINE_MS = 1_000
+
+const { connection_string, signs } = workerData as ThreadData
 const open = (max: number) => new Database(connection_string, { max, on_error: () => {} })
+const databases = { joined: open(JOINED_CONNECTIONS), alone: open(ALONE_CONNECTIONS) }
 const send = (message: FromThread) => parentPort?.postMessage(message)
+const runIds = (claims: Claim[]) => claims.map(({ run_id }) => run_id)
 const requestsSomething = ({ status, pausing, deadline_passed, interrupt_requested }: HeartbeatResult) =>
   status === 'cancelling' || pausing || deadline_passed || interrupt_requested
 
-const renewal = new LeaseRenewal({ joined: open(JOINED_CONNECTIONS), alone: open(ALONE_CONNECTIONS) }, (id, result) => {
+const renewal = new LeaseRenewal(databases, (id, result) => {
   if (result === null || requestsSomething(result)) send({ kind: 'result', id, result })
+})
+const watch = new StallWatch(signs, {
+  record: (claims, in_hand) =>
+    recordStall(
+      databases.alone,
+      claims.map(claim => ({ ...claim, in_hand: in_hand.includes(claim) })),
+    ),
+  over: (seconds, in_hand) => send({ kind: 'stalled', seconds, run_ids: runIds(in_hand) }),
+  end: endProcess,
 })
 let timer: NodeJS.Timeout | undefined
 
@@ -28,9 +47,23 @@ parentPort?.on('message', (message: ToThread) => {
 
 /** Without runs nothing is sent. */
 function schedule(): void {
-  if (renewal.claims.length > 0) timer ??= setInterval(() => renewal.renewAll(), HEARTBEAT_MS)
+  if (renewal.claims.length > 0) timer ??= setInterval(tick, HEARTBEAT_MS)
   else {
     clearInterval(timer)
     timer = undefined
   }
+}
+
+function tick(): void {
+  renewal.renewAll()
+  watch.tick(renewal.claims)
+}
+
+/** The main thread would not react to anything else. Its supervisor starts the process again, and other workers continue the runs. */
+function endProcess(seconds: number, in_hand: Claim[]): void {
+  clearInterval(timer)
+  const kill = () => process.kill(process.pid, 'SIGKILL')
+  const log = createLog('error', line => write(STDERR, line, kill))
+  log('error', 'the event loop is stalled: the process ends', { seconds, run_ids: runIds(in_hand) })
+  setTimeout(kill, LAST_LINE_MS)
 }

@@ -32,6 +32,11 @@ import type { DatabaseDeps, HostFolderDeps, LogDeps, ProcessDeps, TelemetryDeps,
 import { closeTurn } from '../turns/end-turn.ts'
 
 export const SWEEP_MS = 1_000
+const continued_alone = {
+  code: 'worker_stalled',
+  message: 'The service stopped responding while it worked on this run. The run is continued once, without other runs beside it.',
+  retryable: true,
+}
 /** A little less than the interval, so that one process sweeps each time. */
 const TURN_SECONDS = 0.9
 const BATCH = 50
@@ -87,10 +92,11 @@ export async function sweepRuns(deps: SweepDeps): Promise<void> {
 async function requeueOrphans(deps: SweepDeps, sweep: Sweep): Promise<LostRun[]> {
   return deps.db.transaction(async tx => {
     const orphans = await requeueExpired(tx, sweep)
-    for (const { organization_id, id } of orphans) {
+    for (const { organization_id, id, status, stalled } of orphans) {
       await insertEvent(tx, organization_id, id, 'agent_run.status', { status: 'queued' })
       await notifyRun(tx, organization_id, id)
-      deps.log('info', 'a worker is lost: another one continues its run', { run_id: id })
+      if (stalled) await append(tx, organization_id, id, null, { entries: [errorEntry({ ...continued_alone, phase: status })] })
+      deps.log('info', 'a worker is lost: another one continues its run', { run_id: id, stalled })
     }
     if (orphans.length > 0) await notifyWork(tx)
     return orphans
@@ -129,6 +135,7 @@ function endOf(run: LostRun, max_losses: number): Move {
   const end = afterLoss(run, max_losses)
   if (end === 'cancelled') return { from: ['cancelling'], to: 'cancelled' }
   if (end === 'paused') return { from: [run.status], to: 'paused', status_reason: 'user_request', only: 'pausing' }
+  if (end === 'stalled') return stalledAgain(run)
   return end === 'timeout' ? overdue(run) : lost(run)
 }
 
@@ -139,6 +146,16 @@ const lost = (run: LostRun): Move => ({
   error: {
     code: 'lost',
     message: 'Too many workers died while they had this run. Its files and its conversation are kept: resume the run to continue.',
+  },
+})
+const stalledAgain = (run: LostRun): Move => ({
+  from: [run.status],
+  to: 'failed',
+  status_reason: 'worker_stalled',
+  error: {
+    code: 'worker_stalled',
+    message:
+      'The service stopped responding twice while it worked on this run, the second time without other runs beside it. Its files and its conversation are kept: resume the run with other instructions.',
   },
 })
 const overdue = (run: LostRun): Move => ({

@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { digest } from '../../../src/core/access/token.ts'
 import { joined } from '../../../src/store/database.ts'
 import { heartbeat, heartbeats } from '../../../src/store/leases/leases.ts'
+import { recordStall } from '../../../src/store/leases/stalls.ts'
 import { recordApproval, requestApproval, takeApproval } from '../../../src/store/pull-requests/approvals.ts'
 import { append } from '../../../src/store/runs/append.ts'
 import { getArtifact, saveArtifact } from '../../../src/store/runs/artifacts.ts'
@@ -151,6 +152,8 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   handOverRun: (db, org) => handOverRun(db, org, mine.run, mine.epoch),
   heartbeat: (db, org) => heartbeat(db, { ...beat, organization_id: org, run_id: mine.run, epoch: mine.epoch }, 60),
   heartbeats: async (db, org) => (await heartbeats(db, [{ ...beat, organization_id: org, run_id: mine.run, epoch: mine.epoch }], 60))[0],
+  recordStall: async (db, org) =>
+    (await recordStall(db, [{ organization_id: org, run_id: mine.run, epoch: mine.epoch, in_hand: true }])) > 0,
   listMessageImages: (db, org) => listMessageImages(db, org, mine.run, mine.image_seq),
   insertMessage: (db, org) => insertMessage(db, { ...message, organization_id: org, run_id: mine.run, user_id: other.user_id }),
   insertRun: async (db, org) => {

@@ -9,6 +9,7 @@ import { stopRun } from '../../../src/service/runs/stop-run.ts'
 import { Database, only } from '../../../src/store/database.ts'
 import { claimRun } from '../../../src/store/leases/claims.ts'
 import { heartbeat, heartbeats } from '../../../src/store/leases/leases.ts'
+import { recordStall } from '../../../src/store/leases/stalls.ts'
 import { insertMessage, takeMessages } from '../../../src/store/runs/messages.ts'
 import { getRun, insertRun, type RunRow } from '../../../src/store/runs/runs.ts'
 import type { End } from '../../../src/worker/claim/end.ts'
@@ -28,6 +29,7 @@ import {
   type Row,
   type End as RowEnd,
   resumed,
+  stalled,
   stopRequested,
   swept,
   type Times,
@@ -145,6 +147,13 @@ const of_worker = [0, 1].flatMap((worker): Op[] => {
       (row, epoch, now) => heartbeatSent(row, epoch, now, times),
       writer => heartbeats(db, [{ ...writer, worked_ms: 1_000, progressed: true }], times.lease),
     ),
+    ...[true, false].map(in_hand =>
+      write(
+        in_hand ? 'stall' : 'work again',
+        (row, epoch) => stalled(row, epoch, in_hand),
+        writer => recordStall(db, [{ ...writer, in_hand }]),
+      ),
+    ),
     write('begin', turnBegun, writer => writer.move({ from: ['starting'], to: 'running', phase: 'agent' })),
     write('read messages', messagesRead, writer => takeMessages(db, writer.organization_id, writer.run_id, writer.epoch)),
     ...(Object.keys(ends) as RowEnd[]).map(end =>
@@ -191,7 +200,7 @@ async function rowOf({ id, now }: World): Promise<Row> {
   const { rows } = await db.query<Stored>({
     text: `select status, status_reason, turn, epoch, owner, waiting_on is not distinct from 'ci' as of_checks, extract(epoch from lease_until - clock_timestamp())::float8 as lease_until,
         extract(epoch from deadline_at - clock_timestamp())::float8 as deadline_at, runnable_at is not null as claimable,
-        pause_requested_at is not null as pausing, recovering_since is not null as recovering, losses, pending_messages > 0 as has_unread_messages,
+        pause_requested_at is not null as pausing, recovering_since is not null as recovering, losses, stalls, stalled_epoch is not distinct from epoch and lease_until is not null as stalled, pending_messages > 0 as has_unread_messages,
         resume_requested_at is not null as resume_requested
       from runs where id = $1`,
     values: [id],

@@ -12,6 +12,7 @@ import {
   pauseRequested,
   type Row,
   resumed,
+  stalled,
   stopRequested,
   swept,
   type Times,
@@ -49,6 +50,8 @@ const of_worker = WORKERS.flatMap((worker): Op[] => {
       },
     },
     write('heartbeat', (row, epoch, now) => heartbeatSent(row, epoch, now, times)),
+    write('stall', (row, epoch) => stalled(row, epoch, true)),
+    write('work again', (row, epoch) => stalled(row, epoch, false)),
     write('begin', (row, epoch) => turnBegun(row, epoch)),
     write('read messages', (row, epoch) => messagesRead(row, epoch)),
     ...ends.map(end => write(end, (row, epoch, now) => ended(row, epoch, end, now, times))),
@@ -93,6 +96,8 @@ function expectSound({ row, now, stop_requested }: World, max_lease = now + Math
   if (row.status === 'queued') expect(row.claimable).toBe(true)
   if (isTerminal(row.status) || row.status === 'paused' || live) expect(row.claimable).toBe(false)
   expect(row.deadline_at === null).toBe(isTerminal(row.status) || row.status === 'paused')
+  if (row.stalled) expect(live).toBe(true)
+  expect(row.stalls).toBeLessThanOrEqual(1)
   if (row.lease_until !== null) expect(row.lease_until).toBeLessThanOrEqual(max_lease)
   expect(row.status_reason !== null).toBe(row.status === 'failed' || row.status === 'paused')
   if (row.status === 'waiting' && row.has_unread_messages) expect(row.claimable).toBe(true)

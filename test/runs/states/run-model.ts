@@ -22,6 +22,9 @@ export type Row = {
   /** Another worker began the turn. */
   recovering: boolean
   losses: number
+  /** It was in hand when the event loop of its worker stalled, which has not ended; and how often its worker was lost like that. */
+  stalled: boolean
+  stalls: number
   /** There are messages that this turn has not read. */
   has_unread_messages: boolean
   /** Resumed since the request to stop: it gets a new turn when it is cancelled. */
@@ -31,13 +34,13 @@ export type Row = {
 /** Seconds. `fence` and `pause`: what a worker has after a stop and after a pause. */
 export type Times = { lease: number; queue: number; turn: number; answer: number; checks: number; fence: number; pause: number }
 
-const at_rest = { owner: null, lease_until: null, claimable: false, recovering: false, of_checks: false } as const
+const at_rest = { owner: null, stalled: false, lease_until: null, claimable: false, recovering: false, of_checks: false } as const
 const isActive = ({ status }: Row) => status === 'starting' || status === 'running'
 
 export const created = (now: number, times: Times): Row => ({
   ...at_rest,
   ...{ status: 'queued', status_reason: null, turn: 1, epoch: 0, deadline_at: now + times.queue, claimable: true },
-  ...{ pausing: false, losses: 0, has_unread_messages: true, resume_requested: false },
+  ...{ pausing: false, losses: 0, stalls: 0, has_unread_messages: true, resume_requested: false },
 })
 
 export function claimed(row: Row, owner: string, now: number, times: Times): Row | null {
@@ -59,6 +62,11 @@ export function heartbeatSent(row: Row, epoch: number, now: number, times: Times
   if (!owns(row, epoch)) return null
   if (row.status === 'cancelling' || row.pausing) return row
   return { ...row, lease_until: leaseOf(row.deadline_at, now, times.lease) }
+}
+
+/** The event loop of the worker stalls while it works on the run, or works again. */
+export function stalled(row: Row, epoch: number, is_stalled: boolean): Row | null {
+  return owns(row, epoch) ? { ...row, stalled: is_stalled } : null
 }
 
 export function turnBegun(row: Row, epoch: number): Row | null {
@@ -113,6 +121,8 @@ const again = (row: Row, now: number, times: Times, new_turn: boolean): Row => (
     deadline_at: now + times.queue,
     pausing: false,
     losses: 0,
+    stalls: row.status === 'completed' ? 0 : Math.min(row.stalls, 1),
+    stalled: false,
     recovering: false,
   },
   turn: row.turn + (new_turn ? 1 : 0),
@@ -155,11 +165,13 @@ export function swept(row: Row, now: number, max_losses: number, times: Times): 
   if (row.lease_until >= now) return row
   const next = afterLoss({ ...row, overdue }, max_losses)
   const taken = { ...row, epoch: row.epoch + 1 }
+  const stalls = row.stalls + (row.stalled ? 1 : 0)
   if (next === 'cancelled') return settled(taken, now, times)
   if (next === 'paused') return paused(taken)
   if (next === 'timeout') return timedOut(taken)
+  if (next === 'stalled') return { ...timedOut(taken), status_reason: 'worker_stalled' }
   if (next === 'lost') return { ...timedOut(taken), status_reason: 'lost' }
-  return { ...taken, ...at_rest, status: 'queued', claimable: true, recovering: true, losses: row.losses + 1 }
+  return { ...taken, ...at_rest, status: 'queued', claimable: true, recovering: true, losses: row.losses + 1, stalls }
 }
 
 const timedOut = (row: Row): Row => ({ ...row, ...at_rest, status: 'failed', status_reason: 'timeout', deadline_at: null })

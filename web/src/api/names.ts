@@ -43,6 +43,7 @@ export const reasonNames: Record<StatusReason, string> = {
   disk_quota: 'disk quota',
   oom: 'out of memory',
   lost: 'worker lost',
+  worker_stalled: 'worker stalled',
   policy_denied: 'policy denied',
   user_request: 'by request',
   budget: 'budget reached',

@@ -44,7 +44,7 @@ class RunPullRequest(Model):
     """Lines removed"""
 
 
-StatusReason: TypeAlias = Literal["agent_error", "setup_failed", "timeout", "max_steps", "out_of_tokens", "model_unavailable", "model_auth", "git_unavailable", "disk_quota", "oom", "lost", "policy_denied", "user_request", "budget", "sandbox_lost"]
+StatusReason: TypeAlias = Literal["agent_error", "setup_failed", "timeout", "max_steps", "out_of_tokens", "model_unavailable", "model_auth", "git_unavailable", "disk_quota", "oom", "lost", "worker_stalled", "policy_denied", "user_request", "budget", "sandbox_lost"]
 """The reason for which a run failed or is paused"""
 
 

@@ -1,0 +1,107 @@
+import { Session } from 'node:inspector'
+import { IN_HAND_EXPRESSION, type InHand } from './in-hand.ts'
+import type { Claim } from './lease-messages.ts'
+
+/** Seconds without a sign of the event loop after which it is read what it works on, and after which that is recorded. */
+const READ_AFTER = 2
+const RECORD_AFTER = 3
+/** Processor time of the process meanwhile: with less, the machine is busy, or the thread waits for a disk, and no run is the cause. */
+const RECORD_CPU_MS = 1_500
+/** The process ends before its supervisor, which cannot state the reason, would end it after a minute. */
+const END_AFTER = 50
+
+type Actions = {
+  /** Records which of the claims were in hand when the event loop stalled, and of the others that they were not. */
+  record(claims: Claim[], in_hand: Claim[]): Promise<unknown>
+  /** The event loop works again. */
+  over(seconds: number, in_hand: Claim[]): void
+  end(seconds: number, in_hand: Claim[]): void
+}
+
+/**
+ * Watches the event loop of the main thread from another thread, once a second. When it stalls, the runs in hand are recorded at once, because
+ * the process may die of what stalls it; when it works again, the record is withdrawn. Seconds are counted rather than read from a clock, so
+ * that a process that was frozen is not found stalled.
+ */
+export class StallWatch {
+  readonly #signs: Int32Array
+  readonly #actions: Actions
+  #sign = 0
+  #silent_seconds = 0
+  #cpu_before_ms = 0
+  #in_hand: InHand | null = null
+  #session: Session | null = null
+  #recorded: Claim[] = []
+  #recording = false
+
+  /** @param signs shared memory whose number the event loop changes as long as it works */
+  constructor(signs: Int32Array, actions: Actions) {
+    this.#signs = signs
+    this.#actions = actions
+  }
+
+  tick(claims: Claim[]): void {
+    const sign = Atomics.load(this.#signs, 0)
+    const works = sign !== this.#sign
+    this.#sign = sign
+    if (works) this.#works(claims)
+    else this.#silent(claims)
+  }
+
+  #silent(claims: Claim[]): void {
+    this.#silent_seconds++
+    if (this.#silent_seconds === READ_AFTER) this.#read()
+    if (this.#silent_seconds < RECORD_AFTER) return
+    const in_hand = cpuMs() - this.#cpu_before_ms < RECORD_CPU_MS ? [] : suspects(claims, this.#in_hand)
+    this.#record(claims, in_hand)
+    if (this.#silent_seconds >= END_AFTER) this.#actions.end(this.#silent_seconds, in_hand)
+  }
+
+  #works(claims: Claim[]): void {
+    if (this.#silent_seconds >= RECORD_AFTER) this.#actions.over(this.#silent_seconds, this.#recorded)
+    this.#silent_seconds = 0
+    this.#cpu_before_ms = cpuMs()
+    this.#in_hand = null
+    this.#session?.disconnect()
+    this.#session = null
+    this.#record(claims, [])
+  }
+
+  /** Repeated each second until it has succeeded. */
+  #record(claims: Claim[], in_hand: Claim[]): void {
+    const is_recorded = in_hand.length === this.#recorded.length && in_hand.every(claim => this.#recorded.includes(claim))
+    if (this.#recording || is_recorded) return
+    this.#recording = true
+    const recorded = this.#actions.record(claims, in_hand).then(
+      () => {
+        this.#recorded = in_hand
+      },
+      () => {},
+    )
+    void recorded.then(() => {
+      this.#recording = false
+    })
+  }
+
+  /** V8 evaluates an expression between two steps of a loop or of a regular expression, in the asynchronous context of the interrupted code. */
+  #read(): void {
+    const session = new Session()
+    this.#session = session
+    session.connectToMainThread()
+    session.post('Runtime.evaluate', { expression: IN_HAND_EXPRESSION, returnByValue: true }, (error, response) => {
+      if (error === null && this.#session === session) this.#in_hand = (response?.result.value as InHand | null) ?? null
+    })
+  }
+}
+
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
+}
+
+/** Returns the claims of the run in hand. While that is not known, each run may be the one. */
+function suspects(claims: Claim[], in_hand: InHand | null): Claim[] {
+  if (in_hand === 'no run') return []
+  const of_run = claims.filter(({ run_id }) => run_id === in_hand)
+  return of_run.length > 0 ? of_run : claims
+}
