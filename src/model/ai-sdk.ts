@@ -157,11 +157,15 @@ async function readResponse(model: AiSdkModel, connected: Connected, sent: Sent,
   const { stream } = await calls.run({ fetch }, () =>
     connected.streamCall({ ...callOf(model, connected, rest, 'marked'), abortSignal: guard.signal }),
   )
-  const reader = responseReader(sent.call_ids ?? new Set(), textFields(sent.tools))
+  const reader = responseReader({
+    taken: sent.call_ids ?? new Set(),
+    tools: new Set(sent.tools.map(({ name }) => name)),
+    text_fields: textFields(sent.tools),
+    plain_reasoning: model.endpoint?.api === 'openai-chat',
+  })
   for await (const part of stream) {
     if (guard.failure()) break
-    const delta = reader.add(part)
-    if (delta) sent.on_delta?.(delta)
+    for (const delta of reader.add(part)) sent.on_delta?.(delta)
   }
   return reader.finish()
 }

@@ -1,18 +1,11 @@
 import type { AssistantModelMessage, LanguageModelStreamPart, LanguageModelUsage } from 'ai'
 import { storedText } from '../core/text/stored-text.ts'
 import { ModelError, type ModelMessage, type ModelResponse, type ToolCall } from './port.ts'
+import { argumentsOf, freeId, MAX_NAME, toolNameOf } from './response-calls.ts'
+import { type Words as SplitWords, ThoughtSplitter, unopenedThought } from './thoughts.ts'
 
 /** Maximum size of the text, reasoning and tool arguments of one response. */
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024
-/** Maximum nesting of tool arguments; deeper ones break serializers. */
-const MAX_ARGUMENT_DEPTH = 64
-/** Maximum number of values in tool arguments at all levels: truncation, comparison and display visit each. */
-const MAX_ARGUMENT_VALUES = 10_000
-/** Maximum size of tool arguments: more than a model can write in one response, and than its conversation could keep. */
-const MAX_ARGUMENT_BYTES = 512 * 1024
-/** Maximum length of a tool's name and of the id of a call. */
-const MAX_NAME = 200
-
 /** Reasons that no protocol has, but servers send: the response is not what the model meant. `repetition` is vLLM's, for a loop of tokens. */
 const BROKEN_OFF = /^other$|error|abort|cancel|fail|malformed|unexpected|repetition/i
 /** DeepSeek's `insufficient_system_resource`: the server stopped, and another attempt may succeed later. */
@@ -28,13 +21,26 @@ const OTHER_WORDS: [RegExp, ModelResponse['finish_reason']][] = [
 type Part = Exclude<AssistantModelMessage['content'], string>[number]
 type Words = Extract<Part, { type: 'text' | 'reasoning' }>
 type Metadata = { id: string; providerMetadata?: Extract<LanguageModelStreamPart, { type: 'text-end' }>['providerMetadata'] }
-type ToolCallPart = Extract<LanguageModelStreamPart, { type: 'tool-call' }>
+type ToolCallPart = Parameters<typeof argumentsOf>[0]
 
 type Delta = { kind: 'text' | 'reasoning'; text: string }
 export type ReadResponse = Omit<ModelResponse, 'usage'> & { usage: LanguageModelUsage }
 
-type Reading = {
+/** What of the request decides how its response is read. */
+type Request = {
+  /** Ids of calls that are taken. */
+  taken: ReadonlySet<string>
+  /** Names of the tools. */
+  tools: ReadonlySet<string>
+  /** The fields of tools whose input is a text. */
   text_fields: ReadonlyMap<string, string>
+  /** Whether reasoning is a plain field beside the text, where some servers put the answer. */
+  plain_reasoning: boolean
+}
+
+type Reading = Omit<Request, 'taken'> & {
+  /** Separates thoughts from each part of text, by its id. */
+  splitters: Map<string, ThoughtSplitter>
   content: Part[]
   open: Map<string, Words>
   calls: ToolCall[]
@@ -46,52 +52,59 @@ type Reading = {
 }
 
 /**
- * Assembles the parts of one model stream. `add` returns the text to show live, or null, and throws an error that the stream reports. `finish`
+ * Assembles the parts of one model stream. `add` returns the texts to show live, and throws an error that the stream reports. `finish`
  * returns the response; it throws ModelError `malformed` when the stream ended before the model did. Text, reasoning, names and ids of the response
- * are made storable; tool arguments stay unchanged, they are only stored as JSON. Ids of tool calls are unique and not in `taken`. `text_fields`: the
- * fields of tools whose input is a text.
+ * are made storable; tool arguments stay unchanged, they are only stored as JSON. Ids of tool calls are unique and not in `taken`.
  */
-export function responseReader(
-  taken: ReadonlySet<string>,
-  text_fields: ReadonlyMap<string, string>,
-): { add(part: LanguageModelStreamPart): Delta | null; finish(): ReadResponse } {
-  const reading: Reading = { text_fields, content: [], open: new Map(), calls: [], ids: new Set(taken), whole: true, end: null, bytes: 0 }
+export function responseReader({ taken, ...request }: Request): { add(part: LanguageModelStreamPart): Delta[]; finish(): ReadResponse } {
+  const reading: Reading = {
+    ...request,
+    splitters: new Map(),
+    content: [],
+    open: new Map(),
+    calls: [],
+    ids: new Set(taken),
+    whole: true,
+    end: null,
+    bytes: 0,
+  }
   return { add: part => addPart(reading, part), finish: () => finish(reading) }
 }
 
-function addPart(reading: Reading, part: LanguageModelStreamPart): Delta | null {
+function addPart(reading: Reading, part: LanguageModelStreamPart): Delta[] {
   switch (part.type) {
     case 'text-start':
+      return []
     case 'text-end':
-      return append(reading, 'text', '', part)
+      return endText(reading, part)
     case 'reasoning-start':
     case 'reasoning-end':
       return append(reading, 'reasoning', '', part)
     case 'text-delta':
       grow(reading, part.text)
-      return append(reading, 'text', part.text, part)
+      return addText(reading, part)
     case 'reasoning-delta':
       grow(reading, part.text)
       return append(reading, 'reasoning', part.text, part)
     case 'tool-input-delta':
       grow(reading, part.delta)
-      return null
+      return []
     case 'tool-call':
       addCall(reading, part)
-      return null
+      return []
     case 'custom':
       // The start of Claude's stream is reported too; it is no content, and no provider expects it back.
       if (part.kind !== 'anthropic.message_start')
         reading.content.push({ type: 'custom', kind: part.kind, providerOptions: part.providerMetadata })
-      return null
+      return []
     case 'model-call-end':
       reading.end = part
-      return null
+      return []
     case 'error':
       if (!isUnknownEvent(part.error)) throw part.error
-      return null
+      return []
     default:
-      return null
+      return []
   }
 }
 
@@ -101,7 +114,7 @@ function grow(reading: Reading, text: string): void {
     throw new ModelError('malformed', `The response of the model has more than ${MAX_RESPONSE_BYTES} bytes.`)
 }
 
-function append({ content, open }: Reading, type: 'text' | 'reasoning', text: string, { id, providerMetadata }: Metadata): Delta | null {
+function append({ content, open }: Reading, type: 'text' | 'reasoning', text: string, { id, providerMetadata }: Metadata): Delta[] {
   const key = `${type} ${id}`
   const part: Words = open.get(key) ?? { type, text: '' }
   if (!open.has(key)) {
@@ -110,23 +123,42 @@ function append({ content, open }: Reading, type: 'text' | 'reasoning', text: st
   }
   part.text += text
   if (providerMetadata) part.providerOptions = providerMetadata
-  return text === '' ? null : { kind: type, text }
+  return text === '' ? [] : [{ kind: type, text }]
 }
 
+function addText(reading: Reading, part: Metadata & { text: string }): Delta[] {
+  const splitter = reading.splitters.get(part.id) ?? new ThoughtSplitter()
+  reading.splitters.set(part.id, splitter)
+  return appendAll(reading, splitter.add(part.text), part)
+}
+
+function endText(reading: Reading, part: Metadata): Delta[] {
+  const rest = appendAll(reading, reading.splitters.get(part.id)?.end() ?? [], part)
+  reading.splitters.delete(part.id)
+  // The metadata of an item may come without a text.
+  if (part.providerMetadata) append(reading, 'text', '', part)
+  return rest
+}
+
+/** A thought in tags belongs to no item of the provider. */
+const appendAll = (reading: Reading, words: SplitWords[], { id, providerMetadata }: Metadata): Delta[] =>
+  words.flatMap(({ kind, text }) => append(reading, kind, text, { id, ...(kind === 'text' && providerMetadata && { providerMetadata }) }))
+
 function addCall(reading: Reading, part: ToolCallPart): void {
-  const { text_fields, content, calls, ids } = reading
+  const { tools, text_fields, content, calls, ids } = reading
   if (part.providerExecuted) return
   const id = freeId(part.toolCallId, ids)
   ids.add(id)
-  const name = storedText(part.toolName.slice(0, MAX_NAME))
-  const { input, invalid } = argumentsOf(part, text_fields.get(part.toolName))
+  const name = toolNameOf(part.toolName, tools)
+  const { input, invalid } = argumentsOf(part, text_fields.get(name))
   reading.whole = typeof part.input === 'object' && Object.keys(input ?? {}).length > 0
   calls.push({ id, name, input, ...(invalid === undefined ? {} : { invalid }) })
   content.push({ type: 'tool-call', toolCallId: id, toolName: name, input: input ?? {}, providerOptions: part.providerMetadata })
 }
 
 function finish(reading: Reading): ReadResponse {
-  const { content, calls, end } = reading
+  const { content, calls, end, splitters } = reading
+  for (const id of splitters.keys()) endText(reading, { id })
   const { finishReason = 'interrupted', rawFinishReason, usage = null } = end ?? {}
   if (rawFinishReason === 'model_context_window_exceeded') throw new ModelError('context_exceeded', 'The context of the model is full.')
   const without_reason = rawFinishReason === undefined && finishReason === 'other'
@@ -136,6 +168,7 @@ function finish(reading: Reading): ReadResponse {
   if (finish_reason === 'length') discardCutArguments(reading)
   // Only now: a surrogate pair may arrive in two deltas.
   for (const part of content) if (part.type === 'text' || part.type === 'reasoning') part.text = storedText(part.text)
+  if (finish_reason === 'stop' || finish_reason === 'tool_calls') separateThoughts(reading)
   const kept = content.filter(part => (part.type !== 'text' && part.type !== 'reasoning') || part.text !== '' || part.providerOptions)
   const join = (type: 'text' | 'reasoning') => content.map(part => (part.type === type ? part.text : '')).join('')
   const messages: ModelMessage[] = kept.length > 0 ? [{ role: 'assistant', content: kept }] : []
@@ -149,6 +182,18 @@ function finish(reading: Reading): ReadResponse {
     usage,
     messages: JSON.parse(JSON.stringify(messages)),
   }
+}
+
+/** Moves a thought out of the text, and an answer out of the reasoning: some servers put all of a response into either. */
+function separateThoughts({ content, calls, plain_reasoning }: Reading): void {
+  const answer = content.find((part): part is Words => part.type === 'text' && part.text.trim() !== '')
+  const thought = answer && unopenedThought(answer.text)
+  if (answer && thought) {
+    answer.text = thought.text
+    content.splice(content.indexOf(answer), 0, { type: 'reasoning', text: thought.reasoning })
+  }
+  if (answer || calls.length > 0 || !plain_reasoning) return
+  for (const [i, part] of content.entries()) if (part.type === 'reasoning') content[i] = { type: 'text', text: part.text }
 }
 
 /**
@@ -165,7 +210,8 @@ function finishReasonOf(reason: string, word: string | undefined, called: boolea
   if (reason === 'length' || other === 'length') return 'length'
   if (reason === 'content-filter' || other === 'refusal') return 'refusal'
   if (called) return 'tool_calls'
-  return reason === 'stop' ? 'stop' : (other ?? 'other')
+  // Announced calls that did not come: what is there is the response.
+  return reason === 'stop' || reason === 'tool-calls' ? 'stop' : (other ?? 'other')
 }
 
 /** A response that ends with a call was cut off within it, unless its JSON is closed: nothing shows the end of a text, or that none began. */
@@ -189,49 +235,4 @@ function isUnknownEvent(error: unknown): boolean {
   const { value } = error
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   return !['choices', 'candidates', 'delta', 'content_block', 'message', 'error', 'item', 'response'].some(key => key in value)
-}
-
-function freeId(wanted: string, taken: ReadonlySet<string>): string {
-  const id = storedText(wanted.slice(0, MAX_NAME))
-  const blank = id.trim() === ''
-  if (!taken.has(id) && !blank) return id
-  const stem = blank ? 'call' : storedText(id.slice(0, MAX_NAME - 10))
-  for (let number = 2; ; number++) if (!taken.has(`${stem}_${number}`)) return `${stem}_${number}`
-}
-
-/** The SDK also marks calls of unknown tools as invalid; those are passed on, and the agent responds to them. */
-function argumentsOf(part: ToolCallPart, text_field: string | undefined): Pick<ToolCall, 'input' | 'invalid'> {
-  const input: unknown = part.input
-  if (typeof input === 'string' && text_field !== undefined && !part.invalid) return { input: { [text_field]: input } }
-  const invalid = (why: string) => ({ input: null, invalid: why })
-  if (typeof input === 'string' && part.invalid) {
-    return input.trim() === '' ? { input: {} } : invalid(`The arguments are not valid JSON: ${storedText(input.slice(0, 200))}`)
-  }
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    const what = input === null ? 'null' : Array.isArray(input) ? 'an array' : `a ${typeof input}`
-    return invalid(`The arguments must be a JSON object, not ${what}.`)
-  }
-  const excess = excessOf(input)
-  if (excess !== null) return invalid(excess)
-  const bytes = Buffer.byteLength(JSON.stringify(input))
-  if (bytes > MAX_ARGUMENT_BYTES)
-    return invalid(`The arguments have ${bytes} bytes, more than ${MAX_ARGUMENT_BYTES}. Write a large file in parts.`)
-  return { input: input as Record<string, unknown> }
-}
-
-/** Returns which limit these arguments exceed; null: none. */
-function excessOf(root: object): string | null {
-  let values = 0
-  let level: unknown[] = [root]
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_ARGUMENT_DEPTH) return `The arguments are nested more than ${MAX_ARGUMENT_DEPTH} levels deep.`
-    const next: unknown[] = []
-    for (const parent of level)
-      for (const value of Object.values(parent as object)) {
-        if (++values > MAX_ARGUMENT_VALUES) return `The arguments hold more than ${MAX_ARGUMENT_VALUES} values.`
-        if (typeof value === 'object' && value !== null) next.push(value)
-      }
-    level = next
-  }
-  return null
 }
