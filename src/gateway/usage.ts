@@ -1,4 +1,5 @@
 import type { ModelApi } from '../contract/model-settings.ts'
+import { tokenCount } from '../core/runs/budget/token-count.ts'
 import type { CountedTokens } from '../model/port.ts'
 
 type Json = Record<string, unknown>
@@ -19,7 +20,7 @@ const readers: Record<ModelApi, (message: Json, before: CountedTokens | null) =>
     const usage = isObject(message.message) ? message.message.usage : message.usage
     if (!isObject(usage)) return before
     // A later event repeats the counts that have changed.
-    const of = (name: string, known: number) => (typeof usage[name] === 'number' ? tokens(usage[name]) : known)
+    const of = (name: string, known: number) => tokenCount(usage[name]) ?? known
     const [cached, written] = [before?.cached_tokens ?? 0, before?.cache_write_tokens ?? 0]
     const cached_tokens = of('cache_read_input_tokens', cached)
     const cache_write_tokens = of('cache_creation_input_tokens', written)
@@ -49,4 +50,4 @@ function openai(usage: Json, input: string, output: string): CountedTokens {
 }
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
-const tokens = (value: unknown): number => (typeof value === 'number' && value > 0 && value < 1e9 ? Math.ceil(value) : 0)
+const tokens = (value: unknown): number => tokenCount(value) ?? 0

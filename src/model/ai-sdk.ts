@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { LanguageModel, LanguageModelUsage, experimental_streamLanguageModelCall as streamCall } from 'ai'
+import type { LanguageModel, experimental_streamLanguageModelCall as streamCall } from 'ai'
 import type { ReasoningEffort } from '../contract/reasoning-efforts.ts'
 import { markCached, type ProviderOptions } from './cache-marks.ts'
 import { costUsd, maxCostUsd } from './call-cost.ts'
@@ -10,7 +10,7 @@ import { sdkTools, type ToolFunctions, textFields, withFreeformCalls } from './f
 import { type LearnedModels, type Lesson, lessonOf, nothing_learned, withRefused } from './learned-limits.ts'
 import { type Model, ModelError, type ModelMessage, type ModelRequest, type ModelResponse, type ModelUsage } from './port.ts'
 import { KeptPrefixes, type MessagesField, type SerializedPart } from './request/kept-prefix.ts'
-import { type ReadResponse, responseReader } from './response.ts'
+import { type ReadResponse, responseReader } from './response/response.ts'
 import type { Thinking } from './thinking.ts'
 import { withToolResultTexts } from './tool-results.ts'
 
@@ -204,20 +204,17 @@ function merged(one: ProviderOptions, other: ProviderOptions): ProviderOptions {
 
 const inputOf = ({ instructions, messages, tools }: ModelRequest) => [instructions, messages, tools]
 
-/** Some servers report no usage; then it is estimated at four characters a token, and `raw` is null. */
+/** Some servers report no usage, or only one of the counts; then it is estimated at four characters a token, and `raw` is null. */
 function toUsage({ pricing }: DescribedModel, { usage, ...response }: ReadResponse, request: ModelRequest): ModelUsage {
-  const counted = isCounted(usage)
+  const counts = [usage.inputTokens, usage.outputTokens].map(count => (count === undefined || count < 0 ? null : count))
+  const [input = null, output = null] = counts.some(count => count !== null && count > 0) ? counts : []
   const tokens = {
-    input_tokens: counted ? (usage.inputTokens ?? 0) : estimate(inputOf(request), 4),
-    output_tokens: counted ? (usage.outputTokens ?? 0) : estimate(response.messages, 4),
+    input_tokens: input ?? estimate(inputOf(request), 4),
+    output_tokens: output ?? estimate(response.messages, 4),
     cached_tokens: usage.inputTokenDetails.cacheReadTokens ?? 0,
   }
   const cost_usd = costUsd(pricing, { ...tokens, cache_write_tokens: usage.inputTokenDetails.cacheWriteTokens ?? 0 }, Date.now())
-  return { ...tokens, cost_usd, raw: counted ? (usage.raw ?? null) : null }
-}
-
-function isCounted(usage: LanguageModelUsage): boolean {
-  return (usage.inputTokens ?? 0) > 0 || (usage.outputTokens ?? 0) > 0
+  return { ...tokens, cost_usd, raw: input === null || output === null ? null : (usage.raw ?? null) }
 }
 
 function estimate(value: unknown[], characters_a_token: number): number {

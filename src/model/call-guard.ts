@@ -1,5 +1,5 @@
 import { ModelError, type ModelRequest } from './port.ts'
-import { streamEndSeeker } from './stream-end.ts'
+import { streamEndSeeker } from './response/stream-end.ts'
 
 /** Bytes a response may have on the wire; deltas carry up to fifty times the bytes of the text in them. */
 const MAX_STREAM_BYTES = 64 * 1024 * 1024

@@ -5,7 +5,11 @@ import { type ProviderOptions as CallOptions, withPartMarks } from './cache-mark
 import { costUsd } from './call-cost.ts'
 import { describeModel } from './described-model.ts'
 import { withBoundedEvents } from './events/bounded-events.ts'
-import { withReadableEvents } from './events/responses-events.ts'
+import { chatEvents } from './events/chat-events.ts'
+import { withReadableEvents } from './events/event-lines.ts'
+import { geminiEvents } from './events/gemini-events.ts'
+import { messagesEvents } from './events/messages-events.ts'
+import { responsesEvents } from './events/responses-events.ts'
 import type { LearnedModels } from './learned-limits.ts'
 import type { Model } from './port.ts'
 import type { MessagesField } from './request/kept-prefix.ts'
@@ -39,6 +43,12 @@ const MESSAGES_FIELDS = {
   'openai-chat': 'messages',
   'google-generate-content': 'contents',
 } as const satisfies Record<ModelApi, MessagesField>
+
+const EVENT_READERS = {
+  'anthropic-messages': messagesEvents,
+  'openai-chat': chatEvents,
+  'google-generate-content': geminiEvents,
+} as const
 
 /** Names of the three providers go into addresses, so they are one plain segment; a compatible server may call its models anything. */
 const PLAIN_NAME = /^[\w.:@-]+$/
@@ -94,13 +104,17 @@ function endpointOf(options: ProviderOptions, id: string, settings: (ModelSettin
 
 /** Key and address are always given: without them the SDK would read the environment. */
 async function connect({ api, base_url, api_key, name }: Endpoint, fetch: Fetch): Promise<LanguageModel> {
-  const bounded = withBoundedEvents(api === 'openai-responses' ? withReadableEvents(fetch) : fetch)
-  const common = { apiKey: api_key ?? 'none', baseURL: base_url, fetch: bounded }
+  // What the Responses API repeats does not count, so it is removed first.
+  const read =
+    api === 'openai-responses'
+      ? withBoundedEvents(withReadableEvents(fetch, responsesEvents))
+      : withReadableEvents(withBoundedEvents(fetch), EVENT_READERS[api])
+  const common = { apiKey: api_key ?? 'none', baseURL: base_url, fetch: read }
   if (api === 'anthropic-messages') return (await import('@ai-sdk/anthropic')).createAnthropic(common)(name)
   if (api === 'openai-responses') return (await import('@ai-sdk/openai')).createOpenAI(common)(name)
   if (api === 'google-generate-content') return (await import('@ai-sdk/google')).createGoogle(common)(name)
   return (await import('@ai-sdk/openai-compatible')).createOpenAICompatible({
-    ...{ name: 'openai-compatible', baseURL: base_url, fetch: bounded, includeUsage: true, transformRequestBody: withPartMarks },
+    ...{ name: 'openai-compatible', baseURL: base_url, fetch: read, includeUsage: true, transformRequestBody: withPartMarks },
     ...(api_key ? { apiKey: api_key } : {}),
   })(name)
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { ModelMessage } from '../../src/model/port.ts'
-import { createScriptedModel } from '../../src/model/scripted.ts'
+import type { ModelMessage } from '../../../src/model/port.ts'
+import { createScriptedModel } from '../../../src/model/scripted.ts'
 
 const model = createScriptedModel()
 const timeouts = { first_byte_ms: 1_000, idle_ms: 1_000, total_ms: 1_000 }

@@ -1,6 +1,6 @@
 import type { LanguageModelStreamPart } from 'ai'
-import { storedText } from '../core/text/stored-text.ts'
-import type { ToolCall } from './port.ts'
+import { storedText } from '../../core/text/stored-text.ts'
+import type { ToolCall } from '../port.ts'
 
 /** Maximum nesting of tool arguments; deeper ones break serializers. */
 const MAX_ARGUMENT_DEPTH = 64

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { ModelError, type ModelMessage, type ModelRequest } from '../../src/model/port.ts'
-import { createScriptedModel } from '../../src/model/scripted.ts'
+import { ModelError, type ModelMessage, type ModelRequest } from '../../../src/model/port.ts'
+import { createScriptedModel } from '../../../src/model/scripted.ts'
 
 const model = createScriptedModel()
 

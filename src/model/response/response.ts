@@ -1,6 +1,7 @@
 import type { AssistantModelMessage, LanguageModelStreamPart, LanguageModelUsage } from 'ai'
-import { storedText } from '../core/text/stored-text.ts'
-import { ModelError, type ModelMessage, type ModelResponse, type ToolCall } from './port.ts'
+import { storedText } from '../../core/text/stored-text.ts'
+import { NO_REASON } from '../events/chat-events.ts'
+import { ModelError, type ModelMessage, type ModelResponse, type ToolCall } from '../port.ts'
 import { argumentsOf, freeId, MAX_NAME, toolNameOf } from './response-calls.ts'
 import { type Words as SplitWords, ThoughtSplitter, unopenedThought } from './thoughts.ts'
 
@@ -164,6 +165,8 @@ function finish(reading: Reading): ReadResponse {
   const without_reason = rawFinishReason === undefined && finishReason === 'other'
   if (!usage || finishReason === 'interrupted' || without_reason)
     throw new ModelError('malformed', 'The response of the model ended in the middle.')
+  if (rawFinishReason === NO_REASON && (content.length === 0 || (content.at(-1)?.type === 'tool-call' && !reading.whole)))
+    throw new ModelError('malformed', 'The response of the model ended in the middle.')
   const finish_reason = finishReasonOf(finishReason, rawFinishReason, calls.length > 0)
   if (finish_reason === 'length') discardCutArguments(reading)
   // Only now: a surrogate pair may arrive in two deltas.
@@ -211,7 +214,7 @@ function finishReasonOf(reason: string, word: string | undefined, called: boolea
   if (reason === 'content-filter' || other === 'refusal') return 'refusal'
   if (called) return 'tool_calls'
   // Announced calls that did not come: what is there is the response.
-  return reason === 'stop' || reason === 'tool-calls' ? 'stop' : (other ?? 'other')
+  return reason === 'stop' || reason === 'tool-calls' || word === NO_REASON ? 'stop' : (other ?? 'other')
 }
 
 /** A response that ends with a call was cut off within it, unless its JSON is closed: nothing shows the end of a text, or that none began. */

@@ -1,0 +1,80 @@
+import { parseJson } from '../../core/json/parse-json.ts'
+import { ModelError } from '../port.ts'
+import { record } from '../refusal-body.ts'
+
+type Fetch = typeof globalThis.fetch
+type Bytes = Uint8Array<ArrayBuffer>
+/** An event of a stream as JSON. */
+export type ModelEvent = Record<string, unknown>
+/** Changes the events of one response, in order. */
+export type EventReader = {
+  /** Returns the event instead of a `data:` line with this text; null: the line stays. */
+  change(data: string): ModelEvent | null
+  /** Returns an event that comes before `[DONE]`; null: none. */
+  beforeDone?(): ModelEvent | null
+}
+
+const DATA = 'data:'
+const DONE = /^ ?\[DONE\]/
+
+/**
+ * Returns a `fetch` whose successful responses are event streams that the SDK can read: `open` begins to read one. A response that is no event
+ * stream fails with ModelError `malformed`, which names its content type: it comes from another server than the one that is configured.
+ */
+export const withReadableEvents =
+  (fetch: Fetch, open: () => EventReader): Fetch =>
+  async (input, init) => {
+    const response = await fetch(input, init)
+    if (!response.ok || response.body === null) return response
+    const { status, statusText, headers } = response
+    return new Response(response.body.pipeThrough(readableEvents(headers.get('content-type'), open())), { status, statusText, headers })
+  }
+
+/** One stage instead of one for each of decoding, lines and encoding: a stage costs more than the work on most chunks. */
+function readableEvents(content_type: string | null, reader: EventReader): TransformStream<Bytes, Bytes> {
+  const decoder = new TextDecoder()
+  const encoder = new TextEncoder()
+  let begun = false
+  let rest = ''
+  return new TransformStream({
+    transform(chunk, controller) {
+      const text = decoder.decode(chunk, { stream: true })
+      if (!begun && text.trim() !== '') {
+        begun = true
+        if (/^\s*[<{[]/.test(text)) return controller.error(noEventStream(content_type))
+      }
+      const end = text.lastIndexOf('\n') + 1
+      if (end > 0) controller.enqueue(encoder.encode(changedLines(rest + text.slice(0, end), reader)))
+      rest = end > 0 ? text.slice(end) : rest + text
+    },
+    flush: controller => controller.enqueue(encoder.encode(changedLines(rest + decoder.decode(), reader))),
+  })
+}
+
+function changedLines(text: string, reader: EventReader): string {
+  if (!text.includes(DATA)) return text
+  return text
+    .split('\n')
+    .map(line => (line.startsWith(DATA) ? changedLine(line, reader) : line))
+    .join('\n')
+}
+
+function changedLine(line: string, reader: EventReader): string {
+  const data = line.slice(DATA.length)
+  const done = DONE.test(data)
+  const event = done ? (reader.beforeDone?.() ?? null) : reader.change(data)
+  if (event === null) return line
+  const changed = `data: ${JSON.stringify(event)}`
+  return done ? `${changed}\n\n${line}` : changed
+}
+
+/** Returns an event as JSON; null for what is none, which the SDK reports. */
+export function eventOf(data: string): ModelEvent | null {
+  const event = parseJson('model_summary', data)
+  return typeof event === 'object' && event !== null && !Array.isArray(event) ? record(event) : null
+}
+
+function noEventStream(content_type: string | null): ModelError {
+  const type = content_type === null ? 'a response without a content type' : content_type.slice(0, 100)
+  return new ModelError('malformed', `The server responded with ${type} instead of an event stream. Check the base URL of the model.`)
+}
