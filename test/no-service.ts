@@ -50,6 +50,7 @@ export function unusedServices(db: Database): Services {
     lookUpHost: async () => 'unknown',
     listManifests: async () => null,
     resolveBase: async () => ({ state: 'no_mirror' }),
+    blockingBranch: async () => null,
     git: unusedPullRequestGit,
     forges: { of: unused, gitCredentials: unused, open: unusedOpen, lookUp: unused, tryOut: unusedOpen, convertManifest: unused },
     oauth_redirect_hosts: new Set<string>(),

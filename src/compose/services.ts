@@ -6,6 +6,7 @@ import { post } from '../egress/post.ts'
 import { pullRequestGit } from '../git/publish/pull-request-git.ts'
 import { resolveBase } from '../git/read/base-resolver.ts'
 import { listManifests } from '../git/read/list-manifests.ts'
+import { blockingBranch } from '../git/read/revisions.ts'
 import { readRepositoryUrl } from '../git/refs/registered-url.ts'
 import { gitServer } from '../git/serve/git-server.ts'
 import { accessFinder, runAccessFinder } from '../service/access/authenticate.ts'
@@ -63,6 +64,7 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
     lookUpHost: (organization_id, url) => lookupHost(outgoing(organization_id), url),
     listManifests: (repository_id, sha, commands) => listManifests(git, repository_id, sha, commands).catch(() => null),
     resolveBase: (repository, base_ref, wait_ms) => resolveBase(git, repository, base_ref, wait_ms),
+    blockingBranch: (repository_id, prefix) => blockingBranch(git, repository_id, prefix),
     git: pullRequestGit(git, author),
     forges: parts.forges,
     oauth_redirect_hosts: new Set(config.AGENTRUN_OAUTH_REDIRECT_HOSTS),

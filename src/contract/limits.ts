@@ -19,6 +19,7 @@ export const limits = {
   description_chars: 1_000,
   repository_url_chars: 2_000,
   rules_chars: 20_000,
+  branch_prefix_chars: 60,
   check_retries: 10,
   check_names: 100,
   check_name_chars: 200,

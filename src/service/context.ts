@@ -122,6 +122,8 @@ export type Services = {
   /** Resolves the host of an address that an organization chose, without connecting. */
   lookUpHost(organization_id: number, url: string): Promise<HostLookup>
   resolveBase: BaseResolver
+  /** Returns the branch of a repository because of which no branch with this prefix can exist; null: none. */
+  blockingBranch(repository_id: number, prefix: string): Promise<string | null>
   listManifests: ManifestLister
   git: PullRequestGit
   /** The forges that organizations are connected to. */

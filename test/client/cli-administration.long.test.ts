@@ -33,6 +33,10 @@ describe('repos', () => {
     })
     expect((await listed('repos')).filter((item: { is_default: boolean }) => item.is_default)).toMatchObject([{ name: 'second' }])
     expect((await cli(['repos', 'default', String(id)])).out).toMatch(/^changed: /)
+    expect(JSON.parse((await cli(['repos', 'set', String(id), '--branch-prefix', 'bots/', '--json'])).out)).toMatchObject({
+      branch_prefix: 'bots/',
+    })
+    expect(await cli(['repos', 'set', String(id)])).toMatchObject({ code: 2 })
     expect((await cli(['repos', 'remove', 'second'])).out).toMatch(/^removed: \d+ acme\/other \(second\) https/)
     expect((await cli(['repos', 'remove', String(id), '--json'])).code).toBe(0)
     expect(await listed('repos')).toHaveLength(1)

@@ -94,6 +94,7 @@ describe('the organization', () => {
       ...{ code: 1, err: expect.stringContaining('agent_permissions') },
     })
     expect((await cli(['settings', 'set', '--agent-permissions', 'none'])).out).toMatch(/^agent_permissions +none$/m)
+    expect((await cli(['settings', 'set', '--branch-prefix', 'bots/'])).out).toMatch(/^branch_prefix +bots\/$/m)
     expect((await cli(['settings', 'set', '--budget', 'none', '--json'])).code).toBe(0)
     expect(await get('settings')).toMatchObject({ max_concurrent_runs: 3, budget_usd_per_month: null })
     expect((await cli(['settings', 'limits'])).out).toMatch(/^concurrent_runs +3 runs +0 +organization +max_concurrent_runs$/m)

@@ -1,10 +1,10 @@
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { isRefName } from '../../src/contract/organizations/ref-name.ts'
 import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
 import { readFilesAt } from '../../src/git/read/read-files.ts'
 import { hasCommit, resolveRef } from '../../src/git/read/revisions.ts'
-import { isRefName } from '../../src/git/refs/ref-name.ts'
 import { commitFiles, localRepository, makeBare, makeRepository, openGitFixture, run, runText } from './repositories.ts'
 
 test('branches, tags and SHAs are found; any other name is null', async () => {

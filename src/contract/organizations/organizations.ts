@@ -7,6 +7,7 @@ import { ReasoningEffort, reasoningEffortInput } from '../reasoning-effort.ts'
 import { ReviewMode, reviewModeInput } from '../review-mode.ts'
 import { text } from '../text.ts'
 import { agent_permissions } from './agent-permissions.ts'
+import { branchPrefixInput } from './branch-prefix.ts'
 
 const switches = {
   enable_pr_creation: z.boolean().describe('Whether runs propose a pull request by default'),
@@ -22,6 +23,7 @@ const settings = {
   agent_permissions: AgentPermissions.nullable().describe(
     'Response to requests of agents of other vendors for permissions, if no stricter one is set for the agent; null: the one of the agent',
   ),
+  branch_prefix: z.string().nullable().describe('Beginning of the names of its runs’ branches; null: `agent/`'),
   rules: z.string().nullable().describe('Given to the agent of every run'),
   max_concurrent_runs: z.int().nullable().describe('Maximum number of runs that are active at the same time; null: no limit'),
   budget_usd_per_month: money.nullable().describe('The cost limit per month (UTC) in US dollars; null: no limit'),
@@ -32,6 +34,7 @@ const settings_example = {
   ...{ default_repo_id: 7, default_model: 'anthropic/claude-sonnet-4-5', reasoning_effort: null, review: null },
   ...{
     agent_permissions: null,
+    branch_prefix: null,
     rules: 'Every change has a test.',
     max_concurrent_runs: 4,
     budget_usd_per_month: '250',
@@ -81,6 +84,9 @@ export const UpdateOrganizationInput = z
     ),
     agent_permissions: AgentPermissions.nullish().describe(
       'Response to requests of agents of other vendors for permissions: `allow`, `deny`, or `ask`, with which a person decides while the run waits. A stricter one that the operator has set for an agent stays; null: the one of the agent',
+    ),
+    branch_prefix: branchPrefixInput.describe(
+      'Beginning of the names of branches of runs where the repository sets none, for a server that accepts only such names: `run-{id}-{words}` follows it; null: `agent/`',
     ),
     rules: text(0, limits.rules_chars, { trim: true }).nullish().describe('Given to the agent of every run; null or empty: none'),
     max_concurrent_runs: z.int().min(1).max(10_000).nullish().describe('Further runs wait in the queue; null: no limit'),

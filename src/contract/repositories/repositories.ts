@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { limits } from '../limits.ts'
+import { branchPrefixInput } from '../organizations/branch-prefix.ts'
 import { pageOf } from '../page.ts'
 import { ReasoningEffort, reasoningEffortInput } from '../reasoning-effort.ts'
 import { ReviewMode, reviewModeInput } from '../review-mode.ts'
@@ -21,6 +22,7 @@ export const Repository = z
     default_branch: z.string().nullable().describe('Default base of runs without `base_ref`; null until it was detected'),
     reasoning_effort: ReasoningEffort.nullable().describe("Reasoning effort of its runs; null: the organization's"),
     review: ReviewMode.nullable().describe("Reviewer of the changes of its runs: `model` or `rules`; null: the organization's"),
+    branch_prefix: z.string().nullable().describe("Beginning of the names of its runs' branches; null: the organization's"),
     use_mcp_file: z.boolean().describe('Whether runs use the MCP servers that its own `.mcp.json` names'),
     is_default: z.boolean().describe('Used by runs that name no repository'),
     sample: z.boolean().describe('The small sample repository of the first start'),
@@ -31,7 +33,15 @@ export const Repository = z
       {
         ...{ id: 1, name: 'shop', full_name: 'acme/shop', description: null, github_id: '', organization_id: 1, visibility: null },
         ...{ archived: false, setup_status: 'NOT_SETUP', language: null, url: 'https://git.example.org/acme/shop.git' },
-        ...{ default_branch: 'main', reasoning_effort: null, review: null, use_mcp_file: false, is_default: true, sample: false },
+        ...{
+          default_branch: 'main',
+          reasoning_effort: null,
+          review: null,
+          branch_prefix: null,
+          use_mcp_file: false,
+          is_default: true,
+          sample: false,
+        },
       },
     ],
   })
@@ -63,6 +73,9 @@ export const UpdateRepositoryInput = z
     reasoning_effort: reasoningEffortInput.describe("Reasoning effort of runs that do not set it; null: the organization's"),
     review: reviewModeInput.describe(
       "Reviewer of the changes of runs that do not set it: `model`, or `rules` without model calls; null: the organization's",
+    ),
+    branch_prefix: branchPrefixInput.describe(
+      "Beginning of the names of branches of its runs, for a server that accepts only such names: `run-{id}-{words}` follows it; null: the organization's",
     ),
     use_mcp_file: z
       .boolean()

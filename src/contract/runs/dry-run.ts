@@ -72,7 +72,7 @@ export const DryRun = z
     notices: z
       .array(Remark)
       .describe(
-        'Warnings, which do not prevent the run: `scripted_model`, `agent_replaced`, `model_replaced`, `base_unresolved`, `price_unknown`',
+        'Warnings, which do not prevent the run: `scripted_model`, `agent_replaced`, `model_replaced`, `base_unresolved`, `price_unknown`, `branch_prefix_taken`',
       ),
   })
   .meta({

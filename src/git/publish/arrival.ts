@@ -1,10 +1,11 @@
+import { isRefName } from '../../contract/organizations/ref-name.ts'
 import type { GitRepository } from '../git-repository.ts'
 import { mirrorState, readMirror } from '../mirrors/mirror-refs.ts'
 import { refreshMirror, refreshMirrorNow } from '../mirrors/mirrors.ts'
 import { withQuarantine } from '../objects/quarantine.ts'
 import { GitError } from '../process/git-error.ts'
 import { type GitHost, mirrorPath } from '../process/git-host.ts'
-import { asSha, isRefName } from '../refs/ref-name.ts'
+import { asSha } from '../refs/ref-name.ts'
 import { findMerge, mergeTree } from './merge.ts'
 
 const READ_TIMEOUT_MS = 3_000

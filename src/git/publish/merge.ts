@@ -1,3 +1,4 @@
+import { isRefName } from '../../contract/organizations/ref-name.ts'
 import type { GitRepository } from '../git-repository.ts'
 import { readMirror } from '../mirrors/mirror-refs.ts'
 import { refreshMirrorNow } from '../mirrors/mirrors.ts'
@@ -8,7 +9,7 @@ import type { GitHost } from '../process/git-host.ts'
 import { type GitCall, runGit } from '../process/run-git.ts'
 import { shownPath } from '../process/shown-text.ts'
 import { fields } from '../read/changes.ts'
-import { asSha, isRefName } from '../refs/ref-name.ts'
+import { asSha } from '../refs/ref-name.ts'
 
 /** Two branches of a repository; null: the branch does not exist. */
 export type Branches = { base_sha: string | null; head_sha: string | null }

@@ -1,12 +1,11 @@
+import { isRefName } from '../../contract/organizations/ref-name.ts'
 import type { GitRepository } from '../git-repository.ts'
 import { GitError, gitErrorFrom } from '../process/git-error.ts'
 import { type GitHost, mirrorPath } from '../process/git-host.ts'
-import { RUN_BRANCH_PREFIX } from '../refs/branch-name.ts'
-import { asSha, isRefName } from '../refs/ref-name.ts'
+import { isRunBranch } from '../refs/branch-name.ts'
+import { asSha } from '../refs/ref-name.ts'
 import { runWithRemote } from '../refs/remote.ts'
 import { NO_COMMIT, type RefCommand } from './receive-commands.ts'
-
-const OF_A_RUN = new RegExp(`^${RUN_BRANCH_PREFIX}[1-9][0-9]*-.`)
 
 type Pushed = { status: 'pushed' | 'up_to_date' }
 
@@ -31,8 +30,7 @@ export async function pushBranch(
   branch: string,
   options: PushOptions = {},
 ): Promise<Pushed> {
-  if (!OF_A_RUN.test(branch) || !isRefName(branch))
-    throw new GitError('failed', `the service pushes to branches ${RUN_BRANCH_PREFIX}… only`)
+  if (!isRunBranch(branch) || !isRefName(branch)) throw new GitError('failed', 'the service pushes to branches of runs only')
   const ref = `refs/heads/${branch}`
   const { lines, stderr } = await push(host, repo, [], [`${asSha(sha)}:${ref}`], options)
   const line = lines.get(ref)
@@ -44,9 +42,14 @@ export async function pushBranch(
 const hasOtherCommits = (error: GitError) =>
   error.code === 'rejected' && /\[rejected\] \((fetch first|non-fast-forward)\)/.test(error.message)
 
+/** Returns whether a push was rejected because a branch has the name of a folder of this one, or the other way round. Retries do not help. */
+export const isBlockedName = (error: GitError) =>
+  error.code === 'rejected' && /exists; cannot create|refname conflict|directory\/file conflict/.test(error.message)
+
 /** Returns whether a push was rejected because the branch has moved, or another push to it is in progress. */
 export const hasMoved = (error: GitError) =>
   error.code === 'rejected' &&
+  !isBlockedName(error) &&
   (hasOtherCommits(error) || MOVED.test(error.message) || /failed to update ref|cannot lock ref/.test(error.message))
 
 /**

@@ -1,5 +1,6 @@
+import { isRefName } from '../../contract/organizations/ref-name.ts'
 import { readPacket } from '../process/pkt-line.ts'
-import { isRefName, isSha } from '../refs/ref-name.ts'
+import { isSha } from '../refs/ref-name.ts'
 
 export const NO_COMMIT = '0'.repeat(40)
 

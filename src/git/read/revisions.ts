@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isRefName } from '../../contract/organizations/ref-name.ts'
 import { mirrorState, readMirror } from '../mirrors/mirror-refs.ts'
 import { type Objects, objectsOf } from '../objects/objects.ts'
 import { type GitHost, mirrorPath } from '../process/git-host.ts'
 import { runGit } from '../process/run-git.ts'
-import { RUN_BRANCH_PREFIX } from '../refs/branch-name.ts'
-import { asSha, isRefName, isSha } from '../refs/ref-name.ts'
+import { foldersOf, isRunBranch } from '../refs/branch-name.ts'
+import { asSha, isSha } from '../refs/ref-name.ts'
 
 /**
  * A commit and the name that it was found by. `branch`: `ref` is the short name; `tag`: the requested name, since a branch may have its
@@ -52,6 +53,12 @@ export async function readBranch(git_dir: string, wanted: string): Promise<Resol
   return /^[0-9a-f]{40}$/.test(sha) ? { kind: 'branch', ref, sha } : null
 }
 
+/** Returns the branch of the mirror that has the name of a folder of this one, so that git cannot create it; null: none. Costs no process. */
+export async function blockingBranch(host: GitHost, repository_id: number, name: string): Promise<string | null> {
+  for (const folder of foldersOf(name)) if (await readBranch(mirrorPath(host, repository_id), folder)) return folder
+  return null
+}
+
 /** In order of precedence: a whole SHA is a SHA, otherwise branches win over tags and tags over abbreviated SHAs. */
 function candidates(wanted: string): [name: string, kind: Resolved['kind'], short: string][] {
   if (/^[0-9a-fA-F]{40}$/.test(wanted)) return [[wanted.toLowerCase(), 'commit', wanted]]
@@ -70,12 +77,12 @@ function candidates(wanted: string): [name: string, kind: Resolved['kind'], shor
  * the mirror contains it. GitError `corrupt`, `timeout`, `failed`.
  */
 export async function isOfRunsAlone(host: GitHost, repository_id: number, { ref, sha }: { ref: string; sha: string }): Promise<boolean> {
-  if (!ref.startsWith(RUN_BRANCH_PREFIX) && !isSha(ref)) return false
+  if (!isRunBranch(ref) && !isSha(ref)) return false
   const holding = await readMirror(host, repository_id, 'the branches of a commit cannot be listed', {
     args: ['for-each-ref', `--contains=${asSha(sha)}`, '--format=%(refname)', 'refs/heads', 'refs/tags'],
   })
   const names = holding.toString('latin1').split('\n').filter(Boolean)
-  return names.every(name => name.startsWith(`refs/heads/${RUN_BRANCH_PREFIX}`))
+  return names.every(name => name.startsWith('refs/heads/') && isRunBranch(name))
 }
 
 /** Returns whether this commit exists. */

@@ -1,12 +1,17 @@
-/** All branches that the service creates or pushes start with this prefix, and it pushes no others. */
-export const RUN_BRANCH_PREFIX = 'agent/run-'
+import { DEFAULT_BRANCH_PREFIX } from '../../contract/organizations/branch-prefix.ts'
+
+/** A name of a branch of a run, with any prefix: the service creates and pushes no others. */
+export const isRunBranch = (name: string): boolean => /(?:^|[/_-])run-[1-9][0-9]*-./.test(name)
+
+/** What the name of a branch is composed of. `prefix` null: the default. `earlier`: how many branches the run has abandoned. */
+type BranchParts = { id: number; title: string; prefix: string | null; earlier?: number }
 
 /**
- * Returns `agent/run-{id}-{slug}`: the slug is at most 40 of a–z, 0–9 and `-`, cut between words where that costs little; `task` when the
+ * Returns `{prefix}run-{id}-{slug}`: the slug is at most 40 of a–z, 0–9 and `-`, cut between words where that costs little; `task` when the
  * text has none. With a number suffix when the run has abandoned `earlier` branches.
  */
-export function branchName(run_id: number, title_or_prompt: string, earlier = 0): string {
-  const slug = title_or_prompt
+export function branchName({ id, title, prefix, earlier = 0 }: BranchParts): string {
+  const slug = title
     .slice(0, 400)
     .normalize('NFKD')
     .replace(/\p{M}+/gu, '')
@@ -14,8 +19,18 @@ export function branchName(run_id: number, title_or_prompt: string, earlier = 0)
     .replace(/['’]/g, '')
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '')
-  return `${RUN_BRANCH_PREFIX}${run_id}-${cut(slug) || 'task'}${earlier > 0 ? `-${earlier + 1}` : ''}`
+  return `${prefix ?? DEFAULT_BRANCH_PREFIX}run-${id}-${cut(slug) || 'task'}${earlier > 0 ? `-${earlier + 1}` : ''}`
 }
+
+/** Returns the same name without folders, for a repository with a branch that has the name of one: git cannot store both. */
+export const flatBranch = (name: string): string => name.replaceAll('/', '-')
+
+/** Returns the branches that would prevent this one: `a` and `a/b` for `a/b/c`. */
+export const foldersOf = (name: string): string[] =>
+  name
+    .split('/')
+    .slice(0, -1)
+    .map((_, n, parts) => parts.slice(0, n + 1).join('/'))
 
 function cut(slug: string): string {
   if (slug.length <= 40) return slug

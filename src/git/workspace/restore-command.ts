@@ -1,5 +1,6 @@
+import { isRefName } from '../../contract/organizations/ref-name.ts'
 import { shellQuote as quote } from '../../core/text/shell-quote.ts'
-import { isRefName, isSha } from '../refs/ref-name.ts'
+import { isSha } from '../refs/ref-name.ts'
 import { excludePatterns } from './exclude-patterns.ts'
 import { cloneCommand, type WorkspaceRepository } from './workspace-commands.ts'
 

@@ -52,6 +52,7 @@ const repositoryObject = (row: RepositoryRow, default_id: number | null) => ({
   default_branch: row.base_branch ?? row.default_branch,
   reasoning_effort: row.reasoning_effort,
   review: row.review,
+  branch_prefix: row.branch_prefix,
   use_mcp_file: row.use_mcp_file,
   is_default: row.id === default_id,
   sample: row.sample,

@@ -101,7 +101,7 @@ async function accept(ctx: Context, prompt: string | null, subject: Subject): Pr
   const plan = {
     ...{ agent: { agent_type: 'built_in' }, model, reasoning_effort: null, review: null },
     repository: await openRepository(ctx, subject.repository_id),
-    ...{ base: { state: 'known' as const, ref: null, sha: null }, webhooks: null, auto_create_pr: false },
+    ...{ base: { state: 'known' as const, ref: null, sha: null }, branch_prefix: null, webhooks: null, auto_create_pr: false },
   }
   const { message, findings, looked_at } = pass
   const found = {

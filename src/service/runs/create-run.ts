@@ -42,8 +42,14 @@ export async function createRun(ctx: Context, input: CreateRunInput, source: Mes
 }
 
 type Agent = { agent_type: string; instead_of?: string }
-/** `new_default`: the default branch of the repository, when another or none is recorded. */
-type Base = { state: 'known' | 'empty' | 'no_mirror'; ref: string | null; sha: string | null; new_default?: string }
+/** `by_default`: nobody named it; `new_default`: the default branch of the repository, when another or none is recorded. */
+type Base = {
+  state: 'known' | 'empty' | 'no_mirror'
+  ref: string | null
+  sha: string | null
+  by_default?: boolean
+  new_default?: string
+}
 
 /** Everything that is decided before the run is written. */
 export type RunPlan = {
@@ -57,6 +63,7 @@ export type RunPlan = {
   /** Null: an empty workspace. */
   repository: RepositoryRow | null
   base: Base
+  branch_prefix: string | null
   webhooks: string | null
   auto_create_pr: boolean
 }
@@ -82,16 +89,14 @@ export async function planRun(ctx: Context, input: CreateRunInput): Promise<Plan
   if (model?.scripted) await attempt(() => requireValidPlaybook(input.prompt))
   const webhooks = await attempt(() => storedTargets(ctx, input.webhooks))
   const repository = await attempt(() => chooseRepository(ctx, input, organization?.default_repository_id ?? null))
-  const base =
-    repository === undefined
-      ? undefined
-      : await attempt(() => chooseBase(ctx, repository, input.base_ref ?? repository?.base_branch ?? null))
+  const base = repository === undefined ? undefined : await attempt(() => chooseBase(ctx, repository, input.base_ref ?? null))
   const { parent_run_id } = input
   if (parent_run_id != null) await attempt(() => requireRun(ctx.db, ctx.organization_id, parent_run_id))
   const auto_create_pr = input.auto_create_pr ?? organization?.enable_pr_creation ?? true
   const reasoning_effort = input.reasoning_effort ?? repository?.reasoning_effort ?? organization?.reasoning_effort ?? null
   const review = input.review ?? repository?.review ?? organization?.review ?? null
-  const found = { agent, model, reasoning_effort, review, repository, base, webhooks, auto_create_pr }
+  const branch_prefix = repository?.branch_prefix ?? organization?.branch_prefix ?? null
+  const found = { agent, model, reasoning_effort, review, repository, base, branch_prefix, webhooks, auto_create_pr }
   return { plan: problems.length === 0 ? (found as RunPlan) : null, found, problems }
 }
 
@@ -161,6 +166,8 @@ function newRun(ctx: Context, input: CreateRunInput, plan: RunPlan, texts: RunTe
     webhooks: plan.webhooks,
     base_ref: plan.base.ref,
     base_sha: plan.base.sha,
+    from_default_branch: plan.base.by_default ?? false,
+    branch_prefix: plan.branch_prefix,
     auto_create_pr: plan.auto_create_pr,
     parent_run_id: input.parent_run_id ?? null,
     repository_ids: ctx.actor.repository_ids,
@@ -262,11 +269,21 @@ function requireOpen(repository: RepositoryRow): RepositoryRow {
   return repository
 }
 
-async function chooseBase(ctx: Context, repository: RepositoryRow | null, base_ref: string | null): Promise<Base> {
+async function chooseBase(ctx: Context, repository: RepositoryRow | null, named: string | null): Promise<Base> {
   if (!repository) return { state: 'known', ref: null, sha: null }
-  const base = await ctx.resolveBase(repository, base_ref)
-  if (base.state === 'known') return base_ref === null && base.ref !== repository.default_branch ? { ...base, new_default: base.ref } : base
-  if (base.state === 'unknown_ref')
-    throw invalid(['body', 'base_ref'], `no branch, tag or commit ${JSON.stringify(base_ref)} in ${repository.full_name}`)
-  return { state: base.state, ref: base_ref, sha: null }
+  const wanted = named ?? repository.base_branch
+  const by_default = wanted === null
+  const base = await ctx.resolveBase(repository, wanted)
+  if (base.state === 'known')
+    return { ...base, by_default, ...(by_default && base.ref !== repository.default_branch && { new_default: base.ref }) }
+  if (base.state === 'unknown_ref') throw invalid(['body', 'base_ref'], noSuchBase(repository, named))
+  return { state: base.state, ref: wanted, sha: null, by_default }
+}
+
+/** States what the caller did not name: the base branch of the settings may have been renamed or deleted since. */
+function noSuchBase({ full_name, base_branch }: RepositoryRow, named: string | null): string {
+  if (named !== null) return `no branch, tag or commit ${JSON.stringify(named)} in ${full_name}`
+  if (base_branch === null) return `${full_name} has no branch that can be recognized as its default branch: name one`
+  const name = JSON.stringify(base_branch)
+  return `the base branch in the settings of the repository, ${name}, is no longer in ${full_name}: it was renamed or deleted; change the settings, or name another one`
 }

@@ -1,3 +1,4 @@
+import { DEFAULT_BRANCH_PREFIX } from '../../contract/organizations/branch-prefix.ts'
 import type { DryRun } from '../../contract/runs/dry-run.ts'
 import type { CreateRunInput } from '../../contract/runs/run-inputs.ts'
 import type { AgentRun } from '../../contract/runs/runs.ts'
@@ -54,7 +55,7 @@ export async function dryRunOf(ctx: Context, input: CreateRunInput): Promise<Dry
       ...(blocked === null ? [] : [finding('workers_blocked', `No run can be started now: ${blocked}`)]),
       ...(found.base?.state === 'empty' ? [finding('empty_repository', 'The repository has no commit yet.')] : []),
     ],
-    notices: noticesOf(found, input),
+    notices: [...noticesOf(found, input), ...(await blockedPrefix(ctx, found))],
   }
 }
 
@@ -138,6 +139,16 @@ function noticesOf({ model, agent, base }: Planned['found'], { budget }: CreateR
       ? [finding('base_unresolved', 'The repository could not be read in time; the commit is resolved when the run starts.', 'base_ref')]
       : []),
   ]
+}
+
+/** A server may refuse further names, which only a push shows. */
+async function blockedPrefix(ctx: Context, { repository, branch_prefix }: Planned['found']): Promise<Finding[]> {
+  if (!repository) return []
+  const prefix = branch_prefix ?? DEFAULT_BRANCH_PREFIX
+  const branch = await ctx.blockingBranch(repository.id, prefix)
+  if (branch === null) return []
+  const detail = `The repository has a branch ${JSON.stringify(branch)}, so none can be named ${prefix}run-…: the branch of the run has - instead of /.`
+  return [finding('branch_prefix_taken', detail)]
 }
 
 function limitsLeft({ windows }: Context): DryRun['limits_left'] {

@@ -83,6 +83,8 @@ const inherited = ({ organization_id, repository_id, agent_type, model, tags, ba
   ...{ organization_id, repository_id, agent_type, model, tags, base_ref, auto_create_pr, metadata: null, webhooks: null },
   reasoning_effort: run.reasoning_effort,
   review: run.review,
+  from_default_branch: run.from_default_branch,
+  branch_prefix: run.branch_prefix,
   tools_off: run.tools_off,
   budget_max_cost_usd: run.budget_max_cost_usd,
   budget_max_steps: run.budget_max_steps,

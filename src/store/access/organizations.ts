@@ -16,13 +16,14 @@ export type OrganizationRow = {
   reasoning_effort: ReasoningEffort | null
   review: ReviewMode | null
   agent_permissions: AgentPermissions | null
+  branch_prefix: string | null
   rules: string | null
   max_concurrent_runs: number | null
   budget_usd_per_month: string | null
   runs_per_month: number | null
 }
 const columns = `o.id, o.name, o.enable_pr_creation, o.enable_rules_detection, o.default_repository_id, o.default_model, o.reasoning_effort, o.review,
-  o.agent_permissions, o.rules, o.max_concurrent_runs, o.budget_usd_per_month, o.runs_per_month`
+  o.agent_permissions, o.branch_prefix, o.rules, o.max_concurrent_runs, o.budget_usd_per_month, o.runs_per_month`
 
 /** Returns an organization; undefined when it does not exist. The caller has checked the membership. */
 export async function getOrganization(db: Db, organization_id: number): Promise<OrganizationRow | undefined> {
@@ -101,7 +102,8 @@ export async function updateOrganization(db: Db, organization_id: number, change
         runs_per_month = case when $15 then $16::int else runs_per_month end,
         reasoning_effort = case when $17 then $18 else reasoning_effort end,
         review = case when $19 then $20 else review end,
-        agent_permissions = case when $21 then $22 else agent_permissions end
+        agent_permissions = case when $21 then $22 else agent_permissions end,
+        branch_prefix = case when $23 then $24 else branch_prefix end
       where id = $1`,
     values: [
       organization_id,
@@ -126,6 +128,8 @@ export async function updateOrganization(db: Db, organization_id: number, change
       change.review ?? null,
       change.agent_permissions !== undefined,
       change.agent_permissions ?? null,
+      change.branch_prefix !== undefined,
+      change.branch_prefix ?? null,
     ],
   })
   return rowCount === 1

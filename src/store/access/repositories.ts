@@ -22,6 +22,8 @@ export type RepositoryRow = {
   /** Null: as the organization's. */
   reasoning_effort: ReasoningEffort | null
   review: ReviewMode | null
+  /** What the names of its runs' branches begin with; null: as the organization's. */
+  branch_prefix: string | null
   /** Whether runs use the MCP servers that its `.mcp.json` names. */
   use_mcp_file: boolean
   sample: boolean
@@ -145,7 +147,16 @@ export async function lockRepository(db: Db, organization_id: number, id: number
 type RepositoryChange = Partial<
   Pick<
     RepositoryRow,
-    'name' | 'description' | 'base_branch' | 'archived' | 'visibility' | 'language' | 'reasoning_effort' | 'review' | 'use_mcp_file'
+    | 'name'
+    | 'description'
+    | 'base_branch'
+    | 'branch_prefix'
+    | 'archived'
+    | 'visibility'
+    | 'language'
+    | 'reasoning_effort'
+    | 'review'
+    | 'use_mcp_file'
   >
 >
 
@@ -157,7 +168,7 @@ export async function updateRepository(db: Db, organization_id: number, id: numb
         description = case when $5 then $6 else description end, base_branch = case when $7 then $8 else base_branch end,
         visibility = case when $9 then $10 else visibility end, language = case when $11 then $12 else language end,
         reasoning_effort = case when $13 then $14 else reasoning_effort end, review = case when $15 then $16 else review end,
-        use_mcp_file = coalesce($17, use_mcp_file)
+        use_mcp_file = coalesce($17, use_mcp_file), branch_prefix = case when $18 then $19 else branch_prefix end
       where organization_id = $1 and id = $2 and removed_at is null`,
     values: [
       organization_id,
@@ -177,6 +188,8 @@ export async function updateRepository(db: Db, organization_id: number, id: numb
       change.review !== undefined,
       change.review ?? null,
       change.use_mcp_file ?? null,
+      change.branch_prefix !== undefined,
+      change.branch_prefix ?? null,
     ],
   })
   return rowCount === 1

@@ -41,7 +41,11 @@ export type RunRow = {
   banned: boolean
   base_ref: string | null
   base_sha: string | null
+  /** Nobody named a base: it starts from the default branch that the remote has at its start. */
+  from_default_branch: boolean
   branch: string | null
+  /** What the names of its branches begin with; null: the default. */
+  branch_prefix: string | null
   /** The last commit of the run, and the last one that it has pushed. */
   head_sha: string | null
   pushed_sha: string | null
@@ -137,6 +141,9 @@ export type NewRun = {
   webhooks: string | null
   base_ref: string | null
   base_sha: string | null
+  /** Absent: a base was named. */
+  from_default_branch?: boolean
+  branch_prefix?: string | null
   auto_create_pr: boolean
   parent_run_id: number | null
   /** The entry of its parent from which it was forked; absent: it is not a fork. */
@@ -156,8 +163,10 @@ export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
     name: 'insert_run',
     text: `with run as (insert into runs (organization_id, user_id, repository_id, status, source_type, agent_type, model, prompt, title, tags, metadata,
         webhooks, base_ref, base_sha, auto_create_pr, parent_run_id, budget_max_cost_usd, budget_max_steps, budget_max_active_seconds,
-        budget_max_wall_seconds, deadline_at, forked_at_seq, repository_ids, reasoning_effort, tools_off, review)
-      values ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, now() + make_interval(secs => $20), $21, $22, $23, $24, $25)
+        budget_max_wall_seconds, deadline_at, forked_at_seq, repository_ids, reasoning_effort, tools_off, review,
+        from_default_branch, branch_prefix)
+      values ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, now() + make_interval(secs => $20), $21, $22, $23, $24, $25,
+        $26, $27)
         returning id, organization_id, user_id, repository_id, model
       ), counted as (
         insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, runs)
@@ -190,6 +199,8 @@ export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
       run.reasoning_effort ?? null,
       run.tools_off ?? [],
       run.review ?? null,
+      run.from_default_branch ?? false,
+      run.branch_prefix ?? null,
     ],
   })
   return only(rows)

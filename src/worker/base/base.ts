@@ -1,8 +1,8 @@
 import type { RunObjects } from '../../git/objects/objects.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import { isAncestor } from '../../git/publish/merge.ts'
-import { hasCommit, resolveRef } from '../../git/read/revisions.ts'
-import { branchName } from '../../git/refs/branch-name.ts'
+import { blockingBranch, hasCommit, resolveRef } from '../../git/read/revisions.ts'
+import { branchName, flatBranch } from '../../git/refs/branch-name.ts'
 import { getRepository, type RepositoryRow, setDefaultBranch } from '../../store/access/repositories.ts'
 import { listPullRequests } from '../../store/pull-requests/pull-requests.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
@@ -33,7 +33,7 @@ export async function prepareBase(deps: BaseDeps, writer: RunWriter, run: RunRow
   if (run.repository_id === null) return null
   const repository = await getRepository(deps.db, run.organization_id, run.repository_id)
   if (!repository) throw new StartError('setup_failed', 'repository_removed', 'The repository of this run is no longer registered.')
-  const known = knownBase(run)
+  const known = await knownBase(deps, run, repository)
   if (known === null) return firstBase(deps, writer, run, repository, signal)
   if (run.branch === null) requireOwned(await recordCheckout(deps.db, run.organization_id, run.id, writer.epoch, known))
   // Another worker may have started the run: this machine's mirror may not have the commit yet.
@@ -44,20 +44,31 @@ export async function prepareBase(deps: BaseDeps, writer: RunWriter, run: RunRow
 }
 
 async function firstBase(deps: BaseDeps, writer: RunWriter, run: RunRow, repository: RepositoryRow, signal: AbortSignal): Promise<Base> {
-  const wanted = { repository, ref: run.base_ref, requested_at: byOurClock(run, run.created_at), signal }
+  const named = run.from_default_branch ? null : run.base_ref
+  const wanted = { repository, ref: named, requested_at: byOurClock(run, run.created_at), signal }
   const { found, unreachable } = await resolveFresh(deps, writer, wanted)
   if (found === null) {
     if (unreachable) throw notFetched(unreachable)
-    const message = `There is no branch, tag or commit ${JSON.stringify(run.base_ref)} in ${repository.full_name}.`
-    throw new StartError('setup_failed', 'unknown_base_ref', message)
+    throw new StartError('setup_failed', 'unknown_base_ref', await noSuchBase(deps, run, repository, named))
   }
   if ('empty' in found)
     throw new StartError('setup_failed', 'empty_repository', `${repository.full_name} has no commit yet: push a first one, then run again.`)
-  const branch = branchName(run.id, run.title, run.abandoned_branches)
+  const branch = await nextBranch(deps, run, repository.id, { earlier: run.abandoned_branches })
   const checkout = { base_ref: found.ref, base_sha: found.sha, branch }
   requireOwned(await recordCheckout(deps.db, run.organization_id, run.id, writer.epoch, checkout))
-  if (run.base_ref === null) await setDefaultBranch(deps.db, run.organization_id, repository.id, found.ref)
+  if (named === null) await setDefaultBranch(deps.db, run.organization_id, repository.id, found.ref)
   return { repository, ref: found.ref, sha: found.sha, branch, renewed: null }
+}
+
+/** States what has become of a base that existed when the run was created. */
+async function noSuchBase(deps: GitDeps, run: RunRow, repository: RepositoryRow, named: string | null): Promise<string> {
+  const { full_name } = repository
+  if (named === null) return `${full_name} has no branch that can be recognized as its default branch: name one as the base of the run.`
+  const gone = `${JSON.stringify(named)}, from which this run should start, is not in ${full_name}`
+  const tip = await resolveRef(deps.git, repository.id, null)
+  const now = tip !== null && 'ref' in tip ? ` The default branch is ${JSON.stringify(tip.ref)}.` : ''
+  const cause = run.base_sha === null ? 'there is no such branch, tag or commit' : 'it was renamed or deleted since the run was created'
+  return `${gone}: ${cause}.${now}`
 }
 
 async function requireCommit(
@@ -77,9 +88,10 @@ async function requireCommit(
 const notFetched = ({ code, message }: GitError) => new StartError('git_unavailable', code === 'timeout' ? 'fetch_timeout' : code, message)
 
 /** Returns what an earlier turn, or the run that was forked, settled. A run that abandoned its branch keeps its base and gets a new branch name. */
-function knownBase({ id, title, branch, abandoned_branches, base_ref, base_sha, forked_at_seq }: RunRow) {
+async function knownBase(deps: GitDeps, run: RunRow, repository: RepositoryRow) {
+  const { branch, abandoned_branches, base_ref, base_sha, forked_at_seq } = run
   if (base_ref === null || base_sha === null || (branch === null && abandoned_branches === 0 && forked_at_seq === null)) return null
-  return { base_ref, base_sha, branch: branch ?? branchName(id, title, abandoned_branches) }
+  return { base_ref, base_sha, branch: branch ?? (await nextBranch(deps, run, repository.id, { earlier: abandoned_branches })) }
 }
 
 /**
@@ -91,7 +103,8 @@ export async function renewBase(deps: BaseDeps, run: RunRow, base: Base, signal:
   const proposed = await listPullRequests(deps.db, run.organization_id, [run.id])
   const pr = proposed.find(item => item.head_branch === base.branch)
   if (!pr || pr.state === 'open' || pr.state === 'draft') return base
-  const branch = nextBranch(run, new Set(proposed.map(item => item.head_branch)))
+  const taken = new Set(proposed.map(item => item.head_branch))
+  const branch = await nextBranch(deps, run, base.repository.id, { taken, earlier: run.abandoned_branches + 1 })
   const kept = { ...base, branch, renewed: { start_sha: run.head_sha ?? pr.head_sha } }
   if (pr.merge_sha === null || pr.merged_at === null) return kept
   const requested_at = Math.max(pr.merged_at.getTime(), run.turn_started_at.getTime())
@@ -110,13 +123,20 @@ export async function renewBase(deps: BaseDeps, run: RunRow, base: Base, signal:
 }
 
 /**
- * Returns the next name for the branch of a run that is not taken. A title may have changed, so the next number alone may lead to a taken
- * name.
+ * Returns the next name for the branch of a run that is not taken, without folders where a branch has the name of one. A title may have changed,
+ * so the next number alone may lead to a taken name.
  */
-export function nextBranch({ id, title, abandoned_branches }: RunRow, taken: ReadonlySet<string>): string {
-  for (let earlier = abandoned_branches + 1; ; earlier++) {
-    const name = branchName(id, title, earlier)
-    if (!taken.has(name)) return name
+export async function nextBranch(
+  deps: GitDeps,
+  { id, title, branch_prefix: prefix }: RunRow,
+  repository_id: number,
+  { earlier, taken = new Set() }: { earlier: number; taken?: ReadonlySet<string> },
+): Promise<string> {
+  const blocked = (await blockingBranch(deps.git, repository_id, branchName({ id, title, prefix }))) !== null
+  for (; ; earlier++) {
+    const name = branchName({ id, title, prefix, earlier })
+    const free = blocked ? flatBranch(name) : name
+    if (!taken.has(free)) return free
   }
 }
 

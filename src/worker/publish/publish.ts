@@ -1,5 +1,6 @@
 import { proposal } from '../../agent/phases/proposal-text.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'
+import { flatBranch } from '../../git/refs/branch-name.ts'
 import { squashCommand } from '../../git/workspace/workspace-commands.ts'
 import { listPullRequests } from '../../store/pull-requests/pull-requests.ts'
 import { nextBranch, objectsOfRun, renewBase } from '../base/base.ts'
@@ -8,7 +9,7 @@ import { commitTurn, planCommit } from './commit-turn.ts'
 import { isEnded } from './ended-pull-request.ts'
 import type { Committed, Publication, Published } from './publication.ts'
 import { publishOnce } from './publish-once.ts'
-import type { PushConflict } from './push-conflict.ts'
+import { conflict_kinds, type PushConflict } from './push-conflict.ts'
 import { mergePushed, rebaseOntoPushed } from './rebase-onto-pushed.ts'
 
 /** Commits in the workspace → exports → reviews → pushes one branch → pull request. Git on the host never runs in the agent's tree. */
@@ -49,15 +50,21 @@ async function publishCommit(committed: Committed): Promise<Published> {
   }
 }
 
-const isConflict = (published: Published | PushConflict): published is PushConflict => 'sha' in published
+const isConflict = (published: Published | PushConflict): published is PushConflict => conflict_kinds.has(published.kind)
 
 /** Returns the publication of the next round, or the end of the publication where the conflict cannot be resolved. */
 async function resolveConflict(current: Committed, conflict: PushConflict, taken: Set<string>): Promise<Committed | Published> {
   const { run, base, head } = current
+  if (conflict.kind === 'blocked') {
+    const renewed = base.renewed ?? { start_sha: base.sha }
+    return { ...current, base: { ...base, branch: flatBranch(base.branch), renewed } }
+  }
   if (conflict.kind === 'taken') {
     taken.add(base.branch)
     const renewed = base.renewed ?? { start_sha: base.sha }
-    return { ...current, base: { ...base, branch: nextBranch(run, taken), renewed } }
+    const earlier = run.abandoned_branches + 1
+    const branch = await nextBranch(current.deps, run, base.repository.id, { taken, earlier })
+    return { ...current, base: { ...base, branch, renewed } }
   }
   const pushed = { objects: objectsOfRun(run, base), pushed_sha: conflict.sha }
   const exported = { ...current, run: { ...run, head_sha: head } }

@@ -3,7 +3,7 @@ import { pause } from '../../core/pause.ts'
 import { exponential, retryDelay } from '../../core/retry-policy.ts'
 import { objectsOf } from '../../git/objects/objects.ts'
 import { GitError } from '../../git/process/git-error.ts'
-import { hasMoved, pushBranch } from '../../git/publish/push.ts'
+import { hasMoved, isBlockedName, pushBranch } from '../../git/publish/push.ts'
 import { workflowRefusal } from '../../git/publish/workflow-refusal.ts'
 import { recordPush } from '../../store/changes.ts'
 import type { NewEntry } from '../../store/runs/append.ts'
@@ -21,6 +21,7 @@ const retries = exponential(2_000, 5 * 60_000)
 const NOTES: Record<PushConflict['kind'], string> = {
   ahead: 'An earlier worker of this run pushed that: the work continues from there.',
   joined: 'Somebody else pushed that: it is merged with the changes of the agent.',
+  blocked: 'A branch has the name of a folder of this one, so the work goes to a branch without folders.',
   taken: 'The branch has other commits, of a person or of an earlier time: they stay as they are, and the work goes to a new branch.',
 }
 
@@ -46,9 +47,9 @@ export async function pushRunBranch(committed: Committed, { pushed_sha, proposes
     const failure = await pushOnce(committed)
     if (failure === null) return null
     const { error, actionOf } = failure
-    const found = hasMoved(error) ? await findConflict(committed, { pushed_sha, announced }) : null
+    const found = await conflictOf(committed, error, { pushed_sha, announced })
     const conflict = found === 'none' ? null : found
-    const failed = actionOf(conflict === null ? {} : { found_sha: conflict.sha, note: NOTES[conflict.kind] })
+    const failed = actionOf(conflict === null ? {} : noteOf(conflict))
     if (conflict !== null) {
       await writer.append({ entries: [failed] })
       return conflict
@@ -66,6 +67,15 @@ export async function pushRunBranch(committed: Committed, { pushed_sha, proposes
     if (signal.aborted) return { kind: 'failed', reason: 'git_unavailable', code, message }
   }
 }
+
+/** Null: the error has another cause. */
+async function conflictOf(committed: Committed, error: GitError, known: Parameters<typeof findConflict>[1]) {
+  // A name without folders has no other one.
+  if (isBlockedName(error)) return committed.base.branch.includes('/') ? ({ kind: 'blocked' } as const) : null
+  return hasMoved(error) ? findConflict(committed, known) : null
+}
+
+const noteOf = (conflict: PushConflict) => ({ ...('sha' in conflict && { found_sha: conflict.sha }), note: NOTES[conflict.kind] })
 
 const inputOf = ({ base, head }: Committed) => ({ repository: base.repository.full_name, branch: base.branch, sha: head })
 

@@ -7,7 +7,8 @@ import type { Committed } from './publication.ts'
  * The branch on the remote is at `sha`, which the head does not contain. `ahead`: an earlier worker of this run pushed it. `joined`: somebody
  * else pushed it on top of what the run had pushed. `taken`: it is unknown here, or somebody force-pushed it over what the run had pushed.
  */
-export type PushConflict = { kind: 'taken' | 'ahead' | 'joined'; sha: string }
+export type PushConflict = { kind: 'taken' | 'ahead' | 'joined'; sha: string } | { kind: 'blocked' }
+export const conflict_kinds: ReadonlySet<string> = new Set<PushConflict['kind']>(['taken', 'ahead', 'joined', 'blocked'])
 
 /** `announced`: all commits that workers of this run intended to push to the branch. */
 type Known = { pushed_sha: string | null; announced: ReadonlySet<string> }

@@ -27,6 +27,7 @@ const defaults = {
   reasoning_effort: null,
   review: null,
   agent_permissions: null,
+  branch_prefix: null,
   rules: null,
   ...bounds,
 }
@@ -110,7 +111,7 @@ describe('GET and PATCH /v1/organizations/{org_id}, GET …/settings', () => {
       { settings: { enable_rules_detection: false } },
       { default_repo_id: app.repo_id },
       { default_model: 'scripted/playbook', reasoning_effort: 'high', review: 'rules' },
-      { agent_permissions: 'ask' },
+      { agent_permissions: 'ask', branch_prefix: 'bots/' },
       { rules: 'Write tests.\nUse "quotes" and 😀.' },
       { max_concurrent_runs: 3 },
       { budget_usd_per_month: '12.5' },

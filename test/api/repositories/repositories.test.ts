@@ -77,7 +77,7 @@ describe('POST …/repos', () => {
         sample: false,
         use_mcp_file: false,
       },
-      ...{ url: 'https://git.example.org/acme/shop.git', is_default: false },
+      ...{ branch_prefix: null, url: 'https://git.example.org/acme/shop.git', is_default: false },
     })
     expect((await call('GET', `/${body.id}`)).body).toEqual(body)
     const settings = { name: ' Shop 2 ', default_branch: 'develop', description: ' the second ' }

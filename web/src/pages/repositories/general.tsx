@@ -6,6 +6,7 @@ import { type Repository, repositoriesQuery, repositoryQuery } from '../../api/q
 import { ApiForm, TextField } from '../../components/api-form.tsx'
 import { PageTitle } from '../../components/page.tsx'
 import { useRepositoryReason } from '../../components/permission.ts'
+import { BranchPrefixField } from '../../components/runs/fields/branch-prefix-field.tsx'
 import { EffortField } from '../../components/runs/fields/effort-field.tsx'
 import { ReviewField } from '../../components/runs/fields/review-field.tsx'
 import { Switch } from '../../ui/field.tsx'
@@ -17,12 +18,14 @@ type Draft = Pick<Repository, 'reasoning_effort' | 'review' | 'is_default' | 'ar
   name: string
   description: string
   default_branch: string
+  branch_prefix: string
 }
 
 const draftOf = (repository: Repository): Draft => ({
   name: repository.name,
   description: repository.description ?? '',
   default_branch: repository.default_branch ?? '',
+  branch_prefix: repository.branch_prefix ?? '',
   reasoning_effort: repository.reasoning_effort,
   review: repository.review,
   is_default: repository.is_default,
@@ -39,13 +42,14 @@ export function RepositoryGeneral() {
   const set = (change: Partial<Draft>) => setTouched(old => ({ ...old, ...change }))
   const save = useMutation({
     mutationFn: () => {
-      const { description, default_branch, ...rest } = touched
+      const { description, default_branch, branch_prefix, ...rest } = touched
       return call('updateRepository', {
         params: { repo_id: repository.id },
         body: {
           ...rest,
           ...(description === undefined ? {} : { description: description.trim() || null }),
           ...(default_branch === undefined ? {} : { default_branch: default_branch.trim() || null }),
+          ...(branch_prefix === undefined ? {} : { branch_prefix: branch_prefix.trim() || null }),
         },
       })
     },
@@ -63,7 +67,7 @@ export function RepositoryGeneral() {
       <ApiForm
         label="General"
         request={save}
-        fields={['name', 'description', 'default_branch', 'reasoning_effort', 'review']}
+        fields={['name', 'description', 'default_branch', 'branch_prefix', 'reasoning_effort', 'review']}
         forbidden={forbidden}
         changed={Object.keys(touched).length > 0}
         submit="Save"
@@ -83,6 +87,12 @@ export function RepositoryGeneral() {
           mono
           value={now.default_branch}
           on_change={default_branch => set({ default_branch })}
+        />
+        <BranchPrefixField
+          value={now.branch_prefix}
+          on_change={branch_prefix => set({ branch_prefix })}
+          problem={problems.branch_prefix}
+          otherwise="as set for the organization"
         />
         <EffortField
           value={now.reasoning_effort}

@@ -8,6 +8,7 @@ import { Page } from '../../components/page.tsx'
 import { PageProblem } from '../../components/page-problem.tsx'
 import { useAdminReason } from '../../components/permission.ts'
 import { AgentPermissionsField } from '../../components/runs/fields/agent-permissions-field.tsx'
+import { BranchPrefixField } from '../../components/runs/fields/branch-prefix-field.tsx'
 import { EffortField } from '../../components/runs/fields/effort-field.tsx'
 import { ModelField } from '../../components/runs/fields/model-field.tsx'
 import { ReviewField } from '../../components/runs/fields/review-field.tsx'
@@ -30,6 +31,7 @@ export function OrganizationSettings() {
 
 type Draft = Pick<Organization, 'name' | 'default_repo_id' | 'reasoning_effort' | 'review' | 'agent_permissions'> & {
   default_model: string
+  branch_prefix: string
   rules: string
   enable_pr_creation: boolean
   enable_rules_detection: boolean
@@ -42,20 +44,23 @@ const draftOf = ({
   review,
   agent_permissions,
   default_model,
+  branch_prefix,
   rules,
   settings,
 }: Organization): Draft => ({
   ...{ name, default_repo_id, reasoning_effort, review, agent_permissions, ...settings },
   default_model: default_model ?? '',
+  branch_prefix: branch_prefix ?? '',
   rules: rules ?? '',
 })
 
 /** The request for what was changed. */
-function changesOf({ enable_pr_creation, enable_rules_detection, default_model, rules, ...rest }: Partial<Draft>) {
+function changesOf({ enable_pr_creation, enable_rules_detection, default_model, branch_prefix, rules, ...rest }: Partial<Draft>) {
   const switched = enable_pr_creation !== undefined || enable_rules_detection !== undefined
   return {
     ...rest,
     ...(default_model === undefined ? {} : { default_model: default_model || null }),
+    ...(branch_prefix === undefined ? {} : { branch_prefix: branch_prefix.trim() || null }),
     ...(rules === undefined ? {} : { rules: rules.trim() || null }),
     ...(switched ? { settings: { enable_pr_creation, enable_rules_detection } } : {}),
   }
@@ -84,7 +89,7 @@ function OrganizationForm({ organization }: { organization: Organization }) {
     <ApiForm
       label="Organization"
       request={save}
-      fields={['name', 'default_repo_id', 'default_model', 'reasoning_effort', 'review', 'agent_permissions', 'rules']}
+      fields={['name', 'default_repo_id', 'default_model', 'reasoning_effort', 'review', 'agent_permissions', 'branch_prefix', 'rules']}
       forbidden={forbidden}
       changed={Object.keys(touched).length > 0}
       submit="Save"
@@ -124,6 +129,12 @@ function OrganizationForm({ organization }: { organization: Organization }) {
         value={now.agent_permissions}
         on_change={agent_permissions => set({ agent_permissions })}
         problem={problems.agent_permissions}
+      />
+      <BranchPrefixField
+        value={now.branch_prefix}
+        on_change={branch_prefix => set({ branch_prefix })}
+        problem={problems.branch_prefix}
+        otherwise="agent/"
       />
       <Field label="Rules" hint="Instructions for the agent of every run." problem={problems.rules}>
         {props => <TextArea {...props} rows={6} value={now.rules} onChange={event => set({ rules: event.target.value })} />}

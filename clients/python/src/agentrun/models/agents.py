@@ -402,7 +402,7 @@ class AgentRunDryRun(Model):
     blocking_problems: list[AgentRunDryRunBlockingProblems]
     """Obstacles to the creation (`code` as in the refusal) or to the start of the run: `workers_blocked`, `empty_repository`"""
     notices: list[AgentRunDryRunNotices]
-    """Warnings, which do not prevent the run: `scripted_model`, `agent_replaced`, `model_replaced`, `base_unresolved`, `price_unknown`"""
+    """Warnings, which do not prevent the run: `scripted_model`, `agent_replaced`, `model_replaced`, `base_unresolved`, `price_unknown`, `branch_prefix_taken`"""
 
 
 class UpdateAgentRunInput(TypedDict):

@@ -55,6 +55,8 @@ class OrganizationDetailResponse(Model):
     """Reviewer of the changes of its runs: `model` or `rules`; null: the service's default"""
     agent_permissions: Literal["allow", "ask", "deny"] | str | None
     """Response to requests of agents of other vendors for permissions, if no stricter one is set for the agent; null: the one of the agent"""
+    branch_prefix: str | None
+    """Beginning of the names of its runs’ branches; null: `agent/`"""
     rules: str | None
     """Given to the agent of every run"""
     max_concurrent_runs: int | None
@@ -93,6 +95,8 @@ class UpdateOrganizationInput(TypedDict):
     """Reviewer of the changes of runs where neither the request nor the repository sets it: `model`, or `rules` without model calls; null: the service's default"""
     agent_permissions: NotRequired[Literal["allow", "ask", "deny"] | None]
     """Response to requests of agents of other vendors for permissions: `allow`, `deny`, or `ask`, with which a person decides while the run waits. A stricter one that the operator has set for an agent stays; null: the one of the agent"""
+    branch_prefix: NotRequired[str | None]
+    """Beginning of the names of branches of runs where the repository sets none, for a server that accepts only such names: `run-{id}-{words}` follows it; null: `agent/`"""
     rules: NotRequired[str | None]
     """Given to the agent of every run; null or empty: none"""
     max_concurrent_runs: NotRequired[int | None]
@@ -118,6 +122,8 @@ class OrganizationSettingsResponse(Model):
     """Reviewer of the changes of its runs: `model` or `rules`; null: the service's default"""
     agent_permissions: Literal["allow", "ask", "deny"] | str | None
     """Response to requests of agents of other vendors for permissions, if no stricter one is set for the agent; null: the one of the agent"""
+    branch_prefix: str | None
+    """Beginning of the names of its runs’ branches; null: `agent/`"""
     rules: str | None
     """Given to the agent of every run"""
     max_concurrent_runs: int | None

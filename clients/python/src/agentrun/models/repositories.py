@@ -36,6 +36,8 @@ class RepoResponse(Model):
     """Reasoning effort of its runs; null: the organization's"""
     review: Literal["model", "rules"] | str | None
     """Reviewer of the changes of its runs: `model` or `rules`; null: the organization's"""
+    branch_prefix: str | None
+    """Beginning of the names of its runs' branches; null: the organization's"""
     use_mcp_file: bool
     """Whether runs use the MCP servers that its own `.mcp.json` names"""
     is_default: bool
@@ -74,6 +76,8 @@ class UpdateRepositoryInput(TypedDict):
     """Reasoning effort of runs that do not set it; null: the organization's"""
     review: NotRequired[Literal["model", "rules"] | None]
     """Reviewer of the changes of runs that do not set it: `model`, or `rules` without model calls; null: the organization's"""
+    branch_prefix: NotRequired[str | None]
+    """Beginning of the names of branches of its runs, for a server that accepts only such names: `run-{id}-{words}` follows it; null: the organization's"""
     use_mcp_file: NotRequired[bool]
     """Whether runs use the MCP servers that the `.mcp.json` of their base commit names. People with push access can change these programs and addresses"""
     is_default: NotRequired[bool]

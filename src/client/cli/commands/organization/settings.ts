@@ -16,6 +16,10 @@ const options = {
     ...{ type: 'string', value: 'allow|ask|deny', actions: set },
     about: 'when agents of other vendors request a permission; none: as set for the agent',
   },
+  'branch-prefix': {
+    ...{ type: 'string', value: 'PREFIX', actions: set },
+    about: 'beginning of the names of branches, such as feature/; none: agent/',
+  },
   rules: { type: 'string', value: 'FILE', actions: set, about: 'rules for the agent of every run; none: no rules' },
   'max-concurrent-runs': { type: 'string', value: 'N', actions: set, about: 'runs at the same time; none: no limit' },
   'runs-per-month': { type: 'string', value: 'N', actions: set, about: 'runs created in a month; none: no limit' },
@@ -54,6 +58,7 @@ async function changes({ values, client, signal }: Given<typeof options>): Promi
     default_repo_id: values.repo === 'none' ? null : repo,
     // The service checks the value.
     agent_permissions: none(values['agent-permissions'], text => text as AgentPermissions),
+    branch_prefix: none(values['branch-prefix'], text => text),
     rules: none(values.rules, file),
     max_concurrent_runs: none(values['max-concurrent-runs'], text => whole('--max-concurrent-runs', text)),
     runs_per_month: none(values['runs-per-month'], text => whole('--runs-per-month', text)),

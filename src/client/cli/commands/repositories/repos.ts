@@ -1,4 +1,4 @@
-import type { Result } from '../../../sdk/operations.ts'
+import type { Body, Result } from '../../../sdk/operations.ts'
 import { command, type Given, type Options, whole } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { firstLine } from '../../plain-text.ts'
@@ -7,12 +7,12 @@ import { repositoryId } from '../../repository.ts'
 
 type Repository = Result<'getRepository'>
 
-const actions = ['list', 'add', 'remove', 'default'] as const
+const actions = ['list', 'add', 'set', 'remove', 'default'] as const
 
 export const repos = command({
   name: 'repos',
-  summary: 'list repositories, register one, remove one, or choose the default',
-  usage: ['[list]', 'add URL', 'remove ID|NAME', 'default ID|NAME'],
+  summary: 'list repositories, register one, change one, remove one, or choose the default',
+  usage: ['[list]', 'add URL', 'set ID|NAME', 'remove ID|NAME', 'default ID|NAME'],
   words: [0, 2],
   choices: actions,
   options: {
@@ -20,6 +20,10 @@ export const repos = command({
     branch: { type: 'string', value: 'NAME', actions: ['add'], about: "where runs start; by default the repository's own default branch" },
     description: { type: 'string', value: 'TEXT', actions: ['add'], about: 'what it is' },
     default: { type: 'boolean', actions: ['add'], about: 'use it for runs that name no repository' },
+    'branch-prefix': {
+      ...{ type: 'string', value: 'PREFIX', actions: ['set'] },
+      about: 'beginning of the names of branches of its runs, such as feature/; none: as the organization',
+    },
     limit: { type: 'string', value: 'N', actions: ['list'], about: 'how many, 100 by default and at most' },
     skip: { type: 'string', value: 'N', actions: ['list'], about: 'leave out this many' },
   },
@@ -28,7 +32,10 @@ export const repos = command({
     if (action === 'list') return list(given, given.values)
     if (which === undefined)
       throw new UsageError(`agentrun repos ${action} takes ${action === 'add' ? 'the address of a repository' : 'the id or name of one'}`)
-    const repository = await (action === 'add' ? add(given, which, given.values) : change(given, which, action))
+    const prefix = given.values['branch-prefix']
+    if (action === 'set' && prefix === undefined) throw new UsageError('agentrun repos set takes --branch-prefix')
+    const change = action === 'set' ? { branch_prefix: prefix === 'none' ? null : prefix } : { is_default: true }
+    const repository = await (action === 'add' ? add(given, which, given.values) : edit(given, { which, action, change }))
     if (given.json) given.print.json(repository)
     else given.print.line(lineOf(repository, action))
     return 0
@@ -66,10 +73,12 @@ async function add(
   return client().call('updateRepository', { params: { repo_id: created.id }, body: { is_default: true }, repeatable: true, signal })
 }
 
-async function change({ client, signal }: Given<Options>, which: string, action: string): Promise<Repository> {
+type Edit = { which: string; action: string; change: Body<'updateRepository'> }
+
+async function edit({ client, signal }: Given<Options>, { which, action, change }: Edit): Promise<Repository> {
   const params = { repo_id: await repositoryId(client(), which, signal) }
   if (action === 'remove') return client().call('deleteRepository', { params, signal })
-  return client().call('updateRepository', { params, body: { is_default: true }, repeatable: true, signal })
+  return client().call('updateRepository', { params, body: change, repeatable: true, signal })
 }
 
 function lineOf(repository: Repository, action: string): string {
