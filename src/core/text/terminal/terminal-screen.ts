@@ -84,13 +84,17 @@ export function moveTo(screen: Screen, row: number, column: number): void {
 export function eraseCells(screen: Screen, from: number, to: number): void {
   const row = rowAt(screen)
   if (from >= row.cells.length) return
-  row.rewritten = true
   if (to >= row.cells.length) {
     screen.work++
+    // A row of which nothing is left is as good as new.
+    row.rewritten = from > 0
     row.cells.length = from
     row.styles.length = from
     row.continued = false
-  } else fill(screen, row, from, to)
+  } else {
+    row.rewritten = true
+    fill(screen, row, from, to)
+  }
 }
 
 /** Erases whole rows: from one, up to another one. */

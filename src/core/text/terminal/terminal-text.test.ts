@@ -56,6 +56,15 @@ test('output that moves no cursor is returned unchanged: colours, tabs, line end
   )
 })
 
+test('long rows of one character, and sequences that never end, are read once', async () => {
+  const length = 1024 ** 2
+  const returns = `${'\r'.repeat(length)}\n`
+  expect(await terminalText(Buffer.from(returns))).toMatchObject({ is_rewritten: false })
+  for (const text of ['\r', '\b', '\x1b', `${esc}`, '\x1b]', `${esc}1`, `${esc}?`])
+    expect((await shown(`a${text.repeat(length / 4)}b`)).length).toBeLessThan(3)
+  expect(await shown(`a\r${esc}${'1;'.repeat(length / 2)}mb`)).toBe('b')
+})
+
 test('lines of any length and number are kept, and only the last hundred rows can still change', async () => {
   const long = 'x'.repeat(5_000)
   expect(await shown(`${long}\n1\r2\n${long}`)).toBe(`${long}\n2\n${long}`)

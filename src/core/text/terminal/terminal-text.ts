@@ -3,8 +3,8 @@ import { isBinary } from '../output-text.ts'
 import { emptyScreen, eraseCells, eraseRows, lineFeed, moveTo, put, type Screen, screenText } from './terminal-screen.ts'
 import { PLAIN, styleAfter } from './terminal-style.ts'
 
-/** What does more than to write text and its colours. A line end of Windows does not. */
-const REWRITES = /[\b\v\f]|\r(?!\r*\n)|\x1b(?!\[[\d;:]*m)/
+/** What does more than to write text and its colours. A line end of Windows does not, nor several carriage returns before one. */
+const REWRITES = /[\b\v\f]|\r(?![\r\n])|\x1b(?!\[[\d;:]*m)/
 /** A control sequence, a string with its content, which ends at the latest with its line, or another escape sequence. */
 const SEQUENCE = /\x1b(?:\[([0-?]*)[ -/]*([@-~]?)|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]*([0-~]?))/y
 /** Work that a byte may cause on average. Above it the output is shown as it was written. */
