@@ -74,6 +74,19 @@ test.skipIf(missing !== null)(
 )
 
 test.skipIf(missing !== null)(
+  'a commit that does not fit on the disk when it leaves the sandbox ends the run as disk_quota, and no part of it is pushed',
+  async () => {
+    const script = [calls(shell('head -c 3M /dev/urandom >large.bin')), { text: 'Done.' }]
+    await using app = await startCodingApp(() => script.shift() ?? { text: 'Done.' })
+    using _disk = mountSmallDisk(1024 ** 2, join(app.data_dir, 'bundles'))
+    const { id } = await createRun(app, { prompt: 'add a large file' })
+    expect(await awaitEnd(app, id)).toMatchObject({ status: 'failed', status_reason: 'disk_quota', error: { code: 'disk_full' } })
+    expect((await allLogs(app, id)).filter(entry => entry.tool_name === 'git_push')).toEqual([])
+  },
+  60_000,
+)
+
+test.skipIf(missing !== null)(
   'fault 17: with the disk of its log and of temporary files full, the service responds and continues, and shuts down gracefully',
   async () => {
     using disk = mountSmallDisk(1024 ** 2)
