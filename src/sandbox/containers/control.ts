@@ -5,6 +5,7 @@ import { writePipeLine } from '../../system/write-pipe-line.ts'
 import { readPipe } from '../commands/pipe-reader.ts'
 import { splitLines } from '../commands/status-pipe.ts'
 import { SandboxLostError } from '../port.ts'
+import { pingEachSecond } from './pings.ts'
 
 /** The host's ends of the connection to process 1 of a container. */
 export type Control = {
@@ -15,9 +16,6 @@ export type Control = {
   /** Process 1 ends with its requests. */
   close(): void
 }
-
-/** Process 1 exits after ten times as long without a message. */
-const here_ms = 1_000
 
 /**
  * Creates the pipes in the folder that is shown as /run/exec. They are unlinked when process 1 has sent its first message, before anything
@@ -41,8 +39,8 @@ export async function openControl(folder: string, has_ports: boolean, environmen
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
     }
   }
-  const here = setInterval(() => send('.'), here_ms)
-  here.unref()
+  // Process 1 exits after ten seconds without a message.
+  const stopPings = pingEachSecond(openSync(name('requests'), constants.O_WRONLY | constants.O_NONBLOCK))
   // Lines may arrive before there is a listener.
   const early: string[] = []
   let on_line = (line: string): void => void early.push(line)
@@ -71,7 +69,7 @@ export async function openControl(folder: string, has_ports: boolean, environmen
     },
     ports: opened.promise,
     close() {
-      clearInterval(here)
+      stopPings()
       if (requests !== null) closeSync(requests)
       requests = null
       responses.close()
