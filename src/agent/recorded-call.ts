@@ -71,6 +71,11 @@ export async function afterFailedCall(input: LoopInput, state: LoopState, error:
     state.messages = [...state.messages, ...(await input.journal.deliver())]
     return 'continue'
   }
+  return failedCall(error)
+}
+
+/** Returns the end of a turn whose last model call has failed. */
+export function failedCall(error: ModelError): Extract<LoopOutcome, { kind: 'failed' }> {
   const { code, message, tool_name } = error
   return { kind: 'failed', reason: reasonOf(error), code, message, phase: 'model', tool_name }
 }

@@ -44,12 +44,16 @@ export async function forwardCall(of: GatewayOf, call: Call): Promise<void> {
   const safe = safeBody(endpoint.api, body)
   if (operation.kind === 'count') return countTokens(of, call, safe)
   const { signal } = call
-  const started = await meter.start({ bytes: textBytes(safe), max_output_tokens: wantedOutput(endpoint.api, safe), signal })
+  const max_output_tokens = wantedOutput(endpoint.api, safe)
+  const started = await meter.start({ bytes: textBytes(safe), max_output_tokens, has_tools: hasTools(body), signal })
   if ('refused' in started) throw new GatewayRefusal(403, started.refused)
   const end = await exchange(of, call, bodyFor(endpoint, safe, stream, started.reservation.output_tokens), stream)
   await meter.ended(started, end)
   finish(response, end)
 }
+
+/** Whether the model may call tools: a program asks for titles and the like without them. */
+export const hasTools = ({ tools }: Json): boolean => Array.isArray(tools) && tools.length > 0
 
 /** A response that broke off must not look whole. */
 function finish(response: ServerResponse, end: GatewayEnd): void {

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net'
 import { createSemaphore, type Semaphore } from '../core/concurrency/semaphore.ts'
 import { json_channels } from '../core/json/channels.ts'
 import { readLargeJson } from '../core/json/parse-json.ts'
-import type { ModelEndpoint } from '../model/port.ts'
-import { forwardCall, type GatewayOf } from './forward-call.ts'
+import { type ModelEndpoint, ModelError } from '../model/port.ts'
+import { forwardCall, type GatewayOf, hasTools } from './forward-call.ts'
 import { GatewayRefusal } from './gateway-refusal.ts'
 import { errorBody, type Operation, operationAt } from './operations.ts'
 import { passToolRequest, type ToolServers, toolServerAt } from './tool-request.ts'
@@ -79,13 +79,28 @@ async function respond(of: Serving, request: IncomingMessage, response: ServerRe
 }
 
 async function serve(of: Serving, request: IncomingMessage, response: ServerResponse, held: { own: number }): Promise<void> {
-  const { endpoint, pending, semaphore } = of
   const [path = ''] = (request.url ?? '').split('?')
   const tool_server = toolServerAt(path)
   if (tool_server !== null) return passToolRequest(of.tools, tool_server, request, response)
   const operation = operationAt(request.method ?? '', path)
   if (operation === null) throw new GatewayRefusal(404, `This gateway has no ${request.method} ${path.slice(0, 200)}.`)
-  if (operation.kind === 'models') return sendJson(response, 200, modelsOf(endpoint))
+  if (operation.kind === 'models') return sendJson(response, 200, modelsOf(of.endpoint))
+  const call: Call = { operation, has_tools: false }
+  await serveCall(of, call, { request, response, held }).catch(error => {
+    // A program may report a refused call as its answer, so the turn must learn of it. One that a stop or a limit refuses ends anyway.
+    const counts = error instanceof GatewayRefusal && error.status !== 403 && operation.kind === 'generate'
+    if (counts) of.meter.refused(new ModelError('rejected', error.message), call.has_tools)
+    throw error
+  })
+}
+
+/** `has_tools`: known once the body was read. */
+type Call = { operation: Exclude<Operation, { kind: 'models' }>; has_tools: boolean }
+type Exchange = { request: IncomingMessage; response: ServerResponse; held: { own: number } }
+
+async function serveCall(of: Serving, call: Call, { request, response, held }: Exchange): Promise<void> {
+  const { endpoint, pending, semaphore } = of
+  const { operation } = call
   if (operation.api !== endpoint.api)
     throw new GatewayRefusal(404, `The model of this run is called by ${endpoint.api}, not by ${operation.api}.`)
   // What cannot be paid for is not read.
@@ -96,6 +111,7 @@ async function serve(of: Serving, request: IncomingMessage, response: ServerResp
     pending.bytes += bytes
     return pending.bytes <= MAX_PENDING_BYTES
   })
+  call.has_tools = hasTools(body)
   requireModel(endpoint, operation, body)
   const gone = new AbortController()
   response.on('close', () => gone.abort())
@@ -105,7 +121,7 @@ async function serve(of: Serving, request: IncomingMessage, response: ServerResp
 }
 
 /** A program may call the model of its run only. */
-function requireModel({ name }: ModelEndpoint, operation: Exclude<Operation, { kind: 'models' }>, body: Json): void {
+function requireModel({ name }: ModelEndpoint, operation: Call['operation'], body: Json): void {
   const wanted = operation.model ?? body.model
   if (wanted !== name) throw new GatewayRefusal(404, `The model of this run is ${name}, not ${JSON.stringify(wanted)?.slice(0, 200)}.`)
 }

@@ -6,11 +6,11 @@ export type GatewayEnd =
   | { kind: 'responded'; usage: CountedTokens }
   | { kind: 'failed'; error: ModelError; may_cost: boolean; seen_bytes: number }
 
-/** A call that may be sent. `key` identifies it in its run. */
-export type GatewayCall = { key: string; reservation: Reservation }
+/** A call that may be sent. `key` identifies it in its run; `has_tools`: it offers tools to the model. */
+export type GatewayCall = { key: string; reservation: Reservation; has_tools: boolean }
 
 /** `signal` is aborted when the program has closed the connection. */
-export type GatewayRequest = { bytes: number; max_output_tokens: number; signal: AbortSignal }
+export type GatewayRequest = { bytes: number; max_output_tokens: number; has_tools: boolean; signal: AbortSignal }
 
 /**
  * Plans and records the calls of a gateway, which may be parallel. `start` resolves when the reservation is durable, or with the reason why no call
@@ -20,6 +20,8 @@ export type GatewayRequest = { bytes: number; max_output_tokens: number; signal:
 export type GatewayMeter = {
   start(request: GatewayRequest): Promise<GatewayCall | { refused: string }>
   ended(call: GatewayCall, end: GatewayEnd): Promise<void>
+  /** The gateway refused a call before it was planned. */
+  refused(error: ModelError, has_tools: boolean): void
   /** Why no request of the program is possible now, also of no call; null: one is. */
   refusal(): string | null
   /** The limit that permits no call at all, however small it is; null: there is none, or calls in flight may cost less than what is reserved. */

@@ -13,8 +13,13 @@ async function callBy(response: FakeReply): Promise<{ status: number; text: stri
   const { server, close } = createModelGateway({
     endpoint: { api: 'openai-chat', name: 'fake', base_url: model.base_url, api_key: 'key', cost: () => null, fetch },
     meter: {
-      start: async () => ({ key: '1', reservation: { model: 'fake', input_tokens: 10, output_tokens: 10, cost_usd: null } }),
+      start: async () => ({
+        key: '1',
+        reservation: { model: 'fake', input_tokens: 10, output_tokens: 10, cost_usd: null },
+        has_tools: false,
+      }),
       ended: async (_, end) => void ends.push(end),
+      refused() {},
       refusal: () => null,
       reachedLimit: () => null,
       progressed() {},

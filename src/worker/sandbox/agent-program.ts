@@ -27,6 +27,7 @@ export type AgentProgram = Required<Pick<SandboxSpec, 'sockets' | 'environment' 
 const not_connected: GatewayMeter = {
   start: async () => ({ refused: 'The agent is not running.' }),
   ended: async () => {},
+  refused() {},
   refusal: () => 'The agent is not running.',
   reachedLimit: () => null,
   progressed() {},
@@ -48,6 +49,7 @@ export async function openAgentProgram(
     meter: {
       start: request => current.start(request),
       ended: (call, end) => current.ended(call, end),
+      refused: (error, has_tools) => current.refused(error, has_tools),
       refusal: () => current.refusal(),
       reachedLimit: () => current.reachedLimit(),
       progressed: () => current.progressed(),

@@ -2,13 +2,13 @@ import { AgentError } from '../../../acp/agent-session.ts'
 import type { Message } from '../../../acp/messages.ts'
 import { type Conversation, rebuildConversation } from '../../../agent/conversation.ts'
 import type { LoopOutcome } from '../../../agent/loop-state.ts'
+import { failedCall } from '../../../agent/recorded-call.ts'
 import { actionTool } from '../../../contract/runs/action-tools.ts'
 import { onAbort } from '../../../core/abort.ts'
 import { approvalOfCall, digestOfCall } from '../../../core/runs/approved-call.ts'
-import type { LimitReached } from '../../../core/runs/budget/budget-check.ts'
 import { withTimeout } from '../../../core/timeout.ts'
 import { serverOfTool } from '../../../mcp/tool-names.ts'
-import type { ModelError, ModelMessage } from '../../../model/port.ts'
+import type { ModelMessage } from '../../../model/port.ts'
 import { composed } from '../../../redaction/port.ts'
 import { takeApproval } from '../../../store/pull-requests/approvals.ts'
 import { countServedCalls, createServedTools } from '../../mcp/served-tools.ts'
@@ -18,11 +18,11 @@ import { costOfChildren } from '../child-runs.ts'
 import { createLoopJournal } from '../loop-journal.ts'
 import { callsWithoutOutcome, closeOpenCalls, readJournal } from '../recovered-conversation.ts'
 import { watchLimits } from '../turn-limits.ts'
-import { GatewayJournal } from './gateway-journal.ts'
-import { createGatewayMeter, createSizeEstimate } from './gateway-meter.ts'
+import { connectGateway } from './connect-gateway.ts'
+import { createSizeEstimate } from './gateway-meter.ts'
 import { forgetSession, type Next, openSession, type Prompt, promptOfSession, reportLostSession } from './open-session.ts'
 import { createPermissions } from './permissions.ts'
-import { admitCall, interrupt, mustStop, onSignals, refusalOf, type State } from './program-state.ts'
+import { admitCall, interrupt, mustStop, onSignals, type State } from './program-state.ts'
 import type { ProgramTurn } from './program-turn.ts'
 import { waitingMessages } from './prompt-parts.ts'
 import { promptWhileActive } from './prompt-while-active.ts'
@@ -30,7 +30,8 @@ import { interruptedSummary, UpdateRecorder } from './record-updates.ts'
 
 /** How long an agent may take to end a prompt that was cancelled. */
 const CANCEL_TIMEOUT_MS = 10_000
-const NO_LAST_MESSAGE = 'The agent ended its turn without a last message.'
+/** How a turn without a last message is remembered. */
+const NO_MESSAGE = '[The turn ended without a message.]'
 
 /**
  * Prepares the loop of a turn whose agent is a program of another vendor. It speaks the Agent Client Protocol and calls the model by the gateway;
@@ -75,6 +76,7 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
       messages_waiting: false,
       approval: null,
       last_failure: null,
+      works_with_tools: false,
     },
     approved: run.approved_sha === null ? null : digestOfCall(run.approved_sha),
     cancel() {},
@@ -91,30 +93,6 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
       await outside.requests.reportBlocked()
     },
   }
-}
-
-function connectGateway(state: State): void {
-  const { turn, meter, estimate, spending } = state
-  const journal = new GatewayJournal(turn.writer, turn.run.model)
-  const onLimit = (limit: LimitReached) => interrupt(state, () => (state.limit ??= limit))
-  const onCall = (failure: ModelError | null) => {
-    state.last_failure = failure
-  }
-  turn.program.connect(
-    createGatewayMeter({
-      ...{ model: turn.model, meter, journal, estimate, spending, onLimit, onCall },
-      refusal() {
-        state.active()
-        if (mustStop(turn)) state.cancel()
-        return refusalOf(state)
-      },
-      onProgress() {
-        state.active()
-        turn.live.progressed()
-      },
-    }),
-    state.served.respond,
-  )
 }
 
 /** Lets the agent work until it has answered every message, or must stop. Nothing of it is left when the outcome is published. */
@@ -252,7 +230,7 @@ async function takeApprovalOf(state: State, digest: string): Promise<boolean> {
 }
 
 function outcomeOf(state: State, reason: string, signal: AbortSignal): PromptOutcome {
-  const { turn, limit, approval, messages_waiting, recorder } = state
+  const { turn, limit, approval, messages_waiting, recorder, last_failure } = state
   if (limit !== null) return { kind: 'limit', limit }
   if (mustStop(turn)) return { kind: 'stopped' }
   // A message that came meanwhile does not wait for the approval.
@@ -262,7 +240,9 @@ function outcomeOf(state: State, reason: string, signal: AbortSignal): PromptOut
   if (planned?.kind === 'limit') return planned
   if (messages_waiting || signal.aborted) return { kind: 'continue' }
   const answer = recorder.takeLastMessage()
-  if (reason === 'end_turn') return { kind: 'answer', text: answer.text || NO_LAST_MESSAGE, thought: answer.thought }
+  // Programs report a failed call as an ordinary message, if at all. One that they closed themselves has not failed.
+  if (reason === 'end_turn' && last_failure !== null && last_failure.code !== 'aborted') return failedCall(last_failure)
+  if (reason === 'end_turn') return { kind: 'answer', text: answer.text, thought: answer.thought }
   const message = `The agent stopped its turn: ${reason.slice(0, 100)}.${answer.text === '' ? '' : ` Its last message: ${answer.text.slice(0, 1_000)}`}`
   return { kind: 'failed', reason: 'agent_error', code: 'agent_stopped', message, phase: 'agent' }
 }
@@ -276,7 +256,7 @@ async function recordMessage({ journal, turn, spending }: State, answer: LastMes
   const thought = answer.thought === null ? null : await redactor.text(answer.thought)
   const ends_turn = { kind: 'answer' as const, text, thought }
   const call = { id: `answer-${turn.run.turn}-${spending.steps}`, name: actionTool.finish, input: {} }
-  const message: ModelMessage = { role: 'assistant', content: text }
+  const message: ModelMessage = { role: 'assistant', content: text || NO_MESSAGE }
   const result = { status: 'ok' as const, output: {}, duration_ms: 0, truncated: false, whole: null }
   await journal.toolFinished(composed({ call, result, message, response: null, ends_turn: ends ? ends_turn : null, next: null }))
   return ends_turn

@@ -41,7 +41,7 @@ type MeteredTurn = {
   /** Called when no call is possible any more. */
   onLimit(limit: LimitReached): void
   /** Called with the outcome of each call; null: it succeeded. */
-  onCall(failure: ModelError | null): void
+  onCall(failure: ModelError | null, has_tools: boolean): void
   /** Why no call is possible now; null: one is. It cancels the prompt of a run that stops. */
   refusal(): string | null
   onProgress(): void
@@ -65,6 +65,7 @@ export function createGatewayMeter(turn: MeteredTurn): GatewayMeter {
       if (end.kind === 'responded') await responded(metering, call, end.usage)
       else await failed(metering, call, end)
     },
+    refused: (error, has_tools) => turn.onCall(error, has_tools),
     refusal: () => turn.refusal(),
     reachedLimit: () => reachedLimit(metering),
     progressed: () => turn.onProgress(),
@@ -80,8 +81,9 @@ function reachedLimit({ meter, journal, estimate, spending, onLimit }: Metering)
   return planned.limit.message
 }
 
-async function start(turn: Metering, { bytes, max_output_tokens, signal }: GatewayRequest): Promise<GatewayCall | { refused: string }> {
+async function start(turn: Metering, request: GatewayRequest): Promise<GatewayCall | { refused: string }> {
   const { meter, journal, estimate, spending } = turn
+  const { bytes, max_output_tokens, has_tools, signal } = request
   for (;;) {
     const refused = turn.refusal()
     if (refused !== null) return { refused }
@@ -89,7 +91,7 @@ async function start(turn: Metering, { bytes, max_output_tokens, signal }: Gatew
     const [alone, { promise: ended }] = [journal.calls === 0, turn.ended]
     estimate.setBytes(bytes)
     const planned = meter.planAside([], spending, max_output_tokens)
-    const call = planned.kind === 'limit' ? planned.limit : await record(turn, planned.reservation)
+    const call = planned.kind === 'limit' ? planned.limit : await record(turn, planned.reservation, has_tools)
     if ('key' in call) return call
     if (alone) {
       turn.onLimit(call)
@@ -101,9 +103,9 @@ async function start(turn: Metering, { bytes, max_output_tokens, signal }: Gatew
 }
 
 /** Records a planned call, or returns the limit of the organization that does not permit it. */
-async function record(turn: Metering, reservation: Reservation): Promise<GatewayCall | LimitReached> {
+async function record(turn: Metering, reservation: Reservation, has_tools: boolean): Promise<GatewayCall | LimitReached> {
   const { meter, journal } = turn
-  const call = { key: randomUUID(), reservation }
+  const call = { key: randomUUID(), reservation, has_tools }
   const recorded = journal.started(call)
   countInFlight(turn)
   await recorded
@@ -125,7 +127,7 @@ async function responded(turn: Metering, call: GatewayCall, counted: CountedToke
   spending.steps++
   spending.tokens += countedTokens(usage)
   meter.modelResponded([], response)
-  turn.onCall(null)
+  turn.onCall(null, call.has_tools)
   await settle(turn, () => journal.responded(call, usage))
 }
 
@@ -137,7 +139,7 @@ async function failed(turn: Metering, call: GatewayCall, end: Extract<GatewayEnd
     meter.charged(charge)
     spending.tokens += charge.input_tokens + charge.output_tokens
   }
-  turn.onCall(error)
+  turn.onCall(error, call.has_tools)
   await settle(turn, () => journal.failed(call, error, charge))
 }
 

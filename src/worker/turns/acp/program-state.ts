@@ -33,7 +33,10 @@ export type State = {
   approval: string | null
   /** The digest of the call that a person has approved, until it is permitted. */
   approved: string | null
+  /** How the last call of the model failed; null: it did not. */
   last_failure: ModelError | null
+  /** A call of this turn has offered tools to the model. */
+  works_with_tools: boolean
   /** Requests the end of the current prompt, and awaits it for a short time only. */
   cancel: () => void
   /** The agent has reported or requested something. */
