@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Problem } from '../contract/error-codes.ts'
 import {
+  completionReasons,
   failureReasons,
   pauseReasons,
   publicSourceTypes,
@@ -25,6 +26,7 @@ const details: Partial<Record<RunStatus, Partial<RunState>[]>> = {
   waiting: WaitingOn.options.map(waiting_on => ({ waiting_on })),
   paused: pauseReasons.map(status_reason => ({ status_reason })),
   failed: failureReasons.map(status_reason => ({ status_reason })),
+  completed: [null, ...completionReasons].map(status_reason => ({ status_reason })),
 }
 /** Every state that a run can be in, as far as its word depends on it. */
 const states = runStatus.options.flatMap((status): RunState[] => (details[status] ?? [{}]).map(detail => ({ status, ...detail })))
@@ -33,7 +35,13 @@ test.each<[string, RunState[]]>([
   ['ACTIVE', [...(['queued', 'starting', 'running', 'cancelling'] as const).map(status => ({ status }))]],
   ['ACTIVE', (['plan_approval', 'tool_approval', 'ci'] as const).map(waiting_on => ({ status: 'waiting', waiting_on }))],
   ['PAUSED', [{ status: 'waiting', waiting_on: 'user_input' }, { status: 'paused', status_reason: 'budget' }, { status: 'paused' }]],
-  ['COMPLETE', [{ status: 'completed', status_reason: null, waiting_on: null }]],
+  [
+    'COMPLETE',
+    [
+      { status: 'completed', status_reason: null, waiting_on: null },
+      { status: 'completed', status_reason: 'push_refused' },
+    ],
+  ],
   ['CANCELLED', [{ status: 'cancelled' }]],
   ['TIMEOUT', [{ status: 'failed', status_reason: 'timeout' }]],
   ['MAX_ITERATIONS_REACHED', [{ status: 'failed', status_reason: 'max_steps' }]],

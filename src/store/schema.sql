@@ -983,6 +983,7 @@ create table usage_days (
   cost_usd numeric not null default 0,
   cost_known boolean not null default true,
   active_ms bigint not null default 0,
+  completed_with_reason integer not null default 0,
   constraint usage_days_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   constraint usage_days_pkey PRIMARY KEY (organization_id, day, run_id, model)
 );

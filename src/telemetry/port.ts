@@ -64,7 +64,7 @@ export type TurnTelemetry = {
   toolEnded(tool: Timed & { name: string; call_id: string; status: string }): void
   /** What the service itself took of a step: from the end of a model's response to the next request, tools excepted. */
   stepTook(ms: number): void
-  /** `outcome`: how the turn ended here. `reason`: of a failure or a pause. */
+  /** `outcome`: how the turn ended here. `reason`: of a failure or a pause, or why a completed turn did not do everything. */
   ended(end: { outcome: string; reason: string | null }): void
 }
 

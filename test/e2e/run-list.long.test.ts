@@ -117,7 +117,7 @@ test('a list is filtered by person, model, source, reason and day, and the filte
   const { page } = someone
   const listed = page.locator('[data-run-id]')
   await page.getByRole('button', { name: 'More filters' }).click()
-  await page.getByRole('combobox', { name: 'Failure reason' }).selectOption({ label: 'out of memory' })
+  await page.getByRole('combobox', { name: 'Reason' }).selectOption({ label: 'out of memory' })
   await page.waitForURL(/reason=oom/)
   await page.getByText('A child', { exact: true }).waitFor()
   expect(await listed.count()).toBe(1)

@@ -28,6 +28,7 @@ export type UsageQuery = z.output<typeof UsageQuery>
 const numbers = {
   runs: z.int().describe('Runs created'),
   completed: z.int().describe('Turns that were completed'),
+  completed_with_reason: z.int().describe('Of these, turns that did not do everything that was requested: their run had a `status_reason`'),
   failed: z.int().describe('Turns that failed'),
   cancelled: z.int().describe('Turns that were stopped'),
   input_tokens: z.int().describe('Tokens that models read'),
@@ -39,16 +40,19 @@ const numbers = {
   success_rate: z
     .number()
     .nullable()
-    .describe('`completed` as a part of `completed` and `failed`, from 0 to 1 with three decimals; null when there were neither'),
+    .describe(
+      '`completed` without `completed_with_reason`, as a part of `completed` and `failed`, from 0 to 1 with three decimals; null when there were neither',
+    ),
   pull_requests: z.int().describe('Runs of the period that proposed a pull request; deleted runs do not count'),
   median_seconds_to_pull_request: z
     .number()
     .nullable()
     .describe('Median of the seconds from the creation of these runs to their pull request; null without one'),
 }
-const proposed = { success_rate: 0.9, pull_requests: 8, median_seconds_to_pull_request: 312.5 }
-const zero = { completed: 9, failed: 1, cancelled: 0, input_tokens: 120_000, output_tokens: 9_000, cached_tokens: 80_000 }
-const example = { runs: 10, ...zero, cost_usd: '1.25', known_cost_usd: '1.25', active_seconds: 840.5, ...proposed }
+const proposed = { success_rate: 0.8, pull_requests: 8, median_seconds_to_pull_request: 312.5 }
+const turns = { completed: 9, completed_with_reason: 1, failed: 1, cancelled: 0 }
+const tokens = { input_tokens: 120_000, output_tokens: 9_000, cached_tokens: 80_000 }
+const example = { runs: 10, ...turns, ...tokens, cost_usd: '1.25', known_cost_usd: '1.25', active_seconds: 840.5, ...proposed }
 
 const UsageItem = z
   .object({

@@ -195,7 +195,7 @@ export const ListRunsQuery = z.object({
   user_id: several(id()).describe('Only runs that one of these users requested'),
   source_type: several(SourceType).describe('Only runs from one of these sources'),
   status: several(RunStatus).describe('Only runs in one of these statuses'),
-  status_reason: several(StatusReason).describe('Only runs that failed or are paused for one of these reasons'),
+  status_reason: several(StatusReason).describe('Only runs that failed, are paused, or completed with one of these reasons'),
   model: several(text(1, 250)).describe('Only runs with one of these models, `provider/model`'),
   repo_id: several(id()).describe('Only runs on one of these repositories'),
   tag: several(text(0, limits.tag_chars), { commas: false }).describe(

@@ -28,9 +28,24 @@ export const failureReasons = [
   'policy_denied',
 ] as const
 export const pauseReasons = ['user_request', 'budget', 'sandbox_lost'] as const
-export const StatusReason = z
-  .enum([...failureReasons, ...pauseReasons])
-  .meta({ id: 'StatusReason', description: 'The reason for which a run failed or is paused' })
+/** Why a run completed without doing everything that was requested. If several hold, the first of this list is reported. */
+export const completionReasons = [
+  'no_effect',
+  'push_refused',
+  'pull_request_refused',
+  'checks_failed',
+  'checks_unfinished',
+  'review_failed',
+  'setup_failed',
+  'setup_unverified',
+  'tool_failed',
+  'explanation_failed',
+] as const
+export type CompletionReason = (typeof completionReasons)[number]
+export const StatusReason = z.enum([...new Set([...failureReasons, ...pauseReasons, ...completionReasons])]).meta({
+  id: 'StatusReason',
+  description: `The reason for which a run failed, is paused, or completed without doing everything that was requested. Of a run that is \`completed\`: ${completionReasons.map(reason => `\`${reason}\``).join(', ')}; if several hold, the first of these`,
+})
 export type StatusReason = z.infer<typeof StatusReason>
 
 /** What a run does while it starts, and while it runs. */
@@ -145,7 +160,9 @@ export const AgentRun = z
     source_type: SourceType,
     github_pull_requests: z.array(RunPullRequest).describe('Its pull requests; empty when there are none'),
     metadata: z.record(z.string(), z.unknown()).nullable().describe('As set by the request that created it'),
-    status_reason: StatusReason.nullable().describe('The reason for which it failed or is paused'),
+    status_reason: StatusReason.nullable().describe(
+      'The reason for which it failed, is paused, or completed without doing everything that was requested; null of a run that is `completed`: everything was done',
+    ),
     terminal: z.boolean().describe('Whether it has ended; only a resume continues it'),
     phase: RunPhase.nullable().describe('Its activity while it is starting or running'),
     waiting_on: WaitingOn.nullable().describe(

@@ -12,15 +12,16 @@ test.each(RunStatus.options)('of a run that is %s it is over if the run is, and 
   expect(isOverKey(markKey(mark))).toBe(isTerminal(status))
 })
 
-test('only a run that is completed, and has left no check failing, is a success', () => {
+test('only a run that did everything that was requested is a success', () => {
   const good = [
     run,
     { ...run, status: 'failed' },
     { ...run, status: 'cancelled' },
     { ...run, checks_given_up: 'same_diff' },
+    { ...run, status_reason: 'pull_request_refused' },
     undefined,
   ].map(one => runMark(one as typeof run).conclusion)
-  expect(good).toEqual(['success', 'failure', 'cancelled', 'neutral', 'neutral'])
+  expect(good).toEqual(['success', 'failure', 'cancelled', 'neutral', 'neutral', 'neutral'])
   expect(runMark({ ...run, status: 'failed', superseded: true }).conclusion).toBe('neutral')
   expect(runMark({ ...run, status: 'failed', status_reason: 'timeout' }).title).toBe('Failed (timeout)')
   expect(runMark({ ...run, status: 'waiting', waiting_on: 'ci' }).title).toBe('Running')

@@ -41,9 +41,10 @@ export function runMark(run: Marked | undefined): RunMark {
   if (run.status === 'cancelled') return over('cancelled', 'Stopped')
   if (run.status === 'failed') return over('failure', `Failed${run.status_reason === null ? '' : ` (${run.status_reason})`}`)
   if (run.status !== 'completed') return inProgress('Running')
-  return run.checks_given_up === null
+  if (run.checks_given_up !== null) return over('neutral', `Completed, while checks do not pass (${run.checks_given_up})`)
+  return run.status_reason === null
     ? over('success', 'Completed')
-    : over('neutral', `Completed, while checks do not pass (${run.checks_given_up})`)
+    : over('neutral', `Completed, not everything was done (${run.status_reason})`)
 }
 
 /** Returns a key of the status, so that the same status is not sent twice. */

@@ -36,4 +36,8 @@ test('a failed run has a reason, a running run a phase, a waiting run what it wa
   expect(isConsistent({ ...none, status: 'waiting' })).toBe(false)
   expect(isConsistent({ ...none, status: 'waiting', waiting_on: 'user_input' })).toBe(true)
   expect(isConsistent({ ...none, status: 'completed', phase: 'agent' })).toBe(false)
+  expect(isConsistent({ ...none, status: 'completed' })).toBe(true)
+  expect(isConsistent({ ...none, status: 'completed', status_reason: 'push_refused' })).toBe(true)
+  expect(isConsistent({ ...none, status: 'completed', status_reason: 'timeout' })).toBe(false)
+  expect(isConsistent({ ...none, status: 'failed', status_reason: 'push_refused' })).toBe(false)
 })

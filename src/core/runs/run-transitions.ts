@@ -1,4 +1,5 @@
 import {
+  completionReasons,
   failureReasons,
   pauseReasons,
   type RunPhase,
@@ -49,16 +50,21 @@ type StatusDetail = {
   waiting_on: WaitingReason | null
 }
 
+type Reasons = { reasons: readonly StatusReason[]; required: boolean }
+
+const NO_REASONS: Reasons = { reasons: [], required: false }
+const reasonsOf: Partial<Record<RunStatus, Reasons>> = {
+  failed: { reasons: failureReasons, required: true },
+  paused: { reasons: pauseReasons, required: true },
+  completed: { reasons: completionReasons, required: false },
+}
+
 const includes = (list: readonly string[], value: string) => list.includes(value)
 
 /** Returns whether reason, phase and waiting_on are consistent with the status (specification.md#run-status). */
 export function isConsistent({ status, status_reason, phase, waiting_on }: StatusDetail): boolean {
-  const reasonFits =
-    status === 'failed'
-      ? status_reason !== null && includes(failureReasons, status_reason)
-      : status === 'paused'
-        ? status_reason !== null && includes(pauseReasons, status_reason)
-        : status_reason === null
+  const { reasons, required } = reasonsOf[status] ?? NO_REASONS
+  const reasonFits = status_reason === null ? !required : includes(reasons, status_reason)
   const phaseFits =
     status === 'starting'
       ? phase !== null && includes(startingPhases, phase)

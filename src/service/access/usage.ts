@@ -42,12 +42,16 @@ function numbers(row: UsageRow, proposed: ProposedRow | undefined) {
   const ended = row.completed + row.failed
   const seconds = proposed?.median_seconds ?? null
   return {
-    ...{ runs: row.runs, completed: row.completed, failed: row.failed, cancelled: row.cancelled },
+    runs: row.runs,
+    completed: row.completed,
+    completed_with_reason: row.completed_with_reason,
+    failed: row.failed,
+    cancelled: row.cancelled,
     ...{ input_tokens: row.input_tokens, output_tokens: row.output_tokens, cached_tokens: row.cached_tokens },
     cost_usd: row.cost_known ? known_cost_usd : null,
     known_cost_usd,
     active_seconds: row.active_ms / 1000,
-    success_rate: ended > 0 ? thousandths(row.completed / ended) : null,
+    success_rate: ended > 0 ? thousandths((row.completed - row.completed_with_reason) / ended) : null,
     pull_requests: proposed?.pull_requests ?? 0,
     median_seconds_to_pull_request: seconds === null ? null : thousandths(seconds),
   }
@@ -68,4 +72,5 @@ const COLUMNS = [
   ...(['day', 'repo_id', 'user_id', 'model', 'name', 'runs', 'completed', 'failed', 'cancelled', 'success_rate'] as const),
   ...(['input_tokens', 'output_tokens', 'cached_tokens', 'cost_usd', 'known_cost_usd', 'active_seconds'] as const),
   ...(['pull_requests', 'median_seconds_to_pull_request'] as const),
+  'completed_with_reason' as const,
 ]

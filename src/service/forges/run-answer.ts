@@ -35,7 +35,10 @@ export async function postAnswer(
 }
 
 function resultOf(run: RunRow): string {
-  if (run.status === 'completed') return neutralMentions(run.result.slice(0, MAX_CHARS).toWellFormed())
+  if (run.status === 'completed') {
+    const result = neutralMentions(run.result.slice(0, MAX_CHARS).toWellFormed())
+    return run.status_reason === null ? result : `${result}\n\n**Not everything was done** (\`${run.status_reason}\`).`
+  }
   return run.status === 'cancelled' ? 'The run was stopped.' : `The run failed (${run.status_reason}).`
 }
 

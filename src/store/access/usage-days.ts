@@ -3,7 +3,18 @@ import { type Db, only } from '../database.ts'
 /** SQL: the current day (UTC), by which usage is counted. */
 export const today = `(now() at time zone 'utc')::date`
 
-const added = ['runs', 'completed', 'failed', 'cancelled', 'input_tokens', 'output_tokens', 'cached_tokens', 'cost_usd', 'active_ms']
+const added = [
+  'runs',
+  'completed',
+  'completed_with_reason',
+  'failed',
+  'cancelled',
+  'input_tokens',
+  'output_tokens',
+  'cached_tokens',
+  'cost_usd',
+  'active_ms',
+]
 
 /** SQL: the end of every insert into usage_days, which adds a run's usage to that of the same day. */
 export const add_to_day = `on conflict (organization_id, day, run_id, model) do update set
@@ -62,6 +73,7 @@ export type UsageRow = Group & {
   name: string | null
   runs: number
   completed: number
+  completed_with_reason: number
   failed: number
   cancelled: number
   input_tokens: number

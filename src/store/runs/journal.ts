@@ -3,12 +3,19 @@ import type { CostRow } from '../../core/runs/timeline.ts'
 import type { Db } from '../database.ts'
 import { parseColumn, TextList } from '../json-column.ts'
 
-const Judged = z.object({ head_sha: z.string(), summary: z.string(), because: z.string().nullable() })
-const SetUp = z.object({ left_out: TextList })
+/** `failed`: absent in records of earlier versions. */
+const Judged = z.object({
+  head_sha: z.string(),
+  summary: z.string(),
+  because: z.string().nullable(),
+  failed: z.number().optional(),
+})
+/** `failed`: the commands that failed in the workspace of the agent; absent: it was prepared by an earlier version, or for others. */
+const SetUp = z.object({ left_out: TextList, failed: TextList.optional() })
 /** Of an agent of another vendor the content is a text. */
 const ToolFinished = z.object({ message: z.object({ content: z.union([z.string(), z.array(z.object({ output: z.unknown() }))]) }) })
 const Push = z.object({ branch: z.string(), sha: z.string() })
-type Evaluation = { turn: number } & z.infer<typeof Judged>
+export type Evaluation = { turn: number } & z.infer<typeof Judged>
 
 export type JournalRow = {
   n: number
@@ -109,6 +116,16 @@ export async function lastSetUp(db: Db, organization_id: number, run_id: number)
     values: [organization_id, run_id],
   })
   return rows[0] && parseColumn(SetUp, rows[0].body).left_out
+}
+
+/** Returns the setup commands that failed when the workspace of the agent was last prepared. */
+export async function listFailedSetUp(db: Db, organization_id: number, run_id: number): Promise<string[]> {
+  const { rows } = await db.query<{ body: string }>({
+    name: 'list_set_ups',
+    text: `select body from journal where organization_id = $1 and run_id = $2 and kind = 'set_up' order by n desc`,
+    values: [organization_id, run_id],
+  })
+  return rows.map(({ body }) => parseColumn(SetUp, body).failed).find(failed => failed !== undefined) ?? []
 }
 
 /**

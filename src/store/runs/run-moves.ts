@@ -44,11 +44,13 @@ export async function moveRun(db: Db, organization_id: number, id: number, epoch
         updated_at = now(), last_progress_at = now()
       where organization_id = $1 and id = $2 and ($3::int is null or epoch = $3) and status = any($4) and ($14::text is null
           or ($14 = 'pausing' and pause_requested_at is not null) or ($14 = 'overdue' and deadline_at < now()))
-        returning id, organization_id, user_id, repository_id, model, status, source_type
+        returning id, organization_id, user_id, repository_id, model, status, status_reason, source_type
       ), ended as (
-        insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, completed, failed, cancelled)
+        insert into usage_days (organization_id, day, run_id, model, user_id, repository_id,
+          completed, completed_with_reason, failed, cancelled)
         select organization_id, ${today}, id, model, user_id, repository_id,
-          (status = 'completed')::int, (status = 'failed')::int, (status = 'cancelled')::int
+          (status = 'completed')::int, (status = 'completed' and status_reason is not null)::int,
+          (status = 'failed')::int, (status = 'cancelled')::int
         from moved where status in ('completed', 'failed', 'cancelled') and source_type <> 'LOCAL' ${add_to_day}
       )
       select 1 from moved`,

@@ -18,7 +18,7 @@ const retries = exponential(2_000, 5 * 60_000)
 const MAX_NEW_BRANCH_ATTEMPTS = 4
 
 /** `local`: the repository is not on a connected forge. */
-type Proposed = { kind: 'local' } | { kind: 'created'; pr: RemotePullRequest } | { kind: 'failed' }
+type Proposed = { kind: 'local' } | { kind: 'created'; pr: RemotePullRequest } | { kind: 'failed'; message: string }
 
 /**
  * Returns the pull request of the pushed branch on the forge, or creates it. A forge has at most one open pull request per branch, so a retry
@@ -56,9 +56,9 @@ export async function proposeOnForge(
       await writer.append({
         entries: [entry({ message_type: 'PR_CREATION_FAILED', tool_name: actionTool.create_pull_request, tool_input, observation })],
       })
-      if (!retried) return { kind: 'failed' }
+      if (!retried) return { kind: 'failed', message }
       await control.whileIdle(pause(wait, signal).catch(() => {}))
-      if (signal.aborted) return { kind: 'failed' }
+      if (signal.aborted) return { kind: 'failed', message }
     }
   }
 }

@@ -9,11 +9,11 @@ import { SandboxError } from '../../sandbox/port.ts'
 import { listRepositoryGaps } from '../../store/forges/forge-gaps.ts'
 import { getCheckSuiteSettings } from '../../store/pull-requests/check-suite-settings.ts'
 import { listPullRequests } from '../../store/pull-requests/pull-requests.ts'
-import { findLatestEvaluation, listPushes } from '../../store/runs/journal.ts'
+import { type Evaluation, findLatestEvaluation, listPushes } from '../../store/runs/journal.ts'
 import { getRun, type RunRow } from '../../store/runs/runs.ts'
 import { isEnded } from '../publish/ended-pull-request.ts'
 import { latestEvaluation } from '../publish/latest-evaluation.ts'
-import { type Judged, judge, sendBack } from './check-records.ts'
+import { type Judged, judge, outcomeOfChecks, sendBack } from './check-records.ts'
 import { isOnForge, syncChecks } from './forge-checks.ts'
 import { type Local, localChecks, seenChecks } from './local-checks.ts'
 import type { Following, KnownCheck, PushedHead } from './pushed-head.ts'
@@ -29,7 +29,7 @@ export const CHECKS_REVIEWED: TurnEnding = { kind: 'answer', text: 'The checks o
 export const isOfChecks = (run: RunRow, records: readonly JournalRecord[]): boolean =>
   run.turn > 1 && run.pending_messages === 0 && !records.some(({ kind, turn }) => kind === 'message' && turn === run.turn)
 
-const nothing: Followed = { kind: 'done', summary: null }
+const nothing: Followed = { kind: 'done', outcome: null, summary: null }
 
 /** Follows the checks of a push. Checks that the signal of the step interrupts run again when the run gets here the next time. */
 export async function followUnlessInterrupted(to: Following): Promise<Followed> {
@@ -52,10 +52,10 @@ async function awaitChecks(to: Following): Promise<Followed> {
   const sha = now?.pushed_sha ?? null
   if (!now || now.banned || sha === null) return nothing
   const judged = await findLatestEvaluation(deps.db, run.organization_id, run.id)
-  if (judged !== undefined && judged.turn === run.turn && judged.head_sha === sha) return { kind: 'done', summary: judged.summary }
+  if (judged !== undefined && judged.turn === run.turn && judged.head_sha === sha) return judgedBefore(judged)
   const local = await localChecks(to, sha)
   const age_ms = await pushedAgo(to, sha)
-  if (!(await hasChecks(to, local, age_ms))) return nothing
+  if (!(await hasChecks(to, local, age_ms))) return knownChecks(local)
   if (!(await writer.move({ from: ['running'], to: 'running', phase: 'evaluate' }))) return { kind: 'left' }
   await runChecks({ ...to, head_sha: sha }, local.to_run)
   signal.throwIfAborted()
@@ -64,6 +64,19 @@ async function awaitChecks(to: Following): Promise<Followed> {
   )
   const head = await readHead(to, { sha, branch: now.branch, on_forge, local })
   return decide(to, head, { on_forge, age_seconds: (age_ms ?? Date.now() - run.turn_started_at.getTime()) / 1000 })
+}
+
+const judgedBefore = ({ because, failed, summary }: Evaluation): Judged => ({
+  kind: 'done',
+  outcome: outcomeOfChecks(because, failed),
+  summary,
+})
+
+/** The checks of a commit that an earlier turn has pushed: they are not followed again, but those that fail still do. */
+function knownChecks({ known }: Local): Judged {
+  const names = checksVerdict(known).failing.map(check => check.name)
+  if (names.length === 0) return { kind: 'done', outcome: null, summary: null }
+  return { kind: 'done', outcome: 'failed', summary: `Checks of the pushed commit fail: ${names.join(', ')}.` }
 }
 
 /** Whether there is anything to follow. A turn that pushed nothing leaves the checks of the commit as they are. */

@@ -5,8 +5,10 @@ import { checksVerdict } from '../../core/pull-requests/checks-verdict.ts'
 import { entry } from '../../trace/entry.ts'
 import type { Following, PushedHead } from './pushed-head.ts'
 
-/** `summary`: belongs to the final answer; null: there is nothing to report about checks. */
-export type Judged = { kind: 'done'; summary: string | null }
+/** `summary`: belongs to the final answer; null: there is nothing to report about checks. `outcome`: why they did not pass; null: they did. */
+export type Judged =
+  | { kind: 'done'; outcome: null; summary: string | null }
+  | { kind: 'done'; outcome: 'failed' | 'unfinished'; summary: string }
 
 type Attempt = Pick<NextRound, 'attempt' | 'max_attempts'>
 const NO_ATTEMPT: Attempt = { attempt: 0, max_attempts: 0 }
@@ -26,9 +28,15 @@ export async function judge(to: Following, head: PushedHead, because: StopReason
   const not_shown = rounds.length === 0 && because !== null && names.length > 0 ? [detected(head, next)] : []
   await writer.append({
     entries: [...not_shown, ...fixed(to, head, because)],
-    records: [{ kind: 'checks_judged', key: null, body: JSON.stringify({ head_sha: head.sha, summary, because }) }],
+    records: [{ kind: 'checks_judged', key: null, body: JSON.stringify({ head_sha: head.sha, summary, because, failed: names.length }) }],
   })
-  return { kind: 'done', summary }
+  return { kind: 'done', outcome: outcomeOfChecks(because, names.length), summary }
+}
+
+/** `failed`: how many have failed; undefined in records of earlier versions. */
+export function outcomeOfChecks(because: string | null, failed: number | undefined): Judged['outcome'] {
+  if (failed === 0 || failed === undefined) return because === null ? null : because === 'time_over' ? 'unfinished' : 'failed'
+  return 'failed'
 }
 
 /** Records one more attempt to fix failing checks, with the message to the agent. */

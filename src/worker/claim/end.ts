@@ -1,4 +1,4 @@
-import type { StatusReason } from '../../contract/runs/runs.ts'
+import type { CompletionReason, StatusReason } from '../../contract/runs/runs.ts'
 
 /** Why something outside of the agent loop ends a run. */
 export type EndReason =
@@ -13,9 +13,8 @@ export type EndReason =
 /** `approval_of`: what needs approval, the head of a push or the digest of a tool call; null: the run waits for an answer. */
 export type Waiting = { kind: 'waiting'; approval_of: string | null }
 
+/** `reason`: why it did not do everything that was requested; `text` names it. */
+export type Completed = { kind: 'completed'; text: string; thought: string | null; reason: CompletionReason | null }
+
 /** How a turn ends. */
-export type End =
-  | EndReason
-  | { kind: 'completed'; text: string; thought: string | null }
-  | Waiting
-  | { kind: 'waiting_for_checks'; seconds: number }
+export type End = EndReason | Completed | Waiting | { kind: 'waiting_for_checks'; seconds: number }

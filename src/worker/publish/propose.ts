@@ -16,21 +16,27 @@ import { readTemplate } from './pull-request-template.ts'
 import { recordedReview } from './recorded-review.ts'
 
 type Change = { files_changed: number; additions: number; deletions: number }
-type Proposed = { wanted: NewRemotePullRequest; remote: RemotePullRequest | null; change: Change }
+type Proposed = { kind: 'proposed' | 'ended' } | { kind: 'refused'; message: string }
+type Recorded = { wanted: NewRemotePullRequest; remote: RemotePullRequest | null; change: Change }
 
-/** Creates the pull request of the pushed branch, as a draft until it is evaluated, or updates it to the new head. False: it was closed or merged meanwhile and stays so. */
-export async function propose(committed: Committed, change: Change): Promise<boolean> {
+/**
+ * Creates the pull request of the pushed branch, as a draft until it is evaluated, or updates it to the new head. `ended`: it was closed or merged
+ * meanwhile and stays so; `refused`: the forge refused it, or was not available for as long as it is retried.
+ */
+export async function propose(committed: Committed, change: Change): Promise<Proposed> {
   const { deps, writer, base } = committed
   const { title, body } = await writer.redactor.value(await wordsFor(committed))
   const wanted = { title, body, head_branch: base.branch, base_branch: await targetOf(committed), draft: true }
-  if ((await writer.append({})).status === 'cancelling') return true
+  if ((await writer.append({})).status === 'cancelling') return { kind: 'proposed' }
   const proposed = await proposeOnForge(deps, writer, base.repository, wanted, committed.control)
-  if (proposed.kind === 'failed') return true
+  if (proposed.kind === 'failed') return { kind: 'refused', message: proposed.message }
   const remote = proposed.kind === 'created' ? proposed.pr : null
-  return deps.db.transaction(tx => recordProposed(tx, committed, { wanted, remote, change }))
+  const is_open = await deps.db.transaction(tx => recordProposed(tx, committed, { wanted, remote, change }))
+  return { kind: is_open ? 'proposed' : 'ended' }
 }
 
-async function recordProposed(tx: Db, committed: Committed, { wanted, remote, change }: Proposed): Promise<boolean> {
+/** False: it was closed or merged meanwhile. */
+async function recordProposed(tx: Db, committed: Committed, { wanted, remote, change }: Recorded): Promise<boolean> {
   const { deps, writer, run, base, head } = committed
   const { files_changed, additions, deletions } = change
   // A person who stopped the run, or removed it from its pull request, does not want another one.

@@ -48,13 +48,14 @@ export type NotPublished = {
 }
 
 /**
- * `nothing`: there is no change; `sent_back`: the agent must fix the change first; `approval`: a person must approve it first; `refused`: the
- * remote rejected it, the message belongs to the answer and the work is kept; `failed`: it could not be exported, or the remote was not reached.
+ * `nothing`: there is no change; `sent_back`: the agent must fix the change first; `approval`: a person must approve it first; `pushed`: with the
+ * refusal of its pull request, if the forge refused that; `refused`: the remote rejected it, the message belongs to the answer and the work is
+ * kept; `failed`: it could not be exported, or the remote was not reached.
  */
 export type Published =
   | { kind: 'nothing' }
   | { kind: 'sent_back' }
   | { kind: 'approval'; head: string }
-  | { kind: 'pushed' }
+  | { kind: 'pushed'; head: string; is_new: boolean; refusal: string | null }
   | { kind: 'refused'; message: string }
   | NotPublished

@@ -40,12 +40,14 @@ export async function publishOnce(committed: Committed): Promise<Outcome> {
   const stopped = pushes ? await reviewAndPush(committed, branch, { change, changesSince }) : null
   if (stopped) return stopped
   await keepInMirror(committed, pushes ? { name: base.branch, before: branch.pushed_sha } : null)
-  if (!run.auto_create_pr) return { kind: 'pushed' }
+  const pushed = { kind: 'pushed', head, is_new: pushes } as const
+  if (!run.auto_create_pr) return { ...pushed, refusal: null }
   const known = proposed.some(pr => pr.head_branch === base.branch && pr.head_sha === head)
-  if (!known && !(await propose(committed, change))) return { kind: 'pull_request_ended' }
+  const result = known ? null : await propose(committed, change)
+  if (result?.kind === 'ended') return { kind: 'pull_request_ended' }
   await evaluateProposed(committed)
   await syncWithForge(deps, run, base.repository)
-  return { kind: 'pushed' }
+  return { ...pushed, refusal: result?.kind === 'refused' ? result.message : null }
 }
 
 /** Whether the head is the base, what the run abandoned, or part of a pull request that was closed or merged: that is not proposed again. */

@@ -30,8 +30,11 @@ export async function setupOf(deps: DatabaseDeps & Pick<CommandDeps, 'setup_ms'>
   }
 }
 
-/** `known`: what earlier workers left out; `sandbox`: the agent's, in which nothing of the agent runs yet. */
-export type SetupInput = RunSetupInput & { known: readonly string[]; sandbox: Sandbox }
+/**
+ * `known`: what earlier workers left out; `failed`: what failed while the environment of the workspace was created; `sandbox`: the agent's, in
+ * which nothing of the agent runs yet.
+ */
+export type SetupInput = RunSetupInput & { known: readonly string[]; failed?: readonly SetupFailure[]; sandbox: Sandbox }
 
 /** `left_out`: paths in the workspace that belong to the environment and neither to the run's change nor to its checkpoints. */
 export type SetupResult = { failures: SetupFailure[]; left_out: string[] }
@@ -42,9 +45,9 @@ export type SetupResult = { failures: SetupFailure[]; left_out: string[] }
  * change. Throws StartError, SandboxError, and rejects soon after `signal`.
  */
 export async function setUp(to: SetupInput): Promise<SetupResult> {
-  const { deps, writer, known, sandbox, signal } = to
+  const { deps, writer, known, sandbox, signal, failed = [] } = to
   await runInWorkspace(deps, sandbox, beforeSetupCommand(), signal)
-  const failures = await runSetup(to)
+  const failures = [...failed, ...(await runSetup(to))]
   const bounds = { timeout_ms: deps.git_limits.clone_ms, max_output_bytes: NAMES_BYTES, signal }
   const { exit_code, output, truncated, duration_ms } = await sandbox.exec({ command: afterSetupCommand(), shell: 'separate', ...bounds })
   const { created, changed } = parseAfterSetup(output, truncated ? Math.ceil(NAMES_BYTES / 2) : null)
@@ -53,11 +56,18 @@ export async function setUp(to: SetupInput): Promise<SetupResult> {
   const shown = { status: exit_code === 0 ? 'ok' : 'error', changed: changed.slice(0, MAX_SHOWN), left_out: created.slice(0, MAX_SHOWN) }
   const entry = serviceAction(actionTool.setup_changes, {}, shown, duration_ms)
   await writer.append({
-    records: [{ kind: 'set_up', key: null, body: JSON.stringify({ left_out }) }],
+    records: [setUpRecord(left_out, to.purpose === 'checks' ? undefined : failures)],
     entries: exit_code !== 0 || changed.length + created.length > 0 ? [entry] : [],
   })
   return { failures, left_out }
 }
+
+/** `failures`: of the workspace of the agent; absent: the setup was for others. */
+export const setUpRecord = (left_out: readonly string[], failures: readonly SetupFailure[] | undefined) => ({
+  kind: 'set_up' as const,
+  key: null,
+  body: JSON.stringify({ left_out, failed: failures?.map(({ command }) => command) }),
+})
 
 /** Makes the workspace's git ignore these paths. A workspace that is restored needs it again. */
 export async function leaveOut(

@@ -1,7 +1,7 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { ageOf, type Environment } from './environments.ts'
-import { leaveOut, type SetupInput, type SetupResult, setUp } from './setup.ts'
+import { leaveOut, type SetupInput, type SetupResult, setUp, setUpRecord } from './setup.ts'
 
 /**
  * Makes the environment that the workspace is a copy of the run's own: leaves its files out of the change, shows it in the trace, and runs the
@@ -13,11 +13,10 @@ export async function takeEnvironment(to: SetupInput, environment: Environment, 
   const left_out = [...new Set([...known, ...environment.left_out])]
   await leaveOut(deps, sandbox, environment.left_out, signal)
   const maintained = made_at_sha !== base_sha && setup.maintenance.length > 0
-  const records = [{ kind: 'set_up' as const, key: null, body: JSON.stringify({ left_out }) }]
-  await writer.append({ records, entries: [entryOf(environment, maintained)] })
+  await writer.append({ records: [setUpRecord(left_out, failures)], entries: [entryOf(environment, maintained)] })
   if (!maintained) return { failures, left_out }
-  const maintenance = await setUp({ ...to, setup: { ...setup, commands: setup.maintenance }, known: left_out, purpose: 'maintenance' })
-  return { failures: [...failures, ...maintenance.failures], left_out: maintenance.left_out }
+  const commands = setup.maintenance
+  return setUp({ ...to, setup: { ...setup, commands }, known: left_out, failed: failures, purpose: 'maintenance' })
 }
 
 function entryOf(environment: Environment, maintained: boolean) {

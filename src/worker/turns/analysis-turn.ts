@@ -11,6 +11,7 @@ import type { End } from '../claim/end.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import { openRunSecrets } from '../sandbox/run-secrets.ts'
 import { questionSenderOfRun } from './ask-of-run.ts'
+import { completedTurn } from './completed-turn.ts'
 import { endOfControl } from './end-of.ts'
 import { deliverMessages } from './loop-journal.ts'
 import { readJournal, recordRecovery } from './recovered-conversation.ts'
@@ -31,7 +32,8 @@ export async function analysisTurn(of: TurnOf): Promise<End> {
   if (found === null)
     return { kind: 'failed', reason: 'agent_error', code: 'nothing_analyzed', message: 'There is no analysis to explain.', phase: 'agent' }
   const { message, findings } = found.tool_output
-  const text = explanationOf(await questionSenderOfRun(of, secrets)(explainQuestion(message, findings, run.turn)))
+  const response = await questionSenderOfRun(of, secrets)(explainQuestion(message, findings, run.turn))
+  const text = explanationOf(response)
   if (control.signal.aborted) return endOfControl(control)
   const about = found.tool_input.agent_run_id ?? null
   const shown = new Set(findings.flatMap(({ agent_run_id, agent_run_ids }) => [agent_run_id, ...agent_run_ids]))
@@ -39,7 +41,8 @@ export async function analysisTurn(of: TurnOf): Promise<End> {
   const named = text === null ? [] : namedEntries(text, about).filter(({ agent_run_id }) => shown.has(agent_run_id))
   const known = await knownEntries(deps.db, run.organization_id, named)
   const explanation = text === null ? null : linked(text, about, known, deps.base_url)
-  return { kind: 'completed', text: await writer.redactor.text(resultText(message, findings, explanation)), thought: null }
+  const answer = { text: await writer.redactor.text(resultText(message, findings, explanation)), thought: null }
+  return completedTurn(answer, { explanation_missing: text === null && response.kind !== 'not_asked' })
 }
 
 /** Reads the newest findings of the run. */

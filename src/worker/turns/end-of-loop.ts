@@ -6,11 +6,12 @@ import { approvalOfCall } from '../../core/runs/approved-call.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Base } from '../base/base.ts'
 import { type Followed, followUnlessInterrupted } from '../checks/await-checks.ts'
-import type { End } from '../claim/end.ts'
-import type { Published } from '../publish/publication.ts'
+import type { Completed, End } from '../claim/end.ts'
 import { publish } from '../publish/publish.ts'
 import type { AgentTurn } from './begin-conversation.ts'
+import { completedTurn } from './completed-turn.ts'
 import { endOfControl } from './end-of.ts'
+import { factsOfAgent, factsOfPush } from './outcome-facts.ts'
 import type { TurnMeter } from './turn-limits.ts'
 
 /** One round of a turn: the agent works on the conversation, then its answer is published. `base`: null if nothing is published. */
@@ -23,27 +24,37 @@ export type Round = {
   meter: TurnMeter
 }
 
+const NO_LAST_MESSAGE = 'The agent ended its turn without a last message.'
+
+type FinalText = Pick<Completed, 'text' | 'thought'>
 type RoundEnd = End | 'sent_back' | 'interrupted'
-type Completed = Extract<End, { kind: 'completed' }>
 
 /** Publishes the answer of the loop and follows its checks, or returns the work to the agent. */
 export async function endOfLoop(turn: AgentTurn, round: Round, outcome: LoopOutcome): Promise<RoundEnd> {
   if (outcome.kind !== 'answer') return endWithoutAnswer(turn, outcome)
   const { deps, writer, control, openFiles } = turn
   const { sandbox } = await openFiles()
-  const completed: Completed = { kind: 'completed', text: outcome.text.trim(), thought: outcome.thought }
   const { run, base, sendQuestion, conversation } = round
-  if (base === null) return completed
+  const text = outcome.text.trim()
+  const answer = { text: text === '' ? NO_LAST_MESSAGE : text, thought: outcome.thought }
+  const facts = await factsOfAgent(turn, { answered: text !== '' })
+  if (base === null) return completedTurn(answer, facts)
   if (!(await writer.move({ from: ['running'], to: 'running', phase: 'push' }))) return endOfControl(control)
   const work = { deps: { ...deps, sendQuestion }, writer, control, run, base, sandbox }
-  const published = await publish({ ...work, answer: completed.text, sent_back: conversation.sent_back })
+  const published = await publish({ ...work, answer: answer.text, sent_back: conversation.sent_back })
   if (control.signal.aborted) return endOfControl(control)
-  if (published.kind !== 'pushed') return endOfPublished(published, completed)
-  const followed = await follow(turn, round, base, completed.text)
+  if (published.kind === 'sent_back') return 'sent_back'
+  if (published.kind === 'approval') return { kind: 'waiting', approval_of: published.head }
+  if (published.kind === 'failed')
+    return { ...published, phase: 'push', tool_name: published.reason === 'git_unavailable' ? actionTool.git_push : null }
+  const of_push = await factsOfPush(writer, facts, published)
+  if (published.kind !== 'pushed') return completedTurn(answer, of_push)
+  const followed = await follow(turn, round, base, answer.text)
   if (control.signal.aborted || followed.kind === 'left') return endOfControl(control)
   if (followed.kind === 'sent_back' || followed.kind === 'interrupted') return followed.kind
   if (followed.kind === 'waiting') return { kind: 'waiting_for_checks', seconds: followed.seconds }
-  return followed.summary ? withNote(completed, followed.summary) : completed
+  if (followed.outcome !== null) return completedTurn(answer, { ...of_push, checks: followed })
+  return completedTurn(followed.summary === null ? answer : withNote(answer, followed.summary), of_push)
 }
 
 function endWithoutAnswer({ deps, run, control }: AgentTurn, outcome: Exclude<LoopOutcome, { kind: 'answer' }>): End {
@@ -60,15 +71,7 @@ function endWithoutAnswer({ deps, run, control }: AgentTurn, outcome: Exclude<Lo
   return outcome
 }
 
-function endOfPublished(published: Exclude<Published, { kind: 'pushed' }>, completed: Completed): RoundEnd {
-  if (published.kind === 'sent_back') return 'sent_back'
-  if (published.kind === 'approval') return { kind: 'waiting', approval_of: published.head }
-  if (published.kind === 'refused') return withNote(completed, published.message)
-  if (published.kind === 'nothing') return completed
-  return { ...published, phase: 'push', tool_name: published.reason === 'git_unavailable' ? actionTool.git_push : null }
-}
-
-const withNote = (completed: Completed, note: string): Completed => ({ ...completed, text: `${completed.text}\n\n${note}` })
+const withNote = (answer: FinalText, note: string): FinalText => ({ ...answer, text: `${answer.text}\n\n${note}` })
 
 /** Checks count for the time limits of the turn, and a message interrupts them. */
 async function follow(turn: AgentTurn, { run, conversation, late, meter }: Round, base: Base, answer: string): Promise<Followed> {

@@ -72,7 +72,7 @@ async function writeEnd(
     return writer.move({ from: [...from], to: 'failed', status_reason: reason, error: { code, message } }, { entries })
   }
   const entries = [entry({ message_type: 'FINAL_ANSWER', thought: end.thought, observation: end.text })]
-  return writer.move({ from: ['running'], to: 'completed', result: end.text }, { entries }, async tx => {
+  return writer.move({ from: ['running'], to: 'completed', status_reason: end.reason, result: end.text }, { entries }, async tx => {
     // A message that arrived too late for this turn starts the next one.
     if (!(await postponeMessages(tx, run.organization_id, run.id))) return
     await requeueRun(tx, run.organization_id, run.id, { from: ['completed'], new_turn: true, deadline_seconds: deps.queue_seconds })

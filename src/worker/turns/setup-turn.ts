@@ -1,5 +1,6 @@
 import { rebuildConversation } from '../../agent/conversation.ts'
 import type { FoundSetupCommands } from '../../contract/repositories/setup-commands.ts'
+import { completionOf } from '../../core/runs/completion.ts'
 import type { Found } from '../../setup-detection/plan.ts'
 import { findSetup } from '../../setup-detection/search.ts'
 import { tooOldText } from '../../setup-detection/toolchain.ts'
@@ -54,7 +55,9 @@ export async function setupTurn(of: TurnOf): Promise<End> {
   if (control.signal.aborted) return endOfControl(control)
   if (run.status === 'starting' && !(await writer.move({ from: ['starting'], to: 'running', phase: 'agent' }))) return endOfControl(control)
   const result = await resultOf(of, { found, proposed, variables, seq: total_logs, began })
-  return { kind: 'completed', text: JSON.stringify(await writer.redactor.value(result)), thought: thoughtOf(found) }
+  // The text is JSON, which names why nothing was proved.
+  const { reason } = completionOf({ setup_verified: found.verified })
+  return { kind: 'completed', text: JSON.stringify(await writer.redactor.value(result)), thought: thoughtOf(found), reason }
 }
 
 function throwIfLeaving({ control }: TurnOf): void {

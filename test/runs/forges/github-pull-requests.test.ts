@@ -35,12 +35,15 @@ afterEach(async () => {
 const entriesOf = async (id: number, type: string) => (await allLogs(app, id)).filter(entry => entry.message_type === type)
 
 /** A run to its end, and what the forge has of it. */
-async function runToEnd() {
+async function runToEnd(expected: object = { status_reason: null, result: 'Written.' }) {
   const { id } = await createRun(app, { prompt: 'write', title: 'Write it', repo_id })
   const run = await awaitEnd(app, id)
-  expect(run, JSON.stringify(run.error)).toMatchObject({ status: 'completed', result: 'Written.' })
+  expect(run, JSON.stringify(run.error)).toMatchObject({ status: 'completed', ...expected })
   return run
 }
+
+/** The run is no success, and its answer names the reason. */
+const refused = { status_reason: 'pull_request_refused', result: expect.stringMatching(/^Written\.\n\nThe branch is pushed, but .* 403/) }
 
 const resume = (agent_run_id: number) =>
   app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id, prompt: 'more' })
@@ -130,7 +133,7 @@ test('an existing pull request for the branch that a person opened is adopted', 
 
 test('a final refusal of a forge ends with a typed failure; the branch is pushed, and the next turn proposes it', async () => {
   github.play(CREATE, { kind: 'status', status: 403 })
-  const run = await runToEnd()
+  const run = await runToEnd(refused)
   expect(run.github_pull_requests).toEqual([])
   expect((await entriesOf(run.id, 'PR_CREATION_FAILED')).map(entry => entry.observation)).toEqual([
     { code: 'forbidden', message: 'GitHub responded with 403: Server Error', http_status: 403, retryable: false, attempt: 1 },
@@ -138,12 +141,12 @@ test('a final refusal of a forge ends with a typed failure; the branch is pushed
   expect(github.state.sha(run.branch)).not.toBeNull()
   await resume(run.id)
   const again = await awaitEnd(app, run.id)
-  expect([again.turn, again.github_pull_requests]).toMatchObject([2, [{ number: 100 }]])
+  expect([again.turn, again.status_reason, again.github_pull_requests]).toMatchObject([2, null, [{ number: 100 }]])
 }, 60_000)
 
 test('a forge that requests a longer pause than the turn waits is retried by the next turn, and a waiting run can be stopped', async () => {
   github.play(CREATE, { kind: 'secondary_limit', seconds: 600 })
-  const late = await runToEnd()
+  const late = await runToEnd(refused)
   const [failed, ...more] = (await entriesOf(late.id, 'PR_CREATION_FAILED')).map(entry => entry.observation)
   expect([failed, more]).toMatchObject([{ code: 'rate_limited', http_status: 403, retryable: true, attempt: 1 }, []])
   expect(failed).not.toHaveProperty('retry_in_ms')

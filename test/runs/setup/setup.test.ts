@@ -107,7 +107,8 @@ test('if the repository allows failures, the run continues and the agent is noti
   await setUpBy(['exit 3', 'echo after >~/after'], { on_failure: 'continue' })
   script = [calls(shell('cat ~/after'))]
   const { id } = await createRun(app, { prompt: 'work' })
-  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed' })
+  const result = 'Done.\n\nThe setup of the workspace is incomplete, because these commands failed: `exit 3`.'
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', status_reason: 'setup_failed', result })
   expect(ofTool(await allLogs(app, id), 'shell')[0].tool_output.output).toBe('after\n')
   const body = app.model.requests.at(-2)?.body as { messages: { role: string; content: string }[] }
   expect(JSON.stringify(body.messages.filter(({ role }) => role === 'user'))).toContain('`exit 3` failed with exit code 3')

@@ -100,7 +100,7 @@ async function newWorld(): Promise<World> {
 }
 
 const ends: Record<RowEnd, End> = {
-  completed: { kind: 'completed', text: 'done', thought: null },
+  completed: { kind: 'completed', reason: null, text: 'done', thought: null },
   failed: { kind: 'failed', reason: 'agent_error', code: 'x', message: 'x', phase: 'agent' },
   waiting: { kind: 'waiting', approval_of: null },
   checks: { kind: 'waiting_for_checks', seconds: times.checks },

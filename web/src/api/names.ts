@@ -1,7 +1,7 @@
 import { message_types, run_statuses } from '../../../src/client/sdk/table.ts'
 import type { WebhookEvent } from '../../../src/contract/organizations/webhook-events.ts'
 import type { MessageType } from '../../../src/contract/runs/logs.ts'
-import type { RunStatus, SourceType, StatusReason } from '../../../src/contract/runs/runs.ts'
+import type { CompletionReason, RunStatus, SourceType, StatusReason } from '../../../src/contract/runs/runs.ts'
 import type { WebhookDelivery } from '../../../src/contract/webhooks/webhook-deliveries.ts'
 
 /** The names of the contract as values. The build replaces the table by its values, without the schemas. */
@@ -30,7 +30,7 @@ export const sourceNames: Record<SourceType, string> = {
   TOOL: 'Tool call',
 }
 
-/** Why a run failed or is paused. */
+/** Why a run failed, is paused, or completed without doing everything. */
 export const reasonNames: Record<StatusReason, string> = {
   agent_error: 'agent error',
   setup_failed: 'setup failed',
@@ -48,7 +48,34 @@ export const reasonNames: Record<StatusReason, string> = {
   user_request: 'by request',
   budget: 'budget reached',
   sandbox_lost: 'sandbox lost',
+  no_effect: 'no effect',
+  push_refused: 'push refused',
+  pull_request_refused: 'pull request refused',
+  checks_failed: 'checks failed',
+  checks_unfinished: 'checks unfinished',
+  review_failed: 'review failed',
+  setup_unverified: 'setup not verified',
+  tool_failed: 'tool failed',
+  explanation_failed: 'no explanation',
 }
+
+/** What a completed run with such a reason did not do. */
+const completionTexts: Record<CompletionReason, string> = {
+  no_effect: 'The agent gave no answer and changed nothing.',
+  push_refused: 'The remote refused the branch. The commit is kept, and the next turn tries again.',
+  pull_request_refused: 'The branch is pushed, but the forge has no pull request of it. The next turn tries again.',
+  checks_failed: 'Checks of the pushed commit fail, and no further attempt was made to fix them.',
+  checks_unfinished: 'Checks of the pushed commit had not ended when the wait for them was over.',
+  review_failed: 'The review of the change failed, also after the last round of fixes.',
+  setup_failed: 'Commands that set up the workspace failed, so what they install may be missing.',
+  setup_unverified: 'No commands were proved to set up the repository.',
+  tool_failed: 'The tool call did not succeed.',
+  explanation_failed: 'The model gave no explanation. The findings are complete.',
+}
+
+/** Returns the explanation of what a completed run did not do; null: it did everything, or has not completed. */
+export const completionText = ({ status, status_reason }: { status: RunStatus; status_reason: StatusReason | null }): string | null =>
+  status === 'completed' && status_reason !== null ? (completionTexts[status_reason as CompletionReason] ?? null) : null
 
 /** The events that webhooks report. */
 export const webhookEvents: Record<WebhookEvent, string> = {

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { FolderGit2, Keyboard, LogOut, Monitor, Moon, Plus, Settings, SquareTerminal, Sun } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
+import { reasonNames } from '../../api/names.ts'
 import { repositoriesQuery } from '../../api/queries.ts'
 import { visible } from '../../text/visible.ts'
 import { useReadOnlyReason } from '../permission.ts'
@@ -83,7 +84,7 @@ export function useCommands(text: string, runs: AgentRun[], on_keys: () => void)
       id: `run-${run.id}`,
       icon: <SquareTerminal />,
       text: visible(run.title),
-      note: `#${run.id} · ${run.status}`,
+      note: `#${run.id} · ${run.status}${run.status_reason === null ? '' : ` (${reasonNames[run.status_reason]})`}`,
       execute: () => void navigate({ to: '/agent/trace/$id', params: { id: String(run.id) } }),
     }),
   )

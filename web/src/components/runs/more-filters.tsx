@@ -50,7 +50,7 @@ export default function MoreFilters({ search, change }: Props) {
         on_choose={source => change({ source })}
       />
       <FilterSelect
-        label="Failure reason"
+        label="Reason"
         any="Any reason"
         value={search.reason}
         options={named(reasonNames)}

@@ -68,7 +68,7 @@ function RunNode({ run, note, leaf }: { run: AgentRun; note: string; leaf: boole
         >
           <bdi className="shrink-0">#{run.id}</bdi> <bdi className="truncate">{visible(run.title)}</bdi>
         </Link>
-        <StatusPill run={run} />
+        <StatusPill run={run} detailed={run.status_reason !== null} />
       </div>
       {open && <StartedBy id={run.id} />}
     </li>

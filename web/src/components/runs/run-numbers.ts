@@ -22,3 +22,6 @@ export const tokens = ({ usage }: AgentRun) => usage.input_tokens + usage.output
 
 /** Whether the run has completed, and what it proposed fails checks. */
 export const hasFailingChecks = ({ status, checks }: AgentRun): boolean => status === 'completed' && checks?.state === 'failure'
+
+/** Whether the run has completed and is no success: it did not do everything, or what it proposed fails checks since. */
+export const isIncomplete = (run: AgentRun): boolean => (run.status === 'completed' && run.status_reason !== null) || hasFailingChecks(run)

@@ -1,7 +1,7 @@
 import { CircleAlert, Hourglass, MessageCircleQuestionMark } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
-import { reasonNames } from '../../api/names.ts'
+import { completionText, reasonNames } from '../../api/names.ts'
 import { moment } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
 import { hasTerminal, type LiveTool } from '../../trace/live-work.ts'
@@ -55,6 +55,7 @@ export function AnswerPane({ run, tools }: { run: AgentRun; tools: LiveTool[] })
         </PullRequestCard>
       ))}
       {run.error && <RunProblem run={run} error={run.error} />}
+      <NotDone run={run} />
       <RecoveryNote run={run} />
       {run.result !== '' && (
         <section aria-label="Answer" className="group/answer">
@@ -102,6 +103,18 @@ function RunProblem({ run, error }: { run: AgentRun; error: NonNullable<AgentRun
           {shown => <PlainText text={shown} />}
         </Clamped>
       </div>
+    </Notice>
+  )
+}
+
+/** What a completed run did not do. */
+function NotDone({ run }: { run: AgentRun }) {
+  const text = completionText(run)
+  if (text === null || run.status_reason === null) return null
+  return (
+    <Notice tone="warn">
+      <strong>{reasonNames[run.status_reason]}</strong>
+      <p>{text}</p>
     </Notice>
   )
 }

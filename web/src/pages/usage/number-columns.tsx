@@ -7,7 +7,22 @@ type Numbers = Result<'getUsage'>['total']
 /** What is counted of each group, and of all. */
 export const numberColumns: Column<Numbers>[] = [
   { name: 'Runs', align: 'end', cell: ({ runs }) => runs.toLocaleString('en') },
-  { name: 'Turns completed', align: 'end', wide_only: true, cell: ({ completed }) => completed.toLocaleString('en') },
+  {
+    name: 'Turns completed',
+    align: 'end',
+    wide_only: true,
+    cell: ({ completed, completed_with_reason: incomplete }) => (
+      <>
+        {completed.toLocaleString('en')}
+        {incomplete > 0 && (
+          <span className="text-warn" title="Completed without doing everything that was requested: no success">
+            {' '}
+            ({incomplete.toLocaleString('en')} incomplete)
+          </span>
+        )}
+      </>
+    ),
+  },
   {
     name: 'Turns failed',
     align: 'end',

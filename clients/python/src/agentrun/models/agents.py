@@ -44,8 +44,8 @@ class RunPullRequest(Model):
     """Lines removed"""
 
 
-StatusReason: TypeAlias = Literal["agent_error", "setup_failed", "timeout", "max_steps", "out_of_tokens", "model_unavailable", "model_auth", "git_unavailable", "disk_quota", "oom", "lost", "worker_stalled", "policy_denied", "user_request", "budget", "sandbox_lost"]
-"""The reason for which a run failed or is paused"""
+StatusReason: TypeAlias = Literal["agent_error", "setup_failed", "timeout", "max_steps", "out_of_tokens", "model_unavailable", "model_auth", "git_unavailable", "disk_quota", "oom", "lost", "worker_stalled", "policy_denied", "user_request", "budget", "sandbox_lost", "no_effect", "push_refused", "pull_request_refused", "checks_failed", "checks_unfinished", "review_failed", "setup_unverified", "tool_failed", "explanation_failed"]
+"""The reason for which a run failed, is paused, or completed without doing everything that was requested. Of a run that is `completed`: `no_effect`, `push_refused`, `pull_request_refused`, `checks_failed`, `checks_unfinished`, `review_failed`, `setup_failed`, `setup_unverified`, `tool_failed`, `explanation_failed`; if several hold, the first of these"""
 
 
 RunPhase: TypeAlias = Literal["clone", "setup", "checkout", "recover", "agent", "evaluate", "push", "pull_request"]
@@ -121,7 +121,7 @@ class AgentRun(Model):
     metadata: dict[str, Any] | None
     """As set by the request that created it"""
     status_reason: StatusReason | str | None
-    """The reason for which it failed or is paused"""
+    """The reason for which it failed, is paused, or completed without doing everything that was requested; null of a run that is `completed`: everything was done"""
     terminal: bool
     """Whether it has ended; only a resume continues it"""
     phase: RunPhase | str | None
@@ -734,7 +734,7 @@ class RelatedAgentRun(Model):
     metadata: dict[str, Any] | None
     """As set by the request that created it"""
     status_reason: StatusReason | str | None
-    """The reason for which it failed or is paused"""
+    """The reason for which it failed, is paused, or completed without doing everything that was requested; null of a run that is `completed`: everything was done"""
     terminal: bool
     """Whether it has ended; only a resume continues it"""
     phase: RunPhase | str | None

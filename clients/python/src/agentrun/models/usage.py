@@ -22,6 +22,8 @@ class UsageItem(Model):
     """Runs created"""
     completed: int
     """Turns that were completed"""
+    completed_with_reason: int
+    """Of these, turns that did not do everything that was requested: their run had a `status_reason`"""
     failed: int
     """Turns that failed"""
     cancelled: int
@@ -39,7 +41,7 @@ class UsageItem(Model):
     active_seconds: float
     """Seconds of worker time"""
     success_rate: float | None
-    """`completed` as a part of `completed` and `failed`, from 0 to 1 with three decimals; null when there were neither"""
+    """`completed` without `completed_with_reason`, as a part of `completed` and `failed`, from 0 to 1 with three decimals; null when there were neither"""
     pull_requests: int
     """Runs of the period that proposed a pull request; deleted runs do not count"""
     median_seconds_to_pull_request: float | None
@@ -52,6 +54,8 @@ class UsageResponseTotal(Model):
     """Runs created"""
     completed: int
     """Turns that were completed"""
+    completed_with_reason: int
+    """Of these, turns that did not do everything that was requested: their run had a `status_reason`"""
     failed: int
     """Turns that failed"""
     cancelled: int
@@ -69,7 +73,7 @@ class UsageResponseTotal(Model):
     active_seconds: float
     """Seconds of worker time"""
     success_rate: float | None
-    """`completed` as a part of `completed` and `failed`, from 0 to 1 with three decimals; null when there were neither"""
+    """`completed` without `completed_with_reason`, as a part of `completed` and `failed`, from 0 to 1 with three decimals; null when there were neither"""
     pull_requests: int
     """Runs of the period that proposed a pull request; deleted runs do not count"""
     median_seconds_to_pull_request: float | None

@@ -109,7 +109,7 @@ class WebhookMessageData(Model):
     """Organization of the run"""
     status: RunStatus | str
     status_reason: StatusReason | str | None
-    """The reason for which it failed or is paused"""
+    """The reason for which it failed, is paused, or completed without doing everything that was requested; null of a run that is `completed`: everything was done"""
     terminal: bool
     """Whether it has ended; only a resume continues it"""
     phase: RunPhase | str | None

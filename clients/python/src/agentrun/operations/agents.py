@@ -53,7 +53,7 @@ class ListAgentRunsQuery(TypedDict):
     status: NotRequired[RunStatus | Sequence[RunStatus] | None]
     """Only runs in one of these statuses"""
     status_reason: NotRequired[StatusReason | Sequence[StatusReason] | None]
-    """Only runs that failed or are paused for one of these reasons"""
+    """Only runs that failed, are paused, or completed with one of these reasons"""
     model: NotRequired[str | Sequence[str] | None]
     """Only runs with one of these models, `provider/model`"""
     repo_id: NotRequired[int | Sequence[int] | None]

@@ -12,7 +12,7 @@ import { DeferredMenu } from '../../deferred-menu.tsx'
 import { useOfferedCommands } from '../../frame/page-commands.ts'
 import { useReadOnlyReason } from '../../permission.ts'
 import { ConnectionNote } from '../../trace/connection-note.tsx'
-import { hasFailingChecks } from '../run-numbers.ts'
+import { isIncomplete } from '../run-numbers.ts'
 import { StatusPill } from '../status-pill.tsx'
 import { RunFacts } from './run-facts.tsx'
 import { RunTitle } from './run-title.tsx'
@@ -29,7 +29,7 @@ const menu_button = {
   trigger: <Ellipsis aria-hidden className="size-4" />,
 }
 
-const mayNeedRemedy = (run: AgentRun) => ['waiting', 'paused', 'failed'].includes(run.status) || hasFailingChecks(run)
+const mayNeedRemedy = (run: AgentRun) => ['waiting', 'paused', 'failed'].includes(run.status) || isIncomplete(run)
 
 type Props = { run: AgentRun; stream: StreamState; link: () => string }
 

@@ -4,7 +4,16 @@ import { reachedLimit, remedyOf } from './remedy.ts'
 
 const no_budget = { max_cost_usd: null, max_steps: null, max_active_seconds: null, max_wall_seconds: null }
 const run = (fields: Partial<AgentRun>) =>
-  ({ status: 'completed', source_type: 'CHAT', banned: false, checks: null, error: null, budget: no_budget, ...fields }) as AgentRun
+  ({
+    status: 'completed',
+    status_reason: null,
+    source_type: 'CHAT',
+    banned: false,
+    checks: null,
+    error: null,
+    budget: no_budget,
+    ...fields,
+  }) as AgentRun
 const atBudget = (budget: Partial<AgentRun['budget']>, message: string) =>
   remedyOf(run({ status: 'paused', status_reason: 'budget', budget: { ...no_budget, ...budget }, error: { code: 'budget', message } }))
 
@@ -51,6 +60,9 @@ test('a completed run has a remedy while checks fail, and no run that is banned 
   const checks = { state: 'failure', passed: 1, failed: 1, pending: 0 } as const
   expect(remedyOf(run({ checks }))).toMatchObject({ label: 'Fix the failing checks' })
   expect(remedyOf(run({}))).toBeNull()
+  expect(remedyOf(run({ status_reason: 'pull_request_refused' }))).toMatchObject({ kind: 'resume', label: 'Publish again' })
+  expect(remedyOf(run({ status_reason: 'checks_failed', checks }))).toMatchObject({ label: 'Fix the failing checks' })
+  expect(remedyOf(run({ status_reason: 'tool_failed' }))).toBeNull()
   expect(remedyOf(run({ status: 'failed', banned: true }))).toBeNull()
   expect(remedyOf(run({ status: 'failed', source_type: 'LOCAL' }))).toBeNull()
 })

@@ -20,7 +20,7 @@ const ceilings: ReadonlySet<string> = new Set(['max_steps', 'out_of_tokens', 'ti
 
 const CONTINUE = 'Continue.'
 
-/** The remedy of a run that waits, is paused, has failed, or whose checks fail; null when there is none. */
+/** The remedy of a run that waits, is paused, has failed, did not do everything, or whose checks fail; null when there is none. */
 export function remedyOf(run: AgentRun): Remedy | null {
   if (run.banned || isRecorded(run)) return null
   if (run.status === 'waiting') return remedyOfWaiting(run)
@@ -34,7 +34,20 @@ export function remedyOf(run: AgentRun): Remedy | null {
   }
   if (hasFailingChecks(run))
     return { kind: 'resume', label: 'Fix the failing checks', prompt: 'Fix the failing checks of the pull request.' }
-  return null
+  const incomplete = run.status === 'completed' && run.status_reason !== null ? remedies[run.status_reason] : undefined
+  return incomplete === undefined ? null : { kind: 'resume', ...incomplete }
+}
+
+const publishing = {
+  label: 'Publish again',
+  prompt: 'Finish without another change, unless the work needs one: what is not published yet is published then.',
+}
+/** What may do what a completed run did not do. */
+const remedies: Partial<Record<NonNullable<AgentRun['status_reason']>, { label: string; prompt: string }>> = {
+  push_refused: publishing,
+  pull_request_refused: publishing,
+  review_failed: { label: 'Fix the findings', prompt: 'Fix the findings of the review.' },
+  no_effect: { label: 'Retry', prompt: CONTINUE },
 }
 
 function remedyOfWaiting({ waiting_on }: AgentRun): Remedy | null {

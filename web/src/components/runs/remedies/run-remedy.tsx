@@ -1,6 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { AgentRun } from '../../../../../src/contract/runs/runs.ts'
+import { completionText } from '../../../api/names.ts'
 import { visible } from '../../../text/visible.ts'
 import { oneLine } from '../../../trace/entry-summary.ts'
 import { Button, buttonStyle } from '../../../ui/button.tsx'
@@ -47,10 +48,13 @@ export default function RunRemedy({ run, row }: { run: AgentRun; row: boolean })
   )
 }
 
-function reasonOf({ waiting_on, checks }: AgentRun, { kind }: Remedy): string {
+function reasonOf(run: AgentRun, { kind }: Remedy): string {
+  const { waiting_on, checks } = run
+  const incomplete = completionText(run)
   if (kind === 'approve') return 'The agent waits for your approval of a call, or of a change to the CI configuration before it is pushed.'
   if (kind === 'reply')
     return waiting_on === 'plan_approval' ? 'The agent waits for your view of its plan.' : 'The agent waits for your answer.'
+  if (incomplete !== null) return incomplete
   return checks?.state === 'failure' ? 'Checks of the pull request fail.' : 'The run can continue where it stopped.'
 }
 

@@ -1,0 +1,62 @@
+import type { JournalRecord } from '../../agent/conversation.ts'
+import { storedJson } from '../../core/json/stored-json.ts'
+import type { OutcomeFacts } from '../../core/runs/completion.ts'
+import { mayChangeFiles } from '../../core/runs/file-tools.ts'
+import { listFailedSetUp } from '../../store/runs/journal.ts'
+import { findEntries } from '../../store/runs/log-entries.ts'
+import type { RunRow } from '../../store/runs/runs.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
+import { latestEvaluation } from '../publish/latest-evaluation.ts'
+import type { Published } from '../publish/publication.ts'
+import type { AgentTurn } from './begin-conversation.ts'
+import { readJournal } from './recovered-conversation.ts'
+
+/** Reads what is known of a turn before its work is published. All of it is in the tables, whichever worker ends the turn. */
+export async function factsOfAgent({ writer, run }: AgentTurn, { answered }: { answered: boolean }): Promise<OutcomeFacts> {
+  const { db, organization_id, run_id } = writer
+  if (run.source_type === 'TOOL') return { tool_status: await statusOfTool(writer, run) }
+  return {
+    had_effect: answered || hasActed(await readJournal(writer), run.turn),
+    failed_setup: await listFailedSetUp(db, organization_id, run_id),
+  }
+}
+
+/** Adds what is known after the publication. */
+export async function factsOfPush(
+  writer: RunWriter,
+  facts: OutcomeFacts,
+  published: Extract<Published, { kind: 'nothing' | 'refused' | 'pushed' }>,
+): Promise<OutcomeFacts> {
+  if (published.kind === 'nothing') return facts
+  if (published.kind === 'refused') return { ...facts, had_effect: true, push_refusal: published.message }
+  return {
+    ...facts,
+    had_effect: facts.had_effect === true || published.is_new,
+    pull_request_refusal: published.refusal,
+    failed_reviews: await failedReviews(writer, published.head),
+  }
+}
+
+/** A tool that changes nothing, such as `read`, is no effect without an answer. */
+function hasActed(records: readonly JournalRecord[], turn: number): boolean {
+  return records.some(record => record.turn === turn && record.kind === 'tool_started' && mayChangeFiles(record.call.name))
+}
+
+async function failedReviews(writer: RunWriter, head: string): Promise<string[]> {
+  const commits = await latestEvaluation(writer, 'COMMIT_EVALUATION')
+  const pull_request = await latestEvaluation(writer, 'PR_EVALUATION')
+  const hasFailed = (evaluation: typeof commits) => evaluation?.head_sha === head && evaluation.verdict === 'fail'
+  return [
+    ...(hasFailed(commits) ? [`problems in commit ${head.slice(0, 12)} remain`] : []),
+    ...(hasFailed(pull_request) ? [`pull request ${pull_request?.pr_number} does not pass`] : []),
+  ]
+}
+
+/** The status of the call that such a run consists of. */
+async function statusOfTool(writer: RunWriter, { prompt }: RunRow): Promise<string> {
+  const { tool_name } = storedJson<{ tool_name: string }>(prompt)
+  const filter = { message_type: ['ACTION'], tool_name: [tool_name] }
+  const newest = { skip: 0, limit: 1, reverse: true }
+  const { rows } = await findEntries(writer.db, writer.organization_id, writer.run_id, filter, newest)
+  return rows[0] ? storedJson<{ tool_output: { status: string } }>(rows[0].body).tool_output.status : 'missing'
+}
