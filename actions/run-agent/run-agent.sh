@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Starts a run, prints its steps as they happen, and writes its outcome to GITHUB_OUTPUT. Ends with 0 only for a completed run.
+# Starts a run, prints its steps as they happen, and writes its outcome to GITHUB_OUTPUT. Ends with 0 only for a completed
+# run that did everything that was requested, with 5 for one that did not.
 set -uo pipefail
 
 [[ $AGENTRUN_ORG ]] || unset AGENTRUN_ORG
@@ -50,8 +51,9 @@ write_output() {
 }
 write_output id .id
 write_output status .status
+write_output status_reason '.status_reason // ""'
 write_output result .result
 write_output web_url .web_url
 write_output pull_request_url '.github_pull_requests[-1].url // ""'
-echo "Run $(jq -r '"\(.id) is \(.status): \(.web_url)"' <<<"$run")"
+echo "Run $(jq -r '"\(.id) is \(.status)\(if .status_reason then " (\(.status_reason))" else "" end): \(.web_url)"' <<<"$run")"
 exit "$code"

@@ -1,8 +1,9 @@
 import { AgentRunError } from '../sdk/client.ts'
+import { hasSucceeded } from '../sdk/follow.ts'
 import type { AgentRun } from '../sdk/operations.ts'
 
 /** What the process ends with (docs/reference/clients.md). An interrupted one ends with 128 and the signal's number. */
-export const exit = { success: 0, failed: 1, usage: 2, unreachable: 3, signed_out: 4 } as const
+export const exit = { success: 0, failed: 1, usage: 2, unreachable: 3, signed_out: 4, incomplete: 5 } as const
 
 /** Wrong usage: reported with a pointer to the help. */
 export class UsageError extends Error {}
@@ -34,5 +35,8 @@ export function exitCodeOf(error: unknown): number {
   return ['unreachable', 'timeout'].includes(error.code) || [502, 503, 504].includes(error.status) ? exit.unreachable : exit.failed
 }
 
-/** Returns the exit code of a run that has ended or waits. Only a completed run is a success. */
-export const exitCodeOfRun = (run: AgentRun) => (/^complete/i.test(run.status) ? exit.success : exit.failed)
+/** Returns the exit code of a run that has ended or waits. Only a completed run that did everything that was requested is a success. */
+export function exitCodeOfRun(run: AgentRun): number {
+  if (hasSucceeded(run)) return exit.success
+  return /^complete/i.test(run.status) ? exit.incomplete : exit.failed
+}

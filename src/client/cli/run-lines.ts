@@ -12,7 +12,9 @@ const styles: Record<string, Style> = {
   starting: 'cyan',
 }
 
-const statusStyle = (status: string): Style => styles[status.toLowerCase()] ?? 'dim'
+/** A run that completed without doing everything is no success. */
+const statusStyle = ({ status, status_reason }: Pick<AgentRun, 'status' | 'status_reason'>): Style =>
+  /^complete/i.test(status) && status_reason !== null ? 'yellow' : (styles[status.toLowerCase()] ?? 'dim')
 
 /** Returns the status with its known reason: `failed (timeout)`, `starting: clone`, `running: model`, `queued, 2 before it`. */
 export function statusText(run: AgentRun): string {
@@ -25,7 +27,7 @@ export function statusText(run: AgentRun): string {
 
 /** Returns one line that names a run and its state. */
 export const runLine = (run: AgentRun, { style }: Pick<Printer, 'style'>) =>
-  `${style('bold', `run ${run.id}`)}  ${style(statusStyle(run.status), plainText(statusText(run)))}  ${firstLine(run.title, 200)}`
+  `${style('bold', `run ${run.id}`)}  ${style(statusStyle(run), plainText(statusText(run)))}  ${firstLine(run.title, 200)}`
 
 /** Returns a table of runs, newest first as they come. `relationOf`: adds a column with the relation of each. */
 export function runTable<R extends AgentRun>(
@@ -41,8 +43,9 @@ export function runTable<R extends AgentRun>(
     firstLine(run.title, 100),
   ])
   return columns([['ID', 'STATUS', 'CREATED', ...relation('RELATION'), 'TITLE'], ...rows], (text, row, column) => {
-    if (row === 0) return print.style('dim', text)
-    return column === 1 ? print.style(statusStyle(runs[row - 1]?.status ?? ''), text) : text
+    const run = runs[row - 1]
+    if (run === undefined) return print.style('dim', text)
+    return column === 1 ? print.style(statusStyle(run), text) : text
   })
 }
 

@@ -1,5 +1,5 @@
 import { AgentRunError } from './error.ts'
-import { followOrganization, isAtRest, type OrganizationEvent } from './follow.ts'
+import { followOrganization, hasSucceeded, isAtRest, type OrganizationEvent } from './follow.ts'
 import type { Query, Result } from './operations.ts'
 import { onlyOrganization } from './organization.ts'
 import { listed, type Paged } from './paged.ts'
@@ -12,7 +12,7 @@ export type { Paged } from './paged.ts'
 export type { CallInput, CallOptions, Core } from './request.ts'
 export type { LogPages, RunHandle, Runs } from './runs.ts'
 export type { WaitOptions } from './wait.ts'
-export { AgentRunError, isAtRest }
+export { AgentRunError, hasSucceeded, isAtRest }
 
 export type ClientOptions = {
   /** Where the service is, for example `http://127.0.0.1:4600`. */

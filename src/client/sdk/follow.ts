@@ -37,6 +37,9 @@ export function isAtRest(run: AgentRun): boolean {
   return run.terminal || run.status.toLowerCase() === 'paused' || waitsForPerson(run)
 }
 
+/** Returns whether a run is completed and did everything that was requested: `status_reason` names what it did not do. */
+export const hasSucceeded = ({ status, status_reason }: AgentRun) => /^complete/i.test(status) && status_reason === null
+
 const ephemeral = ['tool', 'output', 'text', 'notice', 'so_far']
 
 /** Yields a run's trace as it grows. Reconnects for as long as the caller reads on; see `streamEvents` for how it fails. */

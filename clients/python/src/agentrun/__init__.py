@@ -12,6 +12,7 @@ from agentrun.follow import LogEvent as LogEvent
 from agentrun.follow import OrganizationEvent as OrganizationEvent
 from agentrun.follow import RunEvent as RunEvent
 from agentrun.follow import TransientEvent as TransientEvent
+from agentrun.follow import has_succeeded as has_succeeded
 from agentrun.follow import is_at_rest as is_at_rest
 from agentrun.model import Model as Model
 from agentrun.pages import Pages as Pages

@@ -64,6 +64,11 @@ def is_at_rest(run: AgentRun) -> bool:
     return bool(run.terminal) or run.status.lower() == "paused" or waits_for_person(run)
 
 
+def has_succeeded(run: AgentRun) -> bool:
+    """Returns whether a run is completed and did everything that was requested: `status_reason` names what it did not do."""
+    return run.status.lower().startswith("complete") and run.status_reason is None
+
+
 def has_ended(run: AgentRun) -> bool:
     return bool(run.terminal)
 

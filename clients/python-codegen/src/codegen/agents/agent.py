@@ -22,6 +22,7 @@ class AgentTask:
         self.web_url: str | None = run.web_url
         self.status: TaskStatus | None = None
         self.result: str | None = None
+        self.status_reason: str | None = None
         self._agent = agent
         self._read(run)
 
@@ -37,7 +38,8 @@ class AgentTask:
         return self.status in ["running", "pending"]
 
     def is_successful(self) -> bool:
-        return self.status == "completed"
+        """Returns whether the task is completed and did everything that was requested; `status_reason` names what it did not do."""
+        return self.status == "completed" and self.status_reason is None
 
     def is_failed(self) -> bool:
         return self.status == "failed"
@@ -48,6 +50,7 @@ class AgentTask:
     def _read(self, run: AgentRun) -> None:
         self.status = None if run.status is None else TaskStatus(run.status)
         self.result = run.result
+        self.status_reason = run.status_reason
 
 
 class Agent:

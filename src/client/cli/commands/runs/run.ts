@@ -41,7 +41,8 @@ export const run = command({
   },
   notes: [
     'With - the prompt is read from standard input.',
-    'With --follow or --wait the exit code is the outcome: 0 completed; 1 failed, cancelled, paused or waiting for you.',
+    'With --follow or --wait the exit code is the outcome: 0 completed; 1 failed, cancelled, paused or waiting for you;',
+    '5 completed, but not everything was done: the status names the reason, such as push_refused.',
   ],
   async run(given) {
     const { values, words, signal } = given
