@@ -28,6 +28,7 @@ export const rooms: Record<string, Room> = {
       'src/forge/port.ts',
       'src/forge/sync.ts',
       'src/log-analysis',
+      'src/markdown',
       'src/redaction',
       'src/store',
       'src/trace/entry.ts',
@@ -80,6 +81,12 @@ export const rooms: Record<string, Room> = {
   },
   // Pages of the web as text, on separate threads, because strangers write them.
   'src/html': { packages: ['html-to-text'], node: ['node:worker_threads'] },
+  // Mentions in Markdown, which strangers write too.
+  'src/markdown': {
+    code: ['src/html/on-thread.ts'],
+    packages: ['mdast-util-from-markdown', 'mdast-util-gfm-table', 'micromark-extension-gfm-table'],
+    node: ['node:worker_threads'],
+  },
   'src/agent': {
     code: ['src/model/port.ts', 'src/redaction/port.ts', 'src/sandbox/files.ts', 'src/sandbox/port.ts', 'src/setup-detection'],
     node: ['node:fs'],

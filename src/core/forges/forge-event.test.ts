@@ -10,13 +10,10 @@ test.each([
   ['@agent-2', false],
   ['mail me at me@agent', false],
   ['https://x/@agent', false],
-  ['> @agent do it', false],
-  ['> @agent do it\n\nno', false],
-  ['`@agent`', false],
-  ['```\n@agent\n```', false],
-  ['```\n@agent', false],
-  ['~~~\n@agent\n~~~\n@agent', true],
-])('%j is addressed to @agent: %j', (body, expected) => {
+  ['@agent[bot]', true],
+  ['@agent[bot]s', false],
+  ['', false],
+])('%j contains a mention of @agent: %j', (body, expected) => {
   expect(mentions(body, 'agent')).toBe(expected)
 })
 

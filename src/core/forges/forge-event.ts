@@ -27,8 +27,11 @@ export type ForgeTask =
   | { kind: 'checks'; repository: ForgeRepository; sha: string }
   | { kind: 'branch'; repository: ForgeRepository; branch: string }
 
-/** `once`: the key that identifies the request in every delivery and poll; `written_at`: when it was written, if known. */
-export type ReadEvent = { task: ForgeTask; once: string | null; written_at?: Date | null } | { ignored: string }
+/**
+ * `once`: the key that identifies the request in every delivery and poll; `written_at`: when it was written, if known. `mentioned_in`: the
+ * Markdown text that contains the mention, which counts only if it is visible there.
+ */
+export type ReadEvent = { task: ForgeTask; once: string | null; written_at?: Date | null; mentioned_in?: string } | { ignored: string }
 /**
  * Requests older than this are ignored: nobody waits for them any more, and the records that would show that they were handled may be gone.
  */
@@ -43,19 +46,26 @@ const cannotBeChecked = (is_bot: boolean, { author, number }: { author: string; 
   return number > 0 && author !== '' ? null : 'it names no author, or no issue or pull request'
 }
 
-export function requestUnlessBot(is_bot: boolean, task: ForgeRequest, once: string, written_at: Date | null): ReadEvent {
+/** `mentioned_in`: the whole text, which the request may contain only in part. */
+export function requestUnlessBot(
+  is_bot: boolean,
+  task: ForgeRequest,
+  once: string,
+  { written_at, mentioned_in }: { written_at: Date | null; mentioned_in: string },
+): ReadEvent {
   const ignored = cannotBeChecked(is_bot, task)
-  return ignored === null ? { task, once, written_at } : { ignored }
+  return ignored === null ? { task, once, written_at, mentioned_in } : { ignored }
 }
 
 /** Returns the task for a request that is reported without its number, which the forge is queried for. */
 export function mentionUnlessBot(
   is_bot: boolean,
   by: 'label' | 'review',
-  { repository, number, author }: Pick<ForgeRequest, 'repository' | 'number' | 'author'>,
+  { repository, number, author, mentioned_in }: Pick<ForgeRequest, 'repository' | 'number' | 'author'> & { mentioned_in?: string },
 ): ReadEvent {
   const ignored = cannotBeChecked(is_bot, { author, number })
-  return ignored === null ? { task: { kind: 'asked', by, repository, number }, once: null } : { ignored }
+  if (ignored !== null) return { ignored }
+  return { task: { kind: 'asked', by, repository, number }, once: null, ...(mentioned_in !== undefined && { mentioned_in }) }
 }
 
 /** Returns the task for a delivery that only reports that something changed. */
@@ -70,14 +80,12 @@ export const unknownEvent = (event: string, action: string): ReadEvent => ({
   ignored: `nothing is done about ${event}${action === '' ? '' : ` ${action}`}`,
 })
 
-/** Returns whether a text mentions `name` outside quotations and code. */
-export function mentions(body: string, name: string): boolean {
-  const plain_text = body
-    .replace(/^ {0,3}(```|~~~)[^\n]*\n[\s\S]*?(^ {0,3}\1[^\n]*$|$(?![\s\S]))/gm, '')
-    .replace(/^ {0,3}>.*$/gm, '')
-    .replace(/`[^`\n]*`/g, '')
-  const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-  return name !== '' && new RegExp(`(?<![\\w@/.-])@${escaped}(?![\\w-]|\\[bot\\]\\w)`, 'i').test(plain_text)
+/**
+ * Returns whether a text contains a mention of `name`, in whatever part of it. Whether that part is seen as a mention needs the structure of the
+ * text: src/markdown/visible-mention.ts.
+ */
+export function mentions(plain_text: string, name: string): boolean {
+  return name !== '' && new RegExp(`(?<![\\w@/.-])@${RegExp.escape(name)}(?![\\w-]|\\[bot\\]\\w)`, 'i').test(plain_text)
 }
 
 /**

@@ -19,7 +19,11 @@ test('a comment, a review, an issue and a label that mention the service are req
   // A review has no number, and not every version reports which label was added: the forge has both.
   const task = { kind: 'asked', repository, number: 7 }
   for (const event of ['pull_request_approved', 'pull_request_rejected', 'pull_request_comment', 'pull_request_review_comment'])
-    expect(read(event, reviewBy('ada', '@Agent: not yet'))).toEqual({ task: { ...task, by: 'review' }, once: null })
+    expect(read(event, reviewBy('ada', '@Agent: not yet'))).toEqual({
+      task: { ...task, by: 'review' },
+      once: null,
+      mentioned_in: '@Agent: not yet',
+    })
   for (const added of [true, false])
     expect(read('issues', labeledBy('ada', 'Agent', added))).toEqual({ task: { ...task, by: 'label' }, once: null })
   const opened = issueBy('ada', 'Please, @agent')

@@ -45,18 +45,20 @@ export function readGiteaEvent(event: string, payload: unknown, name: string): R
     if (action !== (review ? 'reviewed' : 'created')) return { ignored: `a ${event_kind} that is ${action}` }
     if (text(body).includes(OUR_MARK)) return { ignored: 'it is a comment of ours' }
     if (!mentions(text(body), name)) return { ignored: `nobody mentions @${name}` }
-    if (review) return mentionUnlessBot(isBot('sender'), 'review', sender)
+    if (review) return mentionUnlessBot(isBot('sender'), 'review', { ...sender, mentioned_in: text(body) })
     const id = number(at('comment', 'id'))
     const text_fields = { by: 'comment', body: long(body), comment_id: id, url: text(at('comment', 'html_url')) } as const
     const request = by(text(at('comment', 'user', 'login')), text_fields)
     const written_at = latest(at('comment', 'created_at'), at('comment', 'updated_at'))
-    return requestUnlessBot(isBot('comment', 'user'), request, `issue_comment:${id}`, written_at)
+    return requestUnlessBot(isBot('comment', 'user'), request, `issue_comment:${id}`, { written_at, mentioned_in: text(body) })
   }
   if (event === 'issues' || event === 'pull_request') {
     const text_fields = { by: 'opening', body: long(at(subject, 'body')), comment_id: null, url: text(at(subject, 'html_url')) } as const
-    if (action === 'opened' && mentions(text_fields.body, name)) {
+    if (action === 'opened' && mentions(text(at(subject, 'body')), name)) {
       const written_at = latest(at(subject, 'created_at'), at(subject, 'updated_at'))
-      return requestUnlessBot(isBot('sender'), by(sender.author, text_fields), `${event}:${number(at(subject, 'id'))}`, written_at)
+      const request = by(sender.author, text_fields)
+      const once = `${event}:${number(at(subject, 'id'))}`
+      return requestUnlessBot(isBot('sender'), request, once, { written_at, mentioned_in: text(at(subject, 'body')) })
     }
     const added = at('changes', 'added_labels')
     const labels = Array.isArray(added) ? added : at(subject, 'labels')

@@ -41,7 +41,8 @@ export function readGitHubEvent(event: string, payload: unknown, name: string): 
     }
     // A review comment is written before its review is submitted, and updated when it is.
     const written_at = latest(at(source, 'created_at'), at(source, 'updated_at'), at(source, 'submitted_at'))
-    return requestUnlessBot(at(source, 'user', 'type') !== 'User', request, `${event}:${id}`, written_at)
+    const mentioned_in = text(at(source, 'body'))
+    return requestUnlessBot(at(source, 'user', 'type') !== 'User', request, `${event}:${id}`, { written_at, mentioned_in })
   }
   const subject = event === 'issues' ? 'issue' : 'pull_request'
   const opened = action === 'opened' && mentions(text(at(subject, 'body')), name)
@@ -55,7 +56,8 @@ export function readGitHubEvent(event: string, payload: unknown, name: string): 
     const is_bot = at('sender', 'type') !== 'User'
     if (labeled) return mentionUnlessBot(is_bot, 'label', request)
     const written_at = latest(at(subject, 'created_at'), at(subject, 'updated_at'))
-    return requestUnlessBot(is_bot, { ...request, by: 'opening' }, `${event}:${number(at(subject, 'id'))}`, written_at)
+    const once = `${event}:${number(at(subject, 'id'))}`
+    return requestUnlessBot(is_bot, { ...request, by: 'opening' }, once, { written_at, mentioned_in: text(at(subject, 'body')) })
   }
   if (event === 'pull_request' && PULL_REQUEST_ACTIONS.includes(action))
     return { task: { kind: 'pull_request', repository, number: pull_request }, once: null }

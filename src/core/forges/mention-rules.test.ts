@@ -4,7 +4,7 @@ import { activeLabel, firstChanged, isForUs, isLabelOf } from './mention-rules.t
 
 test('a text is for us when it mentions us and we did not write it; a label when it is our name', () => {
   expect(isForUs('@Agent, please', 'agent')).toBe(true)
-  expect(isForUs('> @agent', 'agent')).toBe(false)
+  expect(isForUs('@agents', 'agent')).toBe(false)
   expect(isForUs('@agent <!-- agentrun: x -->', 'agent')).toBe(false)
   expect([isLabelOf('AGENT', 'agent'), isLabelOf('agents', 'agent'), isLabelOf('', '')]).toEqual([true, false, false])
 })

@@ -6,6 +6,7 @@ import { isSignedByForge } from '../../core/forges/forge-signature.ts'
 import { readGiteaEvent } from '../../core/forges/gitea-event.ts'
 import { readGitHubEvent } from '../../core/forges/github-event.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
+import { visiblyMentions } from '../../markdown/visible-mention.ts'
 import { insertForgeDelivery } from '../../store/forges/forge-deliveries.ts'
 import { type ForgeRow, findForge } from '../../store/forges/forges.ts'
 import type { Services } from '../context.ts'
@@ -90,7 +91,8 @@ export async function receiveDelivery(
   const [delivery, event] = [first(header, format.delivery), first(header, format.event)]
   if (!ID.test(delivery)) throw invalid(['header', format.delivery[0] ?? ''], 'must be the id of a delivery')
   if (!EVENT.test(event)) throw invalid(['header', format.event[0] ?? ''], 'must be the name of an event')
-  const read = unlessTooOld(format.read(event, await received.payload(), mentionName(forge)))
+  const name = mentionName(forge)
+  const read = await unlessHidden(unlessTooOld(format.read(event, await received.payload(), name)), name)
   const task = 'task' in read ? read.task : null
   const fresh = await insertForgeDelivery(services.db, {
     ...{ organization_id: forge.organization_id, forge_id: forge.id, delivery, event },
@@ -111,3 +113,8 @@ const unlessTooOld = (read: ReadEvent): ReadEvent =>
   'task' in read && read.written_at && read.written_at.getTime() < Date.now() - MAX_MENTION_AGE_MS
     ? { ignored: 'it is older than a day' }
     : read
+
+async function unlessHidden(read: ReadEvent, name: string): Promise<ReadEvent> {
+  if ('ignored' in read || read.mentioned_in === undefined) return read
+  return (await visiblyMentions(read.mentioned_in, name)) ? read : { ignored: `it mentions @${name} only where forges show no mention` }
+}

@@ -2,6 +2,7 @@ import { type ForgeRequest, MAX_MENTION_AGE_MS } from '../../core/forges/forge-e
 import { long, short, text } from '../../core/forges/forge-payload.ts'
 import type { OnForge } from '../../forge/forges.ts'
 import type { Mention, RemoteSubject } from '../../forge/port.ts'
+import { visiblyMentions } from '../../markdown/visible-mention.ts'
 import type { RepositoryRow } from '../../store/access/repositories.ts'
 import { insertForgeDelivery } from '../../store/forges/forge-deliveries.ts'
 import type { ForgeRow } from '../../store/forges/forges.ts'
@@ -32,7 +33,10 @@ export async function recordMentions(
   const { forge, on } = source
   const since = mentionsSince(source)
   const labeled_by = reported?.by === 'label' ? reported.at.getTime() + CLOCK_SKEW_MS : null
-  const all = await on.forge.listMentions(on.repository, subject, { name: mentionName(forge), since, withdrawn: labeled_by !== null })
+  const name = mentionName(forge)
+  const listed = await on.forge.listMentions(on.repository, subject, { name, since, withdrawn: labeled_by !== null })
+  const all: Mention[] = []
+  for (const mention of listed) if (mention.by === 'label' || (await visiblyMentions(mention.body ?? '', name))) all.push(mention)
   // A label that was added after the subject was read may belong to another text: the next poll reads both.
   const mentions = all.filter(({ by, at }) => by !== 'label' || at.getTime() <= subject.changed_at.getTime() + CLOCK_SKEW_MS)
   const reported_label = mentions.findLast(({ by, at }) => by === 'label' && labeled_by !== null && at.getTime() <= labeled_by)

@@ -75,6 +75,22 @@ describe('200', () => {
       expect(body).toEqual({ received: true, duplicate: false, queued: false, reason: 'it is older than a day' })
   })
 
+  test('a mention in a comment of a template, in code or in a quotation is none, in a comment, a review and a new issue', async () => {
+    const reason = 'it mentions @agent-bot only where forges show no mention'
+    const location = { number: 1, id: 96 }
+    const hidden = '<!-- Mention @agent-bot to have it reviewed. -->\r\n``@agent-bot``\r\n<blockquote>@agent-bot</blockquote>'
+    const reported = [
+      await deliver(url, 'issue_comment', payloads.commentBy('ada', hidden, location)),
+      await deliver(url, 'pull_request_review', payloads.reviewBy('ada', hidden, location)),
+      await deliver(url, 'pull_request_review_comment', payloads.remarkBy('ada', hidden, location)),
+      await deliver(url, 'issues', payloads.openedBy('ada', hidden, location)),
+    ]
+    for (const { body } of reported) expect(body).toEqual({ received: true, duplicate: false, queued: false, reason })
+    const far = `${'word '.repeat(13_000)}@agent-bot`
+    const { body } = await deliver(url, 'issue_comment', payloads.commentBy('ada', far, { number: 1, id: 95 }))
+    expect(body).toMatchObject({ queued: true })
+  })
+
   test('a delivery about an unregistered repository ends there, and creates no run', async () => {
     await expect
       .poll(async () => (await reported()).find(({ delivery }) => delivery === 'one')?.outcome, { timeout: 10_000 })

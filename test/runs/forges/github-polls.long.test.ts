@@ -94,6 +94,17 @@ test('a request without a webhook is found by polling: an opening, a label, a re
   expect([await requestsOn(opened), await requestsOn(labeled), await requestsOn(reviewed)]).toEqual(found)
 }, 120_000)
 
+test('a mention in a comment of a template, in code or in a quotation is none for a poll either', async () => {
+  issue('ada', 'Fix login.\r\n\r\n<!-- Mention @agent-bot to have it reviewed. -->\r\n')
+  for (const [i, body] of ['``@agent-bot``', '<pre>\n@agent-bot\n</pre>', '> @agent-bot', '    @agent-bot'].entries())
+    github.state.comments.push({ id: 170 + i, number, user: 'ada', body, created_at: ago(1) })
+  await poll()
+  expect(await requestsOn()).toEqual([])
+  github.state.comments.push({ id: 179, number, user: 'ada', body: '<!-- hidden -->\n@agent-bot', created_at: ago(1) })
+  await poll()
+  expect((await requestsOn()).map(({ once }) => once)).toEqual(['issue_comment:179'])
+})
+
 test('what a webhook reported first is not repeated by a poll', async () => {
   const [opened, labeled, text] = [number, number + 1, number + 2]
   pull(opened)
