@@ -20,7 +20,9 @@ export const MAX_BYTES = 99_999_999_999_999
 /** A size of 100 kB or more. */
 export const bytes = whole(100_000, MAX_BYTES)
 export const bytesOrNone = whole(0, MAX_BYTES)
-export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).transform(value => value.replace(/\/+$/, ''))
+export const httpUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+  .transform(value => value.replace(/(?<!\/)\/+$/, ''))
 export const modelName = text.regex(/^[a-z-]+\/.+$/, 'must be provider/model, for example anthropic/claude-sonnet-4-5')
 export const kubernetesName = text.max(253).regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, 'must be the name of an object of Kubernetes')
 /** 32 bytes. */
@@ -53,9 +55,9 @@ export const pairs = text.transform((value, ctx) => {
         .split(',')
         .filter(item => item.trim() !== '')
         .map(item => {
-          const [, name = '', content = ''] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(item) ?? []
+          const [, name = '', content = ''] = /^([^=\s]+)\s*=(.*)$/.exec(item.trim()) ?? []
           if (name === '') throw new Error('no name')
-          return [decodeURIComponent(name), decodeURIComponent(content)]
+          return [decodeURIComponent(name), decodeURIComponent(content.trim())]
         }),
     )
   } catch {

@@ -84,7 +84,8 @@ function parseLines(text: string): Parsed {
   for (const [index, content] of text.split(/\r?\n/).entries()) {
     const line = index + 1
     if (/^\s*(#|$)/.test(content)) continue
-    const [, name, value = ''] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*)$/.exec(content) ?? []
+    const [, name, assigned = ''] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)$/.exec(content) ?? []
+    const value = assigned.trimStart()
     if (name === undefined) mistakes.push({ line, text: 'must be NAME=value' })
     else if (entries.some(entry => entry.name === name)) mistakes.push({ line, text: `${name}: is given twice` })
     else if (/^(?:#|[^"'`]*[^\s"'`]#)/.test(value)) mistakes.push({ line, text: `${name}: a value that contains # needs quotes` })
@@ -110,7 +111,7 @@ function parseToml(text: string): Parsed {
   const entries: Entry[] = []
   const mistakes: Mistake[] = []
   for (const [name, given] of Object.entries(table)) {
-    const key = new RegExp(`^\\s*\\[?\\s*["']?${name.replace(/\W/g, '\\$&')}["']?\\s*[=.\\]]`)
+    const key = new RegExp(`^\\s*(?:\\[\\s*)?["']?${name.replace(/\W/g, '\\$&')}["']?\\s*[=.\\]]`)
     const line = lines.findIndex(content => key.test(content)) + 1 || null
     const value = valueText(name, given)
     if (value === null) mistakes.push({ line, text: `${name}: must be a text, a number, true or false, or a list of texts without commas` })

@@ -3,7 +3,7 @@ import { type ProblemCode, problems } from './error-codes.ts'
 /** Where the service serves this reference. The `type` of a problem is this page of the service, with the code as its fragment. */
 export const ERROR_REFERENCE_PATH = '/docs/errors'
 
-export const problemType = (base_url: string, code: ProblemCode) => `${base_url.replace(/\/+$/, '')}${ERROR_REFERENCE_PATH}#${code}`
+export const problemType = (base_url: string, code: ProblemCode) => `${base_url.replace(/(?<!\/)\/+$/, '')}${ERROR_REFERENCE_PATH}#${code}`
 
 type Retry = 'never' | 'after_fix' | 'later'
 type Explanation = { cause: string; fix: string; retry: Retry }

@@ -17,7 +17,7 @@ const DOLLARS = /^\d{1,7}(\.\d{1,6})?$/
 /** US dollars for a million tokens, as decimal text. */
 const dollars = z
   .union([z.number().nonnegative().max(1_000_000), z.string().meta({ wire_rules: { pattern: DOLLARS.source } })])
-  .transform(value => (typeof value === 'number' ? value.toFixed(6).replace(/\.?0+$/, '') : value))
+  .transform(value => (typeof value === 'number' ? value.toFixed(6).replace(/\.?(?<!0)0+$/, '') : value))
   .refine(value => DOLLARS.test(value), 'must be US dollars for a million tokens, for example "2.5"')
 const rate = {
   input: dollars.describe('Tokens of the prompt'),

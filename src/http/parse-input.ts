@@ -48,7 +48,7 @@ const shown = (text: string): string =>
 function repeated(endpoint: Endpoint, query: Record<string, unknown>): Record<string, unknown> {
   const result: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(query)) {
-    const name = key.replace(/\[.*$/s, '')
+    const name = key.split('[', 1)[0] ?? ''
     if (name !== key && !Object.hasOwn(endpoint.query.shape, name)) continue
     result[name] = name === key && !Object.hasOwn(result, name) ? value : [result[name] ?? [], value].flat()
   }

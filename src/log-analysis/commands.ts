@@ -82,7 +82,7 @@ export function commandParts(command: string): string[] {
     .split(/\n|&&|\|\||;/)
     .map(part =>
       part
-        .replace(/^[\s({!]+|[\s)}]+$/g, '')
+        .replace(/^[\s({!]+|(?<![\s)}])[\s)}]+$/g, '')
         .replace(/^(?:[A-Za-z_]\w*=\S*\s+)+/, '')
         .replace(/^(?:time|sudo|env|exec|command)\s+(?!-)/, '')
         .split(/\s(?:\||\d?>)/, 1)

@@ -90,7 +90,7 @@ export function worded(template: string, caught: readonly string[]): string {
     .replace(/^``/, 'What it names')
     .replaceAll('``', 'what it names')
     .replace(/ {2,}/g, ' ')
-    .replace(/ +([:,.;])/g, '$1')
+    .replace(/ ([:,.;])/g, '$1')
     .replace(/[:,] ?(?=[.,;]|$)/g, '')
     .trim()
 }

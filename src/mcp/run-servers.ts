@@ -65,7 +65,7 @@ const missingText = (names: string[]) =>
 function targetOf({ settings, credential, sign_in }: ConfiguredServer, variables: Readonly<Record<string, string>>) {
   const missing: string[] = []
   const fill = (text: string) =>
-    text.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g, (_, name: string, fallback?: string) => {
+    text.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]{0,1000}))?\}/g, (_, name: string, fallback?: string) => {
       const value = Object.hasOwn(variables, name) ? variables[name] : fallback
       if (value === undefined) missing.push(name)
       return value ?? ''

@@ -18,7 +18,7 @@ export function costUsd(pricing: Pricing | null, tokens: CountedTokens, now: num
     BigInt(tokens.cache_write_tokens) * microdollars(rate.cache_write) +
     BigInt(tokens.output_tokens) * microdollars(rate.output)
   const digits = picodollars.toString().padStart(13, '0')
-  return `${digits.slice(0, -12)}.${digits.slice(-12)}`.replace(/\.?0+$/, '')
+  return `${digits.slice(0, -12)}.${digits.slice(-12)}`.replace(/\.?(?<!0)0+$/, '')
 }
 
 /** Returns the maximum cost of a call, in US dollars: none of its input is in a cache, and all of it is written to one. Null: the price is unknown. */

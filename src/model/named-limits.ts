@@ -52,7 +52,7 @@ const MAX_INPUT = [
 ]
 const INPUT = [
   /your request has (\d+) input tokens/i,
-  /(\d+) tokens from the input messages/i,
+  /(?<!\d)(\d+) tokens from the input messages/i,
   /\((\d+) in (?:the messages|your prompt)/i,
   /exceed context limit: (\d+) \+ \d+ >/i,
   /given: (\d+) `?inputs`? tokens/i,
@@ -66,7 +66,7 @@ const INPUT = [
 ]
 const REQUESTED = [/exceeded model token limit: \d+ \(requested: (\d+)\)/i, /current length is (\d+) while limit is/i]
 /** OpenRouter counts text and tools apart. */
-const INPUT_PARTS = /(\d+) of (?:text|tool|image) input/gi
+const INPUT_PARTS = /(?<!\d)(\d+) of (?:text|tool|image) input/gi
 const THOUSANDS = /(?<=\d),(?=\d{3}(?!\d))/g
 
 /** Reads a refusal in one line. Numbers that no model can have are left out. */

@@ -78,7 +78,7 @@ export function connectModel(options: ProviderOptions, learned: LearnedModels, i
     accepts_images: api !== 'openai-chat',
     secrets: api_key ? [api_key] : [],
     endpoint: {
-      ...{ api, base_url: base_url.replace(/\/+$/, ''), api_key, name, fetch: endpoint.fetch ?? globalThis.fetch },
+      ...{ api, base_url: base_url.replace(/(?<!\/)\/+$/, ''), api_key, name, fetch: endpoint.fetch ?? globalThis.fetch },
       cost: tokens => costUsd(described.pricing, tokens, Date.now()),
     },
   })

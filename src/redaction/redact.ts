@@ -68,7 +68,7 @@ const PLACEHOLDER = /\[redacted:([A-Za-z_][A-Za-z0-9_]{0,120})\]/g
 const LEVELS = 4
 /** An incomplete escape or terminal control sequence. */
 const HALF_ESCAPE =
-  /(?:(?:\x1b|\\u001b|\\x1b|\\033|\\e)(?:\[[0-?]*[ -/]*)?|\xe2[\x80\x81]?|\xef\xbb?|\\+(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|[0-7]{1,2})?|%[0-9a-fA-F]?|=(?:[0-9a-fA-F]|[ \t]{0,8}\r?)?|&#?[0-9a-zA-Z]{0,8})$/
+  /(?:(?:\x1b|\\u001b|\\x1b|\\033|\\e)(?:\[[0-?]*[ -/]*)?|\xe2[\x80\x81]?|\xef\xbb?|(?<!\\)\\+(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|[0-7]{1,2})?|%[0-9a-fA-F]?|=(?:[0-9a-fA-F]|[ \t]{0,8}\r?)?|&#?[0-9a-zA-Z]{0,8})$/
 const ESCAPE_CHARS = 200
 /** The maximum number of distinct names that are counted; more would be invented by the author of the text. */
 const MAX_NAMES = 50

@@ -171,7 +171,7 @@ function calledHere(hints: CommandHint, parts: Part[]): string {
     if (all.some(other => command.includes(other.as))) return command
     const word = name.replaceAll('.', '\\.')
     return command.replace(
-      new RegExp(`(^|&&\\s*|\\(\\s*|;\\s*)((?:\\w+=\\S+\\s+)*)${word}(?=\\s|$)`),
+      new RegExp(`(^|&&\\s*|\\(\\s*|;\\s*)((?:\\w+=\\S{1,200}\\s+){0,20})${word}(?=\\s|$)`),
       (_, before, env) => `${before}${env}${as}`,
     )
   }, hints.command)

@@ -119,7 +119,7 @@ const whyOffline = (explained: Explained | null) =>
 
 /** Packages that were dropped because the registry does not have them. */
 const absentOf = ({ commands }: Plan) =>
-  commands.flatMap(({ command }) => [...command.matchAll(/'devDependencies\[([^\]]+)\]'/g)].map(([, name]) => name ?? ''))
+  commands.flatMap(({ command }) => [...command.matchAll(/'devDependencies\[([^[\]]+)\]'/g)].map(([, name]) => name ?? ''))
 
 /** Returns the changes that led to success, as text: the person who accepts the commands should know what they skip. */
 function changesOf(evidence: readonly Evidence[]): string {

@@ -73,7 +73,7 @@ export function withoutContinuations(script: string): string {
   return joined.join('\n')
 }
 
-const withoutComment = (line: string) => (/["'`]/.test(line) ? line : line.replace(/(?<=\s)#\s.*$/, '').trimEnd())
+const withoutComment = (line: string) => (/["'`]/.test(line) ? line : line.replace(/(?<=\s)#\s[\s\S]*$/, '').trimEnd())
 
 /** Returns whether a shell leaves the word unchanged. */
 export const isPlainWord = (word: string) => /^[\w@%+=:,./-]{1,200}$/.test(word) && !word.startsWith('-')

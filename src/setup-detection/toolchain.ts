@@ -85,7 +85,7 @@ export const missingText = (tools: readonly Tool[]): string =>
 /** Returns a text about the available programs that are older than requested; null: none, as far as their versions are known. */
 export function tooOldText(tools: readonly Tool[], toolchain: Toolchain): string | null {
   const old = tools.flatMap(({ binary, wanted, from }) => {
-    const least = /^\s*(?:>=|\^|~>?|==)?\s*v?(\d{1,4}(?:\.\d{1,4}){0,2})[^|<]*$/.exec(wanted ?? '')?.[1]
+    const least = /^\s*(?:(?:>=|\^|~>?|==)\s*)?v?(\d{1,4}(?:\.\d{1,4}){0,2})[^|<]*$/.exec(wanted ?? '')?.[1]
     const found = toolchain.get(binary) ?? ''
     const version = /\d{1,4}(?:\.\d{1,4}){1,2}/.exec(found)?.[0]
     if (least === undefined || version === undefined || !isOlder(version, least)) return []

@@ -82,7 +82,7 @@ function valuesOf(text: string): unknown {
 export function jsoncOf(text: string): Values | null {
   // An unclosed construct extends to the end, so that nothing is rescanned from a position within it.
   const plain = text.replace(
-    /("(?:\\[\s\S]|[^"\\])*"?)|\/\/[^\n]*|\/\*(?:[\s\S]*?\*\/|[\s\S]*)/g,
+    /("(?:\\[\s\S]|[^"\\])*"?)|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g,
     (_, string: string | undefined) => string ?? ' ',
   )
   const strict = plain.replace(/("(?:\\[\s\S]|[^"\\])*"?)|,(?=\s*[}\]])/g, (_, string: string | undefined) => string ?? '')

@@ -161,7 +161,7 @@ async function apply(client: pg.Client, { name, sql, digest, needs }: File): Pro
 
 /** Runs each statement in a transaction of its own: a process that ends in between leaves what the next one repeats. */
 async function applyAlone(client: pg.Client, { name, sql, digest, needs }: File): Promise<void> {
-  for (const statement of sql.split(/\n\s*\n/)) {
+  for (const statement of sql.split(/\n[^\S\n]*\n/)) {
     const index = /\bcreate index concurrently if not exists (\w+)/.exec(statement)?.[1]
     if (index !== undefined) await dropUnfinished(client, index)
     await client.query(statement)

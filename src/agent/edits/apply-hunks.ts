@@ -13,7 +13,7 @@ const MAX_LOOSE_LINES = 100_000
 /** A file of one character per byte. `raw`: lines with their endings. `forms`: as text, without endings, in each normal form that was needed. */
 type Lines = { raw: string[]; forms: string[][] }
 
-const LINE = /[^\n]*\n|[^\n]+/g
+const LINE = /[^\n]+\n?|\n/g
 const ENDING = /\r?\n$/
 
 /**

@@ -2,7 +2,7 @@
 export type Change = { patch: string; patch_truncated: boolean }
 
 const PATCH_CHARS = 60_000
-const TAGS = /<(?=\s*\/?\s*(?:commits|change|answer|template|title|description)\b)/gi
+const TAGS = /<(?=\s*(?:\/\s*)?(?:commits|change|answer|template|title|description)\b)/gi
 
 /** Returns a text between tags that it cannot contain. */
 export const quoted = (tag: 'commits' | 'change' | 'answer' | 'template' | 'title' | 'description', text: string): string =>

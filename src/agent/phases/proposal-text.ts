@@ -36,7 +36,7 @@ function subject(title: string): string {
 /** At most the first paragraph's worth of the answer, broken at 72 characters. */
 function wrap(answer: string): string {
   const lines: string[] = []
-  for (const word of (answer.trim().split(/\n\s*\n/)[0] ?? '').slice(0, 1_000).toWellFormed().split(/\s+/)) {
+  for (const word of (answer.trim().split(/\n[^\S\n]*\n/)[0] ?? '').slice(0, 1_000).toWellFormed().split(/\s+/)) {
     const last = lines.at(-1)
     if (last !== undefined && last.length + 1 + word.length <= SUBJECT_CHARS) lines[lines.length - 1] = `${last} ${word}`
     else lines.push(word)

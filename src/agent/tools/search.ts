@@ -70,7 +70,7 @@ function patternError(pattern: string, reported: string): string {
 /** A parenthesis too many closes the group around the pattern, and is reported at the end. */
 function unopenedAt(pattern: string): number {
   let depth = 0
-  for (const { 0: part, index } of pattern.matchAll(/\\.|\[\^?\]?(?:\\.|[^\]])*\]|[()]/gs)) {
+  for (const { 0: part, index } of pattern.matchAll(/\\.|\[\^?\]?(?:\\.|[^\]\\])*\]?|[()]/gs)) {
     if (part === '(') depth++
     else if (part === ')' && --depth < 0) return index
   }

@@ -48,5 +48,5 @@ function address(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.password || url.search || url.hash)
     throw new UsageError(`the address of the service must be like ${default_url}, not ${JSON.stringify(text)}`)
-  return url.href.replace(/\/+$/, '')
+  return url.href.replace(/(?<!\/)\/+$/, '')
 }

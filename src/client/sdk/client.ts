@@ -54,7 +54,7 @@ export type Client = Core & {
  * none.
  */
 export function createClient(options: ClientOptions): Client {
-  const base_url = options.base_url.replace(/\/+$/, '')
+  const base_url = options.base_url.replace(/(?<!\/)\/+$/, '')
   if (!/^https?:\/\/[^/?#]/.test(base_url)) throw new TypeError('base_url must be an http or https address')
   const { organization_id, token, fetch: given } = options
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) throw new TypeError('token must be printable ASCII without blanks')

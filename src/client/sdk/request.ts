@@ -109,7 +109,7 @@ const textOf = async (response: Response) => ({ text: await response.text(), url
 
 /** Returns the cursor in the address of the next page (RFC 8288), which is sent to the client's own address of the service. */
 function nextCursor(link: string | null): string | null {
-  const next = /<([^>]*)>; rel="next"/.exec(link ?? '')?.[1]
+  const next = /<([^<>]*)>; rel="next"/.exec(link ?? '')?.[1]
   return next === undefined ? null : new URL(next, 'http://localhost').searchParams.get('cursor')
 }
 

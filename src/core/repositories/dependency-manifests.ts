@@ -25,7 +25,8 @@ const NAMES = new Set([
   ],
   ...['packages.lock.json', 'nuget.config', 'NuGet.Config', 'global.json', 'Directory.Packages.props', 'Directory.Build.props'],
 ])
-const LIKE = /^(?:[\w.]+[-_])?(?:requirements|constraints)[^/]*\.(?:txt|in|lock)$|\.(?:gemspec|csproj|fsproj|sln|cabal|podspec)$/
+const LIKE =
+  /^(?:[\w.]{1,100}[-_])?(?:requirements|constraints)[^/]{0,200}\.(?:txt|in|lock)$|\.(?:gemspec|csproj|fsproj|sln|cabal|podspec)$/
 /** After one of these, paths begin in another folder than the root of the repository. */
 const OTHER_FOLDER = /(?:^|[\s;&|(])(?:cd|pushd|-C|--prefix|--cwd|--dir|--directory|--project)[\s=]/
 

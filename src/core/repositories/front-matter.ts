@@ -35,7 +35,7 @@ const textOf = (item: unknown): string => (Array.isArray(item) ? item.map(textOf
 
 function lineFields(block: string): Record<string, string> {
   const lines = block.split(/\r?\n/).flatMap(line => {
-    const [, name, value = ''] = /^([\w-]{1,100}):[ \t]*(.*)$/.exec(line) ?? []
+    const [, name, value = ''] = /^([\w-]{1,100}):(.*)$/.exec(line) ?? []
     return name === undefined ? [] : [[name, value.trim().replace(/^(["'])(.*)\1$/, '$2')]]
   })
   return Object.fromEntries(lines)

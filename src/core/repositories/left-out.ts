@@ -5,10 +5,10 @@ const MAX_SUBMODULES = 20
 
 /** Reads the text of `.gitmodules` and `.gitattributes` at the root; null when the clone is complete. */
 export function leftOutBy(gitmodules: string | undefined, gitattributes: string | undefined): LeftOut | null {
-  const submodules = [...(gitmodules ?? '').matchAll(/^[ \t]*path[ \t]*=[ \t]*"?([^"\r\n]{1,200}?)"?[ \t]*$/gm)].map(
-    ([, path = '']) => path,
+  const submodules = [...(gitmodules ?? '').matchAll(/^[ \t]*path[ \t]*=([^\r\n]{1,300})$/gm)].flatMap(
+    ([, value = '']) => /^"?([^"]{1,200})"?$/.exec(value.trim())?.[1] ?? [],
   )
-  const lfs = /^[^#\n]*\sfilter=lfs(\s|$)/m.test(gitattributes ?? '')
+  const lfs = (gitattributes ?? '').split('\n').some(line => /^[^#]*\sfilter=lfs(\s|$)/.test(line))
   return submodules.length === 0 && !lfs ? null : { submodules: submodules.slice(0, MAX_SUBMODULES), lfs }
 }
 

@@ -44,7 +44,8 @@ function playbookBlocks(prompt: string): Block[] {
   const blocks: Block[] = []
   let open: { marks: string; indent: number; block: Block | null; content: string[] } | null = null
   for (const [index, line] of prompt.split(/\r\n|\n|\r/).entries()) {
-    const [, indent = '', marks = '', info = ''] = /^( {0,3})(`{3,}|~{3,})(.*)$/.exec(line) ?? []
+    const [opening = '', indent = '', marks = ''] = /^( {0,3})(`{3,}|~{3,})/.exec(line) ?? []
+    const info = line.slice(opening.length)
     if (!open) {
       if (marks === '' || (marks.startsWith('`') && info.includes('`'))) continue
       const block = info.trim().split(/\s+/)[0] === 'playbook' ? { line: index + 1, text: '', closed: false } : null

@@ -1,7 +1,7 @@
 /** A file with instructions of a repository: its beginning, and the bytes of the whole. `note`: why it has no text, as the end of a sentence. */
 export type InstructionText = { path: string; text: string; bytes: number; truncated: boolean; note?: string }
 
-const MARKS = /<(?=\s*\/?\s*repository_instructions)|\[(?=\s*these instructions of the repository)/gi
+const MARKS = /<(?=\s*(?:\/\s*)?repository_instructions)|\[(?=\s*these instructions of the repository)/gi
 
 /** Returns a text that contains none of the marks of instructions: only the service writes them. The length stays. */
 export const inertMarks = (text: string): string => text.replace(MARKS, '‹')

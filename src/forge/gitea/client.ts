@@ -87,7 +87,7 @@ function failureOf(error: unknown): unknown {
 /** By its `Link` header, otherwise by its total count; a list with neither continues until a page is empty. */
 function hasMore(headers: Headers, seen: number): boolean {
   const link = headers.get('link')
-  if (link !== null) return /<[^>]*>;\s*rel="next"/.test(link)
+  if (link !== null) return /<[^<>]*>;\s*rel="next"/.test(link)
   const total = headers.get('x-total-count')
   return total === null || seen < Number(total)
 }

@@ -9,7 +9,7 @@ type Headers = { link?: string | undefined }
 type Page = { headers: Headers; data: unknown }
 
 /** Returns whether there is another page. Its address is not used. */
-export const hasNext = ({ link }: Headers): boolean => /<[^>]*>;\s*rel="next"/.test(link ?? '')
+export const hasNext = ({ link }: Headers): boolean => /<[^<>]*>;\s*rel="next"/.test(link ?? '')
 
 /** Returns all items of a list, at most `limit`. `list`: the field of a page that has the items; null: the page is a list. */
 export async function allPages<S extends z.ZodType>(

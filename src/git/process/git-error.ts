@@ -39,7 +39,7 @@ const SIGNS: [GitErrorCode, RegExp][] = [
   ],
   [
     'corrupt',
-    /fsck error|error in object|bad object|is corrupt|corrupt (loose|packed)|object file .* is empty|inflate|unable to (read|parse|unpack)|did not receive expected object|missing (blob|tree|commit)|index-pack|unpack-objects|invalid sha1 pointer|bad pack|pack has|unresolved delta|bad tree|broken links/i,
+    /fsck error|error in object|bad object|is corrupt|corrupt (loose|packed)|object file .{0,500} is empty|inflate|unable to (read|parse|unpack)|did not receive expected object|missing (blob|tree|commit)|index-pack|unpack-objects|invalid sha1 pointer|bad pack|pack has|unresolved delta|bad tree|broken links/i,
   ],
 ]
 

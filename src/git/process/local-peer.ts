@@ -74,7 +74,7 @@ async function findGitDir(path: string): Promise<Repository> {
 }
 
 async function follow(file: string, folder: string): Promise<string> {
-  const target = /^gitdir: (.+?)\s*$/.exec(await readFile(file, 'utf8'))?.[1]
+  const target = /^gitdir: (.+)$/.exec((await readFile(file, 'utf8')).trimEnd())?.[1]
   if (!target) throw new GitError('not_a_repository', `${folder} is not a git repository: its .git file cannot be read`)
   return resolve(folder, target)
 }

@@ -93,9 +93,15 @@ export async function pushCommands(
   const refused = commands.map(({ ref }) => {
     const line = lines.get(ref)
     const reason_text = line?.split('\t')[2] ?? 'the remote did not report a result'
-    return [ref, line === undefined || line.startsWith('!') ? (/\((.+)\)$/.exec(reason_text)?.[1] ?? reason_text) : null] as const
+    return [ref, line === undefined || line.startsWith('!') ? inParentheses(reason_text) : null] as const
   })
   return { refused: new Map(refused), hook_output: remoteOutput(stderr) }
+}
+
+/** Returns what the parentheses at the end of git's report contain: its reason. */
+function inParentheses(text: string): string {
+  const from = text.indexOf('(') + 1
+  return from > 0 && text.endsWith(')') && from < text.length - 1 ? text.slice(from, -1) : text
 }
 
 /** `lines`: git's report on each ref: its first character is the result. */

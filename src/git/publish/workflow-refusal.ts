@@ -1,4 +1,4 @@
-const REFUSED = /refusing to allow (?:an?|the) (.+?) to create or update workflow\s+`?([^\s`]+)`?/i
+const REFUSED = /refusing to allow (?:an?|the) (.{1,200}?) to create or update workflow\s+`?([^\s`]+)`?/i
 
 /**
  * Returns what to do about a push that GitHub rejected because the credentials may not change workflow files; null for any other rejection.

@@ -18,7 +18,7 @@ export function branchName({ id, title, prefix, earlier = 0 }: BranchParts): str
     .toLowerCase()
     .replace(/['’]/g, '')
     .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-+|-+$/g, '')
+    .replace(/^-|-$/g, '')
   return `${prefix ?? DEFAULT_BRANCH_PREFIX}run-${id}-${cut(slug) || 'task'}${earlier > 0 ? `-${earlier + 1}` : ''}`
 }
 
@@ -35,5 +35,5 @@ export const foldersOf = (name: string): string[] =>
 function cut(slug: string): string {
   if (slug.length <= 40) return slug
   const end = slug[40] === '-' ? 40 : slug.lastIndexOf('-', 39)
-  return slug.slice(0, end >= 20 ? end : 40).replace(/-+$/, '')
+  return slug.slice(0, end >= 20 ? end : 40).replace(/-$/, '')
 }

@@ -33,7 +33,7 @@ const vitest: Runner = {
     lines.flatMap((line, i): FailedTest[] => {
       const found = /^\s*FAIL {1,2}(?:\|[^|]{1,60}\| )?(\S{1,300}\.[cm]?[jt]sx?(?: > .{1,400}| \[ .{1,300} \]))$/.exec(line)
       if (!found) return []
-      return [{ name: (found[1] ?? '').replace(/ \[ .* \]$/, ''), location: nextLocation(lines, i, 60, AT, /^\s*FAIL {1,2}\S/) }]
+      return [{ name: (found[1] ?? '').replace(/ \[ .{0,400} \]$/, ''), location: nextLocation(lines, i, 60, AT, /^\s*FAIL {1,2}\S/) }]
     }),
 }
 
@@ -64,7 +64,7 @@ const tap: Runner = {
   read: lines =>
     lines.flatMap((line, i): FailedTest[] => {
       const found = /^\s*not ok \d{1,7}(?: -)? (.{1,400})$/.exec(line)
-      const name = found?.[1]?.replace(/ # (?:time|duration)\b.*$/, '')
+      const name = found?.[1]?.replace(/ # (?:time|duration)\b.{0,400}$/, '')
       if (name === undefined || / # (?:TODO|SKIP)\b/i.test(name)) return []
       const below = lines.slice(i + 1, i + 12)
       const end = below.findIndex(one => /^\s*(?:not )?ok \d/.test(one))

@@ -167,7 +167,7 @@ const hint = ({ image }: DockerOptions) =>
 function explain(engine_message: string, { image, runtime }: DockerOptions): string {
   if (/no such image|image not known/i.test(engine_message) && image !== null)
     return `${engine_message}: pull or build it, AGENTRUN_SANDBOX_IMAGE names it`
-  if (runtime !== null && /unknown or invalid runtime|runtime .*not found|invalid runtime name/i.test(engine_message))
+  if (runtime !== null && /unknown or invalid runtime|runtime .{0,200}not found|invalid runtime name/i.test(engine_message))
     return `${engine_message}: the engine must know the runtime ${runtime}, which AGENTRUN_SANDBOX_RUNTIME names`
   if (/failed to load \S+\/bash: permission denied/.test(engine_message))
     return `the runtime ${runtime ?? 'of the engine'} starts no program that its user may not read, as gVisor does not, and process 1 of a sandbox is one: take AGENTRUN_SANDBOX_RUNTIME away`

@@ -45,7 +45,7 @@ function withoutModule(project: Project): Part | null {
 }
 
 function modulesOf(work: string): string {
-  const folders = [...work.matchAll(/^\s*(?:use\s+)?(\.{1,2}(?:\/[\w./-]*)?)\s*$/gm)].map(
+  const folders = [...work.matchAll(/^[ \t]*(?:use[ \t]+)?(\.{1,2}(?:\/[\w./-]*)?)[ \t]*\r?$/gm)].map(
     ([, folder]) => `${folder?.replace(/\/$/, '')}/...`,
   )
   return folders.length === 0 ? './...' : [...new Set(folders)].slice(0, 20).join(' ')

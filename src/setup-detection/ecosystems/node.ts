@@ -9,7 +9,7 @@ const BUILDS = ['build', 'compile', 'typecheck', 'type-check', 'check-types', 't
 const WATCHES = /react-scripts test|\bng test|--watch\b|vitest(?! run)|vue-cli-service test/
 /** Scripts that an install runs in the package itself, such as one that builds what the tests load. */
 const RUN_BY_INSTALL = ['preinstall', 'install', 'postinstall', 'prepublish', 'preprepare', 'prepare', 'postprepare']
-const NO_TESTS = /no test specified|^\s*(?:exit 0|true|echo [^&|;]*)\s*$/
+const NO_TESTS = /no test specified|^\s*(?:(?:exit 0|true)\s*|echo [^&|;]*)$/
 
 /** Returns null when it is not a Node project. */
 export function nodePart(project: Project, toolchain: Toolchain): Part | null {

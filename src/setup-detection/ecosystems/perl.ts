@@ -11,7 +11,7 @@ export function perlPart(project: Project): Part | null {
   const from = project.at(manifest)
   const suggest = (command: string, why: string): Suggestion => ({ command, from, why })
   const text = project.text(manifest) ?? ''
-  const wanted = /^\s*(?:use|require)\s+v?(5[\d._]{1,12})\s*;|MIN_PERL_VERSION['"]?\s*=>\s*['"]?v?(5[\d._]{1,12})/m.exec(text)
+  const wanted = /^[ \t]*(?:use|require)\s+v?(5[\d._]{1,12})\s*;|MIN_PERL_VERSION['"]?\s*=>\s*['"]?v?(5[\d._]{1,12})/m.exec(text)
   const compiled = project.some(/\.xs$/)
   const has_tests = project.some(/^t\/(?:.*\/)?[^/]+\.t$/) || (manifest.endsWith('.PL') && project.has('test.pl'))
   const alone = project.some(/^t\/.+\/[^/]+\.t$/) ? 'prove -lr t' : 'prove -l t'
@@ -39,7 +39,7 @@ export function perlPart(project: Project): Part | null {
 
 /** Returns the module that the distribution is named after, or the topmost one. */
 function mainModule(project: Project, manifest: string): string | null {
-  const name = /^\s*['"]?(?:DIST|module_)?NAME['"]?\s*(?:=>|=)\s*['"]?([\w:-]{1,100})/im.exec(manifest)?.[1]?.replaceAll('-', '::')
+  const name = /^[ \t]*['"]?(?:DIST|module_)?NAME['"]?\s*(?:=>|=)\s*['"]?([\w:-]{1,100})/im.exec(manifest)?.[1]?.replaceAll('-', '::')
   if (name !== undefined && project.has(`lib/${name.replaceAll('::', '/')}.pm`)) return name
   const depth = (path: string) => path.split('/').length
   const path = project.matching(MODULE).sort((a, b) => depth(a) - depth(b) || a.length - b.length)[0]

@@ -72,7 +72,7 @@ function lintOf(project: Project, manifest: { [key: string]: unknown } | null): 
     .filter(path => path !== '' && isPlainWord(path))
   const found = [...new Set(folders)]
     .slice(0, MAX_FOLDERS)
-    .filter(path => project.some(new RegExp(`^${path.replaceAll('.', '\\.')}/.*\\.php$`)))
+    .filter(path => project.some(new RegExp(`^${RegExp.escape(path)}/.*\\.php$`)))
     .slice(0, 5)
   return found.length === 0 ? [] : [`! find ${found.join(' ')} -name '*.php' -exec php -l {} \\; | grep -v '^No syntax errors'`]
 }

@@ -59,7 +59,7 @@ export function pythonNeeds(project: Project): PythonNeeds {
     ...extras.flatMap(name => [...asTexts(optional[name]), ...lines(cfg['options.extras_require']?.[name] ?? '')]),
     ...groups.flatMap(name => [...asTexts(groups_of[name]), ...namesOf(valueAt(poetry_groups, name, 'dependencies'))]),
     ...chosen.filter(path => /dev|test/.test(path)).flatMap(path => lines(project.text(path) ?? '')),
-    ...lines(/tests_require\s*=\s*\[([^\]]*)\]/.exec(setup)?.[1]?.replace(/[,'"]+/g, '\n') ?? ''),
+    ...lines(/tests_require\s*=\s*\[([^\]]{0,2000})\]/.exec(setup)?.[1]?.replace(/[,'"]+/g, '\n') ?? ''),
   ]
   const all = [...named, ...for_tests]
   const declared = all.some(line => /^pytest\b/i.test(line))
@@ -131,11 +131,11 @@ function readIni(text: string): Ini {
   let key = ''
   for (const line of text.split('\n').slice(0, 5_000)) {
     const heading = /^\[([^\]]{1,100})\]/.exec(line)?.[1]
-    const [, name, value] = /^([\w.:-]{1,100})\s*[=:]\s*(.*)$/.exec(line) ?? []
+    const [, name, value] = /^([\w.:-]{1,100})\s*[=:](.*)$/.exec(line) ?? []
     if (heading !== undefined) ini[heading] = section = Object.create(null)
     else if (name !== undefined) {
       key = name
-      section[key] = value ?? ''
+      section[key] = (value ?? '').trimStart()
     } else if (/^\s+\S/.test(line) && key in section) section[key] += `\n${line.trim()}`
   }
   return ini

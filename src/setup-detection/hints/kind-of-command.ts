@@ -40,7 +40,7 @@ const LEFT_OUT: [RegExp, string][] = [
   [/[\0\u001b]/, 'has control characters'],
 ]
 
-const NODE = '(?:npm|(?:~/\\.local/bin/)?(?:pnpm|yarn)|bun|npx(?:\\s+--?\\w+)*\\s+(?:pnpm|yarn)\\S*)'
+const NODE = '(?:npm|(?:~/\\.local/bin/)?(?:pnpm|yarn)|bun|npx(?:\\s+--?\\w+){0,10}\\s+(?:pnpm|yarn)\\S*)'
 const PIP = '(?:\\S*pip3?|(?:\\S*python3?)\\s+-m\\s+pip|uv\\s+pip)'
 
 const RULES: Rule[] = [
@@ -112,7 +112,7 @@ const RULES: Rule[] = [
     'php',
   ],
   [/^\S*composer\b/, 'left_out', 'php'],
-  [/^(?:\w+=\S+\s+)*perl\s+(?:-\S+\s+)*(?:Makefile|Build)\.PL\b/, 'install', 'perl'],
+  [/^(?:\w+=\S+\s+){0,20}perl\s+(?:-\S+\s+)*(?:Makefile|Build)\.PL\b/, 'install', 'perl'],
   [/^(?:\w+=\S+\s+)*(?:prove\b|(?:perl\s+)?\.?\/?Build\s+test\b)/, 'test', 'perl'],
   [/^(?:perl\s+)?(?:\.\/)?Build\s*$/, 'build', 'perl'],
   [/^(?:cpanm?|cpan[-_]\S+|dzil|minil|carton|(?:perl\s+)?(?:\.\/)?Build\s)\b/, 'left_out', 'perl'],

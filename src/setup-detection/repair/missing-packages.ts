@@ -59,7 +59,7 @@ export const MISSING: readonly [RegExp, (name: string) => string][] = [
   ],
   // Optional features are reported in lines that begin with dashes.
   [
-    /(?:^|\n)\s*Could NOT find (\w{1,60})/,
+    /(?:^|\n)[^\S\n]*Could NOT find (\w{1,60})/,
     name => `CMake does not find ${name}.${inDebian(packageOfLibrary(name) ?? packageOfProgram(name.toLowerCase()))}`,
   ],
   [

@@ -23,12 +23,12 @@ const TEST_MODULES: { [module: string]: string } = {
   },
 }
 const PLUGINS: [RegExp, string][] = [
-  [/unrecognized arguments:[^\n]*--cov|no such option: --cov/, 'pytest-cov'],
-  [/unrecognized arguments:[^\n]*(?:-n\b|--numprocesses|--dist)/, 'pytest-xdist'],
-  [/unrecognized arguments:[^\n]*--timeout|Unknown config option: timeout/, 'pytest-timeout'],
+  [/unrecognized arguments:[^\n]{0,1000}--cov|no such option: --cov/, 'pytest-cov'],
+  [/unrecognized arguments:[^\n]{0,1000}(?:-n\b|--numprocesses|--dist)/, 'pytest-xdist'],
+  [/unrecognized arguments:[^\n]{0,1000}--timeout|Unknown config option: timeout/, 'pytest-timeout'],
   [/Unknown config option: asyncio_|async def functions are not natively supported/, 'pytest-asyncio'],
   [/fixture 'mocker' not found/, 'pytest-mock'],
-  [/fixture 'benchmark' not found|unrecognized arguments:[^\n]*--benchmark/, 'pytest-benchmark'],
+  [/fixture 'benchmark' not found|unrecognized arguments:[^\n]{0,1000}--benchmark/, 'pytest-benchmark'],
 ]
 
 /** Returns the packages that the output of a failing test misses: of modules, and of plugins of pytest. */

@@ -20,7 +20,7 @@ const PNPM = /\bpnpm install\b/
 const YARN1 = /\byarn install --non-interactive\b/
 const YARN = /(?:\byarn|yarn-[\w.]+\.cjs) install\b(?! --non-interactive)/
 const SCRIPT_FAILED =
-  /npm error (?:command failed|path [^\n]*\n(?:npm error )?command failed)|npm error code (?:ELIFECYCLE|\d+)\b|gyp ERR!|husky|ELIFECYCLE|\berror Command failed|Command failed with exit code|node-pre-gyp|prebuild-install/
+  /npm error (?:command failed|path [^\n]{0,500}\n(?:npm error )?command failed)|npm error code (?:ELIFECYCLE|\d+)\b|gyp ERR!|husky|ELIFECYCLE|\berror Command failed|Command failed with exit code|node-pre-gyp|prebuild-install/
 
 const ABSENT =
   /No matching version found for (@?[\w./-]{1,120}?)@|'(@?[\w./-]{1,120}?)@[^'\n]{0,100}' (?:is not in this registry|could not be found)/
@@ -30,7 +30,7 @@ function withoutAbsent(command: string, output: string, needs: readonly string[]
   const [, one, other] = ABSENT.exec(output) ?? []
   const name = one ?? other ?? ''
   const install = command.split(' && ').find(part => part.startsWith('npm install')) ?? command
-  const known = [...command.matchAll(/'devDependencies\[([^\]]+)\]'/g)].map(([, known]) => known ?? '')
+  const known = [...command.matchAll(/'devDependencies\[([^[\]]+)\]'/g)].map(([, known]) => known ?? '')
   if (name === '' || known.includes(name) || needs.includes(name)) return [command]
   const keys = [...known, name].map(key => `'devDependencies[${key}]'`).join(' ')
   return [`npm pkg delete ${keys} && ${install} && git checkout -- package.json`]
@@ -39,7 +39,7 @@ function withoutAbsent(command: string, output: string, needs: readonly string[]
 export const COMMAND_RULES: readonly CommandRule[] = [
   {
     ...{ id: 'npm_lock', why: 'the lockfile does not go with package.json', command: /\bnpm ci\b/ },
-    output: /EUSAGE|in sync|Missing: [^\n]* from lock file|can only install with an existing package-lock/,
+    output: /EUSAGE|in sync|Missing: [^\n]{0,500} from lock file|can only install with an existing package-lock/,
     to: swap(/\bnpm ci\b/, 'npm install --no-audit --no-fund'),
   },
   {
@@ -60,13 +60,13 @@ export const COMMAND_RULES: readonly CommandRule[] = [
   },
   {
     ...{ id: 'uv_lock', why: 'the lockfile does not go with pyproject.toml', command: /\buv sync --locked/ },
-    output: /lockfile[^\n]* needs to be updated|outdated/i,
+    output: /lockfile[^\n]{0,500} needs to be updated|outdated/i,
     to: swap(/ --locked/, ''),
   },
   {
     ...{ id: 'poetry_lock', why: 'the lockfile does not go with pyproject.toml', command: /\bpoetry install\b/ },
     output: /changed significantly|not up to date|lock file is not compatible/,
-    to: command => [command.replace(/poetry install.*$/, 'poetry lock'), command],
+    to: command => [command.replace(/poetry install.{0,1000}$/, 'poetry lock'), command],
   },
   {
     ...{ id: 'cargo_lock', why: 'the lockfile does not go with Cargo.toml', command: /^cargo .*--locked/ },
@@ -116,7 +116,7 @@ export const COMMAND_RULES: readonly CommandRule[] = [
     ...{ id: 'workspace_protocol', why: 'npm does not know the workspace protocol', command: NPM },
     ...{
       output: /EUNSUPPORTEDPROTOCOL/,
-      to: command => ['npm install --global @yarnpkg/cli-dist@4', command.replace(/\bnpm (?:ci|install).*$/, 'yarn install')],
+      to: command => ['npm install --global @yarnpkg/cli-dist@4', command.replace(/\bnpm (?:ci|install).{0,1000}$/, 'yarn install')],
     },
   },
   {
@@ -168,7 +168,7 @@ export const COMMAND_RULES: readonly CommandRule[] = [
   },
   {
     ...{ id: 'extras', why: 'the package has no such extras', command: /^\.venv\/bin\/pip install -e '\.\[/ },
-    ...{ output: /does not provide the extra|Invalid requirement/i, to: swap(/-e '\.\[[^\]]*\]'/, '-e .') },
+    ...{ output: /does not provide the extra|Invalid requirement/i, to: swap(/-e '\.\[[^[\]]*\]'/, '-e .') },
   },
   {
     ...{ id: 'cmake_policy', why: 'it was written for a CMake that is no longer', command: /^cmake -S/ },

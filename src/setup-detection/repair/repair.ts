@@ -8,7 +8,7 @@ export type Repair = { id: string; why: string; commands: Step[]; proof?: string
 
 /** Modules of the repository itself that its build creates. */
 const NOT_BUILT =
-  /Cannot find (?:module|package) '(?:\.{1,2}\/|\/workspace\/|file:)[^'\n]*'|ERR_MODULE_NOT_FOUND|Failed to resolve entry for package|ENOENT[^\n]*\/(?:dist|lib|build|out|es|esm|cjs)\/|Can't resolve '\.[^'\n]*(?:dist|build|lib)|TS6305|Not found: \/workspace\/\S*(?:dist|lib|build|out)\/|Cannot find module '@[\w-]+\/[\w-]+' or its corresponding type|Could not resolve "[^"\n]*(?:dist|build)\b/
+  /Cannot find (?:module|package) '(?:\.{1,2}\/|\/workspace\/|file:)[^'\n]*'|ERR_MODULE_NOT_FOUND|Failed to resolve entry for package|ENOENT[^\n]{0,500}\/(?:dist|lib|build|out|es|esm|cjs)\/|Can't resolve '\.[^'\n]*(?:dist|build|lib)|TS6305|Not found: \/workspace\/\S*(?:dist|lib|build|out)\/|Cannot find module '@[\w-]+\/[\w-]+' or its corresponding type|Could not resolve "[^"\n]*(?:dist|build)\b/
 
 /** Returns a change for a failing setup command. `line`: its failing part. */
 export function repairCommand(commands: Step[], n: number, line: string, failed: Failed, applied: ReadonlySet<string>): Repair | null {
@@ -42,7 +42,7 @@ export function repairForProof(
     const wanted = missingPythonPackages(text)
     const id = `python_modules ${wanted.join(' ')}`
     if (wanted.length > 0 && !applied.has(id)) return withModules(commands, wanted, id, proof)
-    const installed = commands.some(({ command }) => /pip install .*-e |\b(?:uv sync|poetry install)\b/.test(command))
+    const installed = commands.some(({ command }) => /pip install .{0,1000}-e |\b(?:uv sync|poetry install)\b/.test(command))
     if (/PackageNotFoundError|No package metadata was found/.test(text) && !installed && !applied.has('python_package'))
       return {
         ...withModules(commands, ['-e .'], 'python_package', proof),

@@ -5,8 +5,8 @@ import { visible } from './visible.ts'
 /** A part of terminal output with one style. The 16 standard colours are classes; others are CSS colours. */
 type AnsiPart = { text: string; classes: string; color?: string; background?: string; href?: string }
 
-const tag = /<(\/?)(span|a)((?:\s+[a-z]+="[^"]*")*)>/g
-const attribute = /([a-z]+)="([^"]*)"/g
+const tag = /<(\/?)(span|a)((?:\s+[a-z]+="[^"<>]*")*)>/g
+const attribute = /(?<![a-z])([a-z]+)="([^"]*)"/g
 const entities: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#x27;': "'" }
 const plain = (html: string) => html.replace(/&(?:amp|lt|gt|quot|#x27);/g, entity => entities[entity] ?? entity)
 /** Any OSC string, ended by BEL or ST: titles, clipboard writes, notifications. Hyperlinks (OSC 8) are left to ansi_up. */

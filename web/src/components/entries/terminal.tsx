@@ -12,7 +12,7 @@ type Props = { text: string; open: boolean; on_toggle: () => void; note?: string
 /** Output of a program: its first lines, the last ones if it failed, or all of it in a scrolling box. */
 export function Terminal({ text, open, on_toggle, note, failed = false }: Props) {
   const [near, setNear] = useState(false)
-  const output = text.replace(/\n+$/, '')
+  const output = text.replace(/(?<!\n)\n+$/, '')
   if (output === '' && !note) return null
   return (
     <div

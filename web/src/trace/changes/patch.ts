@@ -28,7 +28,7 @@ function pathOfPart(part: string): string | null {
   if (renamed !== undefined) return unquote(renamed)
   // Only a mode, or a binary file: `diff --git a/x b/x`, both names the same.
   const line = head.split('\n', 1)[0]?.slice('diff --git '.length) ?? ''
-  const quoted = /("b\/(?:[^"\\]|\\.)*")$/.exec(line)?.[1]
+  const [quoted] = /^"b\/(?:[^"\\]|\\.)*"$/.exec(line.slice(line.lastIndexOf(' "b/') + 1)) ?? []
   return (quoted ? unquote(quoted) : line.slice((line.length + 1) / 2)).replace(/^b\//, '') || null
 }
 

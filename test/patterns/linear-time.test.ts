@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest'
+import { superLinear } from './linear-time.ts'
+import { patternsOf, sourcePatterns } from './source-patterns.ts'
+
+/** Patterns that the checker reports although no text makes them slow, or that see only short ones. */
+const REVIEWED: Record<string, string> = {
+  '(?:(?:[\\r\\n]|\\\\r|\\\\n)+[ \\t+-]?[ \\t]{0,40}(?:[A-Za-z0-9-]{2,40}: [^\\r\\n\\\\]{0,200}|[A-Za-z0-9+/=]{1,200}))+':
+    'The lines of a private key. Sticky, and no line contains a line end or a backslash, so there is one way to divide them.',
+}
+
+/** What is inserted into patterns at run time: text that matches itself, or text of the service. */
+const INSERTED: Record<string, string> = {
+  "name.replace(/\\W/g, '\\\\$&')": 'escaped',
+  'RegExp.escape(name)': 'escaped',
+  'RegExp.escape(path)': 'escaped',
+  "q.replace(/[\\\\^$.*+?()[\\]{}|/]/g, '\\\\$&')": 'escaped',
+  "[...new Set(shapes.flatMap(({ marks }) => marks))].map(escaped).join('|')": 'escaped',
+  'limits.session_id_chars': 'a number',
+  SHORTEST_REST: 'a number',
+  "path.replace(/\\{\\w+\\}/g, '[^/]+')": 'paths of the contract, whose parts contain no slash',
+  name: 'names in the same file',
+  folder: 'test or tests',
+  word: 'names of programs in the tables of the detection',
+  pattern: 'a literal of the table above it, which is checked as such',
+}
+
+/** Lists of literals that are joined as alternatives, by their file. */
+const JOINED: Record<string, string> = {
+  'src/core/runs/search/searched-text.ts': 'the keys of entries and their literals',
+  'src/model/named-limits.ts': 'ten messages without an unbounded repetition',
+}
+
+const patterns = sourcePatterns()
+
+test('every regular expression of the code takes linear time for any text', () => {
+  expect(patterns.length).toBeGreaterThan(1_300)
+  const slow = patterns.flatMap(({ where, source, flags }) => {
+    const problem = source === null || source in REVIEWED ? null : superLinear(source, flags)
+    return problem === null ? [] : [`${where} /${source}/${flags}: ${problem}`]
+  })
+  expect(slow).toEqual([])
+})
+
+test('no text from outside becomes a pattern', () => {
+  const unknown = patterns.flatMap(({ where, inserted }) =>
+    inserted.filter(code => !(code in INSERTED) && !((where.split(':')[0] ?? '') in JOINED)).map(code => `${where} inserts ${code}`),
+  )
+  expect(unknown).toEqual([])
+})
+
+test('the exceptions are in use', () => {
+  const [sources, inserted] = [patterns.map(({ source }) => source), patterns.flatMap(pattern => pattern.inserted)]
+  const files = patterns.filter(pattern => pattern.inserted.length > 0).map(({ where }) => where.split(':')[0])
+  expect(Object.keys(REVIEWED).filter(source => !sources.includes(source))).toEqual([])
+  expect(Object.keys(INSERTED).filter(code => !inserted.includes(code))).toEqual([])
+  expect(Object.keys(JOINED).filter(file => !files.includes(file))).toEqual([])
+})
+
+test('literals, calls of RegExp and constant parts are found, comments and texts are not', () => {
+  const code = [
+    '// /a+a+/',
+    'const NAME = String.raw`\\w+`, WORD = /b*/, text = "/c+/"',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code.
+    'const all = [/d/gi, new RegExp("e+"), RegExp(`^${NAME}${WORD.source}${given}$`, "m"), new RegExp(given)]',
+    'const half = 4 / 2 / 1',
+  ].join('\n')
+  expect(patternsOf('a.ts', code).map(({ where: _, ...pattern }) => pattern)).toEqual([
+    { source: 'b*', flags: '', inserted: [] },
+    { source: 'd', flags: 'gi', inserted: [] },
+    { source: 'e+', flags: '', inserted: [] },
+    { source: '^\\w+b*x$', flags: 'm', inserted: ['given'] },
+    { source: null, flags: '', inserted: ['given'] },
+  ])
+})
+
+test.each([
+  ['<(?=\\s*\\/?\\s*repository)', 'gi'],
+  ['\\((.+)\\)$', ''],
+  ['\\/+$', ''],
+  ['\\s+$', ''],
+  ['^\\s*a?\\s*b', ''],
+  ['^(.*?)\\s*$', ''],
+  ['(a+)+$', ''],
+  ['^(?:a|a)*b', ''],
+  ['^(?:\\\\.|[^\\]])*\\]', 's'],
+  ['^(?:a|ab|b)*c', ''],
+  ['<[^>]*>', 'g'],
+  ['error .*failed', ''],
+  ['unrecognized arguments:[^\\n]*--cov', ''],
+  ['^a.*error.*error b', ''],
+  ['^\\s*x', 'm'],
+  ['("b\\/(?:[^"\\\\]|\\\\.)*")$', ''],
+  ['^(?:[\\w.]+[-_])?requirements[^/]*\\.txt$', ''],
+  ['(?:foo.*bar)?x', ''],
+  ['[^\\n]*\\n|[^\\n]+', 'g'],
+  ['^(?:foo .*, )*x', ''],
+])('a slow pattern is found: /%s/%s', (source, flags) => {
+  expect(superLinear(source, flags)).not.toBeNull()
+})
+
+test.each([
+  ['<(?=\\s*(?:\\/\\s*)?repository)', 'gi'],
+  ['(?<!\\/)\\/+$', ''],
+  ['<[^<>]*>', 'g'],
+  ['error .{0,500}failed', ''],
+  ['^error: .*failed', 'm'],
+  ['^[a-z0-9]+(?:-[a-z0-9]+)*$', ''],
+  ['<!--[\\s\\S]*?(?:-->|$)', 'g'],
+  ['\\s*x', 'y'],
+  ['a.*', 'g'],
+  ['^(?:foo|fob)*c', ''],
+  ['^[ \\t]*x', 'm'],
+  ['"(?:[^"\\\\]|\\\\.)*"?', 'g'],
+])('a fast pattern is accepted: /%s/%s', (source, flags) => {
+  expect(superLinear(source, flags)).toBeNull()
+})
