@@ -1,4 +1,11 @@
-import { type CallToolResult, Client, type Transport, type VersionNegotiationOptions } from '@modelcontextprotocol/client'
+import {
+  type CallToolResult,
+  Client,
+  type ClientOptions,
+  type JsonSchemaValidatorResult,
+  type Transport,
+  type VersionNegotiationOptions,
+} from '@modelcontextprotocol/client'
 import { orAborted } from '../core/abort.ts'
 import { deadline } from '../core/deadline.ts'
 import { settledWithin } from '../core/timeout.ts'
@@ -41,6 +48,16 @@ type Link = {
   redacted?: <T>(value: T) => Promise<T>
 }
 
+/**
+ * Results are shown to the model, which needs no proof that they match. Validation would execute the regular expressions of the server's own
+ * schema on the event loop, against a text of its own.
+ */
+const NO_VALIDATION: ClientOptions['jsonSchemaValidator'] = {
+  getValidator<T>() {
+    return (data: unknown): JsonSchemaValidatorResult<T> => ({ valid: true, data: data as T, errorMessage: undefined })
+  },
+}
+
 /** Connects to a server and lists its tools. Rejects with McpError, or with the reason of `signal`; then nothing of the connection is left. */
 export async function connectServer(link: Link, { timeout_ms, signal }: Limits): Promise<McpConnection> {
   const { transport, traffic, over, mode, endSession, redacted = async value => value } = link
@@ -56,6 +73,7 @@ export async function connectServer(link: Link, { timeout_ms, signal }: Limits):
       capabilities: {},
       ...(mode !== undefined && { versionNegotiation: { mode } }),
       inputRequired: { autoFulfill: false },
+      jsonSchemaValidator: NO_VALIDATION,
       listMaxPages: MAX_PAGES,
       listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged } },
     },

@@ -24,6 +24,8 @@ const lists = {
       inputSchema: { type: 'object', properties: Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`p${i}`, {}])) },
     }),
   ],
+  /** Takes twice the time for each further letter of the result, where it is validated. */
+  schema: () => [tool('act', { outputSchema: { type: 'object', properties: { letters: { type: 'string', pattern: '^(a+)+$' } } } })],
   secret: () => [tool('leak', { description: `The value is ${process.env.LEAKED}.` })],
 }
 const text = text => ({ content: [{ type: 'text', text }] })
@@ -61,6 +63,7 @@ const calls = {
       { type: 'image', mimeType: 'image/tiff', data: 'AAAA' },
     ],
   }),
+  schema: () => ({ ...text('matches nothing'), structuredContent: { letters: `${'a'.repeat(32)}!` } }),
   secret: () => text(`It is ${process.env.LEAKED}`),
   count: ({ text: file }) => {
     appendFileSync(file, 'called\n')

@@ -58,6 +58,11 @@ test('descriptions are cut, have no marks of the service, and are nowhere but in
   ])
 })
 
+test('the pattern in the schema of a result is not executed', async () => {
+  const { results } = await used.play('schema')
+  expect(results).toMatchObject([{ tool_output: { status: 'ok', text: 'matches nothing' } }])
+})
+
 test('tools that change during a turn stay as they were until the next turn, and the agent learns it once', async () => {
   const { results, requests } = await used.play('change-tools', { calls: 2 })
   expect(results.map(({ tool_output }) => tool_output.note)).toEqual([expect.stringContaining('from the next turn on'), undefined])
