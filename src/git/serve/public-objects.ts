@@ -7,7 +7,7 @@ import { isSha } from '../refs/ref-name.ts'
 const SEARCH_MS = 20_000
 
 /** The branches and tags of a mirror: their names, and the objects that they point to. Texts are latin1. */
-export type PublicRefs = { names: Set<string>; objects: Set<string> }
+type PublicRefs = { names: Set<string>; objects: Set<string> }
 
 type Search = { git_dir: string; signal: AbortSignal }
 
@@ -25,7 +25,7 @@ export async function publicRefs(host: GitHost, repository_id: number, signal: A
 }
 
 /**
- * Returns those of the objects that no branch and no tag reaches, and those that do not exist: a client cannot tell them apart. Of `marks`
+ * Returns those of the objects that no branch and no tag reaches, and those that do not exist: for a client they are the same. Of `marks`
  * only commits count, everything else is hidden. GitError, `timeout` after 20 s.
  */
 export async function hiddenObjects(

@@ -2,7 +2,7 @@ import type { GitHost } from '../process/git-host.ts'
 import type { FetchLine } from './fetch-request.ts'
 import { hiddenObjects, publicRefs } from './public-objects.ts'
 
-/** In place of what a client has: the number of these lines decides which parts the response has. */
+/** Replaces a hidden object that a client has: whether there are such lines decides which parts the response has. */
 const NO_OBJECT = '0'.repeat(40)
 
 /**

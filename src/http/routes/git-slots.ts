@@ -1,6 +1,6 @@
 import { ServiceError } from '../../core/service-error.ts'
 
-export type SlotHolder = { organization_id: number; user_id: number }
+type SlotHolder = { organization_id: number; user_id: number }
 
 /**
  * `yields`: from now on only the client delays the end, and `end` cuts it off. `release`: the holder has ended; calling it again has no

@@ -20,7 +20,7 @@ export async function insertAuthorizationCode(db: Db, code: AuthorizationCode, s
   })
 }
 
-export type LockedCode = AuthorizationCode & { expired: boolean; used: boolean }
+type LockedCode = AuthorizationCode & { expired: boolean; used: boolean }
 
 /** Returns a code and holds it, so that it is exchanged once; undefined when it is unknown. */
 export async function lockAuthorizationCode(db: Db, digest: Buffer): Promise<LockedCode | undefined> {

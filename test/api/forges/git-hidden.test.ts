@@ -106,14 +106,14 @@ test('an end of history in a private commit does not make its parents public', a
   for (const end of ends)
     for (const depth of depths) {
       const lines = [`want ${objects.main}`, `shallow ${end}`, depth]
-      const told = [...takePack(await fetch2(...lines, 'done')), ...takePack(await fetch0(lines, ['done']))]
-      expect(told.filter(line => line.includes('unshallow') || line.includes(objects.gone))).toEqual([])
+      const lines_of_response = [...takePack(await fetch2(...lines, 'done')), ...takePack(await fetch0(lines, ['done']))]
+      expect(lines_of_response.filter(line => line.includes('unshallow') || line.includes(objects.gone))).toEqual([])
     }
   takePack(await fetch2(`want ${objects.main}`, `shallow ${objects.gone}`, 'deepen 1', 'deepen-relative', 'done'))
   expect(privateOnes().filter(has)).toEqual([])
 })
 
-test('a private object as something that the client has is answered like one that does not exist', async () => {
+test('a private object as something that the client has gets the response of one that does not exist', async () => {
   const base = app.git('rev-parse', 'main^')
   expect(takePack(await fetch2(`want ${objects.main}`, `have ${base}`))).toContain(`ACK ${base}`)
   const expected = takePack(await fetch2(`want ${objects.main}`, `have ${MISSING}`))
@@ -145,7 +145,7 @@ test('a private ref cannot be excluded, and a public one by every name', async (
   for (const name of ['old', 'heads/old', 'refs/heads/old']) expect(await excluded(name)).toContain('shallow-info,shallow ')
 })
 
-test('no other command of protocol 2 says anything about an object', async () => {
+test('no other command of protocol 2 reports anything about an object', async () => {
   for (const command of ['object-info', 'bundle-uri']) {
     const body = Buffer.concat([pktLine(`command=${command}`), DELIMITER, pktLine('size'), pktLine(`oid ${objects.blob}`), FLUSH])
     expect(takePack(await post(2, body))).toEqual(['ERR the commands here are ls-refs and fetch'])
