@@ -20,6 +20,8 @@ export const limits = {
   repository_url_chars: 2_000,
   rules_chars: 20_000,
   branch_prefix_chars: 60,
+  approval_paths: 50,
+  approval_path_chars: 100,
   check_retries: 10,
   check_names: 100,
   check_name_chars: 200,

@@ -480,6 +480,7 @@ create table organizations (
   agent_permissions text,
   created_by_user_id bigint,
   branch_prefix text,
+  approval_paths text[],
   constraint organizations_agent_permissions_check CHECK ((agent_permissions = ANY (ARRAY['allow'::text, 'ask'::text, 'deny'::text]))),
   constraint organizations_budget_usd_per_month_check CHECK ((budget_usd_per_month >= (0)::numeric)),
   constraint organizations_created_by_user_id_fkey FOREIGN KEY (created_by_user_id) REFERENCES users(id) ON DELETE SET NULL,

@@ -90,6 +90,7 @@ describe('the organization', () => {
     )
     expect(await get('settings')).toMatchObject({ max_concurrent_runs: 3, budget_usd_per_month: '12.5' })
     expect((await cli(['settings', 'set', '--agent-permissions', 'ask'])).out).toMatch(/^agent_permissions +ask$/m)
+    expect((await cli(['settings', 'set', '--approval-paths', 'infra/,*.sql'])).out).toMatch(/^approval_paths +infra\/,\*\.sql$/m)
     expect(await cli(['settings', 'set', '--agent-permissions', 'never'])).toMatchObject({
       ...{ code: 1, err: expect.stringContaining('agent_permissions') },
     })

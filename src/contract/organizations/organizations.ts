@@ -24,6 +24,12 @@ const settings = {
     'Response to requests of agents of other vendors for permissions, if no stricter one is set for the agent; null: the one of the agent',
   ),
   branch_prefix: z.string().nullable().describe('Beginning of the names of its runs’ branches; null: `agent/`'),
+  approval_paths: z
+    .array(z.string())
+    .nullable()
+    .describe(
+      'Globs of files: a commit that changes one waits for an approval before it is pushed; null: none beyond those of the service',
+    ),
   rules: z.string().nullable().describe('Given to the agent of every run'),
   max_concurrent_runs: z.int().nullable().describe('Maximum number of runs that are active at the same time; null: no limit'),
   budget_usd_per_month: money.nullable().describe('The cost limit per month (UTC) in US dollars; null: no limit'),
@@ -35,6 +41,7 @@ const settings_example = {
   ...{
     agent_permissions: null,
     branch_prefix: null,
+    approval_paths: ['infra/', '*.sql'],
     rules: 'Every change has a test.',
     max_concurrent_runs: 4,
     budget_usd_per_month: '250',
@@ -88,6 +95,13 @@ export const UpdateOrganizationInput = z
     branch_prefix: branchPrefixInput.describe(
       'Beginning of the names of branches of runs where the repository sets none, for a server that accepts only such names: `run-{id}-{words}` follows it; null: `agent/`',
     ),
+    approval_paths: z
+      .array(text(1, limits.approval_path_chars, { trim: true }))
+      .max(limits.approval_paths)
+      .nullish()
+      .describe(
+        'Globs of files, in addition to those of the service, whose change waits for an approval before it is pushed. `*` is any part of a name, `**` any folders, `/` at the end everything below; a glob with a `/` inside begins at the root. Null or empty: none',
+      ),
     rules: text(0, limits.rules_chars, { trim: true }).nullish().describe('Given to the agent of every run; null or empty: none'),
     max_concurrent_runs: z.int().min(1).max(10_000).nullish().describe('Further runs wait in the queue; null: no limit'),
     budget_usd_per_month: moneyInput

@@ -17,13 +17,15 @@ export type OrganizationRow = {
   review: ReviewMode | null
   agent_permissions: AgentPermissions | null
   branch_prefix: string | null
+  /** Globs of files whose change needs an approval. */
+  approval_paths: string[] | null
   rules: string | null
   max_concurrent_runs: number | null
   budget_usd_per_month: string | null
   runs_per_month: number | null
 }
 const columns = `o.id, o.name, o.enable_pr_creation, o.enable_rules_detection, o.default_repository_id, o.default_model, o.reasoning_effort, o.review,
-  o.agent_permissions, o.branch_prefix, o.rules, o.max_concurrent_runs, o.budget_usd_per_month, o.runs_per_month`
+  o.agent_permissions, o.branch_prefix, o.approval_paths, o.rules, o.max_concurrent_runs, o.budget_usd_per_month, o.runs_per_month`
 
 /** Returns an organization; undefined when it does not exist. The caller has checked the membership. */
 export async function getOrganization(db: Db, organization_id: number): Promise<OrganizationRow | undefined> {
@@ -103,7 +105,8 @@ export async function updateOrganization(db: Db, organization_id: number, change
         reasoning_effort = case when $17 then $18 else reasoning_effort end,
         review = case when $19 then $20 else review end,
         agent_permissions = case when $21 then $22 else agent_permissions end,
-        branch_prefix = case when $23 then $24 else branch_prefix end
+        branch_prefix = case when $23 then $24 else branch_prefix end,
+        approval_paths = case when $25 then $26::text[] else approval_paths end
       where id = $1`,
     values: [
       organization_id,
@@ -130,6 +133,8 @@ export async function updateOrganization(db: Db, organization_id: number, change
       change.agent_permissions ?? null,
       change.branch_prefix !== undefined,
       change.branch_prefix ?? null,
+      change.approval_paths !== undefined,
+      change.approval_paths ?? null,
     ],
   })
   return rowCount === 1

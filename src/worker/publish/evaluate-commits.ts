@@ -1,12 +1,15 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Change } from '../../agent/phases/change-text.ts'
 import { withoutOrigin } from '../../agent/phases/proposal-text.ts'
 import { opinionOf, type ReviewedPullRequest, reviewQuestion, together } from '../../agent/phases/review.ts'
-import { evaluateCommits, type Finding, isOfHistory } from '../../core/pull-requests/commit-findings.ts'
+import { type Approval, needsApproval, readApprovals } from '../../core/pull-requests/approvals.ts'
+import { changedPaths, evaluateCommits, type Finding, isOfHistory } from '../../core/pull-requests/commit-findings.ts'
 import { isAncestor } from '../../git/publish/merge.ts'
 import { listCommits } from '../../git/read/commits.ts'
 import { conflictMarkers } from '../../git/read/conflict-markers.ts'
 import { newBlobs } from '../../git/read/new-blobs.ts'
 import type { ModelMessage } from '../../model/port.ts'
+import { getOrganization } from '../../store/access/organizations.ts'
 import { findByBranch } from '../../store/pull-requests/pull-requests.ts'
 import { entry } from '../../trace/entry.ts'
 import { objectsOfRun } from '../base/base.ts'
@@ -20,6 +23,7 @@ import { deniedForSecrets, secretsIn } from './secrets-in-commits.ts'
 type Found = Omit<Finding, 'code'> & { code: Finding['code'] | 'model' }
 /** How often the work of one turn is returned to the agent. */
 const MAX_ROUNDS = 2
+const PATHS_AT_ONCE = 50
 const MAX = { commits: 50, files: 100, findings: 50, message: 1_000 }
 
 /** Null: the commits may be pushed. */
@@ -28,7 +32,7 @@ type Stopped = { kind: 'sent_back' } | { kind: 'approval'; head: string } | NotP
 /**
  * Reviews the commits as the commit agent before the push and records the result in the trace, once per head. Commits that fail return to
  * the agent, twice in a turn; after that only those with the value of a secret are rejected. `approval`: a person must approve a change of
- * CI, because CI runs it with credentials that no sandbox has.
+ * files that run elsewhere, because CI for example runs them with credentials that no sandbox has, or that the organization names.
  */
 export async function evaluateTurn(
   committed: Committed,
@@ -51,14 +55,24 @@ export async function evaluateTurn(
   }
   if (returned) return { kind: 'sent_back' }
   if (secrets.length > 0) return await deniedForSecrets(writer, secrets)
-  const needs_approval = deps.approve_ci_changes && findings.some(({ code }) => code === 'ci_workflow_changed')
-  return needs_approval && committed.run.approved_sha !== head ? { kind: 'approval', head } : null
+  return needsApproval(findings, deps.approve_ci_changes) && committed.run.approved_sha !== head ? { kind: 'approval', head } : null
 }
 
 /** The commit after which the review starts: the last one that was pushed, if the head builds on it, or the base. */
 async function reviewedSince({ deps, run, base, head }: Committed, pushed_sha: string | null): Promise<string> {
   if (pushed_sha === null) return base.sha
   return (await isAncestor(deps.git, objectsOfRun(run, base), pushed_sha, head).catch(() => false)) ? pushed_sha : base.sha
+}
+
+/** Lets the event loop continue between the paths, of which a commit may change hundreds of thousands. */
+async function approvalsOf(paths: string[], approvalFor: (path: string) => Approval | null): Promise<Map<string, Approval>> {
+  const approvals = new Map<string, Approval>()
+  for (const [n, path] of paths.entries()) {
+    if (n % PATHS_AT_ONCE === PATHS_AT_ONCE - 1) await setImmediate()
+    const approval = approvalFor(path)
+    if (approval !== null) approvals.set(path, approval)
+  }
+  return approvals
 }
 
 async function reviewCommits(
@@ -74,7 +88,9 @@ async function reviewCommits(
   // Of the whole branch: a value that was pushed once by mistake is not pushed again.
   const secrets = await secretsIn(committed)
   const conflicts = conflictMarkers(changes.patch)
-  const by_rules = evaluateCommits({ commits: listed, files: changes.files, blobs, secrets, conflicts })
+  const organization = await getOrganization(deps.db, run.organization_id)
+  const approvals = await approvalsOf(changes.files.flatMap(changedPaths), readApprovals(organization?.approval_paths ?? []))
+  const by_rules = evaluateCommits({ commits: listed, files: changes.files, blobs, secrets, conflicts, approvals })
   // Commits that fail by rules need no model.
   const opinion = by_rules.verdict === 'fail' ? null : opinionOf(await requestReview(committed, listed, { changes, whole }))
   return { listed, secrets, ...together(by_rules, opinion) }

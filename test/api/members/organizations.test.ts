@@ -28,6 +28,7 @@ const defaults = {
   review: null,
   agent_permissions: null,
   branch_prefix: null,
+  approval_paths: null,
   rules: null,
   ...bounds,
 }
@@ -113,6 +114,7 @@ describe('GET and PATCH /v1/organizations/{org_id}, GET …/settings', () => {
       { default_model: 'scripted/playbook', reasoning_effort: 'high', review: 'rules' },
       { agent_permissions: 'ask', branch_prefix: 'bots/' },
       { rules: 'Write tests.\nUse "quotes" and 😀.' },
+      { approval_paths: ['infra/', '*.sql'] },
       { max_concurrent_runs: 3 },
       { budget_usd_per_month: '12.5' },
       { runs_per_month: 0 },
@@ -129,7 +131,7 @@ describe('GET and PATCH /v1/organizations/{org_id}, GET …/settings', () => {
     }
     const back = { name: 'Acme', settings: both, ...defaults }
     expect((await patch(back)).body).toEqual({ id: app.org_id, ...back })
-    expect((await patch({ rules: '  ' })).body).toMatchObject({ rules: null })
+    expect((await patch({ rules: '  ', approval_paths: [] })).body).toMatchObject({ rules: null, approval_paths: null })
     expect((await patch({ budget_usd_per_month: 0.1 })).body).toMatchObject({ budget_usd_per_month: '0.1' })
     await patch({ budget_usd_per_month: null })
     const audited = await rows<{ detail: string }>(
@@ -152,6 +154,10 @@ describe('GET and PATCH /v1/organizations/{org_id}, GET …/settings', () => {
       [{ reasoning_effort: 'hgih' }, 'body.reasoning_effort'],
       [{ review: 'none' }, 'body.review'],
       [{ agent_permissions: 'always' }, 'body.agent_permissions'],
+      [{ approval_paths: [''] }, 'body.approval_paths.0'],
+      [{ approval_paths: ['x'.repeat(101)] }, 'body.approval_paths.0'],
+      [{ approval_paths: Array(51).fill('x') }, 'body.approval_paths'],
+      [{ approval_paths: 'infra/' }, 'body.approval_paths'],
       [{ rules: 'x'.repeat(20_001) }, 'body.rules'],
       [{ rules: 'a\0b' }, 'body.rules'],
       ...[0, -1, 1.5, '1', 10_001].map((n): [object, string] => [{ max_concurrent_runs: n }, 'body.max_concurrent_runs']),

@@ -83,3 +83,19 @@ test('a stopped run that waits for approval pushes nothing, and without required
   const { id: pushed } = await createRun(trusting, { prompt: 'Make CI faster' })
   expect(await awaitEnd(trusting, pushed)).toMatchObject({ status: 'completed', github_pull_requests: [{ number: 1 }] })
 })
+
+test('a change of a file that the organization names waits too, also where other approvals are off', async () => {
+  const files = { 'count.js': 'export const one = 1\n', 'infra/main.tf': 'a\n' }
+  const edit = calls(shell('echo b >> infra/main.tf; echo two >> count.js'))
+  await using app = await startCodingApp(responses(edit, { text: 'Done.' }), { AGENTRUN_APPROVE_CI_CHANGES: '0' }, makeRepository(files))
+  expect((await app.call('PATCH', `/v1/organizations/${app.org_id}`, { approval_paths: ['infra/'] })).status).toBe(200)
+  const id = await waitingRun(app)
+  const evaluation = (await allLogs(app, id)).find(entry => entry.message_type === 'COMMIT_EVALUATION')
+  expect(evaluation.observation.findings[0]).toMatchObject({
+    code: 'approval_path_changed',
+    path: 'infra/main.tf',
+    body: 'The organization demands an approval for changes of infra/.',
+  })
+  await resume(app, id, { prompt: 'Fine.', approve: true })
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', github_pull_requests: [{ number: 1 }] })
+})

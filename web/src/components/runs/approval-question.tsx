@@ -7,6 +7,7 @@ import { useLatestEntries, useLatestEntry } from './use-latest-entry.ts'
 
 type Props = { run: AgentRun; busy: boolean; approve: (expected: string) => void }
 
+const APPROVAL_CODES = new Set(['ci_workflow_changed', 'approval_path_changed'])
 /** What the service records at the end of a turn may follow the call. */
 const NEWEST_ACTIONS = 10
 
@@ -17,7 +18,7 @@ export default function ApprovalQuestion(props: Props) {
   const call = actions.find(({ tool_output }) => textAt(tool_output, 'approval') !== null)
   const is_call = call !== undefined && call.seq > (evaluation?.seq ?? 0)
   const expected = is_call ? textAt(call.tool_output, 'approval') : textAt(evaluation?.observation, 'head_sha')
-  const files = objectsAt(evaluation?.observation, 'findings').filter(finding => textAt(finding, 'code') === 'ci_workflow_changed')
+  const files = objectsAt(evaluation?.observation, 'findings').filter(finding => APPROVAL_CODES.has(textAt(finding, 'code') ?? ''))
   const lines = is_call ? [`${call.tool_name}: ${callText(call.tool_input)}`] : files.map(finding => textAt(finding, 'path') ?? '')
   return (
     <div className="mb-2 flex flex-wrap items-center gap-3 rounded-md border border-warn/40 bg-warn/8 px-3 py-2" data-testid="approval">
@@ -26,7 +27,7 @@ export default function ApprovalQuestion(props: Props) {
         <p>
           {is_call
             ? 'The agent wants to do this, and continues when you approve it. A message instead tells it what to do.'
-            : 'These files change what CI does with its credentials. Nothing is pushed until you approve the change.'}
+            : 'These files run on other machines, such as CI with its credentials, or are named in the settings. Nothing is pushed until you approve the change. They come from a list, which is not complete: other files of the change may run elsewhere too.'}
         </p>
         <ul className="mt-1 font-mono text-xs">
           {lines.map(line => (

@@ -32,6 +32,7 @@ export function OrganizationSettings() {
 type Draft = Pick<Organization, 'name' | 'default_repo_id' | 'reasoning_effort' | 'review' | 'agent_permissions'> & {
   default_model: string
   branch_prefix: string
+  approval_paths: string
   rules: string
   enable_pr_creation: boolean
   enable_rules_detection: boolean
@@ -45,26 +46,36 @@ const draftOf = ({
   agent_permissions,
   default_model,
   branch_prefix,
+  approval_paths,
   rules,
   settings,
 }: Organization): Draft => ({
   ...{ name, default_repo_id, reasoning_effort, review, agent_permissions, ...settings },
   default_model: default_model ?? '',
   branch_prefix: branch_prefix ?? '',
+  approval_paths: (approval_paths ?? []).join('\n'),
   rules: rules ?? '',
 })
 
 /** The request for what was changed. */
-function changesOf({ enable_pr_creation, enable_rules_detection, default_model, branch_prefix, rules, ...rest }: Partial<Draft>) {
+function changesOf(change: Partial<Draft>) {
+  const { enable_pr_creation, enable_rules_detection, default_model, branch_prefix, approval_paths, rules, ...rest } = change
   const switched = enable_pr_creation !== undefined || enable_rules_detection !== undefined
   return {
     ...rest,
     ...(default_model === undefined ? {} : { default_model: default_model || null }),
     ...(branch_prefix === undefined ? {} : { branch_prefix: branch_prefix.trim() || null }),
+    ...(approval_paths === undefined ? {} : { approval_paths: linesOf(approval_paths) }),
     ...(rules === undefined ? {} : { rules: rules.trim() || null }),
     ...(switched ? { settings: { enable_pr_creation, enable_rules_detection } } : {}),
   }
 }
+
+const linesOf = (text: string) =>
+  text
+    .split('\n')
+    .map(line => line.trim())
+    .filter(line => line !== '')
 
 function OrganizationForm({ organization }: { organization: Organization }) {
   const queries = useQueryClient()
@@ -89,7 +100,17 @@ function OrganizationForm({ organization }: { organization: Organization }) {
     <ApiForm
       label="Organization"
       request={save}
-      fields={['name', 'default_repo_id', 'default_model', 'reasoning_effort', 'review', 'agent_permissions', 'branch_prefix', 'rules']}
+      fields={[
+        'name',
+        'default_repo_id',
+        'default_model',
+        'reasoning_effort',
+        'review',
+        'agent_permissions',
+        'branch_prefix',
+        'approval_paths',
+        'rules',
+      ]}
       forbidden={forbidden}
       changed={Object.keys(touched).length > 0}
       submit="Save"
@@ -136,6 +157,15 @@ function OrganizationForm({ organization }: { organization: Organization }) {
         problem={problems.branch_prefix}
         otherwise="agent/"
       />
+      <Field
+        label="Files whose change needs an approval"
+        hint="One glob per line, such as infra/ or *.sql. The service has a list of files that CI, deployments, bots, editors and agents run, such as .github/workflows/. A list is never complete: add the files of your own."
+        problem={problems.approval_paths}
+      >
+        {props => (
+          <TextArea {...props} rows={3} value={now.approval_paths} onChange={event => set({ approval_paths: event.target.value })} />
+        )}
+      </Field>
       <Field label="Rules" hint="Instructions for the agent of every run." problem={problems.rules}>
         {props => <TextArea {...props} rows={6} value={now.rules} onChange={event => set({ rules: event.target.value })} />}
       </Field>

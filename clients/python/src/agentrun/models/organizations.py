@@ -57,6 +57,8 @@ class OrganizationDetailResponse(Model):
     """Response to requests of agents of other vendors for permissions, if no stricter one is set for the agent; null: the one of the agent"""
     branch_prefix: str | None
     """Beginning of the names of its runs’ branches; null: `agent/`"""
+    approval_paths: list[str] | None
+    """Globs of files: a commit that changes one waits for an approval before it is pushed; null: none beyond those of the service"""
     rules: str | None
     """Given to the agent of every run"""
     max_concurrent_runs: int | None
@@ -97,6 +99,8 @@ class UpdateOrganizationInput(TypedDict):
     """Response to requests of agents of other vendors for permissions: `allow`, `deny`, or `ask`, with which a person decides while the run waits. A stricter one that the operator has set for an agent stays; null: the one of the agent"""
     branch_prefix: NotRequired[str | None]
     """Beginning of the names of branches of runs where the repository sets none, for a server that accepts only such names: `run-{id}-{words}` follows it; null: `agent/`"""
+    approval_paths: NotRequired[list[str] | None]
+    """Globs of files, in addition to those of the service, whose change waits for an approval before it is pushed. `*` is any part of a name, `**` any folders, `/` at the end everything below; a glob with a `/` inside begins at the root. Null or empty: none"""
     rules: NotRequired[str | None]
     """Given to the agent of every run; null or empty: none"""
     max_concurrent_runs: NotRequired[int | None]
@@ -124,6 +128,8 @@ class OrganizationSettingsResponse(Model):
     """Response to requests of agents of other vendors for permissions, if no stricter one is set for the agent; null: the one of the agent"""
     branch_prefix: str | None
     """Beginning of the names of its runs’ branches; null: `agent/`"""
+    approval_paths: list[str] | None
+    """Globs of files: a commit that changes one waits for an approval before it is pushed; null: none beyond those of the service"""
     rules: str | None
     """Given to the agent of every run"""
     max_concurrent_runs: int | None

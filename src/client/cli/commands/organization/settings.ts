@@ -20,6 +20,10 @@ const options = {
     ...{ type: 'string', value: 'PREFIX', actions: set },
     about: 'beginning of the names of branches, such as feature/; none: agent/',
   },
+  'approval-paths': {
+    ...{ type: 'string', value: 'GLOB,GLOB', actions: set },
+    about: 'files whose change needs an approval, in addition to those of the service; none: no others',
+  },
   rules: { type: 'string', value: 'FILE', actions: set, about: 'rules for the agent of every run; none: no rules' },
   'max-concurrent-runs': { type: 'string', value: 'N', actions: set, about: 'runs at the same time; none: no limit' },
   'runs-per-month': { type: 'string', value: 'N', actions: set, about: 'runs created in a month; none: no limit' },
@@ -59,6 +63,7 @@ async function changes({ values, client, signal }: Given<typeof options>): Promi
     // The service checks the value.
     agent_permissions: none(values['agent-permissions'], text => text as AgentPermissions),
     branch_prefix: none(values['branch-prefix'], text => text),
+    approval_paths: none(values['approval-paths'], text => text.split(',')),
     rules: none(values.rules, file),
     max_concurrent_runs: none(values['max-concurrent-runs'], text => whole('--max-concurrent-runs', text)),
     runs_per_month: none(values['runs-per-month'], text => whole('--runs-per-month', text)),
@@ -76,7 +81,7 @@ function file(path: string): string {
 
 function lines(organization: Record<string, unknown>): string[] {
   const flat = Object.entries(organization).flatMap(([name, value]): [string, unknown][] =>
-    value !== null && typeof value === 'object' ? Object.entries(value) : [[name, value]],
+    value !== null && typeof value === 'object' && !Array.isArray(value) ? Object.entries(value) : [[name, value]],
   )
   return columns(flat.map(([name, value]) => [name, value === null ? 'none' : firstLine(String(value), 200)]))
 }
