@@ -63,7 +63,7 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
     sandbox_limits,
     git,
     organizationModels: organizationModels(parts),
-    leases: new LeaseKeeper(parts.database_url, log),
+    leases: new LeaseKeeper({ connection_string: parts.database_url, owner }, log),
     agents,
     renewSignIn: createSignInRenewal(parts),
     users,

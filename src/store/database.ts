@@ -43,6 +43,15 @@ const LOCK_TIMEOUT_MS = 3_000
 /** For the graceful end of all connections. */
 const CLOSE_TIMEOUT_MS = 1_000
 
+type DatabaseOptions = {
+  max: number
+  on_error: (error: Error) => void
+  on_wait?: (ms: number) => void
+  session?: Statement
+  statement_ms?: number
+  idle_ms?: number
+}
+
 export class Database implements AsyncDisposable {
   readonly pool: pg.Pool
   readonly connection_string: string
@@ -54,15 +63,13 @@ export class Database implements AsyncDisposable {
   /**
    * @param on_error receives errors of idle connections that broke; the pool opens new ones by itself
    * @param on_wait receives how long each use of the database waited for its connection
+   * @param session first statement of each new connection
    * @param statement_ms the server cancels a statement after this long, and the client rejects it a second later when the server does not
    * respond
    * @param idle_ms the server rolls back a transaction that was idle for this long
    */
-  constructor(
-    connection_string: string,
-    options: { max: number; on_error: (error: Error) => void; on_wait?: (ms: number) => void; statement_ms?: number; idle_ms?: number },
-  ) {
-    const { statement_ms = 5_000, idle_ms = 10_000 } = options
+  constructor(connection_string: string, options: DatabaseOptions) {
+    const { statement_ms = 5_000, idle_ms = 10_000, session } = options
     this.connection_string = connection_string
     this.pool = new pg.Pool({
       connectionString: connection_string,
@@ -73,6 +80,7 @@ export class Database implements AsyncDisposable {
       lock_timeout: LOCK_TIMEOUT_MS,
       idle_in_transaction_session_timeout: idle_ms,
       application_name: 'agentrun',
+      ...(session && { onConnect: async client => void (await client.query(session)) }),
     })
     this.#response_ms = statement_ms + GRACE_MS
     this.#watchdog = new DatabaseWatchdog(connection_string)

@@ -23,6 +23,9 @@ type Lease = {
   release(): Promise<void>
 }
 
+/** `owner`: the name of this process as an owner of runs. */
+type LeaseOwner = { connection_string: string; owner: string }
+
 type Held = { claim: Claim; shared: SharedLease; events: LeaseEvents; released: PromiseWithResolvers<void> | null }
 
 /**
@@ -30,7 +33,7 @@ type Held = { claim: Claim; shared: SharedLease; events: LeaseEvents; released: 
  * the runs of this process and costs none its lease. The thread exists while there are runs; another one replaces it if it dies.
  */
 export class LeaseKeeper implements AsyncDisposable {
-  readonly #connection_string: string
+  readonly #owner: LeaseOwner
   readonly #log: Log
   readonly #script: URL
   readonly #held = new Map<number, Held>()
@@ -41,8 +44,8 @@ export class LeaseKeeper implements AsyncDisposable {
   #idle: NodeJS.Timeout | undefined
 
   /** @param script of the thread */
-  constructor(connection_string: string, log: Log, script = new URL('./lease-thread.ts', import.meta.url)) {
-    this.#connection_string = connection_string
+  constructor({ connection_string, owner }: LeaseOwner, log: Log, script = new URL('./lease-thread.ts', import.meta.url)) {
+    this.#owner = { connection_string, owner }
     this.#log = log
     this.#script = script
   }
@@ -93,7 +96,7 @@ export class LeaseKeeper implements AsyncDisposable {
 
   #start(): void {
     const thread = new Worker(this.#script, {
-      workerData: { connection_string: this.#connection_string, signs: this.#signs } satisfies ThreadData,
+      workerData: { ...this.#owner, signs: this.#signs } satisfies ThreadData,
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MIB },
     })

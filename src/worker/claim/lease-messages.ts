@@ -30,7 +30,7 @@ export type FromThread =
   | { kind: 'stalled'; seconds: number; run_ids: number[] }
 
 /** `signs`: a number that the event loop of the main thread changes as long as it works. */
-export type ThreadData = { connection_string: string; signs: Int32Array }
+export type ThreadData = { connection_string: string; owner: string; signs: Int32Array }
 
 /** Milliseconds of a clock that is the same in all threads. */
 export const monotonicMs = (): bigint => process.hrtime.bigint() / 1_000_000n

@@ -4,6 +4,7 @@ import { createLog } from '../../core/log.ts'
 import { Database } from '../../store/database.ts'
 import type { HeartbeatResult } from '../../store/leases/leases.ts'
 import { recordStall } from '../../store/leases/stalls.ts'
+import { holdSession } from '../../store/leases/worker-sessions.ts'
 import { ALONE_CONNECTIONS, type Claim, type FromThread, JOINED_CONNECTIONS, type ThreadData, type ToThread } from './lease-messages.ts'
 import { LeaseRenewal } from './lease-renewal.ts'
 import { StallWatch } from './stall-watch.ts'
@@ -15,9 +16,12 @@ const STDERR = 2
 /** How long the last line of the log may take: nobody may read it. */
 const LAST_LINE_MS = 1_000
 
-const { connection_string, signs } = workerData as ThreadData
-const open = (max: number) => new Database(connection_string, { max, on_error: () => {} })
-const databases = { joined: open(JOINED_CONNECTIONS), alone: open(ALONE_CONNECTIONS) }
+const { connection_string, owner, signs } = workerData as ThreadData
+const on_error = () => {}
+const databases = {
+  joined: new Database(connection_string, { max: JOINED_CONNECTIONS, on_error, session: holdSession(owner) }),
+  alone: new Database(connection_string, { max: ALONE_CONNECTIONS, on_error }),
+}
 const send = (message: FromThread) => parentPort?.postMessage(message)
 const runIds = (claims: Claim[]) => claims.map(({ run_id }) => run_id)
 const requestsSomething = ({ status, pausing, deadline_passed, interrupt_requested }: HeartbeatResult) =>
@@ -47,8 +51,11 @@ parentPort?.on('message', (message: ToThread) => {
 
 /** Without runs nothing is sent. */
 function schedule(): void {
-  if (renewal.claims.length > 0) timer ??= setInterval(tick, HEARTBEAT_MS)
-  else {
+  if (renewal.claims.length > 0) {
+    // The connection takes the session lock at once, not only with the first heartbeat.
+    if (timer === undefined) databases.joined.query({ text: 'select 1' }).catch(on_error)
+    timer ??= setInterval(tick, HEARTBEAT_MS)
+  } else {
     clearInterval(timer)
     timer = undefined
   }

@@ -58,7 +58,7 @@ test('events of a run are published only while it has a viewer, from the moment 
   const hub = new Hub()
   await using listener = new Listener(app.database_url, hub, null)
   await listener.start()
-  await using leases = new LeaseKeeper(app.database_url, () => {})
+  await using leases = new LeaseKeeper({ connection_string: app.database_url, owner: 'viewed' }, () => {})
   const heartbeat = startHeartbeat({ hub, leases }, writer, live, new Control())
   now = Number.MAX_SAFE_INTEGER / 2
 
@@ -149,7 +149,7 @@ test('a viewer that comes late gets the end of the output once, redacted and bou
   // The worker has a connection of its own to the database, as one in another process has.
   await using listener = new Listener(app.database_url, hub, null)
   await listener.start()
-  await using leases = new LeaseKeeper(app.database_url, () => {})
+  await using leases = new LeaseKeeper({ connection_string: app.database_url, owner: 'viewed' }, () => {})
   const heartbeat = startHeartbeat({ hub, leases }, writer, live, new Control())
   const print = (text: string) => live.addText({ event: 'output', call_id: 'c1', text })
   const openReader = () => openFrames(app, `/v1/organizations/${app.org_id}/agent/run/${writer.run_id}/events`)

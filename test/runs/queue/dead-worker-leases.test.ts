@@ -71,7 +71,7 @@ test('only a closed session of a server that did not restart, or the same data f
   await using _live = await there.open()
   expect(await requeued('dead', QUIET), 'the server restarted after the heartbeat').toBe(false)
   await there.oldSession()
-  expect(await requeued('dead', 4.5), 'a heartbeat just now').toBe(false)
+  expect(await requeued('dead', 4.8), 'a heartbeat just now').toBe(false)
   expect(await requeued('live', QUIET), 'a session that is open').toBe(false)
   expect(await requeued('older-version', QUIET), 'a worker that holds no session lock').toBe(false)
   expect(await requeued('dead', QUIET), 'a closed session').toBe(true)

@@ -15,7 +15,7 @@ import { createRun } from '../await-run.ts'
 
 /** Runs that one process has claimed, with their heartbeats. Disposing ends the heartbeats. */
 async function claims(app: App, count: number, script?: URL) {
-  const leases = new LeaseKeeper(app.database_url, () => {}, script)
+  const leases = new LeaseKeeper({ connection_string: app.database_url, owner: 'of the test' }, () => {}, script)
   const hub = new Hub()
   const all: { id: number; control: Control; stop(): Promise<void> }[] = []
   for (let n = 0; n < count; n++) {
@@ -131,4 +131,21 @@ test('a thread that dies is replaced, and no lease is lost', async () => {
   await rows(app, `update runs set lease_until = now() + interval '1 minute' where id = any($1)`, [ids])
   await expect.poll(() => renewed(app), { timeout: 10_000 }).toEqual(ids)
   expect(of_process.all.map(({ control }) => control.reason)).toEqual([null, null])
+})
+
+test('the connection of heartbeats holds the session lock of the owner, and takes it again when it is closed', async () => {
+  await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  await using of_process = await claims(app, 1)
+  const holders = async () => {
+    const held = await rows<{ pid: number }>(
+      app,
+      `select pid from pg_locks where locktype = 'advisory' and granted and objid = (hashtext('of the test')::bigint & 4294967295)::oid`,
+    )
+    return held.map(({ pid }) => pid)
+  }
+  await expect.poll(holders, { timeout: 10_000 }).toHaveLength(1)
+  const [first] = await holders()
+  await rows(app, 'select pg_terminate_backend($1)', [first])
+  await expect.poll(async () => (await holders()).filter(pid => pid !== first), { timeout: 10_000 }).toHaveLength(1)
+  expect(of_process.all.map(({ control }) => control.reason)).toEqual([null])
 })
