@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import { type AnyMessage, type ClientConnection, client, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk'
+import { messageWithQuote, Quote, QuotingError, type Redact } from '../core/secrets/quote.ts'
 import { settledWithin } from '../core/timeout.ts'
 import { type ExecResult, type Sandbox, SandboxLostError } from '../sandbox/port.ts'
 import { AgentProtocolError, createMessageSplitter, type Message } from './messages.ts'
@@ -16,7 +17,7 @@ const MAX_SHOWN_CHARACTERS = 1_000
 const MAX_PENDING_REQUESTS = 32
 
 /** The agent ended, failed or broke the protocol; the message is for people. */
-export class AgentError extends Error {
+export class AgentError extends QuotingError {
   override name = 'AgentError'
 }
 
@@ -60,6 +61,8 @@ type Program = {
   signal: AbortSignal
   on_update(update: Message): Promise<void> | void
   on_permission(call: Message): Promise<PermissionDecision>
+  /** Removes secrets from what messages of errors quote. */
+  redact: Redact
 }
 
 /**
@@ -84,7 +87,7 @@ async function startProgram(program: Program, earlier: string | null): Promise<A
     kill.abort()
     await over
   }
-  const send = <T>(request: Promise<T>, timeout_ms?: number) => settled(request, over, timeout_ms)
+  const send = <T>(request: Promise<T>, timeout_ms?: number) => settled(request, { over, redact: program.redact }, timeout_ms)
   try {
     const { agent } = connection
     const clientInfo = { name: 'agentrun', version: '1' }
@@ -176,7 +179,11 @@ function updateOf({ params }: Message): Message {
 }
 
 /** Waits for a response. The end of the process is the better reason for a failure than the closed connection. */
-async function settled<T>(request: Promise<T>, over: Promise<Error>, timeout_ms?: number): Promise<T> {
+async function settled<T>(
+  request: Promise<T>,
+  { over, redact }: { over: Promise<Error>; redact: Redact },
+  timeout_ms?: number,
+): Promise<T> {
   const result = request.then(
     value => ({ value }),
     (error: unknown) => ({ error }),
@@ -188,22 +195,27 @@ async function settled<T>(request: Promise<T>, over: Promise<Error>, timeout_ms?
   const outcome = await first
   if ('value' in outcome) return outcome.value
   const { error } = outcome
-  if (error instanceof RequestError)
-    throw new AgentError(`It reported an error: ${shown(error.message)} ${shown(JSON.stringify(error.data ?? ''))}`)
-  if (error instanceof AgentError || error instanceof SandboxLostError || error instanceof AgentProtocolError) throw asAgentError(error)
+  if (error instanceof RequestError) throw await asAgentError(reportedBy(error), redact)
+  if (error instanceof QuotingError || error instanceof SandboxLostError) throw await asAgentError(error, redact)
   // The connection is closed because the process has ended, or is about to.
-  if (await settledWithin(over, END_TIMEOUT_MS)) throw asAgentError(await over)
+  if (await settledWithin(over, END_TIMEOUT_MS)) throw await asAgentError(await over, redact)
   throw new AgentError('It closed the connection.')
 }
 
-function asAgentError(error: Error): Error {
-  return error instanceof AgentProtocolError ? new AgentError(error.message) : error
+/** Returns the error for people, with what it quotes. */
+async function asAgentError(error: Error, redact: Redact): Promise<Error> {
+  if (error instanceof ContinueError || !(error instanceof QuotingError)) return error
+  return new AgentError(await messageWithQuote(error, redact))
+}
+
+function reportedBy({ message, data }: RequestError): AgentError {
+  const details = data === undefined || data === '' ? '' : ` ${JSON.stringify(data)}`
+  return new AgentError('It reported an error:', new Quote(`${message}${details}`, MAX_SHOWN_CHARACTERS))
 }
 
 function endOf({ status, exit_code, output }: ExecResult): Error {
   const how = status === 'exited' ? `ended with exit code ${exit_code}` : `was ended: ${status}`
   const text = Buffer.from(output).toString().trim()
-  return new AgentError(`It ${how}.${text === '' ? '' : ` Its last output: ${shown(text.slice(-MAX_SHOWN_CHARACTERS))}`}`)
+  if (text === '') return new AgentError(`It ${how}.`)
+  return new AgentError(`It ${how}. Its last output:`, new Quote(text, MAX_SHOWN_CHARACTERS, 'end'))
 }
-
-const shown = (text: string): string => (text === '""' ? '' : text.slice(0, MAX_SHOWN_CHARACTERS))

@@ -1,5 +1,6 @@
 import { type JsonChannel, json_channels } from '../core/json/channels.ts'
 import { readJson } from '../core/json/parse-json.ts'
+import { Quote, QuotingError } from '../core/secrets/quote.ts'
 
 /** Bytes of all messages of a process. */
 const MAX_TOTAL_BYTES = 512 * 1024 * 1024
@@ -10,7 +11,7 @@ const MAX_OTHER_LINES = 200
 type MessageChannel = Extract<JsonChannel, 'agent_message' | 'mcp_message'>
 
 /** A program does not keep to the protocol. The message is for people. */
-export class AgentProtocolError extends Error {
+export class AgentProtocolError extends QuotingError {
   override name = 'AgentProtocolError'
 }
 
@@ -37,7 +38,7 @@ export function createMessageSplitter(
     if (message !== null) return on_message(message)
     others++
     if (others > MAX_OTHER_LINES)
-      throw new AgentProtocolError(`It prints text that is no message of the protocol, for example: ${JSON.stringify(text.slice(0, 200))}`)
+      throw new AgentProtocolError('It prints text that is no message of the protocol, for example:', new Quote(JSON.stringify(text), 200))
   }
   return {
     async add(chunk) {

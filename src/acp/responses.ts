@@ -1,4 +1,5 @@
 import { methods, PROTOCOL_VERSION } from '@agentclientprotocol/sdk'
+import { Quote } from '../core/secrets/quote.ts'
 import { AgentProtocolError } from './messages.ts'
 
 type Json = Record<string, unknown>
@@ -19,13 +20,14 @@ export function readInitialized(response: unknown): Offered {
   const { protocolVersion: version, agentInfo, agentCapabilities } = jsonOf(response)
   if (version !== PROTOCOL_VERSION)
     throw new AgentProtocolError(
-      `It speaks version ${shown(version)} of the Agent Client Protocol, and this service version ${PROTOCOL_VERSION}.`,
+      `This service speaks version ${PROTOCOL_VERSION} of the Agent Client Protocol, and the agent version`,
+      quoted(version),
     )
   const { loadSession, sessionCapabilities, mcpCapabilities, promptCapabilities } = jsonOf(agentCapabilities)
   const { name, version: of_agent } = jsonOf(agentInfo)
   const load = loadSession === true ? methods.agent.session.load : null
   return {
-    agent: `${typeof name === 'string' ? name : 'agent'} ${typeof of_agent === 'string' ? of_agent : ''}`.trim(),
+    agent: `${isShort(name) ? name : 'agent'} ${isShort(of_agent) ? of_agent : ''}`.trim(),
     continue_method: isObject(jsonOf(sessionCapabilities).resume) ? methods.agent.session.resume : load,
     accepts_servers: jsonOf(mcpCapabilities).http === true,
     images: jsonOf(promptCapabilities).image === true,
@@ -36,10 +38,12 @@ export function readInitialized(response: unknown): Offered {
 export function requireText(method: string, response: unknown, field: string): string {
   const text = jsonOf(response)[field]
   if (typeof text === 'string' && text !== '') return text
-  throw new AgentProtocolError(`Its response to ${method} has no ${field}: ${shown(response)}`)
+  throw new AgentProtocolError(`Its response to ${method} has no ${field}:`, quoted(response))
 }
 
 const MAX_SHOWN_CHARACTERS = 200
-const shown = (value: unknown): string => (JSON.stringify(value) ?? 'none').slice(0, MAX_SHOWN_CHARACTERS)
+const MAX_NAME_CHARACTERS = 100
+const quoted = (value: unknown) => new Quote(JSON.stringify(value) ?? 'none', MAX_SHOWN_CHARACTERS)
+const isShort = (value: unknown): value is string => typeof value === 'string' && value.length <= MAX_NAME_CHARACTERS
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null
 const jsonOf = (value: unknown): Json => (isObject(value) ? value : {})

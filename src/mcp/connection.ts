@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/client'
 import { orAborted } from '../core/abort.ts'
 import { deadline } from '../core/deadline.ts'
+import { messageWithQuote, type Redact } from '../core/secrets/quote.ts'
 import { settledWithin } from '../core/timeout.ts'
 import type { ServerTool } from './listed-tools.ts'
 import { McpError } from './mcp-error.ts'
@@ -19,6 +20,8 @@ const MAX_PAGES = 20
 const MAX_LISTED = 1_000
 
 type Limits = { timeout_ms: number; signal: AbortSignal }
+/** `redact`: removes the secrets of the run from what messages of errors quote. */
+type Opening = Limits & { redact: Redact }
 
 /** An MCP server whose tools are known. Disposing ends the connection, and a program with it. */
 export type McpConnection = AsyncDisposable & {
@@ -59,7 +62,7 @@ const NO_VALIDATION: ClientOptions['jsonSchemaValidator'] = {
 }
 
 /** Connects to a server and lists its tools. Rejects with McpError, or with the reason of `signal`; then nothing of the connection is left. */
-export async function connectServer(link: Link, { timeout_ms, signal }: Limits): Promise<McpConnection> {
+export async function connectServer(link: Link, { timeout_ms, signal, redact }: Opening): Promise<McpConnection> {
   const { transport, traffic, over, mode, endSession, redacted = async value => value } = link
   using limit = deadline(timeout_ms, signal)
   let changed = false
@@ -98,8 +101,11 @@ export async function connectServer(link: Link, { timeout_ms, signal }: Limits):
       CLOSE_TIMEOUT_MS,
     )
   }
+  const redactAll: Redact = async text => redact(await redacted(text))
   const reasonOf = async (error: unknown, ms: number): Promise<Error> =>
-    traffic.signal.aborted ? traffic.signal.reason : ((await reasonOfEnd(ended ? over : null)) ?? asMcpError(error, ms, redacted))
+    traffic.signal.aborted
+      ? traffic.signal.reason
+      : ((await reasonOfEnd(ended ? over : null, redactAll)) ?? asMcpError(error, ms, redactAll))
   const bounds = { signal: limit.signal, timeout: timeout_ms }
   try {
     await orAborted(client.connect(transport, bounds), limit.signal)
@@ -134,10 +140,10 @@ export async function connectServer(link: Link, { timeout_ms, signal }: Limits):
 }
 
 /** Returns why a program has ended, which is a better reason than the closed connection; null: unknown. */
-async function reasonOfEnd(over: Promise<Error> | null): Promise<Error | null> {
+async function reasonOfEnd(over: Promise<Error> | null, redact: Redact): Promise<Error | null> {
   if (over === null || !(await settledWithin(over, CLOSE_TIMEOUT_MS))) return null
   const reason = await over
-  return reason.name === 'SandboxLostError' ? reason : new McpError('failed', reason.message)
+  return reason.name === 'SandboxLostError' ? reason : new McpError('failed', await messageWithQuote(reason, redact))
 }
 
 async function listTools(client: Client, bounds: { signal: AbortSignal; timeout: number }): Promise<ServerTool[]> {

@@ -15,7 +15,7 @@ import { McpError } from './mcp-error.ts'
 import { type Program, programTransport } from './sandbox-transport.ts'
 import { createServerTraffic, type ServerTraffic } from './server-traffic.ts'
 
-type Limits = Parameters<typeof connectServer>[1]
+type Opening = Parameters<typeof connectServer>[1]
 
 /** An address that speaks MCP. `credential` null: it needs none; with `oauth` it is the secret of the client, with `sign_in` it is not sent. */
 export type Address = {
@@ -34,8 +34,8 @@ const MODERN = { pin: '2026-07-28' } as const
  * Starts a program in the sandbox and connects to it. `signal` ends the connection too. It is started again for the revision without
  * `initialize` if it refuses that: some programs end at a request that they do not know, so it cannot be tried first.
  */
-export async function openProgram(sandbox: Sandbox, program: Program, limits: Limits): Promise<McpConnection> {
-  const open = (mode: 'legacy' | typeof MODERN) => connectServer({ ...programTransport(sandbox, program, limits.signal), mode }, limits)
+export async function openProgram(sandbox: Sandbox, program: Program, opening: Opening): Promise<McpConnection> {
+  const open = (mode: 'legacy' | typeof MODERN) => connectServer({ ...programTransport(sandbox, program, opening.signal), mode }, opening)
   try {
     return await open('legacy')
   } catch (error) {
@@ -47,7 +47,7 @@ export async function openProgram(sandbox: Sandbox, program: Program, limits: Li
 }
 
 /** Connects to an address. `fetch` decides what may be reached: every request passes it, also those for a token. */
-export async function openAddress(fetch: FetchLike, address: Address, limits: Limits): Promise<McpConnection> {
+export async function openAddress(fetch: FetchLike, address: Address, opening: Opening): Promise<McpConnection> {
   const url = URL.parse(address.url)
   if (url === null) throw new McpError('failed', 'Its address is no URL.')
   const client = await clientOf(address, url)
@@ -62,7 +62,7 @@ export async function openAddress(fetch: FetchLike, address: Address, limits: Li
   bound(transport, traffic)
   const endSession = () => transport.terminateSession()
   const link = { transport, traffic, over: null, mode: 'auto', endSession } as const
-  return connectServer(client === null ? link : { ...link, redacted: value => client.redacted(value) }, limits)
+  return connectServer(client === null ? link : { ...link, redacted: value => client.redacted(value) }, opening)
 }
 
 /** Passes only the messages to the client that it needs, and ends the connection when there are too many. The SDK sets its handler several times. */

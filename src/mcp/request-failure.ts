@@ -1,11 +1,12 @@
 import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
+import { Quote, type Redact } from '../core/secrets/quote.ts'
 import { McpError } from './mcp-error.ts'
 
 const MAX_SHOWN_CHARACTERS = 1_000
 
-/** Returns the failure of a request as the person reads it. `redacted`: applied before its text is shortened, which could cut a secret in two. */
-export async function asMcpError(error: unknown, timeout_ms: number, redacted: (text: string) => Promise<string>): Promise<McpError> {
-  const shown = async (text: string) => (await redacted(text)).slice(0, MAX_SHOWN_CHARACTERS)
+/** Returns the failure of a request as the person reads it. */
+export async function asMcpError(error: unknown, timeout_ms: number, redact: Redact): Promise<McpError> {
+  const shown = (text: string) => new Quote(text, MAX_SHOWN_CHARACTERS).shown(redact)
   if (error instanceof McpError) return error
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) return timedOut(timeout_ms)
   if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult)

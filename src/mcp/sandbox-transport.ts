@@ -1,5 +1,6 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { createMessageSplitter } from '../acp/messages.ts'
+import { Quote, QuotingError } from '../core/secrets/quote.ts'
 import type { ExecResult, Sandbox } from '../sandbox/port.ts'
 import { createServerTraffic, type ServerTraffic } from './server-traffic.ts'
 
@@ -58,7 +59,8 @@ export function programTransport(sandbox: Sandbox, program: Program, signal: Abo
 function endOf({ status, exit_code, output }: ExecResult): Error {
   const how = status === 'exited' ? `ended with exit code ${exit_code}` : `was ended: ${status}`
   const text = Buffer.from(output).toString().trim()
-  return new Error(`It ${how}.${text === '' ? '' : ` Its last output: ${text.slice(-MAX_SHOWN_CHARACTERS)}`}`)
+  if (text === '') return new QuotingError(`It ${how}.`)
+  return new QuotingError(`It ${how}. Its last output:`, new Quote(text, MAX_SHOWN_CHARACTERS, 'end'))
 }
 
 function commandOf({ command, args, environment }: Program): string {

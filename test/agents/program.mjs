@@ -1,7 +1,7 @@
 // A small program that speaks the Agent Client Protocol. The prompt says what it does: lines of `do: argument`, one after another.
 
 import { spawn } from 'node:child_process'
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 const gateway = process.env.GATEWAY
@@ -156,6 +156,11 @@ const actions = {
   },
   unknown: () => update({ sessionUpdate: 'something_new', value: [1, 2] }),
   exit: code => process.exit(Number(code)),
+  // Its last 1,000 characters begin with the second one of a token.
+  'exit with a token': () => {
+    writeSync(2, `ghp_${'Ab3'.repeat(12)}${' x'.repeat(480)}.`)
+    process.exit(3)
+  },
   hang: () => new Promise(() => {}),
   tool: command =>
     new Promise(resolve => {

@@ -5,8 +5,8 @@ import { programFolder, programSettings } from './program-app.ts'
 
 /** The request, the result that the agent sends for it, and the error of its run; null: it completes. */
 const CASES: [string, unknown, string | null][] = [
-  ['initialize', null, 'It speaks version none of the Agent Client Protocol, and this service version 1.'],
-  ['initialize', { protocolVersion: 2 }, 'It speaks version 2 of the Agent Client Protocol, and this service version 1.'],
+  ['initialize', null, 'This service speaks version 1 of the Agent Client Protocol, and the agent version none'],
+  ['initialize', { protocolVersion: 2 }, 'This service speaks version 1 of the Agent Client Protocol, and the agent version 2'],
   ['initialize', { protocolVersion: 1, agentInfo: 'x', agentCapabilities: { loadSession: 'yes', sessionCapabilities: 5 } }, null],
   ['session/new', null, 'Its response to session/new has no sessionId: null'],
   ['session/new', { sessionId: { a: 1 } }, 'Its response to session/new has no sessionId: {"sessionId":{"a":1}}'],

@@ -20,7 +20,7 @@ afterAll(async () => {
   await created[Symbol.asyncDispose]()
 })
 
-const limits = () => ({ timeout_ms: 20_000, signal: new AbortController().signal })
+const limits = () => ({ timeout_ms: 20_000, signal: new AbortController().signal, redact: async (text: string) => text })
 const start = (how: string) =>
   openProgram(box.sandbox, { command: 'node', args: ['/workspace/server.mjs', how], environment: {} }, limits())
 

@@ -26,7 +26,7 @@ const none: ExternalTools = new Map()
 export function createMcpTools(parts: Parts): McpTools {
   const { reach } = parts
   const configured = withinPrograms(parts.configured)
-  const handles = configured.servers.map(server => createServerHandle(server, reach))
+  const handles = configured.servers.map(server => createServerHandle(server, { ...reach, redact: text => parts.redactor.text(text) }))
   let opening: Promise<ExternalTools> | null = null
   return {
     open() {

@@ -1,3 +1,4 @@
+import type { Redact } from '../../core/secrets/quote.ts'
 import type { McpConnection } from '../../mcp/connection.ts'
 import { McpError } from '../../mcp/mcp-error.ts'
 import type { RunServer } from '../../mcp/run-servers.ts'
@@ -20,7 +21,7 @@ const MAX_STARTS = 4
 /** A run waits with its first request for all servers, also one whose calls may take an hour. */
 const MAX_START_MS = 120_000
 
-export function createServerHandle(server: RunServer, reach: Reach): ServerHandle {
+export function createServerHandle(server: RunServer, reach: Reach & { redact: Redact }): ServerHandle {
   let current: McpConnection | null = null
   let opening: Promise<McpConnection> | null = null
   let failed = false
@@ -59,9 +60,12 @@ export function createServerHandle(server: RunServer, reach: Reach): ServerHandl
 }
 
 /** Loads the client with the first server: most processes need none of its megabytes. */
-async function open({ target, timeout_ms }: RunServer, { sandbox, fetch, signal }: Reach): Promise<McpConnection> {
+async function open(
+  { target, timeout_ms }: RunServer,
+  { sandbox, fetch, signal, redact }: Reach & { redact: Redact },
+): Promise<McpConnection> {
   const { openAddress, openProgram } = await import('../../mcp/open-server.ts')
-  const limits = { timeout_ms: Math.min(timeout_ms, MAX_START_MS), signal }
-  if ('address' in target) return openAddress(fetch, target.address, limits)
-  return openProgram(await sandbox(), target.program, limits)
+  const opening = { timeout_ms: Math.min(timeout_ms, MAX_START_MS), signal, redact }
+  if ('address' in target) return openAddress(fetch, target.address, opening)
+  return openProgram(await sandbox(), target.program, opening)
 }

@@ -47,7 +47,9 @@ export async function openSession(opening: Opening, next: Next): Promise<Prompt>
   const { command, tool_address } = turn.program
   const servers = (await opening.openServers()).map(name => ({ name, url: tool_address(name) }))
   const { signal } = turn.control
-  const session = await openAgentSession({ sandbox, command, servers, signal, on_update, on_permission }, earlier?.id ?? null)
+  const redact = (text: string) => turn.secrets.redactor.text(text)
+  const program = { sandbox, command, servers, signal, on_update, on_permission, redact }
+  const session = await openAgentSession(program, earlier?.id ?? null)
   if (servers.length > 0 && !session.accepts_servers) await reportUnusedServers(turn)
   if (session.problem !== null) await reportLostSession(turn, session.problem)
   await recordPrompt(opening, session, next)
