@@ -46,6 +46,30 @@ it('gives another name to a tool that is named like one that the service calls',
   expect(name({ title: 'mcp_connections' }, 'e')).toBe('agent_mcp_connections')
 })
 
+it.each([
+  'git_push ',
+  '\u001b[31mgit_push',
+  'git_\u200bpush',
+  '\u202egit_push',
+  'GIT_PUSH',
+  'git push',
+  'git-push',
+  'git.push',
+  'ｇｉｔ_ｐｕｓｈ',
+  'git_push\u0000',
+  'git_push\n',
+  'finish\t',
+])('gives %j, which reads like a tool of the service, another name of visible characters', name => {
+  const event = new AgentUpdates(() => false).read({ sessionUpdate: 'tool_call', toolCallId: 'a', name }, 0)
+  const shown = event?.kind === 'tool_started' ? event.call.name : ''
+  expect(shown).toMatch(/^agent_[\w. -]+$/)
+})
+
+it('shows no name that is made of other characters', () => {
+  const event = new AgentUpdates(() => false).read({ sessionUpdate: 'tool_call', toolCallId: 'a', name: 'ɡіt', kind: 'execute' }, 0)
+  expect(event).toMatchObject({ call: { name: 't' } })
+})
+
 it('names a tool by the name of the update before its title, and by the id of Gemini CLI', () => {
   const name = (update: object) => {
     const event = new AgentUpdates(() => false).read({ sessionUpdate: 'tool_call', status: 'pending', toolCallId: 'c', ...update }, 0)

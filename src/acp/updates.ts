@@ -1,5 +1,5 @@
-import { actionTool } from '../contract/runs/action-tools.ts'
 import { truncateStrings } from '../core/text/truncate.ts'
+import { callName, shownName } from './call-name.ts'
 import { type CallRequest, changedBy, MAX_TITLE, mergedRequest } from './call-request.ts'
 import type { Message } from './messages.ts'
 
@@ -47,15 +47,15 @@ export class AgentUpdates {
     this.#isServed = is_served
   }
 
-  /** Returns the event of an update; null: it has none. */
-  read(update: Message, now: number): AgentEvent | null {
+  /** Returns the event of an update without secrets; null: it has none. `sent`: the update as the agent sent it, for what a person approves. */
+  read(update: Message, now: number, sent = update): AgentEvent | null {
     const { sessionUpdate: kind } = update
     if (kind === 'agent_message_chunk' || kind === 'agent_thought_chunk') {
       const text = textOf(update.content)
       return text === '' ? null : { kind: kind === 'agent_message_chunk' ? 'text' : 'reasoning', text }
     }
     if (kind === 'plan') return { kind: 'plan', items: planItems(update.entries) }
-    if (kind === 'tool_call' || kind === 'tool_call_update') return this.#toolCall(update, now)
+    if (kind === 'tool_call' || kind === 'tool_call_update') return this.#toolCall(update, sent, now)
     return null
   }
 
@@ -78,14 +78,14 @@ export class AgentUpdates {
     return this.#open.get(id) ?? null
   }
 
-  #toolCall(update: Message, now: number): AgentEvent | null {
+  #toolCall(update: Message, sent: Message, now: number): AgentEvent | null {
     const { toolCallId: id } = update
     if (typeof id !== 'string' || id === '' || id.length > MAX_NAME) return null
     // A later update of a finished call is no second call.
     if (this.#finished.has(id)) return null
     const before = this.#open.get(id)
-    const call = merged(id, update, before, now)
-    if (before === undefined && this.#isServed(call.name)) call.name = otherName(call.name)
+    const call = merged(id, { update, sent }, before, now)
+    if (before === undefined) call.name = callName(call.name, this.#isServed)
     if (update.status === 'completed' || update.status === 'failed') {
       this.#open.delete(id)
       if (this.#finished.size < MAX_FINISHED) this.#finished.add(id)
@@ -99,16 +99,18 @@ export class AgentUpdates {
   }
 }
 
-function merged(id: string, update: Message, before: AgentToolCall | undefined, now: number): AgentToolCall {
+type Update = { update: Message; sent: Message }
+
+function merged(id: string, { update, sent }: Update, before: AgentToolCall | undefined, now: number): AgentToolCall {
   const title = typeof update.title === 'string' ? update.title.slice(0, MAX_TITLE) : (before?.title ?? '')
   return {
     id,
     title,
-    name: before?.name ?? ownName(nameOf(update, id, title)),
+    name: before?.name ?? nameOf(update, id, title),
     kind: typeof update.kind === 'string' && update.kind !== '' ? update.kind.slice(0, MAX_NAME) : (before?.kind ?? null),
     input: isObject(update.rawInput) && Object.keys(update.rawInput).length > 0 ? kept(update.rawInput) : (before?.input ?? {}),
     output: kept({ ...before?.output, ...outputOf(update, before) }),
-    request: mergedRequest(before?.request ?? {}, update),
+    request: mergedRequest(before?.request ?? {}, sent),
     started_at: before?.started_at ?? now,
   }
 }
@@ -118,20 +120,14 @@ const kept = (value: Record<string, unknown>) => truncateStrings(value, MAX_KEPT
 /** Without a name, the first title of a call is that of its tool with some agents, and a sentence with others; then its kind is more useful. */
 function nameOf({ name, kind, _meta }: Message, id: string, title: string): string {
   const of_claude = isObject(_meta) && isObject(_meta.claudeCode) ? _meta.claudeCode.toolName : null
-  const named = [name, of_claude].find(value => typeof value === 'string' && value !== '')
-  if (typeof named === 'string') return named.slice(0, MAX_NAME)
+  const named = [name, of_claude].map(value => (typeof value === 'string' ? shownName(value) : '')).find(value => value !== '')
+  if (named !== undefined) return named
   // Gemini CLI has it in the id only.
   const [, repeated] = /^([\w.:-]{1,64}?)__\1_/.exec(id) ?? []
   if (repeated !== undefined) return repeated
   if (/^[\w.:-]{1,64}$/.test(title)) return title
-  return typeof kind === 'string' && kind !== '' ? kind.slice(0, MAX_NAME) : 'other'
+  return (typeof kind === 'string' && shownName(kind)) || 'other'
 }
-
-/** What the service does for a run, and tools of its own agent that end or steer a turn, have names that mean more: an agent has others. */
-const common_tools = new Set<string>(['read', 'search', 'write', 'edit', 'shell', 'apply_patch'])
-const own_tools = new Set<string>(Object.values(actionTool).filter(name => !common_tools.has(name)))
-const ownName = (name: string) => (own_tools.has(name) ? otherName(name) : name)
-const otherName = (name: string) => `agent_${name}`
 
 /** Returns what an update adds to the output of its call. */
 function outputOf({ rawOutput, content, _meta }: Message, before: AgentToolCall | undefined): Record<string, unknown> {

@@ -52,6 +52,22 @@ test.each([
   expect(run.error.message).toContain(message)
 })
 
+test('no part of a secret is in the error of a run, wherever the output of the agent is shortened', async () => {
+  const { run, logs } = await perform('exit with a token')
+  expect(run.error.message).toContain('It ended with exit code 3. Its last output:')
+  expect(JSON.stringify([run, logs])).not.toContain('Ab3Ab3')
+})
+
+test('a call that only its request for a permission describes has its name and its input', async () => {
+  const { run, logs } = await perform('permission touch a | say Done.')
+  expect(run).toMatchObject({ status: 'completed' })
+  expect(logs.find(entry => entry.tool_name === 'execute')).toMatchObject({
+    tool_name: 'execute',
+    tool_input: { title: 'touch a', command: 'touch a' },
+    tool_output: { status: 'ok' },
+  })
+})
+
 test('a response with a wrong id and 100 MB of updates do no harm, and the answer is bounded', async () => {
   const { run } = await perform('wrong ids | flood 100 | tool true | say Done.')
   expect(run).toMatchObject(completed('Done.'))

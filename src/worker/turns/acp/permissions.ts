@@ -19,9 +19,10 @@ type Permissions = {
 /** Returns a function that decides about requests of an agent for permissions. One call waits at a time. */
 export function createPermissions({ policy, takeApproval, recorder, waits, onWait }: Permissions) {
   return async (request: Record<string, unknown>): Promise<PermissionDecision> => {
-    if (policy !== 'ask') return policy
-    if (waits()) return 'wait'
+    if (policy === 'ask' && waits()) return 'wait'
+    // Some agents describe a call only here.
     const call = await recorder.requested(request)
+    if (policy !== 'ask') return policy
     if (call === null) return 'deny'
     if (!isShownWhole(call.request)) {
       await recorder.refuse(call, TOO_LONG)

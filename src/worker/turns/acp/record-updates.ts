@@ -55,8 +55,18 @@ export class UpdateRecorder {
   /** Rejects with AgentProtocolError when the agent has reported too much. */
   async add(update: Record<string, unknown>): Promise<void> {
     this.#of.live.progressed()
-    const event = this.#updates.read(update, performance.now())
+    const event = this.#updates.read(await this.#redacted(update), performance.now(), update)
     if (event !== null) await this.#record(event)
+  }
+
+  /** Removes secrets before anything of an update is shortened. Its texts arrive in pieces and are redacted when they are whole. */
+  async #redacted(update: Record<string, unknown>): Promise<Record<string, unknown>> {
+    const { sessionUpdate, toolCallId, status } = update
+    if (sessionUpdate === 'agent_message_chunk' || sessionUpdate === 'agent_thought_chunk') return update
+    return this.#of.redactor.value(update).catch(error => {
+      if (!(error instanceof RedactionError)) throw error
+      return { sessionUpdate, toolCallId, status }
+    })
   }
 
   /** Returns the text and the reasoning since the last tool call, and forgets them. */
@@ -111,8 +121,8 @@ export class UpdateRecorder {
       await this.#finished(event.call, outcomeOf(event.call, event.failed))
     } else if (event.kind === 'plan') await this.#planned(event.items)
     else {
-      if (event.kind === 'text') this.#text = (this.#text + event.text).slice(-MAX_TEXT)
-      else this.#reasoning = (this.#reasoning + event.text).slice(-MAX_TEXT)
+      if (event.kind === 'text') this.#text = lastLines(this.#text + event.text)
+      else this.#reasoning = lastLines(this.#reasoning + event.text)
       live.addText({ event: 'text', kind: event.kind, text: event.text })
     }
   }
@@ -188,6 +198,13 @@ const MAX_WAITING_INPUT = 20_000
 function waitingSummary({ name, input }: AgentToolCall, digest: string): ModelMessage {
   const shown = JSON.stringify(input).slice(0, MAX_WAITING_INPUT).toWellFormed()
   return { role: 'assistant', content: `[${name}: ${shown} → not done, it waits for the approval of a person: ${digest}]` }
+}
+
+/** Returns the end of a text that is too long, from the beginning of a line: half a secret would not be found. */
+function lastLines(text: string): string {
+  if (text.length <= MAX_TEXT) return text
+  const line = text.indexOf('\n', text.length - MAX_TEXT)
+  return line < 0 ? '' : text.slice(line + 1)
 }
 
 const no_usage = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_usd: null, raw: null }
