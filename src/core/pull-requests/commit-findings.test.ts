@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Brought, evaluateCommits } from './commit-findings.ts'
 
-const nothing: Brought = { commits: [], files: [], blobs: [], conflicts: [], secrets: [], approvals: new Map() }
+const nothing: Brought = { commits: [], files: [], blobs: [], conflicts: [], secrets: [], gaps: [], approvals: new Map() }
 const codes = (brought: Partial<Brought>) => {
   const { verdict, findings } = evaluateCommits({ ...nothing, ...brought })
   return [
@@ -30,6 +30,13 @@ test('the value of a secret fails, in a file or in the message of a commit', () 
 
 test('a conflict that was not resolved fails with its line', () => {
   expect(codes({ conflicts: [{ path: 'a.md', line: 11 }] })).toEqual(['fail', 'error conflict_marker a.md 11'])
+})
+
+test('content in place of a pointer of Git LFS fails, and so does a change that is not in the commit, unless nothing can commit it', () => {
+  expect(codes({ gaps: [{ kind: 'submodule', path: 'lib' }] })).toEqual(['pass', 'warning change_not_committed lib'])
+  for (const kind of ['flagged', 'unreadable'] as const)
+    expect(codes({ gaps: [{ kind, path: 'a' }] })).toEqual(['fail', 'error change_not_committed a'])
+  expect(codes({ gaps: [{ kind: 'lfs', path: 'a.png' }] })).toEqual(['fail', 'error lfs_content a.png'])
 })
 
 test('generated files of tools fail when they are added, possible build output is reported, and neither when it existed before', () => {

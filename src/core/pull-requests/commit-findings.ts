@@ -13,6 +13,8 @@ type FindingCode =
   | 'conflict_marker'
   | 'file_too_large'
   | 'generated_file'
+  | 'lfs_content'
+  | 'change_not_committed'
   | 'ci_workflow_changed'
   | 'approval_path_changed'
   | 'test_removed'
@@ -35,6 +37,8 @@ export type Brought = {
   secrets: { path: string | null; names: string[] }[]
   /** Of `changedPaths`, those whose change a person must approve. */
   approvals: ReadonlyMap<string, Approval>
+  /** What the workspace has and the commits lack, or have in another form. */
+  gaps: readonly { kind: keyof typeof GAPS; path: string }[]
 }
 
 const LARGE = { warning: 1024 ** 2, error: 10 * 1024 ** 2 }
@@ -52,14 +56,23 @@ export const UNCLEAR_MESSAGE = /^(?:wip|fix(?:es|ed)?|updates?|changes?|misc|stu
 
 /** Returns the findings ordered by severity. `fail`: one of them is an error, and the commits should not be pushed as they are. */
 export function evaluateCommits(brought: Brought): { verdict: Verdict; findings: Finding[] } {
-  const found = [...secrets(brought), ...conflicts(brought), ...sizes(brought), ...paths(brought), ...tests(brought), ...messages(brought)]
+  const found = [
+    ...secrets(brought),
+    ...conflicts(brought),
+    ...gaps(brought),
+    ...sizes(brought),
+    ...paths(brought),
+    ...tests(brought),
+    ...messages(brought),
+  ]
   const weight = { error: 0, warning: 1, info: 2 }
   const findings = found.toSorted((a, b) => weight[a.severity] - weight[b.severity])
   return { verdict: findings.some(({ severity }) => severity === 'error') ? 'fail' : 'pass', findings }
 }
 
 /** Findings about the commits themselves rather than the final files: changing the files does not fix them. */
-export const isOfHistory = ({ code }: { code: string }): boolean => code === 'secret_in_commit' || code === 'file_too_large'
+export const isOfHistory = ({ code }: { code: string }): boolean =>
+  code === 'secret_in_commit' || code === 'file_too_large' || code === 'lfs_content'
 
 const of = (severity: Finding['severity'], code: FindingCode, path: string | null, body: string, line: number | null = null): Finding => ({
   ...{ path, line, severity, code, body },
@@ -77,6 +90,35 @@ const secrets = ({ secrets }: Brought) =>
 
 const conflicts = ({ conflicts }: Brought) =>
   conflicts.map(({ path, line }) => of('error', 'conflict_marker', path, 'A conflict of a merge was not resolved.', line))
+
+/** Nothing in a run can change a submodule, so that is no error: it would be returned to the agent in vain. */
+const GAPS = {
+  submodule: {
+    severity: 'warning',
+    code: 'change_not_committed',
+    text: 'It is the folder of a submodule, which is a repository of its own, so the changes in it are not part of the commit.',
+  },
+  flagged: {
+    severity: 'error',
+    code: 'change_not_committed',
+    text: 'It is marked as assume-unchanged or skip-worktree, so git ignores its change: remove the mark with git update-index, or undo the change.',
+  },
+  unreadable: {
+    severity: 'error',
+    code: 'change_not_committed',
+    text: 'It cannot be read, so it is not part of the commit: change its permissions, remove it, or list it in .gitignore.',
+  },
+  lfs: {
+    severity: 'error',
+    code: 'lfs_content',
+    text: 'Git LFS stores it, but the commit has its content instead of a pointer, and the service uploads nothing to Git LFS: restore the pointer, or leave the file out.',
+  },
+} as const satisfies Record<string, { severity: Finding['severity']; code: FindingCode; text: string }>
+
+/** Returns why a change is not in the commit as it should be. */
+export const gapText = ({ kind }: Pick<Brought['gaps'][number], 'kind'>): string => GAPS[kind].text
+
+const gaps = ({ gaps }: Brought) => gaps.map(({ kind, path }) => of(GAPS[kind].severity, GAPS[kind].code, path, GAPS[kind].text))
 
 function sizes({ blobs }: Brought): Finding[] {
   const largest = new Map<string, number>()

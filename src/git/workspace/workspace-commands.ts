@@ -1,4 +1,5 @@
 import { shellQuote as quote } from '../../core/text/shell-quote.ts'
+import { GAPS } from './commit-gaps.ts'
 import { excludePatterns } from './exclude-patterns.ts'
 
 /**
@@ -62,8 +63,9 @@ export function commitCommand(input: WorkspaceRepository & { message: string; at
       : []),
     ...TAKE_NESTED,
     'take_nested',
-    `added=0; g add --all --ignore-errors . || added=$?`,
-    'if [ "$added" -gt 1 ]; then rm -f .git/index; if g rev-parse --verify --quiet HEAD >/dev/null; then g read-tree HEAD; fi; added=0; g add --all --ignore-errors . || added=$?; fi',
+    ...GAPS,
+    'stage',
+    'if [ "$added" -gt 1 ]; then rm -f .git/index; if g rev-parse --verify --quiet HEAD >/dev/null; then g read-tree HEAD; fi; stage; fi',
     'give_nested',
     'if [ "$added" -gt 1 ]; then exit "$added"; fi',
     'result=unchanged; code=3',
@@ -72,6 +74,7 @@ export function commitCommand(input: WorkspaceRepository & { message: string; at
     '  result=committed; code=0',
     'fi',
     `head=$(git "\${SAFE[@]}" rev-parse --verify --quiet 'HEAD^{commit}') || head=none`,
+    ...(base ? [`find_gaps ${base} || true`] : []),
     `printf '\\nagentrun-head %s %s\\n' "$head" "$result"; exit "$code"`,
   ].join('\n')
 }

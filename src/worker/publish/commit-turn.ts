@@ -1,7 +1,11 @@
 import { storedJson } from '../../core/json/stored-json.ts'
+import { gapText } from '../../core/pull-requests/commit-findings.ts'
+import { type CommitGap, parseGaps } from '../../git/workspace/commit-gaps.ts'
 import { commitCommand, parseCommit } from '../../git/workspace/workspace-commands.ts'
 import { lastOutcome } from '../../store/runs/journal.ts'
+import { errorEntry } from '../../trace/entry.ts'
 import { workspaceRepository } from '../base/checkout.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import type { CommitWords, NotPublished, Publication } from './publication.ts'
 
 /**
@@ -21,21 +25,34 @@ export async function planCommit({ deps, writer, run }: Publication, message: st
   return words
 }
 
-/** Commits everything in the workspace. `head`: the commit that the workspace is at then; null when there is none. */
+/** Commits everything in the workspace, and records what it could not. `head`: the commit that the workspace is at then; null when there is none. */
 export async function commitTurn(
-  { deps, base, sandbox, control }: Publication,
+  { deps, writer, base, sandbox, control }: Publication,
   { message, author, at }: CommitWords,
-): Promise<{ head: string | null } | NotPublished> {
+): Promise<{ head: string | null; gaps: CommitGap[] } | NotPublished> {
   const repository = workspaceRepository(deps, base, base.sha)
   const command = commitCommand({ ...repository, author_name: author.name, author_email: author.email, message, at })
   const bounds = { timeout_ms: deps.git_limits.push_ms, max_output_bytes: 16 * 1024, signal: control.signal }
   const result = await sandbox.exec({ command, shell: 'separate', ...bounds })
   const output = Buffer.from(result.output).toString('utf8')
   const commit = result.status === 'exited' ? parseCommit(result.exit_code, output) : null
-  if (commit !== null) return { head: commit.head_sha }
+  if (commit !== null) {
+    const gaps = parseGaps(output)
+    await recordGaps(writer, gaps)
+    return { head: commit.head_sha, gaps }
+  }
   if (result.status === 'timeout') return tooSlow('commit_timeout', 'The changes were not committed', deps.git_limits.push_ms)
   const reason = output.trim().slice(-1_000) || result.status
   return { kind: 'failed', reason: 'agent_error', code: 'commit_failed', message: `The changes could not be committed: ${reason}` }
+}
+
+/** A change without a commit leads to no review, so the trace names the paths in any case. */
+async function recordGaps(writer: RunWriter, gaps: readonly CommitGap[]): Promise<void> {
+  const missing = gaps.filter(({ kind }) => kind !== 'lfs')
+  if (missing.length === 0) return
+  const lines = missing.map(gap => `${gap.path}: ${gapText(gap)}`)
+  const message = `Changes of these paths are not in the commit:\n${lines.join('\n')}`
+  await writer.append({ entries: [errorEntry({ code: 'change_not_committed', message, retryable: false, phase: 'push' })] })
 }
 
 /** Returns the failure of a step that did not end within `ms` milliseconds, as one sentence about `what`. */

@@ -80,7 +80,7 @@ async function reviewCommits(
   since: string,
   { change: whole, changesSince }: { change: Change; changesSince: ChangeReader },
 ) {
-  const { deps, run, base, head } = committed
+  const { deps, run, base, head, gaps } = committed
   const objects = objectsOfRun(run, base)
   const listed = await listCommits(deps.git, objects, since, head, MAX.commits)
   const changes = await changesSince(since)
@@ -90,7 +90,7 @@ async function reviewCommits(
   const conflicts = conflictMarkers(changes.patch)
   const organization = await getOrganization(deps.db, run.organization_id)
   const approvals = await approvalsOf(changes.files.flatMap(changedPaths), readApprovals(organization?.approval_paths ?? []))
-  const by_rules = evaluateCommits({ commits: listed, files: changes.files, blobs, secrets, conflicts, approvals })
+  const by_rules = evaluateCommits({ commits: listed, files: changes.files, blobs, secrets, conflicts, approvals, gaps })
   // Commits that fail by rules need no model.
   const opinion = by_rules.verdict === 'fail' ? null : opinionOf(await requestReview(committed, listed, { changes, whole }))
   return { listed, secrets, ...together(by_rules, opinion) }

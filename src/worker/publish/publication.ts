@@ -1,5 +1,6 @@
 import type { Proposal } from '../../agent/phases/proposal-text.ts'
 import type { SendQuestion } from '../../agent/side-question.ts'
+import type { CommitGap } from '../../git/workspace/commit-gaps.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Base } from '../base/base.ts'
@@ -38,7 +39,7 @@ export type Publication = {
 }
 
 /** A publication whose files are committed as `head` in the workspace. */
-export type Committed = Publication & { head: string; commit: CommitWords; words: Proposal }
+export type Committed = Publication & { head: string; gaps: readonly CommitGap[]; commit: CommitWords; words: Proposal }
 
 export type NotPublished = {
   kind: 'failed'

@@ -28,7 +28,7 @@ export async function publish(publication: Publication): Promise<Published> {
   const committed = await commitTurn(publication, commit)
   if ('kind' in committed) return committed
   if (committed.head === null) return { kind: 'nothing' }
-  return publishCommit({ ...publication, words, commit, head: committed.head })
+  return publishCommit({ ...publication, words, commit, head: committed.head, gaps: committed.gaps })
 }
 
 /**

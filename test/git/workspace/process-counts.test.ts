@@ -12,7 +12,7 @@ const PROCESSES = {
   snapshot: 3,
   snapshot_of_small_files: 2,
   pack: 4,
-  commit: 12,
+  commit: 16,
   bundle: 7,
   snapshot_of_new_commit: 9,
 }

@@ -1,0 +1,66 @@
+/**
+ * A change of the workspace that its commit lacks, or has in another form. `submodule`: in the folder of a submodule; `flagged`: of a file that is
+ * marked as assume-unchanged or skip-worktree; `unreadable`: of what cannot be read; `lfs`: the content of a file that Git LFS stores.
+ */
+export type CommitGap = { kind: 'submodule' | 'flagged' | 'unreadable' | 'lfs'; path: string }
+
+const MAX_GAPS = 20
+const POINTER = 'version https://git-lfs.github.com/spec/v1'
+
+/**
+ * Shell functions that stage everything and then report gaps. A list of the index is all that it costs where there is nothing to report; a path with a line break is
+ * left out.
+ */
+// biome-ignore-start lint/suspicious/noTemplateCurlyInString: these are variables of the shell
+export const GAPS = [
+  'gaps=0',
+  'gap() {',
+  `  if [ "$gaps" -lt ${MAX_GAPS} ] && [[ $2 != *$'\\n'* ]]; then gaps=$((gaps + 1)); printf 'agentrun-gap %s %s\\n' "$1" "\${2:0:300}"; fi`,
+  '}',
+  'stage() { added=0; complaints=$(exec git "${SAFE[@]}" add --all --ignore-errors . 2>&1) || added=$?; printf "%s\\n" "$complaints"; }',
+  'unread_gaps() {',
+  '  local line',
+  '  while IFS= read -r line; do',
+  `    if [[ $line =~ ^(warning:\\ could\\ not\\ open\\ directory|error:\\ unable\\ to\\ index\\ file)\\ \\'(.*)\\' ]]; then gap unreadable "\${BASH_REMATCH[2]}"; fi`,
+  '  done <<<"$complaints"',
+  '}',
+  // A tag in lower case is assume-unchanged, S is skip-worktree.
+  'find_gaps() {',
+  '  local entry path flagged=() stored=() now=() attributes=() n value',
+  `  while IFS= read -r -d '' entry; do`,
+  `    path="\${entry#*$'\\t'}"`,
+  '    case $entry in',
+  '      ?" 160000 "*) if submodule_changed "$path"; then gap submodule "$path"; fi ;;',
+  `      [a-zS]" 100"*) if [ -f "$path" ] && [ ! -L "$path" ]; then flagged+=("$path"); entry="\${entry#* * }"; stored+=("\${entry%% *}"); fi ;;`,
+  '    esac',
+  '    if [[ $path = *.gitattributes ]]; then attributes+=("$path"); fi',
+  `  done < <(git "\${SAFE[@]}" ls-files -z -v --stage | grep -z -E '^[a-zS] |^. 160000 |\\.gitattributes$')`,
+  '  unread_gaps',
+  '  if [ "${#flagged[@]}" -gt 0 ]; then',
+  `    mapfile -t now < <(printf '%s\\n' "\${flagged[@]}" | g hash-object --stdin-paths 2>/dev/null)`,
+  '    for n in "${!flagged[@]}"; do if [ "${now[$n]-}" != "${stored[$n]}" ]; then gap flagged "${flagged[$n]}"; fi; done',
+  '  fi',
+  '  if [ "${#attributes[@]}" -gt 0 ] && grep -qs filter=lfs -- "${attributes[@]}"; then lfs_gaps "$1"; fi',
+  '}',
+  // Without its own repository, git takes any content of the folder for unchanged.
+  'submodule_changed() {',
+  '  if [ -e "$1/.git" ]; then [ -n "$(g diff --name-only --ignore-submodules=none -- "$1" 2>/dev/null)" ]; return; fi',
+  '  [ -n "$(ls -A -- "$1" 2>/dev/null)" ]',
+  '}',
+  'lfs_gaps() {',
+  '  local path value start',
+  `  while IFS= read -r -d '' path && IFS= read -r -d '' _ && IFS= read -r -d '' value; do`,
+  '    if [ "$value" != lfs ] || [ -L "$path" ]; then continue; fi',
+  `    start=$(g cat-file blob "HEAD:$path" 2>/dev/null | head -c ${POINTER.length} | tr -d '\\0') || true`,
+  `    if [ "$start" != '${POINTER}' ]; then gap lfs "$path"; fi`,
+  '  done < <(g diff --name-only -z --no-renames --diff-filter=d --ignore-submodules=all "$1" HEAD | g check-attr -z --stdin filter)',
+  '}',
+]
+// biome-ignore-end lint/suspicious/noTemplateCurlyInString: these are variables of the shell
+
+/** Parses the reports within the output of a commit. */
+export const parseGaps = (output: string): CommitGap[] =>
+  [...output.matchAll(/^agentrun-gap (submodule|flagged|unreadable|lfs) ([^\n]+)$/gm)].map(([, kind, path = '']) => ({
+    kind: kind as CommitGap['kind'],
+    path,
+  }))
