@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { orAborted } from '../core/abort.ts'
+import { onAbort, orAborted } from '../core/abort.ts'
 import type { Authority } from './authority.ts'
 import { decide } from './decide-request.ts'
 import { dial } from './dial.ts'
 import { default_caps, type ProxyConfiguration } from './proxy-configuration.ts'
+import { Refused } from './refused.ts'
 
 /** The egress settings of the service's own requests: the same that the operator sets for sandboxes. */
 export type Outgoing = {
@@ -12,9 +13,6 @@ export type Outgoing = {
   allow_private: boolean
   upstream: URL | null
 }
-
-/** The address is not allowed; a retry has the same result. */
-export class Refused extends Error {}
 
 type Request = { method: string; secure: boolean; signal: AbortSignal }
 /** Connects for one request. */
@@ -46,15 +44,7 @@ export async function connectByRules(
     configuration.onRefused({ host: authority.host, port: authority.port, method, reason, why })
     throw new Refused(`address not allowed: ${why}`)
   }
-  const dialled = dial(configuration, decision.to)
-  // A connection that opens too late is closed.
-  const plain = await orAborted(dialled, signal).catch((error: unknown) => {
-    dialled.then(
-      socket => socket.destroy(),
-      () => {},
-    )
-    throw error
-  })
+  const plain = await dial(configuration, decision.to, signal)
   if (!secure) return plain
   const socket = connectTls({
     socket: plain,
@@ -62,14 +52,12 @@ export async function connectByRules(
     host: authority.host,
     ALPNProtocols: ['http/1.1'],
   })
-  return new Promise((resolve, reject) => {
-    const fail = (error: unknown) => {
-      socket.destroy()
-      plain.destroy()
-      reject(error)
-    }
-    socket.once('secureConnect', () => resolve(socket))
-    socket.on('error', fail)
-    signal.addEventListener('abort', fail, { once: true })
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>()
+  socket.once('secureConnect', () => resolve(socket))
+  socket.on('error', error => {
+    plain.destroy()
+    reject(error)
   })
+  using _ = onAbort(signal, () => socket.destroy(signal.reason))
+  return await promise
 }

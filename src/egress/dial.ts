@@ -1,5 +1,6 @@
 import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { orAborted } from '../core/abort.ts'
 import { authorityText } from './authority.ts'
 import type { Allowed, ProxyConfiguration } from './proxy-configuration.ts'
 
@@ -8,8 +9,20 @@ export class DialError extends Error {
   override name = 'DialError'
 }
 
-/** Connects to one of the checked addresses. Rejects with DialError. */
-export async function dial(configuration: ProxyConfiguration, to: Allowed): Promise<Socket> {
+/** Connects to one of the checked addresses. Rejects with DialError, or with the reason of `signal`. */
+export async function dial(configuration: ProxyConfiguration, to: Allowed, signal: AbortSignal): Promise<Socket> {
+  const dialled = dialAny(configuration, to)
+  return orAborted(dialled, signal).catch((error: unknown) => {
+    // A connection that opens too late is closed.
+    dialled.then(
+      socket => socket.destroy(),
+      () => {},
+    )
+    throw error
+  })
+}
+
+async function dialAny(configuration: ProxyConfiguration, to: Allowed): Promise<Socket> {
   if (configuration.upstream !== null && to.addresses === null) return dialBy(configuration.upstream, configuration, to)
   let failure = `${to.host} has no address`
   for (const address of to.addresses ?? []) {

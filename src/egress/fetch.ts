@@ -2,10 +2,13 @@ import { type IncomingMessage, request } from 'node:http'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
+import { onAbort } from '../core/abort.ts'
 import { deadline } from '../core/deadline.ts'
 import { authorityText, parseAuthority } from './authority.ts'
-import { type Connect, connectByRules, connectChecked, type Outgoing, Refused } from './connect-checked.ts'
+import { type Connect, connectByRules, connectChecked, type Outgoing } from './connect-checked.ts'
+import { createInProgress, type InProgress } from './in-progress.ts'
 import type { ProxyConfiguration } from './proxy-configuration.ts'
+import { Refused } from './refused.ts'
 
 /** The part of `fetch` that clients of other services need. Redirects are returned to the caller, who decides about them. */
 type Fetch = (
@@ -18,13 +21,16 @@ type Fetch = (
  */
 export const outgoingStream = (outgoing: Outgoing): typeof globalThis.fetch => streamBy(connectOf(outgoing))
 
+/** `recheck` as of InProgress. */
+type FetchByRules = { fetch: typeof globalThis.fetch } & Pick<InProgress, 'recheck'>
+
 /**
  * Returns a `fetch` for requests that the service sends for a run: the same rules, refusals and limits as for requests from its sandbox. Redirects
  * are returned to the caller, so that each is a request of its own.
  */
-export function fetchByRules(configuration: ProxyConfiguration): typeof globalThis.fetch {
+export function fetchByRules(configuration: ProxyConfiguration): FetchByRules {
   const { caps } = configuration
-  let connections = 0
+  const in_progress = createInProgress(configuration)
   let bytes = 0
   const counted = new WeakMap<Socket, number>()
   const count: Count = socket => {
@@ -35,7 +41,7 @@ export function fetchByRules(configuration: ProxyConfiguration): typeof globalTh
   }
   const overCap = (): string | null => {
     if (bytes > caps.bytes) return `this run has sent and received its ${caps.bytes} bytes`
-    return connections >= caps.connections ? `this run has ${caps.connections} connections already` : null
+    return in_progress.size >= caps.connections ? `this run has ${caps.connections} connections already` : null
   }
   const connect: Connect = async (authority, request) => {
     const why = overCap()
@@ -43,27 +49,30 @@ export function fetchByRules(configuration: ProxyConfiguration): typeof globalTh
       configuration.onRefused({ host: authority.host, port: authority.port, method: request.method, reason: 'cap', why })
       throw new Refused(why)
     }
-    connections++
+    const permit = in_progress.enter(authority, request.method)
     try {
-      const socket = await connectByRules(configuration, authority, request)
+      const signal = AbortSignal.any([request.signal, permit.signal])
+      const socket = await connectByRules(configuration, authority, { ...request, signal })
+      onAbort(permit.signal, () => socket.destroy(permit.signal.reason))
       socket.once('close', () => {
-        connections--
+        permit[Symbol.dispose]()
         count(socket)
       })
       return socket
     } catch (error) {
-      connections--
+      permit[Symbol.dispose]()
       throw error
     }
   }
-  const fetch = streamBy(connect, count)
-  return (input, init = {}) => {
+  const stream = streamBy(connect, count)
+  const fetch: typeof globalThis.fetch = (input, init = {}) => {
     const { body } = init
     const text = body instanceof URLSearchParams ? body.toString() : body
     const url = input instanceof Request ? input.url : String(input)
     configuration.onRequestText(`${init.method ?? 'GET'} ${url}\n${typeof text === 'string' ? text : ''}`)
-    return fetch(input, { ...init, ...(text != null && { body: text }) })
+    return stream(input, { ...init, ...(text != null && { body: text }) })
   }
+  return { fetch, recheck: in_progress.recheck }
 }
 
 const connectOf =
@@ -171,6 +180,8 @@ async function send(
         resolve(response)
       })
       sent.on('error', reject)
+      // The reason why the connection was closed, instead of that it was.
+      socket.once('error', error => found?.destroy(error))
       sent.end(bytes ?? undefined)
     })
     if (over) throw new Error(ALL_BYTES)

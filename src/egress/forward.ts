@@ -1,4 +1,5 @@
 import { type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { onAbort } from '../core/abort.ts'
 import { type Authority, authorityText, parseAuthority } from './authority.ts'
 import { credentialsOf, DialError, dial, endpointOf } from './dial.ts'
 import type { Allowed, ProxyConfiguration } from './proxy-configuration.ts'
@@ -18,21 +19,21 @@ export function parseTarget(target: string): { authority: Authority; path: strin
   return authority === null ? null : { authority, path: path.startsWith('/') ? path : `/${path}` }
 }
 
-/** The destination of a request. `count` is called with the bytes of both bodies as they pass. */
-type Forwarding = { configuration: ProxyConfiguration; to: Allowed; path: string; count: (bytes: number) => void }
+/** The destination of a request. `count` is called with the bytes of both bodies as they pass. `signal` ends it. */
+type Forwarding = { configuration: ProxyConfiguration; to: Allowed; path: string; signal: AbortSignal; count: (bytes: number) => void }
 
 /**
  * Forwards a plain HTTP request, with the authority as its host, and its response. Redirects are returned to the client. Rejects with
- * DialError before a response began.
+ * DialError before a response began, and with the reason of the signal. The connection to the destination is closed in any case.
  */
 export async function forward(
-  { configuration, to, path, count }: Forwarding,
+  { configuration, to, path, signal, count }: Forwarding,
   incoming: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const host = authorityText(to, 80)
   const upstream = to.addresses === null ? configuration.upstream : null
-  const socket = upstream === null ? await dial(configuration, to) : null
+  const socket = upstream === null ? await dial(configuration, to, signal) : null
   if (incoming.socket.destroyed) {
     socket?.destroy()
     throw new DialError('the connection was closed')
@@ -64,17 +65,15 @@ export async function forward(
   })
   outgoing.on('timeout', () => outgoing.destroy(new Error('no response')))
   outgoing.on('error', reject)
-  response.on('close', () => {
-    outgoing.destroy()
-    resolve()
-  })
+  response.on('close', resolve)
   incoming.on('error', reject)
   if (chunked || incoming.headers['content-length'] !== undefined) {
     incoming.on('data', (chunk: Buffer) => count(chunk.length))
     sampleBody(incoming, configuration.onRequestText)
     incoming.pipe(outgoing)
   } else outgoing.end()
-  return promise
+  using _ = onAbort(signal, () => reject(signal.reason))
+  return await promise.finally(() => outgoing.destroy())
 }
 
 /** Returns the end-to-end headers as they were written. */

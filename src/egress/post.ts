@@ -5,7 +5,8 @@ import { deadline } from '../core/deadline.ts'
 import { settledWithin } from '../core/timeout.ts'
 import { type AttemptOutcome, readRetryAfter } from '../core/webhooks/webhook-retries.ts'
 import { type Authority, authorityText, parseAuthority } from './authority.ts'
-import { connectChecked, type Outgoing, Refused } from './connect-checked.ts'
+import { connectChecked, type Outgoing } from './connect-checked.ts'
+import { Refused } from './refused.ts'
 
 /** From the first DNS query to the end of the response. */
 const REQUEST_TIMEOUT_MS = 10_000

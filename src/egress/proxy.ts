@@ -1,30 +1,30 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { startQuietPolling } from '../core/polling.ts'
+import { orAborted } from '../core/abort.ts'
 import { type Authority, parseAuthority } from './authority.ts'
 import { decide } from './decide-request.ts'
 import { forward, parseTarget } from './forward.ts'
+import { createInProgress, type InProgress } from './in-progress.ts'
 import type { ProxyConfiguration, Reason } from './proxy-configuration.ts'
+import { Refused } from './refused.ts'
 import { headOf } from './request-sample.ts'
 import { openTunnel } from './tunnel.ts'
 
 /** How many connections over the limit get a response; further ones are closed without one. */
 const MAX_REFUSED_CONNECTIONS = 32
-const CHECK_INTERVAL_MS = 5_000
 
-/** `recheck`: closes open connections that changed rules no longer allow. `close`: closes everything. */
-export type EgressProxy = { server: Server; recheck(): Promise<void>; close(): void }
+/** `recheck` as of InProgress. `close`: closes everything. */
+export type EgressProxy = { server: Server; close(): void } & Pick<InProgress, 'recheck'>
 
-/** The state of one proxy. `requests`: plain HTTP requests in progress; one connection may carry many, the next one before the last response. */
+/** The state of one proxy. One connection may carry many plain HTTP requests, the next one before the last response. */
 type ProxyState = {
   readonly configuration: ProxyConfiguration
   readonly connections: Set<Socket>
-  readonly tunnels: Map<Socket, Authority>
+  readonly in_progress: InProgress
   bytes: number
-  requests: number
 }
 /** A request as far as it is known when it is refused. */
-type Refused = { wanted: Authority | null; shown: string; method?: string }
+type Attempt = { wanted: Authority | null; shown: string; method?: string }
 
 /**
  * Creates the HTTP proxy of one run: CONNECT, and plain HTTP in absolute form. Nothing goes out without a rule that allows it. A refusal is
@@ -32,20 +32,13 @@ type Refused = { wanted: Authority | null; shown: string; method?: string }
  * does not listen yet.
  */
 export function createProxy(configuration: ProxyConfiguration): EgressProxy {
-  const state: ProxyState = { configuration, connections: new Set(), tunnels: new Map(), bytes: 0, requests: 0 }
+  const in_progress = createInProgress(configuration)
+  const state: ProxyState = { configuration, connections: new Set(), in_progress, bytes: 0 }
   const server = createProxyServer(state)
-  const recheck = async () => {
-    for (const [socket, wanted] of state.tunnels) {
-      const decision = await decide({ ...configuration, resolve: async () => [] }, wanted, 'CONNECT')
-      if (!decision.ok && decision.reason !== null) socket.destroy()
-    }
-  }
-  const checking = startQuietPolling(CHECK_INTERVAL_MS, recheck)
   return {
     server,
-    recheck,
+    recheck: in_progress.recheck,
     close() {
-      checking[Symbol.dispose]()
       server.close()
       for (const socket of state.connections) socket.destroy()
     },
@@ -65,7 +58,7 @@ function createProxyServer(state: ProxyState): Server {
     (incoming, response) => {
       onRequest(state, incoming, response).catch(error => {
         if (response.headersSent) response.destroy()
-        else respondRefused(response, 502, error instanceof Error ? error.message : String(error))
+        else respondRefused(response, statusOf(error), textOf(error))
       })
     },
   )
@@ -74,12 +67,9 @@ function createProxyServer(state: ProxyState): Server {
   server.on('connection', socket => {
     state.connections.add(socket)
     socket.on('error', () => {})
-    socket.on('close', () => {
-      state.connections.delete(socket)
-      state.tunnels.delete(socket)
-    })
+    socket.on('close', () => state.connections.delete(socket))
   })
-  const unknown: Refused = { wanted: null, shown: '' }
+  const unknown: Attempt = { wanted: null, shown: '' }
   server.on('drop', () => refuse(state, unknown, 'cap', `this sandbox has ${server.maxConnections} connections already`))
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable || error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return socket.destroy()
@@ -87,14 +77,12 @@ function createProxyServer(state: ProxyState): Server {
     respondOnSocket(socket, 400, 'the request is no well-formed HTTP')
   })
   server.on('connect', (incoming, socket: Socket, head) => {
-    onConnect(state, incoming, socket, head).catch(error =>
-      respondOnSocket(socket, 502, error instanceof Error ? error.message : String(error)),
-    )
+    onConnect(state, incoming, socket, head).catch(error => respondOnSocket(socket, statusOf(error), textOf(error)))
   })
   return server
 }
 
-function refuse({ configuration }: ProxyState, { wanted, shown, method }: Refused, reason: Reason, why: string): void {
+function refuse({ configuration }: ProxyState, { wanted, shown, method }: Attempt, reason: Reason, why: string): void {
   const host = wanted?.host ?? (shown === '' ? null : shown.slice(0, 255))
   configuration.onRefused({ host, port: wanted?.port ?? null, method: method ?? null, reason, why })
 }
@@ -123,18 +111,15 @@ async function onRequest(state: ProxyState, incoming: IncomingMessage, response:
   if (target === null) return no(400, 'malformed', 'a request names http:// and a host, and nothing before the host')
   const full = overCap(state, incoming.socket)
   if (full !== null) return no(429, 'cap', full)
-  if (state.tunnels.size + state.requests >= configuration.caps.connections)
+  if (state.in_progress.size >= configuration.caps.connections)
     return no(429, 'cap', `this sandbox has ${configuration.caps.connections} requests in progress already`)
-  state.requests++
-  try {
-    const decision = await decide(configuration, target.authority, method)
-    const count = (bytes: number) => countBytes(state, bytes)
-    if (decision.ok) return await forward({ configuration, to: decision.to, path: target.path, count }, incoming, response)
-    if (decision.reason === null) return respondRefused(response, decision.status, decision.why)
-    no(decision.status, decision.reason, decision.why)
-  } finally {
-    state.requests--
-  }
+  using permit = state.in_progress.enter(target.authority, method)
+  const { signal } = permit
+  const decision = await orAborted(decide(configuration, target.authority, method), signal)
+  const count = (bytes: number) => countBytes(state, bytes)
+  if (decision.ok) return await forward({ configuration, to: decision.to, path: target.path, signal, count }, incoming, response)
+  if (decision.reason === null) return respondRefused(response, decision.status, decision.why)
+  no(decision.status, decision.reason, decision.why)
 }
 
 async function onConnect(state: ProxyState, incoming: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
@@ -144,7 +129,7 @@ async function onConnect(state: ProxyState, incoming: IncomingMessage, socket: S
   socket.setTimeout(configuration.caps.idle_ms, () => socket.destroy())
   configuration.onRequestText(headOf(incoming))
   const wanted = parseAuthority(url, null)
-  const refused: Refused = { wanted, shown: url, method: 'CONNECT' }
+  const refused: Attempt = { wanted, shown: url, method: 'CONNECT' }
   const no = (status: number, reason: Reason, why: string) => {
     refuse(state, refused, reason, why)
     respondOnSocket(socket, status, why)
@@ -152,15 +137,21 @@ async function onConnect(state: ProxyState, incoming: IncomingMessage, socket: S
   if (wanted === null) return no(400, 'malformed', 'CONNECT names a host and a port, and nothing else')
   const full = overCap(state, socket)
   if (full !== null) return no(429, 'cap', full)
-  const decision = await decide(configuration, wanted, 'CONNECT')
-  if (!decision.ok)
+  const permit = state.in_progress.enter(wanted, 'CONNECT')
+  const { signal } = permit
+  socket.once('close', () => permit[Symbol.dispose]())
+  const decision = await orAborted(decide(configuration, wanted, 'CONNECT'), signal)
+  if (!decision.ok) {
+    permit[Symbol.dispose]()
     return decision.reason === null ? respondOnSocket(socket, 502, decision.why) : no(decision.status, decision.reason, decision.why)
-  state.tunnels.set(socket, wanted)
-  const countEnd = (end: Socket) => end.on('data', (chunk: Buffer) => countBytes(state, chunk.length))
-  const problem = await openTunnel(configuration, decision.to, socket, head, countEnd)
+  }
+  const counted = (end: Socket) => end.on('data', (chunk: Buffer) => countBytes(state, chunk.length))
+  const problem = await openTunnel({ configuration, to: decision.to, signal, counted }, socket, head)
   if (problem !== null) refuse(state, refused, 'sni', problem)
 }
 
+const statusOf = (error: unknown) => (error instanceof Refused ? 403 : 502)
+const textOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 const blockedText = (why: string) => `Blocked on the way out of the sandbox: ${why}.\n`
 
 function respondRefused(response: ServerResponse, status: number, why: string): void {

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { onAbort } from '../core/abort.ts'
 import { readHello } from './client-hello.ts'
 import { DialError, dial } from './dial.ts'
 import type { Allowed, ProxyConfiguration } from './proxy-configuration.ts'
@@ -6,27 +7,30 @@ import type { Allowed, ProxyConfiguration } from './proxy-configuration.ts'
 /** A TLS alert, so that the client reports an error: fatal, access denied. */
 const access_denied = Buffer.from([21, 3, 1, 0, 2, 2, 49])
 
+/** `signal` closes both ends. `counted` is called with each of them once they are joined. */
+type Tunnelling = { configuration: ProxyConfiguration; to: Allowed; signal: AbortSignal; counted: (socket: Socket) => void }
+
 /**
  * Accepts CONNECT and joins both ends when the first bytes are a TLS greeting to the requested host: later traffic cannot be inspected.
- * Returns null when joined, or when nothing was sent; otherwise the problem, and the socket is closed. Rejects with DialError before
- * a response began.
+ * Returns null when joined, or when nothing was sent; otherwise the problem, and the socket is closed. Rejects with DialError, or with the
+ * reason of the signal, before a response began.
  */
-export async function openTunnel(
-  configuration: ProxyConfiguration,
-  to: Allowed,
-  inner: Socket,
-  head: Buffer,
-  counted: (socket: Socket) => void,
-): Promise<string | null> {
-  const outer = await dial(configuration, to)
+export async function openTunnel(tunnelling: Tunnelling, inner: Socket, head: Buffer): Promise<string | null> {
+  const { configuration, to, signal, counted } = tunnelling
+  const outer = await dial(configuration, to, signal)
   if (inner.destroyed) {
     outer.destroy()
     throw new DialError('the connection was closed')
   }
+  onAbort(signal, () => {
+    inner.destroy()
+    outer.destroy()
+  })
   outer.on('close', () => inner.destroySoon())
   inner.on('close', () => outer.destroySoon())
   inner.write('HTTP/1.1 200 Connection established\r\n\r\n')
   const { bytes, problem } = await firstBytes(inner, head, to, configuration.caps.wait_ms)
+  if (signal.aborted) return null
   if (problem !== null) {
     if (bytes.length > 0) inner.write(access_denied)
     inner.destroySoon()

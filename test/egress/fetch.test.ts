@@ -7,7 +7,7 @@ import { listen, servePlain } from './servers.ts'
 /** Requests that the service sends for a run, with a limit of bytes and two connections. */
 function startFetch(port: number, bytes: number) {
   const refusals: Refusal[] = []
-  const fetch = fetchByRules({
+  const { fetch } = fetchByRules({
     rules: async () => [{ host: 'a.example', port }],
     resolve: async () => ['127.0.0.1'],
     allow_private: true,

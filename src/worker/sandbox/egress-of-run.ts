@@ -60,7 +60,7 @@ type RunFetch = { fetch: typeof globalThis.fetch; reportBlocked(): Promise<void>
 
 export function createRunFetch(deps: EgressDeps & LogDeps, writer: RunWriter, live: LiveChannel, repository_id: number | null): RunFetch {
   const { configuration, blocked } = configurationOf(deps, writer, live, repository_id, 'agent')
-  return { fetch: fetchByRules(configuration), reportBlocked: () => blocked.finish() }
+  return { fetch: fetchByRules(configuration).fetch, reportBlocked: () => blocked.finish() }
 }
 
 /** Reads the rules when they are first needed, and again when they may have changed. */
