@@ -11,6 +11,7 @@ const folder_order: Record<string, string[]> = {
   'src/contract': ['organizations', 'runs', 'pull-requests', 'repositories', 'webhooks', 'mcp', 'oauth', 'openapi', 'endpoints'],
   'src/core': [
     'concurrency',
+    'json',
     'cluster',
     'network',
     'text',

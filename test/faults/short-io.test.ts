@@ -12,6 +12,8 @@ const RAW_USERS: Record<string, string[]> = {
   'src/system/write-pipe-line.ts': ['writeSync'],
   // Repeats until everything is read, or throws.
   'src/system/read-exactly.ts': ['readSync'],
+  // The last line of a process that is about to be killed: it waits for nothing.
+  'src/worker/claim/lease-thread.ts': ['write'],
   // Takes what a pipe has, of any length.
   'src/sandbox/commands/pipe-reader.ts': ['readSync'],
 }
@@ -19,6 +21,7 @@ const RAW_USERS: Record<string, string[]> = {
 /** Files that open a file handle of `node:fs/promises`, and the methods by which they use it. */
 const HANDLE_USERS: Record<string, string[]> = {
   'src/backup/frames.ts': ['close', 'sync'],
+  'src/git/serve/uploads.ts': ['appendFile'],
   'src/worker/publish/export-commit.ts': ['appendFile', 'close', 'truncate'],
 }
 

@@ -15,7 +15,7 @@ test.each([
   ['nested lists', { params: { a: Array(30).fill(Array(30).fill(1)) } }],
   ['many keys', { params: { capabilities: { experimental: Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`k${i}`, 1])) } } }],
   ['a list as the message', Array(1_000).fill({})],
-  ['arguments of another place', { params: { clientInfo: { arguments: Array(1_000).fill({}) } } }],
+  ['arguments at another depth', { params: { clientInfo: { arguments: Array(1_000).fill({}) } } }],
 ])('%s of a message are counted', (_name, message) => {
   expect(mcpRequestExcess(message)).toBe('has more than 500 values apart from the arguments of a call')
 })

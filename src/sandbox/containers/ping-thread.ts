@@ -18,7 +18,7 @@ function ping(pipe: number): void {
   try {
     writePipeLine(pipe, '.')
   } catch {
-    // A full pipe: its reader is gone, and whoever waits for its response notices.
+    // A full pipe: its reader is gone, and the ping gets no response.
   }
 }
 

@@ -21,6 +21,8 @@ const undocumented = [
   // Values that only responses of the service give, or that name files.
   /^must be the cursor of a `Link` header of this list$/,
   /^must be a path in the repository: /,
+  // What git accepts as the name of a branch.
+  /^must be the beginning of a valid branch name /,
   // The arguments of a tool depend on its name.
   /^Invalid input: expected string, received undefined$/,
 ]
