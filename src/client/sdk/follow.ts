@@ -38,7 +38,7 @@ export function isAtRest(run: AgentRun): boolean {
 }
 
 /** Returns whether a run is completed and did everything that was requested: `status_reason` names what it did not do. */
-export const hasSucceeded = ({ status, status_reason }: AgentRun) => /^complete/i.test(status) && status_reason === null
+export const hasSucceeded = ({ status, status_reason }: AgentRun) => /^complete/i.test(status) && (status_reason ?? null) === null
 
 const ephemeral = ['tool', 'output', 'text', 'notice', 'so_far']
 

@@ -66,7 +66,7 @@ def is_at_rest(run: AgentRun) -> bool:
 
 def has_succeeded(run: AgentRun) -> bool:
     """Returns whether a run is completed and did everything that was requested: `status_reason` names what it did not do."""
-    return run.status.lower().startswith("complete") and run.status_reason is None
+    return run.status.lower().startswith("complete") and run.to_json().get("status_reason") is None
 
 
 def has_ended(run: AgentRun) -> bool:

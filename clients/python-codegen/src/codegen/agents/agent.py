@@ -50,7 +50,8 @@ class AgentTask:
     def _read(self, run: AgentRun) -> None:
         self.status = None if run.status is None else TaskStatus(run.status)
         self.result = run.result
-        self.status_reason = run.status_reason
+        # Other services send none.
+        self.status_reason = run.to_json().get("status_reason")
 
 
 class Agent:
