@@ -44,8 +44,9 @@ function limited(max: number, traffic: ServerTraffic, meter: Meter): TransformSt
       traffic.addBytes(chunk.length)
       bytes += chunk.length
       const excess = meter.add(chunk)
+      // The SDK would connect again after a stream that fails.
+      if (excess !== null) traffic.end(`sent a message that ${excess.message}`)
       if (bytes > max) controller.error(new Error(`a response has more than ${max} bytes`))
-      else if (excess !== null) controller.error(new Error(`a message ${excess.message}`))
       else controller.enqueue(chunk)
     },
   })

@@ -26,6 +26,8 @@ export type ServerTraffic = {
    * the promise resolves when `respond` has. Throws McpError when there are too many.
    */
   receive<T extends object>(message: T, respond: (response: Response) => Promise<void>): T | Promise<void>
+  /** Ends the connection, because the server `problem`. Throws McpError. */
+  end(problem: string): never
   /** The tools are known, or a call starts: messages are counted from zero. */
   startCall(): void
 }
@@ -65,6 +67,11 @@ export function createServerTraffic(): ServerTraffic {
       check(++requests <= MAX_REQUESTS, `sent more than ${MAX_REQUESTS} requests during one call`)
       check(pending < MAX_PENDING_RESPONSES, 'sends requests and takes no responses')
       return respondTo(checkId(message.id), message.method, respond)
+    },
+    end(problem) {
+      const error = new McpError('failed', `It ${problem}.`)
+      control.abort(error)
+      throw error
     },
     startCall() {
       max_bytes = Number.POSITIVE_INFINITY
