@@ -181,6 +181,18 @@ const actions = {
     const text = 'a'.repeat(1024 * 1024)
     for (let i = 0; i < Number(megabytes); i++) say(text)
   },
+  // So many empty values where the protocol has a few options, and in a request to the model.
+  'permission options': async number => {
+    const responded = new Promise(resolve => (responding = resolve))
+    const options = Array(Number(number)).fill({})
+    send({ id: 'q1', method: 'session/request_permission', params: { sessionId: 's', toolCall: { toolCallId: 'many' }, options } })
+    const { error } = await responded
+    say(`[${error?.code} ${JSON.stringify(error).length < 300}]`)
+  },
+  'call values': async number => {
+    const { status, text } = await call('/v1/chat/completions', chat({ messages: Array(Number(number)).fill({}) }))
+    say(`[${status} ${text.length < 300}]`)
+  },
   permission: command => askFor({ title: command, kind: 'execute', rawInput: { command } }),
   'permission for': request => askFor(JSON.parse(request)),
   // Only the end of the title differs.

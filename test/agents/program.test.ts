@@ -46,6 +46,7 @@ test.each([
   ['stop refusal', 'The agent stopped its turn: refusal'],
   ['flood calls 1000 | flood plans 9001', 'It reported more than 10000 tool calls and plans in one turn.'],
   ['requests and read nothing', 'It sends requests and reads no responses.'],
+  ['permission options 200000', 'A message has more than 50000 values.'],
 ])('the run fails with the reason: %s', async (steps, message) => {
   const { run } = await perform(`say Before. | ${steps}`)
   expect(run).toMatchObject({ status: 'failed', status_reason: 'agent_error' })
@@ -66,6 +67,15 @@ test('a call that only its request for a permission describes has its name and i
     tool_input: { title: 'touch a', command: 'touch a' },
     tool_output: { status: 'ok' },
   })
+})
+
+test('a request for a permission with many wrong parts gets a short error', async () => {
+  expect((await perform('permission options 49000 | tool true | say Done.')).run).toMatchObject(completed('[-32602 true]Done.'))
+})
+
+test('a request to the model with too many values is refused by its bound', async () => {
+  const { run } = await perform('call values 1000000 | say Done.')
+  expect(run).toMatchObject({ status: 'failed', error: { message: 'The body has more than 100000 values.' } })
 })
 
 test('a response with a wrong id and 100 MB of updates do no harm, and the answer is bounded', async () => {

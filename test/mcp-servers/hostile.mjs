@@ -26,6 +26,7 @@ const lists = {
   ],
   /** Takes twice the time for each further letter of the result, where it is validated. */
   schema: () => [tool('act', { outputSchema: { type: 'object', properties: { letters: { type: 'string', pattern: '^(a+)+$' } } } })],
+  'empty-tools': () => Array(90_000).fill({}),
   secret: () => [tool('leak', { description: `The value is ${process.env.LEAKED}.` })],
 }
 const text = text => ({ content: [{ type: 'text', text }] })
@@ -69,6 +70,8 @@ const calls = {
     appendFileSync(file, 'called\n')
     return null
   },
+  'empty-parts': () => ({ content: Array(49_000).fill({}) }),
+  'too-many-parts': () => ({ content: Array(1_000_000).fill({}) }),
   error: () => ({ isError: true, ...text('No such ticket.') }),
   broken: () => ({ content: 'not a list' }),
 }

@@ -44,6 +44,17 @@ test('of 8,000 tools a run offers some, and the trace counts the others', async 
   expect(actions.find(({ tool_name }) => tool_name === 'odd__tool_3')?.tool_output.text).toBe('called tool_3 with {}')
 })
 
+test('tools and results of a hundred thousand wrong parts are one short failure, and the run goes on', async () => {
+  const { tools, errors } = await used.play('empty-tools', { calls: 0 })
+  expect(tools.filter(name => name.includes('__'))).toEqual([])
+  expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining('It returned an invalid result') })])
+  const { results } = await used.play('empty-parts')
+  expect(results[0]?.tool_output.error).toContain('It returned an invalid result')
+  expect(results[0]?.tool_output.error.length).toBeLessThan(2_000)
+  const more = await used.play('too-many-parts')
+  expect(more.results[0]?.tool_output.error).toContain('A message has more than 100000 values.')
+})
+
 test('descriptions are cut, have no marks of the service, and are nowhere but in the schema of their tool', async () => {
   const { requests, actions } = await used.play('instructions')
   const spec = specOf(requests[0], 'odd__act')
