@@ -76,6 +76,7 @@ export async function gatewayChannels(): Promise<AsyncDisposable & { channels: C
       ended: async () => {},
       refusal: () => null,
       reachedLimit: () => null,
+      refused() {},
       progressed() {},
     },
     timeouts: { first_byte_ms: 5_000, idle_ms: 5_000, total_ms: 5_000 },
