@@ -26,13 +26,14 @@ export type Channel = {
   /** The service parses more itself, of which nothing is passed on. */
   parses?: JsonChannel
   quiet?: true
+  /** A message within the bounds is no response, and is waited for. */
+  waits?: true
   message(json: string): string
   send(message: string): Promise<string>
 }
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-/** A server whose message is no response is waited for. */
-const limits = () => ({ timeout_ms: 500, signal: AbortSignal.timeout(20_000) })
+const limits = () => ({ timeout_ms: 20_000, signal: AbortSignal.timeout(20_000) })
 
 /** Bodies of the service itself. `hook`: the address of deliveries of a connected forge. */
 export function httpChannels(app: App, hook: string): Channel[] {
@@ -186,10 +187,11 @@ export async function serverChannels(): Promise<AsyncDisposable & { channels: Ch
   const list = (json: string) => json
   return {
     channels: [
-      { name: 'a response of an MCP server', bounds: 'mcp_message', message: result, send: serving(open) },
+      { name: 'a response of an MCP server', bounds: 'mcp_message', waits: true, message: result, send: serving(open) },
       {
         name: 'an event of an MCP server',
         bounds: 'mcp_message',
+        waits: true,
         message: json => `data: ${result(json)}\n\n`,
         send: serving(open, 'text/event-stream'),
       },
