@@ -65,10 +65,7 @@ test('the service responds within 250 ms while every channel brings hostile JSON
     console.info(`${responses} responses in at most ${longest_ms.toFixed()} ms, ${contention.toFixed(1)} threads per processor,`)
     console.info(`and a stall of at most ${loop.longest_ms().toFixed()} ms of processor time`)
     expect(Object.keys(statuses).filter(status => Number(status) >= 500)).toEqual([])
-    expect(
-      ends.map(({ status }) => status),
-      JSON.stringify(ends.map(({ error }) => error)),
-    ).toEqual(['completed', 'failed', 'completed', 'failed'])
+    expect(ends.map(({ error }) => error?.code ?? null)).toEqual(['rejected', 'agent_failed', null, 'malformed'])
     expect(responses).toBeGreaterThan(100)
     expect(loop.longest_ms()).toBeLessThan(MAX_STALL_MS)
     expect(longest_ms / machine).toBeLessThan(MAX_STALL_MS)
