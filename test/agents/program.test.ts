@@ -70,7 +70,7 @@ test('a call that only its request for a permission describes has its name and i
 })
 
 test('a request for a permission with many wrong parts gets a short error', async () => {
-  expect((await perform('permission options 49000 | tool true | say Done.')).run).toMatchObject(completed('[-32602 true]Done.'))
+  expect((await perform('tool true | permission options 49000 | say Done.')).run).toMatchObject(completed('[-32602 true]Done.'))
 })
 
 test('a request to the model with too many values is refused by its bound', async () => {

@@ -33,7 +33,8 @@ export type Channel = {
 }
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-const limits = () => ({ timeout_ms: 20_000, signal: AbortSignal.timeout(20_000) })
+const redact = async (text: string) => text
+const limits = () => ({ timeout_ms: 20_000, signal: AbortSignal.timeout(20_000), redact })
 
 /** Bodies of the service itself. `hook`: the address of deliveries of a connected forge. */
 export function httpChannels(app: App, hook: string): Channel[] {
@@ -112,7 +113,7 @@ export async function gatewayChannels(): Promise<AsyncDisposable & { channels: C
 export function programChannels(): Channel[] {
   const agent = async (message: string) => {
     const sandbox = printingSandbox(() => message)
-    const program = { sandbox, servers: [], command: 'agent', signal: AbortSignal.timeout(20_000) }
+    const program = { sandbox, servers: [], command: 'agent', ...limits() }
     const opening = openAgentSession({ ...program, on_update() {}, on_permission: async () => 'deny' }, null)
     return opening.then(() => 'opened', textOf)
   }
