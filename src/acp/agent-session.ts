@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import { type AnyMessage, type ClientConnection, client, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk'
+import { isKilled } from '../core/runs/killed.ts'
 import { messageWithQuote, Quote, QuotingError, type Redact } from '../core/secrets/quote.ts'
 import { settledWithin } from '../core/timeout.ts'
 import { type ExecResult, type Sandbox, SandboxLostError } from '../sandbox/port.ts'
@@ -19,6 +20,11 @@ const MAX_PENDING_REQUESTS = 32
 /** The agent ended, failed or broke the protocol; the message is for people. */
 export class AgentError extends QuotingError {
   override name = 'AgentError'
+}
+
+/** A signal from outside ended the agent. */
+export class AgentKilledError extends AgentError {
+  override name = 'AgentKilledError'
 }
 
 /** The agent could not continue an earlier session; the message states why. */
@@ -216,6 +222,7 @@ function reportedBy({ message, data }: RequestError): AgentError {
 function endOf({ status, exit_code, output }: ExecResult): Error {
   const how = status === 'exited' ? `ended with exit code ${exit_code}` : `was ended: ${status}`
   const text = Buffer.from(output).toString().trim()
-  if (text === '') return new AgentError(`It ${how}.`)
-  return new AgentError(`It ${how}. Its last output:`, new Quote(text, MAX_SHOWN_CHARACTERS, 'end'))
+  const Ended = status === 'exited' && isKilled({ code: exit_code }) ? AgentKilledError : AgentError
+  if (text === '') return new Ended(`It ${how}.`)
+  return new Ended(`It ${how}. Its last output:`, new Quote(text, MAX_SHOWN_CHARACTERS, 'end'))
 }

@@ -40,6 +40,14 @@ const KNOWN: Record<string, Explanation> = {
     'The sandbox was lost',
     'The run continues automatically up to three times in a turn; then resume it, and check the memory of the machine if it happens again.',
   ],
+  git_killed: [
+    'Git was killed',
+    'The run continues automatically up to three times in a turn; check the memory of the machine, and resume the run if it failed.',
+  ],
+  agent_killed: [
+    'The program of the agent was killed',
+    'The run continues automatically up to three times in a turn; check the memory of the sandbox, and resume the run if it failed.',
+  ],
   disk_full: ['The disk of the workspaces is full', 'Make space on the machine, or raise what runs may not fill.'],
   disk_quota: ['The workspace exceeds its limit', 'Remove what is not needed in it, or raise the limit.'],
   commit_failed: ['The commit failed', 'Check the output of git: a hook may reject it.'],

@@ -4,9 +4,20 @@
  *   that the service lacks
  * - `not_a_repository` the path exists and holds no repository · `too_large` over a size limit of this service · `timeout` the time limit
  *   passed
+ * - `killed` a signal from outside ended git
  * - `corrupt` objects are corrupt or were rejected by git's own check · `rejected` the remote rejected a push · `failed` anything else
  */
-type GitErrorCode = 'unreachable' | 'not_found' | 'auth' | 'not_a_repository' | 'too_large' | 'timeout' | 'corrupt' | 'rejected' | 'failed'
+type GitErrorCode =
+  | 'unreachable'
+  | 'not_found'
+  | 'auth'
+  | 'not_a_repository'
+  | 'too_large'
+  | 'timeout'
+  | 'killed'
+  | 'corrupt'
+  | 'rejected'
+  | 'failed'
 
 export class GitError extends Error {
   override name = 'GitError'

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { onAbort } from '../../core/abort.ts'
+import { isKilled } from '../../core/runs/killed.ts'
 import { type OpenProgram, openProgram, runJoined, runProgram } from '../../system/programs/run-program.ts'
 import { type Program, type ProgramStdio, type RunningProgram, startProgram } from '../../system/programs/start-program.ts'
 import type { SystemUser } from '../../system/users.ts'
@@ -164,13 +165,14 @@ async function finish(host: GitHost, command: RunningProgram, call: GitCall, lim
   const { stdout, stderr, stopped, start_error, ...exit } = await command.done
   if (aborted) throw (aborted as { reason: unknown }).reason
   if (start_error !== null) throw new GitError('failed', `git cannot be started: ${start_error}`)
-  if (stopped === 'lost') throw new GitError('failed', 'git was killed with the process that ran it')
+  if (stopped === 'lost') throw new GitError('killed', 'git was killed with the process that ran it')
   if (stopped === 'timeout') throw new GitError('timeout', `git took longer than ${timeoutOf(call)} ms`)
   const truncated = stopped === 'output'
   if (truncated && call.on_overflow !== 'cut')
     throw new GitError('too_large', `the output of git is larger than ${maxOutputOf(call)} bytes`)
   const limited = truncated || call.program !== undefined ? null : limitError(stderr, exit, limits)
   if (limited) throw limited
+  if (!truncated && isKilled(exit, stderr)) throw new GitError('killed', 'git was killed')
   return { exit_code: truncated ? null : exit.code, stdout, stderr: shown(host, stderr, call), truncated }
 }
 

@@ -85,7 +85,10 @@ async function requireCommit(
   throw new StartError('git_unavailable', 'base_commit_gone', message)
 }
 
-const notFetched = ({ code, message }: GitError) => new StartError('git_unavailable', code === 'timeout' ? 'fetch_timeout' : code, message)
+function notFetched(error: GitError): Error {
+  const { code, message } = error
+  return code === 'killed' ? error : new StartError('git_unavailable', code === 'timeout' ? 'fetch_timeout' : code, message)
+}
 
 /** Returns what an earlier turn, or the run that was forked, settled. A run that abandoned its branch keeps its base and gets a new branch name. */
 async function knownBase(deps: GitDeps, run: RunRow, repository: RepositoryRow) {

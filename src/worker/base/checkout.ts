@@ -4,6 +4,7 @@ import { onEnvironmentCommand, onTemplateCommand, TEMPLATE_DAMAGED } from '../..
 import { cloneCommand, switchCommand, type WorkspaceRepository } from '../../git/workspace/workspace-commands.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
+import { requireGitAlive } from '../claim/killed-program.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { AuthorDeps, GitDeps } from '../deps.ts'
 import type { Base } from './base.ts'
@@ -30,10 +31,11 @@ export function workspaceRepository({ author }: AuthorDeps, base: Base, base_sha
   }
 }
 
-/** Runs a command of the service in the run's sandbox and returns its output as text. */
+/** Runs a git command of the service in the run's sandbox and returns its output as text. Rejects with KilledProgram. */
 export async function runInWorkspace(deps: Pick<GitDeps, 'git_limits'>, sandbox: Sandbox, command: string, signal: AbortSignal) {
   const timeout_ms = deps.git_limits.clone_ms
   const result = await sandbox.exec({ command, shell: 'separate', timeout_ms, max_output_bytes: CLONE_OUTPUT, signal })
+  requireGitAlive(result)
   const status: 'ok' | 'error' = result.status === 'exited' && result.exit_code === 0 ? 'ok' : 'error'
   const text = Buffer.from(result.output).toString('utf8').trim()
   return { ...result, status, ended: result.status, output: text }

@@ -7,6 +7,8 @@ export type EndReason =
   | { kind: 'lost' }
   | { kind: 'paused'; reason: 'budget' | 'user_request'; message: string }
   | { kind: 'sandbox_lost'; message: string; out_of_memory: boolean }
+  /** A program that the run needs was killed from outside. */
+  | { kind: 'killed'; code: 'git_killed' | 'agent_killed'; message: string }
   /** `tool_name`: the tool that failed; without it, the end names the tool that was running. */
   | { kind: 'failed'; reason: StatusReason; code: string; message: string; phase: string; tool_name?: string | null }
 

@@ -5,6 +5,7 @@ import { commitCommand, parseCommit } from '../../git/workspace/workspace-comman
 import { lastOutcome } from '../../store/runs/journal.ts'
 import { errorEntry } from '../../trace/entry.ts'
 import { workspaceRepository } from '../base/checkout.ts'
+import { requireGitAlive } from '../claim/killed-program.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { CommitWords, NotPublished, Publication } from './publication.ts'
 
@@ -34,6 +35,7 @@ export async function commitTurn(
   const command = commitCommand({ ...repository, author_name: author.name, author_email: author.email, message, at })
   const bounds = { timeout_ms: deps.git_limits.push_ms, max_output_bytes: 16 * 1024, signal: control.signal }
   const result = await sandbox.exec({ command, shell: 'separate', ...bounds })
+  requireGitAlive(result)
   const output = Buffer.from(result.output).toString('utf8')
   const commit = result.status === 'exited' ? parseCommit(result.exit_code, output) : null
   if (commit !== null) {

@@ -7,6 +7,7 @@ import { bundleCommand, NOTHING_TO_BUNDLE } from '../../git/workspace/workspace-
 import { saveChange } from '../../store/changes.ts'
 import { objectsOfRun } from '../base/base.ts'
 import { requireOwned } from '../claim/fenced-error.ts'
+import { requireGitAlive } from '../claim/killed-program.ts'
 import { tooSlow } from './commit-turn.ts'
 import type { Committed, NotPublished } from './publication.ts'
 
@@ -54,7 +55,8 @@ async function importFromSandbox(committed: Committed): Promise<NotPublished | n
         code: 'change_too_large',
         message: `The change is larger than ${BUNDLE_BYTES / 1024 ** 2} MiB.`,
       }
-    if (error instanceof GitError) return { kind: 'failed', reason: 'agent_error', code: `bundle_${error.code}`, message: error.message }
+    if (error instanceof GitError && error.code !== 'killed')
+      return { kind: 'failed', reason: 'agent_error', code: `bundle_${error.code}`, message: error.message }
     throw error
   } finally {
     await bundle.close()
@@ -74,6 +76,7 @@ async function writeBundle({ deps, base, head, sandbox, control }: Committed, bu
     await bundle.appendFile(chunk)
   })
   if (result.status === 'timeout') return tooSlow('bundle_timeout', 'The commit was not exported from the sandbox', deps.git_limits.push_ms)
+  requireGitAlive(result)
   if (result.exit_code === NOTHING_TO_BUNDLE) await bundle.truncate()
   if (result.exit_code === 0 || result.exit_code === NOTHING_TO_BUNDLE) return null
   const reason = Buffer.from(result.output).toString('utf8').trim().slice(-500) || result.status

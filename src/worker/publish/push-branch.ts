@@ -140,7 +140,7 @@ async function announce({ deps, writer, base: { branch }, head }: Committed): Pr
 
 /** Milliseconds until the next attempt; null: the failure is permanent. */
 function waitBefore(attempt: number, error: GitError, no_conflict: boolean): number | null {
-  const unknown = no_conflict || error.code === 'failed'
+  const unknown = no_conflict || error.code === 'failed' || error.code === 'killed'
   if (!error.retryable && !(unknown && attempt < MAX_UNKNOWN_ATTEMPTS)) return null
   return retryDelay(retries, attempt)
 }

@@ -6,6 +6,7 @@ import { StartError } from '../base/start-error.ts'
 import type { Control } from '../claim/control.ts'
 import type { EndReason } from '../claim/end.ts'
 import { FencedError } from '../claim/fenced-error.ts'
+import { KilledProgram } from '../claim/killed-program.ts'
 import { DISK_FULL, isDiskFull } from '../sandbox/disk-full.ts'
 
 /** Returns the end that the control requests. */
@@ -20,6 +21,9 @@ export function endOf(error: unknown, control: Control): EndReason {
   if (control.signal.aborted) return endOfControl(control)
   if (error instanceof StartError)
     return { kind: 'failed', reason: error.reason, code: error.code, message: error.message, phase: error.phase, tool_name: toolOf(error) }
+  if (error instanceof KilledProgram) return { kind: 'killed', code: error.code, message: error.message }
+  if (error instanceof GitError && error.code === 'killed')
+    return { kind: 'killed', code: 'git_killed', message: `Git was killed on the host: ${error.message}.` }
   // A change that is too large or broken for git on the host fails its turn and nothing else.
   if (error instanceof GitError) {
     const reason = error.retryable ? 'git_unavailable' : 'agent_error'

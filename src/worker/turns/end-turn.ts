@@ -11,7 +11,7 @@ import { entry, errorEntry } from '../../trace/entry.ts'
 import type { End, Waiting } from '../claim/end.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { DatabaseDeps, WaitDeps } from '../deps.ts'
-import { recoverLostSandbox, whyPaused } from '../sandbox/lost-sandbox.ts'
+import { recoverLost, whyNotContinued, whyPaused } from '../sandbox/lost-sandbox.ts'
 import { chargeLostCalls, closeOpenCalls, readJournal } from './recovered-conversation.ts'
 
 type Deps = DatabaseDeps & WaitDeps
@@ -23,7 +23,7 @@ const RETRYABLE: StatusReason[] = ['model_unavailable', 'git_unavailable', 'time
 export async function endTurn(deps: Deps, writer: RunWriter, run: RunRow, end: End): Promise<void> {
   if (end.kind === 'lost') return
   if (end.kind === 'shutdown') return handOver(deps, writer)
-  if (end.kind === 'sandbox_lost' && (await recoverLostSandbox(deps, writer, end))) return
+  if ((end.kind === 'sandbox_lost' || end.kind === 'killed') && (await recoverLost(deps, writer, end))) return
   const tool_name = ['completed', 'waiting', 'waiting_for_checks'].includes(end.kind) ? null : await closeTurn(writer, run)
   // A person who resumed it meanwhile wants it to continue.
   if (end.kind === 'paused' && end.reason === 'user_request') return (await pauseIfRequested(writer)) ? undefined : handOver(deps, writer)
@@ -66,11 +66,11 @@ async function writeEnd(
     const message = end.kind === 'paused' ? end.message : `${end.message} ${whyPaused(deps, end)}`
     return writer.move({ from: [...from], to: 'paused', status_reason, error: { code: status_reason, message } })
   }
-  if (end.kind === 'failed') {
-    const { reason, code, message, phase } = end
-    const entries = [errorEntry({ code, message, retryable: RETRYABLE.includes(reason), phase }, end.tool_name ?? running_tool)]
-    return writer.move({ from: [...from], to: 'failed', status_reason: reason, error: { code, message } }, { entries })
+  if (end.kind === 'killed') {
+    const message = `${end.message} ${whyNotContinued(deps)}`
+    return writeFailure(writer, { kind: 'failed', reason: 'agent_error', code: end.code, message, phase: 'agent' }, running_tool)
   }
+  if (end.kind === 'failed') return writeFailure(writer, end, running_tool)
   const entries = [entry({ message_type: 'FINAL_ANSWER', thought: end.thought, observation: end.text })]
   return writer.move({ from: ['running'], to: 'completed', status_reason: end.reason, result: end.text }, { entries }, async tx => {
     // A message that arrived too late for this turn starts the next one.
@@ -79,6 +79,15 @@ async function writeEnd(
     await insertEvent(tx, run.organization_id, run.id, 'agent_run.status', { status: 'queued' })
     await notifyWork(tx)
   })
+}
+
+function writeFailure(
+  writer: RunWriter,
+  { reason, code, message, phase, tool_name }: Extract<End, { kind: 'failed' }>,
+  running_tool: string | null,
+): Promise<boolean> {
+  const entries = [errorEntry({ code, message, retryable: RETRYABLE.includes(reason), phase }, tool_name ?? running_tool)]
+  return writer.move({ from: ['starting', 'running'], to: 'failed', status_reason: reason, error: { code, message } }, { entries })
 }
 
 function waitForPerson(writer: RunWriter, { approval_of }: Waiting, deadline_seconds: number): Promise<boolean> {

@@ -57,7 +57,7 @@ export async function workOnRun(shared: ClaimDeps, run: RunRow, control: Control
   live.close()
   writer.close()
   // If another worker continues, the startup is not complete yet.
-  if (end.kind !== 'shutdown' && end.kind !== 'lost' && end.kind !== 'sandbox_lost') void startup.write()
+  if (!['shutdown', 'lost', 'sandbox_lost', 'killed'].includes(end.kind)) void startup.write()
   observed.ended(end)
   log('info', 'turn ended', { end: end.kind, reason: 'reason' in end ? end.reason : null })
 }

@@ -1,4 +1,4 @@
-import { AgentError } from '../../../acp/agent-session.ts'
+import { AgentError, AgentKilledError } from '../../../acp/agent-session.ts'
 import type { Message } from '../../../acp/messages.ts'
 import { type Conversation, rebuildConversation } from '../../../agent/conversation.ts'
 import type { LoopOutcome } from '../../../agent/loop-state.ts'
@@ -11,6 +11,7 @@ import { serverOfTool } from '../../../mcp/tool-names.ts'
 import type { ModelMessage } from '../../../model/port.ts'
 import { composed } from '../../../redaction/port.ts'
 import { takeApproval } from '../../../store/pull-requests/approvals.ts'
+import { KilledProgram } from '../../claim/killed-program.ts'
 import { countServedCalls, createServedTools } from '../../mcp/served-tools.ts'
 import { type AgentLoop, countLostCalls, instructionsOf, keepFiles, openOutside, reachableOf } from '../agent-loop.ts'
 import type { Begun } from '../begin-conversation.ts'
@@ -214,6 +215,8 @@ async function promptFor(state: State, next: Next): Promise<Prompt> {
 
 /** A session that fails must not fail again at the next message; one that was continued has a second chance with the conversation as text. */
 async function failedPrompt(state: State, error: AgentError): Promise<PromptOutcome> {
+  // Nothing is known against the session.
+  if (error instanceof AgentKilledError) throw new KilledProgram('agent_killed', `The agent was killed. ${error.message}`)
   const { turn, continued, last_failure } = state
   await forgetSession(turn)
   if (!continued || (last_failure !== null && last_failure.code !== 'rejected')) return failedBy(state, error)
