@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import { type AnyMessage, type ClientConnection, client, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk'
-import { isKilled } from '../core/runs/killed.ts'
+import { isKilled } from '../core/concurrency/killed.ts'
 import { messageWithQuote, Quote, QuotingError, type Redact } from '../core/secrets/quote.ts'
 import { settledWithin } from '../core/timeout.ts'
 import { type ExecResult, type Sandbox, SandboxLostError } from '../sandbox/port.ts'

@@ -22,7 +22,7 @@ export type JournalRecord =
       nudge?: boolean
     }
   /** `key`: identifies a call of a program, which may be one of several in flight; calls of the built-in agent have none. */
-  | { kind: 'model_started'; turn: number; key?: string | null; reservation?: Reservation }
+  | { kind: 'model_started'; turn: number; key?: string | null; reservation?: Reservation; created_at?: Date }
   | { kind: 'model_failed'; turn: number; key?: string | null; charge: Reservation | null }
   | {
       kind: 'model_answered'
@@ -59,7 +59,7 @@ export type TurnEnding = { kind: 'answer'; text: string; thought: string | null 
 /** `started`: an intent was written, so the outcome is unknown. `inherited`: it belongs to the run that this one was forked from. */
 export type OpenCall = ToolCall & { started: boolean; inherited: boolean }
 
-export type OpenModelCall = { key: string | null; reservation: Reservation | null }
+export type OpenModelCall = { key: string | null; reservation: Reservation | null; started_at?: Date }
 
 export type Conversation = {
   messages: ModelMessage[]
@@ -113,7 +113,9 @@ function openModelCalls(open: OpenModelCall[], record: JournalRecord): OpenModel
   const rest = open.filter(call => call.key !== key)
   // What a fork copied was paid for by the other run.
   const starts = kind === 'model_started' && record.turn > 0
-  return starts ? [...rest, { key, reservation: record.reservation ?? null }] : rest
+  if (!starts) return rest
+  const { reservation = null, created_at } = record
+  return [...rest, { key, reservation, ...(created_at && { started_at: created_at }) }]
 }
 
 function addRecord(conversation: Conversation, record: JournalRecord, is_current: boolean): void {

@@ -22,8 +22,9 @@ export type SendQuestion = (question: Question) => Promise<SideAnswer>
 
 /** An answer does not fit the schema: the next attempt explains it to the model. */
 type Correction = { correction: string }
-/** The outcome of one attempt. Empty: the answer was lost with its worker, and the reservation was charged. */
+/** The outcome of one attempt. Empty: the answer was lost with its worker, and its estimated cost was charged. */
 export type EndedAttempt = { asked?: SideAnswer } & Partial<Correction>
+/** `started`: what each attempt is charged if it is lost. */
 export type SideQuestionSteps = { started: Reservation[]; ended: EndedAttempt[] }
 type Charge = Omit<Reservation, 'cost_usd'> & { cost_usd: string | null; cached_tokens?: number }
 

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { onAbort } from '../../core/abort.ts'
-import { isKilled } from '../../core/runs/killed.ts'
+import { isKilled } from '../../core/concurrency/killed.ts'
 import { type OpenProgram, openProgram, runJoined, runProgram } from '../../system/programs/run-program.ts'
 import { type Program, type ProgramStdio, type RunningProgram, startProgram } from '../../system/programs/start-program.ts'
 import type { SystemUser } from '../../system/users.ts'

@@ -77,11 +77,13 @@ export async function toolOutputsAt(db: Db, organization_id: number, run_id: num
   })
 }
 
+type AsideRow = { kind: string; body: string; created_at: Date }
+
 /** Returns the records of a side question to the model, in order. */
-export async function listAsides(db: Db, organization_id: number, run_id: number, key: string): Promise<{ kind: string; body: string }[]> {
-  const { rows } = await db.query<{ kind: string; body: string }>({
+export async function listAsides(db: Db, organization_id: number, run_id: number, key: string): Promise<AsideRow[]> {
+  const { rows } = await db.query<AsideRow>({
     name: 'list_asides',
-    text: `select kind, body from journal where organization_id = $1 and run_id = $2 and key = $3 and kind in ('aside_started', 'aside_ended')
+    text: `select kind, body, created_at from journal where organization_id = $1 and run_id = $2 and key = $3 and kind in ('aside_started', 'aside_ended')
       and turn > 0 order by n`,
     values: [organization_id, run_id, key],
   })

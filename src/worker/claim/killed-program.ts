@@ -1,4 +1,4 @@
-import { isKilled } from '../../core/runs/killed.ts'
+import { isKilled } from '../../core/concurrency/killed.ts'
 import type { ExecResult } from '../../sandbox/port.ts'
 
 /** A program that the run needs was killed from outside, for example by the kernel when memory was used up. Its run is recovered. */

@@ -15,6 +15,7 @@ import {
   addSetupFailuresMessage,
   chargeLostCalls,
   closeOpenCalls,
+  estimateLostCalls,
   readJournal,
   recordRecovery,
 } from './recovered-conversation.ts'
@@ -64,6 +65,7 @@ export async function beginConversation(turn: AgentTurn): Promise<Begun | null> 
   const late = isOfChecks(run, records)
   if (late) conversation.ending = CHECKS_REVIEWED
   if (run.recovering_since !== null) await recordRecovery(writer, run, conversation)
+  conversation.open_model_calls = estimateLostCalls(conversation.open_model_calls, run.recovering_since)
   await chargeLostCalls(writer, conversation.open_model_calls)
   conversation.messages.push(...(await closeOpenCalls(writer, conversation.open_calls)))
   // The conversation is about files, so they must be the right ones.

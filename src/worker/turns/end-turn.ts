@@ -12,7 +12,7 @@ import type { End, Waiting } from '../claim/end.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { DatabaseDeps, WaitDeps } from '../deps.ts'
 import { recoverLost, whyNotContinued, whyPaused } from '../sandbox/lost-sandbox.ts'
-import { chargeLostCalls, closeOpenCalls, readJournal } from './recovered-conversation.ts'
+import { chargeLostCalls, closeOpenCalls, estimateLostCalls, readJournal } from './recovered-conversation.ts'
 
 type Deps = DatabaseDeps & WaitDeps
 
@@ -100,7 +100,7 @@ function waitForPerson(writer: RunWriter, { approval_of }: Waiting, deadline_sec
 /** Closes tool calls without an outcome, before the end of the turn (specification.md#logs). Returns the tool that was running. */
 export async function closeTurn(writer: RunWriter, { turn }: Pick<RunRow, 'turn'>): Promise<string | null> {
   const { open_calls, open_model_calls } = rebuildConversation(await readJournal(writer), turn)
-  await chargeLostCalls(writer, open_model_calls)
+  await chargeLostCalls(writer, estimateLostCalls(open_model_calls, null))
   await closeOpenCalls(writer, open_calls)
   return open_calls.find(call => call.started)?.name ?? null
 }

@@ -1,5 +1,6 @@
 import { type Conversation, type JournalRecord, type OpenCall, type OpenModelCall, toolMessage } from '../../agent/conversation.ts'
 import { storedJson } from '../../core/json/stored-json.ts'
+import { chargeOfLost } from '../../core/runs/budget/budget-check.ts'
 import { NOT_RUN } from '../../core/runs/not-run.ts'
 import type { ModelMessage, ToolCall } from '../../model/port.ts'
 import { composed } from '../../redaction/port.ts'
@@ -15,7 +16,9 @@ import { record, usageOf } from './journal-records.ts'
 /** Returns the journal of a run as the loop reads it. */
 export async function readJournal(writer: RunWriter): Promise<JournalRecord[]> {
   const rows = await listJournal(writer.db, writer.organization_id, writer.run_id)
-  return rows.map(row => ({ ...storedJson<object>(row.body), kind: row.kind, turn: row.turn, key: row.key }) as JournalRecord)
+  return rows.map(
+    ({ body, kind, turn, key, created_at }) => ({ ...storedJson<object>(body), kind, turn, key, created_at }) as JournalRecord,
+  )
 }
 
 /** Records that this worker continues after another one, and what was open then. Called before any of it is closed or repeated. */
@@ -30,11 +33,31 @@ export async function recordRecovery(writer: RunWriter, run: RunRow, { open_call
   await writer.append({ records: [record('recovered', null, body)] })
 }
 
-/** Charges all that was reserved for model calls whose worker died: their real cost is unknown. */
+/**
+ * Returns model calls whose worker died at `lost_at` with their estimated cost instead of their reservation. No provider can be asked for the cost
+ * of a call whose response did not arrive (decisions.md#failed-calls-are-charged).
+ */
+export const estimateLostCalls = (calls: OpenModelCall[], lost_at: Date | null): OpenModelCall[] =>
+  calls.map(({ reservation, started_at, ...call }) => ({
+    ...call,
+    reservation: reservation && started_at ? chargeOfLost(reservation, lifetimeOf(started_at, lost_at)) : reservation,
+  }))
+
+/** Milliseconds of a call. An earlier loss is none of this call. */
+function lifetimeOf(started_at: Date, lost_at: Date | null): number {
+  const until = lost_at !== null && lost_at >= started_at ? lost_at : new Date()
+  return until.getTime() - started_at.getTime()
+}
+
+/** Charges model calls whose worker died, as `estimateLostCalls` has estimated them. */
 export async function chargeLostCalls(writer: RunWriter, calls: OpenModelCall[]): Promise<void> {
   for (const { key, reservation: charge } of calls) {
     if (charge === null) continue
-    await writer.append({ records: [record('model_failed', key, { code: 'lost', charge })], usage: usageOf(charge), reserved_usd: '0' })
+    await writer.append({
+      records: [record('model_failed', key, { code: 'lost', charge, estimated: true })],
+      usage: usageOf(charge),
+      reserved_usd: '0',
+    })
   }
 }
 

@@ -1,6 +1,6 @@
 import type { SideQuestionJournal, SideQuestionSteps } from '../../agent/side-question.ts'
 import { storedJson } from '../../core/json/stored-json.ts'
-import type { Reservation } from '../../core/runs/budget/budget-check.ts'
+import { chargeOfLost, type Reservation } from '../../core/runs/budget/budget-check.ts'
 import type { ModelMessage } from '../../model/port.ts'
 import { listAsides, newestMessages } from '../../store/runs/journal.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
@@ -14,9 +14,12 @@ export function createSideQuestionJournal(writer: RunWriter): SideQuestionJourna
   return {
     async steps(key) {
       const rows = await listAsides(writer.db, organization_id, run_id, key)
-      const of = <T>(kind: string) => rows.filter(row => row.kind === kind).map(row => storedJson<T>(row.body))
-      const started = of<{ reservation: Reservation }>('aside_started')
-      return { started: started.map(({ reservation }) => reservation), ended: of<SideQuestionSteps['ended'][number]>('aside_ended') }
+      const of = (kind: string) => rows.filter(row => row.kind === kind)
+      const started = of('aside_started').map(({ body, created_at }) => {
+        const { reservation } = storedJson<{ reservation: Reservation }>(body)
+        return chargeOfLost(reservation, Date.now() - created_at.getTime())
+      })
+      return { started, ended: of('aside_ended').map(({ body }) => storedJson<SideQuestionSteps['ended'][number]>(body)) }
     },
     async messages() {
       const bodies = await newestMessages(writer.db, organization_id, run_id, NEWEST_MESSAGES)

@@ -38,6 +38,7 @@ test('a review that is lost with its worker is repeated and both are counted; a 
     [id],
   )
   expect(Number(usage?.reserved_usd)).toBe(0)
-  // An unknown cost is counted as its reservation.
-  expect(usage?.output_tokens).toBeGreaterThan(16_000)
+  // A lost call counts as an estimate of what the model may have written, which is less than its reservation.
+  expect(usage?.output_tokens).toBeGreaterThan(1_000)
+  expect(usage?.output_tokens).toBeLessThan(16_000)
 }, 90_000)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { chargeOfBroken, countedTokens, limitReached, type Price, reserve } from './budget-check.ts'
+import { chargeOfBroken, chargeOfLost, countedTokens, limitReached, type Price, reserve } from './budget-check.ts'
 
 const spent = {
   run_steps: 5,
@@ -56,6 +56,19 @@ test('an unknown price fits into every budget, and stays unknown', () => {
     fits: true,
     reservation: { model: 'm', input_tokens: 10_000, output_tokens: 32_000, cost_usd: null },
   })
+})
+
+test('a call that was lost with its worker is charged its input and what a model writes in that time, never more than its reservation', () => {
+  const { reservation } = reserve(call, price, null)
+  const at = (ms: number) => chargeOfLost(reservation, ms)
+  expect(at(0)).toEqual({ model: 'm', input_tokens: 10_000, output_tokens: 1_000, cost_usd: '0.045' })
+  expect(at(5_000)).toMatchObject({ output_tokens: 2_000, cost_usd: '0.06' })
+  expect(at(-5_000)).toEqual(at(0))
+  expect(at(3_600_000)).toMatchObject({ output_tokens: 32_000, cost_usd: '0.51' })
+  // A record of an earlier version, and an unknown price.
+  const { input_cost_usd: _, ...old } = reservation
+  expect(chargeOfLost(old, 0)).toEqual(old)
+  expect(chargeOfLost(reserve(call, unknown, null).reservation, 0)).toMatchObject({ output_tokens: 1_000, cost_usd: null })
 })
 
 test('a reservation never exceeds the rest of the budget, and the charge of a broken call never exceeds its reservation', () => {

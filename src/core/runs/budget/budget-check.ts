@@ -1,3 +1,5 @@
+import { plainDecimal } from '../../text/plain-decimal.ts'
+
 /** Ceilings of the service for one turn: reaching one ends the run (specification.md#run-status). */
 export type Ceilings = { max_steps: number; max_tokens: number; max_active_ms: number }
 
@@ -101,8 +103,17 @@ const paused = (limit: keyof RunBudget, used: string, allowed: string | number):
 })
 const ended = (reason: 'max_steps' | 'out_of_tokens' | 'timeout', message: string): LimitReached => ({ kind: 'ceiling', reason, message })
 
-/** The maximum that one model call may take: tokens, and US dollars as a decimal string; null when the price of the model is unknown. */
-export type Reservation = { model: string; input_tokens: number; output_tokens: number; cost_usd: string | null }
+/**
+ * The maximum that one model call may take: tokens, and US dollars as a decimal string; null when the price of the model is unknown.
+ * `input_cost_usd`: of the input alone; absent in older records, where the price is unknown, and in charges.
+ */
+export type Reservation = {
+  model: string
+  input_tokens: number
+  output_tokens: number
+  cost_usd: string | null
+  input_cost_usd?: string
+}
 
 /** Returns the maximum cost of calls by tokens; null when unknown. For a given input it grows linearly with the output. */
 export type Price = (tokens: { input_tokens: number; output_tokens: number }) => string | null
@@ -120,11 +131,13 @@ export function reserve(
   left_usd: number | null,
 ): { fits: boolean; reservation: Reservation } {
   const { model, input_tokens, max_output_tokens } = call
+  const input_cost_usd = price({ input_tokens, output_tokens: 0 })
   const of = (output_tokens: number): Reservation => ({
     model,
     input_tokens,
     output_tokens,
     cost_usd: price({ input_tokens, output_tokens }),
+    ...(input_cost_usd !== null && { input_cost_usd }),
   })
   const fits = ({ cost_usd }: Reservation) => left_usd === null || cost_usd === null || Number(cost_usd) <= left_usd
   const maximum = of(max_output_tokens)
@@ -140,10 +153,26 @@ export function reserve(
 /** Output that was not received: hidden reasoning, and tokens in transit. */
 const UNSEEN_OUTPUT = 1_000
 const CHARACTERS_A_TOKEN = 2
+/** More than most models write. */
+const TOKENS_A_SECOND = 200
 
 /** Returns the charge for a call that broke off after that many characters of its response: never more than its reservation. */
 export function chargeOfBroken(reservation: Reservation, price: Price, seen_characters: number): Reservation {
   const { model, input_tokens } = reservation
   const output_tokens = Math.min(reservation.output_tokens, Math.ceil(seen_characters / CHARACTERS_A_TOKEN) + UNSEEN_OUTPUT)
   return { model, input_tokens, output_tokens, cost_usd: price({ input_tokens, output_tokens }) }
+}
+
+/**
+ * Returns the charge for a call that was lost with its worker that many milliseconds after its start: what was sent, and what a model writes in
+ * that time. Never more than its reservation, and all of it where the cost of the input is unknown.
+ */
+export function chargeOfLost(reservation: Reservation, ms: number): Reservation {
+  const { model, input_tokens, cost_usd, input_cost_usd } = reservation
+  const output_tokens = Math.min(reservation.output_tokens, Math.ceil((Math.max(0, ms) / 1_000) * TOKENS_A_SECOND) + UNSEEN_OUTPUT)
+  if (cost_usd === null) return { model, input_tokens, output_tokens, cost_usd }
+  if (input_cost_usd === undefined) return reservation
+  const output_cost = (Number(cost_usd) - Number(input_cost_usd)) * (output_tokens / reservation.output_tokens)
+  const cost = Math.min(Number(cost_usd), Number(input_cost_usd) + output_cost)
+  return { model, input_tokens, output_tokens, cost_usd: plainDecimal(cost.toFixed(12)) }
 }
