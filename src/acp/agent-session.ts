@@ -211,7 +211,8 @@ async function settled<T>(
 /** Returns the error for people, with what it quotes. */
 async function asAgentError(error: Error, redact: Redact): Promise<Error> {
   if (error instanceof ContinueError || !(error instanceof QuotingError)) return error
-  return new AgentError(await messageWithQuote(error, redact))
+  const message = await messageWithQuote(error, redact)
+  return error instanceof AgentKilledError ? new AgentKilledError(message) : new AgentError(message)
 }
 
 function reportedBy({ message, data }: RequestError): AgentError {
