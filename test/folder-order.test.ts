@@ -10,7 +10,6 @@ import { type SourceFile, sourceFiles } from './source-tree.ts'
 const folder_order: Record<string, string[]> = {
   'src/contract': ['organizations', 'runs', 'pull-requests', 'repositories', 'webhooks', 'mcp', 'oauth', 'openapi', 'endpoints'],
   'src/core': [
-    'json',
     'concurrency',
     'json',
     'cluster',
