@@ -15,7 +15,7 @@ const about = `Runs AI coding agents on git repositories, each in its own sandbo
 
 **Responses.** A success is always 200 with a body. Every response has the header \`X-Request-Id\`. Responses may gain keys and enum values: ignore unknown ones.
 
-**Errors** are \`application/problem+json\` with a \`code\` (plain \`application/json\` for tokens of profile \`codegen\`). \`type\` is the address of its cause and fix in the error reference, \`/docs/errors\`. 400 names every invalid field. Requests to an organization respond with 403 unless the user is a member, whether it exists or not. A resource of another organization is 404.
+**Errors** are \`application/problem+json\` with a \`code\` (plain \`application/json\` for tokens of profile \`codegen\`, and for unknown tokens below \`/v1/alpha\` and \`/v1/beta\`). \`type\` is the address of its cause and fix in the error reference, \`/docs/errors\`. 400 names every invalid field. Requests to an organization respond with 403 unless the user is a member, whether it exists or not. A resource of another organization is 404.
 
 **Limits.** \`RateLimit\` headers are on every response to a token; 429 states in \`Retry-After\` how long to wait. Do not poll runs: follow their events.
 

@@ -38,7 +38,7 @@ export async function admit(
   reply: RateHeaders,
   credentials: string[] = request.raw.headersDistinct.authorization ?? [],
 ): Promise<ActorContext | Context> {
-  request.wire_profile = 'standard'
+  request.wire_profile ??= 'standard'
   const organization_id = organizationOf(endpoint, request)
   const credential = credentials.length === 1 ? credentials[0] : undefined
   const { actor, role, run_head } = await authenticate(services, credential, organization_id, runOf(endpoint, request)).catch(error =>

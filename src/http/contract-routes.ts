@@ -42,6 +42,9 @@ type Options = {
   onStream: () => void
 }
 
+/** Only clients of the public API know these versions of a path, so a token that is unknown there is refused in their form. */
+const OTHER_VERSION = /^\/v1\/(alpha|beta)\//
+
 type AnyHandler = (ctx: unknown, input: unknown, gone: () => AbortSignal) => Promise<unknown>
 
 /** Serves every row of the contract table: authenticate → membership → parse → verb → response (specification.md#errors). */
@@ -57,6 +60,7 @@ export function addContractRoutes(app: FastifyInstance, options: Options) {
         onRequest: async (request, reply) => {
           // The router matches an empty path segment to a parameter, but no path of the contract has one.
           if (!requireMethod(request)) throw noSuchPath()
+          if (OTHER_VERSION.test(path)) request.wire_profile = 'codegen'
           if (endpoint.stability === 'alpha') reply.header('x-api-stability', 'alpha')
           if (endpoint.access === 'token') admitted.set(request, admittedAs(await admit({ services, failed, endpoint }, request, reply)))
         },

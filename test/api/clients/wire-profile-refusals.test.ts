@@ -66,6 +66,19 @@ describe('400', () => {
 })
 
 describe('401', () => {
+  test.each([
+    ['GET', `/v1/alpha${org.slice(3)}/agent/run/1/logs`],
+    ['POST', `/v1/beta${org.slice(3)}/agent/run/stop`],
+    ['GET', '/v1/alpha/user/me'],
+  ])('an unknown token is refused in the form of the public API at a path of it: %s %s', async (method, path) => {
+    const body = method === 'GET' ? undefined : { agent_run_id: 1 }
+    expectPlain(await app.call(method, path, body, { authorization: 'Bearer sk-nobody-ever-made-this' }), 401)
+  })
+
+  test('a known token decides by its profile, at any path', async () => {
+    expectProblem(await app.call('GET', `/v1/alpha${org.slice(3)}/agent/run/424242/logs`), 404)
+  })
+
   test('an invalid token has no profile', async () => {
     expectProblem(
       await codegen.call('POST', `${org}/agent/run`, { prompt: 7 }, { authorization: 'Bearer nobody-ever-made-this-token' }),
