@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Reservation } from '../../../src/core/runs/budget/budget-check.ts'
-import { finish, PRICED } from '../coding-app.ts'
-import { startCluster } from '../recovery/cluster.ts'
+import type { Reservation } from '../../../../src/core/runs/budget/budget-check.ts'
+import { finish, PRICED } from '../../coding-app.ts'
+import { startCluster } from '../cluster.ts'
 
 test('a model call that is lost with its worker is charged an estimate of what was sent and received, not its reservation', async () => {
   const requested = Promise.withResolvers<void>()
