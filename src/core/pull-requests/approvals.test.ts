@@ -21,6 +21,21 @@ const RUN = [
     '.mise.local.toml',
   ],
   ...['.claude/settings.json', '.claude/hooks/a.sh', '.cursor/mcp.json', '.mcp.json', '.gitmodules', '.lfsconfig', '.npmrc'],
+  ...[
+    'packages/a/.vscode/tasks.json',
+    'crates/a/.cargo/config.toml',
+    'app/gradle/wrapper/gradle-wrapper.properties',
+    '.gitlab/agents/a/config.yaml',
+  ],
+  // Names that are the same for a file system of another machine, and folders whose names are not UTF-8.
+  ...[
+    '.vs\u200dcode/tasks.json',
+    '.v\u017fcode/tasks.json',
+    '.vscode./tasks.json',
+    '.husky /pre-commit',
+    '"a\\377/.envrc"',
+    '"\\377/x/.vscode/tasks.json"',
+  ],
   // A link with the name of a folder brings all of its files.
   ...['.github', '.github/workflows', '.vscode', '.husky', '.claude', '.cargo', '.VSCode/Tasks.json'],
 ]

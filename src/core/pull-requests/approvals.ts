@@ -26,7 +26,7 @@ export function readApprovals(globs: readonly string[]): (path: string) => Appro
   }))
   const rules: Rule[] = [...own, ...RULES]
   return path => {
-    const names = namesOf(path.replace(/^"/, ''))
+    const names = namesOf(path.replace(/^"(.*)"$/s, '$1'))
     const rule = rules.find(each => each.names(names))
     return rule ? { code: rule.code, body: rule.body } : null
   }

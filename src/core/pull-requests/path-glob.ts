@@ -1,8 +1,19 @@
 /** Whether a glob names a path, given as the result of `namesOf`. */
 export type PathGlob = (names: string[]) => boolean
 
-/** Returns the folders and the name of a path, without case. */
-export const namesOf = (path: string): string[] => path.toLowerCase().split('/')
+/**
+ * Returns the folders and the name of a path, in the form in which some file system may find them: without case, characters that are not
+ * seen, and dots and blanks at the end.
+ */
+export const namesOf = (path: string): string[] => path.split('/').map(nameOf)
+
+function nameOf(name: string): string {
+  return name
+    .normalize('NFKC')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .toLowerCase()
+    .replace(/(?<![. ])[. ]+$/, '')
+}
 
 /**
  * Reads a glob. `*` and `?` stop at `/`, `**` is any folders, and a `/` at the end means everything below. A glob with a `/` inside begins
