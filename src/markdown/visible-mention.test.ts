@@ -14,18 +14,27 @@ const started = async (work: () => Promise<boolean>): Promise<{ result: boolean;
 }
 
 test('a text is parsed on a thread, and only if it contains the mention at all', async () => {
-  expect(await started(() => visiblyMentions('hello `@ada`', 'agent'))).toEqual({ result: false, threads: 0 })
-  expect(await started(() => visiblyMentions('hello `@agent`', 'agent'))).toEqual({ result: false, threads: 1 })
-  expect(await started(() => visiblyMentions('hello @agent', 'agent'))).toEqual({ result: true, threads: 1 })
+  expect(await started(() => visiblyMentions(1, 'hello `@ada`', 'agent'))).toEqual({ result: false, threads: 0 })
+  expect(await started(() => visiblyMentions(1, 'hello `@agent`', 'agent'))).toEqual({ result: false, threads: 1 })
+  expect(await started(() => visiblyMentions(1, 'hello @agent', 'agent'))).toEqual({ result: true, threads: 1 })
 })
 
 test('a long text that people write is parsed in time', async () => {
   const paragraph = '## Title\n\n- some **text** with [a link](https://example.com) and `code`\n\n> quoted\n\n'
   const text = paragraph.repeat(700)
   expect(text.length).toBeGreaterThan(50_000)
-  expect(await visiblyMentions(`${text}@agent`, 'agent')).toBe(true)
+  expect(await visiblyMentions(1, `${text}@agent`, 'agent')).toBe(true)
 })
 
 test('a text that is written to take long to parse mentions nobody', async () => {
-  expect(await visiblyMentions(`@agent\n\n${'a\n=\n'.repeat(16_000)}`, 'agent')).toBe(false)
+  expect(await visiblyMentions(1, `@agent\n\n${'a\n=\n'.repeat(16_000)}`, 'agent')).toBe(false)
+}, 60_000)
+
+test('slow texts of one connection do not delay those of another', async () => {
+  const slow = `@agent\n\n${'a\n=\n'.repeat(16_000)}`
+  const ended: string[] = []
+  const texts = [1, 1, 1].map(connection_id => visiblyMentions(connection_id, slow, 'agent').then(() => ended.push('slow')))
+  expect(await visiblyMentions(2, 'hello @agent', 'agent')).toBe(true)
+  expect(ended.length).toBeLessThan(2)
+  await Promise.all(texts)
 }, 60_000)

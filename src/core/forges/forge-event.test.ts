@@ -13,6 +13,10 @@ test.each([
   ['@agent[bot]', true],
   ['@agent[bot]s', false],
   ['', false],
+  ['npm install @agent/cli', false],
+  ['see @agent.example.com', false],
+  ['Please, @agent. Thanks...', true],
+  ['@agent...', true],
 ])('%j contains a mention of @agent: %j', (body, expected) => {
   expect(mentions(body, 'agent')).toBe(expected)
 })

@@ -85,7 +85,7 @@ export const unknownEvent = (event: string, action: string): ReadEvent => ({
  * text: src/markdown/visible-mention.ts.
  */
 export function mentions(plain_text: string, name: string): boolean {
-  return name !== '' && new RegExp(`(?<![\\w@/.-])@${RegExp.escape(name)}(?![\\w-]|\\[bot\\]\\w)`, 'i').test(plain_text)
+  return name !== '' && new RegExp(`(?<![\\w@/.-])@${RegExp.escape(name)}(?![\\w/-]|\\.+\\w|\\[bot\\]\\w)`, 'i').test(plain_text)
 }
 
 /**

@@ -92,7 +92,7 @@ export async function receiveDelivery(
   if (!ID.test(delivery)) throw invalid(['header', format.delivery[0] ?? ''], 'must be the id of a delivery')
   if (!EVENT.test(event)) throw invalid(['header', format.event[0] ?? ''], 'must be the name of an event')
   const name = mentionName(forge)
-  const read = await unlessHidden(unlessTooOld(format.read(event, await received.payload(), name)), name)
+  const read = await unlessHidden(unlessTooOld(format.read(event, await received.payload(), name)), { id: forge.id, name })
   const task = 'task' in read ? read.task : null
   const fresh = await insertForgeDelivery(services.db, {
     ...{ organization_id: forge.organization_id, forge_id: forge.id, delivery, event },
@@ -114,7 +114,7 @@ const unlessTooOld = (read: ReadEvent): ReadEvent =>
     ? { ignored: 'it is older than a day' }
     : read
 
-async function unlessHidden(read: ReadEvent, name: string): Promise<ReadEvent> {
+async function unlessHidden(read: ReadEvent, { id, name }: { id: number; name: string }): Promise<ReadEvent> {
   if ('ignored' in read || read.mentioned_in === undefined) return read
-  return (await visiblyMentions(read.mentioned_in, name)) ? read : { ignored: `it mentions @${name} only where forges show no mention` }
+  return (await visiblyMentions(id, read.mentioned_in, name)) ? read : { ignored: `it mentions @${name} only where forges show no mention` }
 }

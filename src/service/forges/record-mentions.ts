@@ -36,7 +36,7 @@ export async function recordMentions(
   const name = mentionName(forge)
   const listed = await on.forge.listMentions(on.repository, subject, { name, since, withdrawn: labeled_by !== null })
   const all: Mention[] = []
-  for (const mention of listed) if (mention.by === 'label' || (await visiblyMentions(mention.body ?? '', name))) all.push(mention)
+  for (const mention of listed) if (mention.by === 'label' || (await visiblyMentions(forge.id, mention.body ?? '', name))) all.push(mention)
   // A label that was added after the subject was read may belong to another text: the next poll reads both.
   const mentions = all.filter(({ by, at }) => by !== 'label' || at.getTime() <= subject.changed_at.getTime() + CLOCK_SKEW_MS)
   const reported_label = mentions.findLast(({ by, at }) => by === 'label' && labeled_by !== null && at.getTime() <= labeled_by)
