@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { parseJson } from '../core/json/parse-json.ts'
+import { Quote } from '../core/secrets/quote.ts'
 import { type CallGuard, guardCall } from '../model/call-guard.ts'
 import { type CountedTokens, type ModelEndpoint, ModelError } from '../model/port.ts'
 import { GatewayRefusal } from './gateway-refusal.ts'
@@ -83,7 +84,7 @@ async function exchange(of: GatewayOf, call: Call, body: Json, stream: boolean):
     const error = guard.failure() ?? new ModelError('unavailable', 'The model cannot be reached.')
     const may_cost = error.code !== 'unavailable' || call.response.headersSent
     if (!call.response.headersSent) respond(endpoint, call.response, may_cost ? 504 : 503, error.message)
-    return { kind: 'failed', error, may_cost, seen_bytes: read.bytes }
+    return { kind: 'failed', error, quote: null, may_cost, seen_bytes: read.bytes }
   }
 }
 
@@ -112,8 +113,8 @@ function refuse(endpoint: ModelEndpoint, response: ServerResponse, { status, hea
   if (retry_after !== null) response.setHeader('retry-after', retry_after)
   // A redirect would carry the key to another host.
   respond(endpoint, response, status >= 400 ? status : 502, message)
-  const error = new ModelError(codeOf(status), message.slice(0, MAX_REFUSAL_MESSAGE), { http_status: status })
-  return { kind: 'failed', error, may_cost: false, seen_bytes: 0 }
+  const error = new ModelError(codeOf(status), `The provider responded with ${status}.`, { http_status: status })
+  return { kind: 'failed', error, quote: new Quote(known, MAX_REFUSAL_MESSAGE), may_cost: false, seen_bytes: 0 }
 }
 
 function codeOf(status: number) {

@@ -94,6 +94,8 @@ function askFor(request) {
   })
 }
 
+const TOKEN = `ghp_${'Ab3'.repeat(12)}`
+
 const actions = {
   say,
   call: async () => say(`[${(await call('/v1/chat/completions', chat())).status}]`),
@@ -158,8 +160,13 @@ const actions = {
   exit: code => process.exit(Number(code)),
   // Its last 1,000 characters begin with the second one of a token.
   'exit with a token': () => {
-    writeSync(2, `ghp_${'Ab3'.repeat(12)}${' x'.repeat(480)}.`)
+    writeSync(2, `${TOKEN}${' x'.repeat(480)}.`)
     process.exit(3)
+  },
+  // The first 1,000 characters end within the token, and so do the first 100 of the reason.
+  'stop with a token': () => {
+    say(`${'x '.repeat(495)}${TOKEN}`)
+    return { reason: `${'y '.repeat(45)}${TOKEN}` }
   },
   hang: () => new Promise(() => {}),
   tool: command =>

@@ -53,10 +53,17 @@ test.each([
   expect(run.error.message).toContain(message)
 })
 
-test('no part of a secret is in the error of a run, wherever the output of the agent is shortened', async () => {
-  const { run, logs } = await perform('exit with a token')
-  expect(run.error.message).toContain('It ended with exit code 3. Its last output:')
-  expect(JSON.stringify([run, logs])).not.toContain('Ab3Ab3')
+test.each([
+  ['exit with a token', 'It ended with exit code 3. Its last output:'],
+  ['stop with a token', 'The agent stopped its turn: y y '],
+  ['call', 'z z '],
+])('no part of a secret is in the error of a run, wherever it is shortened: %s', async (steps, message) => {
+  // A provider may repeat the request: the first 500 characters end within the token.
+  reply = () => ({ status: 400, body: `${'z '.repeat(246)}ghp_${'Ab3'.repeat(12)}` })
+  const { run, logs } = await perform(steps)
+  reply = () => ({ text: 'Hello.' })
+  expect(run.error.message).toContain(message)
+  expect(JSON.stringify([run, logs])).not.toContain('ghp_A')
 })
 
 test('a call that only its request for a permission describes has its name and its input', async () => {

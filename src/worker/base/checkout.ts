@@ -1,4 +1,5 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
+import { Quote } from '../../core/secrets/quote.ts'
 import { markSuspect } from '../../git/mirrors/mirror-refs.ts'
 import { onEnvironmentCommand, onTemplateCommand, TEMPLATE_DAMAGED } from '../../git/workspace/template-commands.ts'
 import { cloneCommand, switchCommand, type WorkspaceRepository } from '../../git/workspace/workspace-commands.ts'
@@ -12,6 +13,7 @@ import { StartError } from './start-error.ts'
 
 export const MIRROR_INSIDE = '/mirror'
 const CLONE_OUTPUT = 16 * 1024
+const SHOWN_OUTPUT = 1_000
 
 /** `templates`: discards a template whose files are damaged. */
 export type CheckoutDeps = GitDeps & AuthorDeps & { templates: { discard(name: string): void } }
@@ -29,6 +31,11 @@ export function workspaceRepository({ author }: AuthorDeps, base: Base, base_sha
     author_name: author.name,
     author_email: author.email,
   }
+}
+
+/** The end of what a command of the service printed, or how it ended, for an error that people read. */
+export async function shownReason({ redactor }: RunWriter, { output, ended }: { output: string; ended: string }): Promise<string> {
+  return (await new Quote(output.trim(), SHOWN_OUTPUT, 'end').shown(text => redactor.text(text))) || ended
 }
 
 /** Runs a git command of the service in the run's sandbox and returns its output as text. Rejects with KilledProgram. */
@@ -67,7 +74,8 @@ export async function clone(to: InSandbox & { copy_of: CopyOf | null }, base: Ba
   const { deps, writer, sandbox, copy_of, signal } = to
   const { template, made_at_sha } = copy_of ?? { template: null, made_at_sha: null }
   const command = commandOf({ ...workspaceRepository(deps, base, sha), base_sha: sha }, copy_of)
-  const { status, exit_code, output, duration_ms, ended } = await runInWorkspace(deps, sandbox, command, signal)
+  const ran = await runInWorkspace(deps, sandbox, command, signal)
+  const { status, exit_code, output, duration_ms, ended } = ran
   const input = { repository: base.repository.full_name, base_ref: base.ref, sha, branch: base.branch }
   const entry = serviceAction(actionTool.git_clone, input, { status, exit_code, output }, duration_ms)
   const recorded = copy_of?.recorded === true && made_at_sha === sha && status === 'ok'
@@ -82,7 +90,7 @@ export async function clone(to: InSandbox & { copy_of: CopyOf | null }, base: Ba
       'clone_timeout',
       `The clone into the sandbox took longer than ${deps.git_limits.clone_ms / 1000} s.`,
     )
-  throw new StartError('setup_failed', 'clone_failed', `The clone into the sandbox failed: ${output.slice(-500) || ended}`)
+  throw new StartError('setup_failed', 'clone_failed', `The clone into the sandbox failed: ${await shownReason(writer, ran)}`)
 }
 
 function commandOf(repository: WorkspaceRepository & { base_sha: string }, copy_of: CopyOf | null): string {

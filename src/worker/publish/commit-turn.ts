@@ -4,7 +4,7 @@ import { type CommitGap, parseGaps } from '../../git/workspace/commit-gaps.ts'
 import { commitCommand, parseCommit } from '../../git/workspace/workspace-commands.ts'
 import { lastOutcome } from '../../store/runs/journal.ts'
 import { errorEntry } from '../../trace/entry.ts'
-import { workspaceRepository } from '../base/checkout.ts'
+import { shownReason, workspaceRepository } from '../base/checkout.ts'
 import { requireGitAlive } from '../claim/killed-program.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { CommitWords, NotPublished, Publication } from './publication.ts'
@@ -44,7 +44,7 @@ export async function commitTurn(
     return { head: commit.head_sha, gaps }
   }
   if (result.status === 'timeout') return tooSlow('commit_timeout', 'The changes were not committed', deps.git_limits.push_ms)
-  const reason = output.trim().slice(-1_000) || result.status
+  const reason = await shownReason(writer, { output, ended: result.status })
   return { kind: 'failed', reason: 'agent_error', code: 'commit_failed', message: `The changes could not be committed: ${reason}` }
 }
 

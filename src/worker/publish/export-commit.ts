@@ -6,6 +6,7 @@ import { type Changes, readChanges } from '../../git/read/changes.ts'
 import { bundleCommand, NOTHING_TO_BUNDLE } from '../../git/workspace/workspace-commands.ts'
 import { saveChange } from '../../store/changes.ts'
 import { objectsOfRun } from '../base/base.ts'
+import { shownReason } from '../base/checkout.ts'
 import { requireOwned } from '../claim/fenced-error.ts'
 import { requireGitAlive } from '../claim/killed-program.ts'
 import { tooSlow } from './commit-turn.ts'
@@ -65,7 +66,7 @@ async function importFromSandbox(committed: Committed): Promise<NotPublished | n
 }
 
 /** Throws RangeError for a bundle that is too large. */
-async function writeBundle({ deps, base, head, sandbox, control }: Committed, bundle: FileHandle): Promise<NotPublished | null> {
+async function writeBundle({ deps, writer, base, head, sandbox, control }: Committed, bundle: FileHandle): Promise<NotPublished | null> {
   let bytes = 0
   const command = bundleCommand({ base_sha: base.sha, head_sha: head })
   const bounds = { timeout_ms: deps.git_limits.push_ms, max_output_bytes: 16 * 1024, signal: control.signal }
@@ -79,7 +80,7 @@ async function writeBundle({ deps, base, head, sandbox, control }: Committed, bu
   requireGitAlive(result)
   if (result.exit_code === NOTHING_TO_BUNDLE) await bundle.truncate()
   if (result.exit_code === 0 || result.exit_code === NOTHING_TO_BUNDLE) return null
-  const reason = Buffer.from(result.output).toString('utf8').trim().slice(-500) || result.status
+  const reason = await shownReason(writer, { output: Buffer.from(result.output).toString('utf8'), ended: result.status })
   return {
     kind: 'failed',
     reason: 'agent_error',

@@ -2,7 +2,7 @@ import { commitTree, treeOf } from '../../git/objects/commit-tree.ts'
 import type { RunObjects } from '../../git/objects/objects.ts'
 import { createMerge } from '../../git/publish/merge.ts'
 import { type CopiedCommit, moveToCommand, switchCommitCommand } from '../../git/workspace/workspace-commands.ts'
-import { runInWorkspace } from '../base/checkout.ts'
+import { runInWorkspace, shownReason } from '../base/checkout.ts'
 import { KEPT_INSIDE } from '../workspace/restore.ts'
 import type { Committed } from './publication.ts'
 
@@ -36,7 +36,7 @@ export async function rebaseOntoPushed(committed: Committed, { objects, pushed_s
  * they cannot be merged. Throws GitError.
  */
 export async function mergePushed(committed: Committed, { objects, pushed_sha }: Pushed): Promise<{ head: string } | string> {
-  const { deps, base, sandbox, commit, head, control } = committed
+  const { deps, writer, base, sandbox, commit, head, control } = committed
   const message = `Merge what was pushed to ${base.branch}\n\n${commit.message.split('\n').at(-1) ?? ''}`.trim()
   const commits = { base_sha: pushed_sha, head_sha: head, method: 'merge', message, author: commit.author } as const
   const merged = await createMerge(deps.git, objects, commits)
@@ -48,6 +48,6 @@ export async function mergePushed(committed: Committed, { objects, pushed_sha }:
   const next = merged.kind === 'nothing' ? pushed_sha : merged.sha
   const moved = await runInWorkspace(deps, sandbox, moveToCommand(head, copied(next, head, pushed_sha)), control.signal)
   if (moved.status === 'error')
-    return `the commits that somebody else pushed cannot be merged in the workspace: ${moved.output.slice(-300)}`
+    return `the commits that somebody else pushed cannot be merged in the workspace: ${await shownReason(writer, moved)}`
   return { head: next }
 }

@@ -2,7 +2,7 @@ import { onAbort } from '../../core/abort.ts'
 import { mirrorPath } from '../../git/process/git-host.ts'
 import { afterEnvironmentCommand, beforeEnvironmentCommand } from '../../git/workspace/template-commands.ts'
 import type { Base } from '../base/base.ts'
-import { clone, MIRROR_INSIDE, runInWorkspace } from '../base/checkout.ts'
+import { clone, MIRROR_INSIDE, runInWorkspace, shownReason } from '../base/checkout.ts'
 import { StartError } from '../base/start-error.ts'
 import type { RunSetupInput } from './run-setup.ts'
 import { type SetupResult, setUp } from './setup.ts'
@@ -27,9 +27,10 @@ export async function prepareEnvironment(of: Preparing, draft: { tree: string; h
   using _stopped = onAbort(signal, () => void sandbox.stop())
   signal.throwIfAborted()
   const run = async (command: string) => {
-    const { status, output, ended } = await runInWorkspace(deps, sandbox, command, signal)
+    const ran = await runInWorkspace(deps, sandbox, command, signal)
     signal.throwIfAborted()
-    if (status !== 'ok') throw new StartError('setup_failed', 'clone_failed', `The files could not be prepared: ${output || ended}`)
+    if (ran.status === 'ok') return
+    throw new StartError('setup_failed', 'clone_failed', `The files could not be prepared: ${await shownReason(writer, ran)}`)
   }
   await clone({ deps, writer, sandbox, copy_of: null, signal }, base, base.sha)
   await run(beforeEnvironmentCommand())

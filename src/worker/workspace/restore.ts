@@ -8,7 +8,7 @@ import type { RunRow } from '../../store/runs/runs.ts'
 import { type ActionRef, actionsBetween, type CheckpointRow, listCheckpoints } from '../../store/workspaces/checkpoints.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import type { Base } from '../base/base.ts'
-import { type CheckoutDeps, runInWorkspace, workspaceRepository } from '../base/checkout.ts'
+import { type CheckoutDeps, runInWorkspace, shownReason, workspaceRepository } from '../base/checkout.ts'
 import { loadObjects } from '../base/kept-objects.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { CheckpointDeps, DatabaseDeps, LogDeps } from '../deps.ts'
@@ -108,7 +108,7 @@ export async function recordRestored(
 
 /** Null: restored; otherwise why not. */
 async function restoreCheckpoint(
-  { deps, run, base, kept, sandbox, signal }: Restoring,
+  { deps, writer, run, base, kept, sandbox, signal }: Restoring,
   row: CheckpointRow,
   beside: readonly string[],
 ): Promise<string | null> {
@@ -121,6 +121,6 @@ async function restoreCheckpoint(
   const branch = run.forked_at_seq !== null && row.seq === 0 ? (base?.branch ?? row.branch) : row.branch
   const repository = base === null ? null : workspaceRepository(deps, base, row.base_sha ?? base.sha)
   const command = restoreCommand({ kept_inside: KEPT_INSIDE, tree: row.tree, head: row.head, branch, beside }, repository)
-  const { status, output, ended } = await runInWorkspace(deps, sandbox, command, signal)
-  return status === 'ok' ? null : output.slice(-1_000) || ended
+  const ran = await runInWorkspace(deps, sandbox, command, signal)
+  return ran.status === 'ok' ? null : await shownReason(writer, ran)
 }

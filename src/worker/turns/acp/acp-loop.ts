@@ -6,6 +6,7 @@ import { failedCall } from '../../../agent/recorded-call.ts'
 import { actionTool } from '../../../contract/runs/action-tools.ts'
 import { onAbort } from '../../../core/abort.ts'
 import { approvalOfCall, digestOfCall } from '../../../core/runs/approved-call.ts'
+import { Quote } from '../../../core/secrets/quote.ts'
 import { withTimeout } from '../../../core/timeout.ts'
 import { serverOfTool } from '../../../mcp/tool-names.ts'
 import type { ModelMessage } from '../../../model/port.ts'
@@ -158,7 +159,7 @@ async function promptOnce(state: State, next: Next): Promise<PromptOutcome> {
     const reason = await Promise.race([prompting, late])
     if (reason === null) await closeSession(state)
     await closeCalls(state)
-    return outcomeOf(state, reason ?? 'cancelled', signal)
+    return await outcomeOf(state, reason ?? 'cancelled', signal)
   } catch (error) {
     await closeSession(state)
     await closeCalls(state)
@@ -166,8 +167,8 @@ async function promptOnce(state: State, next: Next): Promise<PromptOutcome> {
     if (!(error instanceof AgentError)) throw error
     // An agent may report a cancelled prompt or a refused call as an error.
     return state.limit !== null || state.approval !== null || mustStop(turn) || state.messages_waiting || signal.aborted
-      ? outcomeOf(state, 'cancelled', signal)
-      : failedPrompt(state, error)
+      ? await outcomeOf(state, 'cancelled', signal)
+      : await failedPrompt(state, error)
   } finally {
     state.cancel = () => {}
     stop()
@@ -232,7 +233,7 @@ async function takeApprovalOf(state: State, digest: string): Promise<boolean> {
   return takeApproval(db, { organization_id, run_id, epoch, approved: approvalOfCall(digest) })
 }
 
-function outcomeOf(state: State, reason: string, signal: AbortSignal): PromptOutcome {
+async function outcomeOf(state: State, reason: string, signal: AbortSignal): Promise<PromptOutcome> {
   const { turn, limit, approval, messages_waiting, recorder, last_failure } = state
   if (limit !== null) return { kind: 'limit', limit }
   if (mustStop(turn)) return { kind: 'stopped' }
@@ -246,7 +247,10 @@ function outcomeOf(state: State, reason: string, signal: AbortSignal): PromptOut
   // Programs report a failed call as an ordinary message, if at all. One that they closed themselves has not failed.
   if (reason === 'end_turn' && last_failure !== null && last_failure.code !== 'aborted') return failedCall(last_failure)
   if (reason === 'end_turn') return { kind: 'answer', text: answer.text, thought: answer.thought }
-  const message = `The agent stopped its turn: ${reason.slice(0, 100)}.${answer.text === '' ? '' : ` Its last message: ${answer.text.slice(0, 1_000)}`}`
+  const redact = (text: string) => turn.secrets.redactor.text(text)
+  const stopped = `The agent stopped its turn: ${await new Quote(reason, 100).shown(redact)}.`
+  const last = await new Quote(answer.text, 1_000).shown(redact)
+  const message = last === '' ? stopped : `${stopped} Its last message: ${last}`
   return { kind: 'failed', reason: 'agent_error', code: 'agent_stopped', message, phase: 'agent' }
 }
 

@@ -26,6 +26,7 @@ export function connectGateway(state: State): void {
         state.active()
         turn.live.progressed()
       },
+      redact: text => turn.secrets.redactor.text(text),
     }),
     state.served.respond,
   )

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { TokenEstimate } from '../../../agent/token-estimate.ts'
 import { createSemaphore, type Semaphore } from '../../../core/concurrency/semaphore.ts'
 import { chargeOfBroken, countedTokens, type LimitReached, type Reservation } from '../../../core/runs/budget/budget-check.ts'
+import type { Redact } from '../../../core/secrets/quote.ts'
 import type { GatewayCall, GatewayEnd, GatewayMeter, GatewayRequest } from '../../../gateway/meter.ts'
-import type { CountedTokens, Model, ModelEndpoint, ModelError, ModelResponse } from '../../../model/port.ts'
+import { type CountedTokens, type Model, type ModelEndpoint, ModelError, type ModelResponse } from '../../../model/port.ts'
 import type { TurnMeter } from '../turn-limits.ts'
 import type { GatewayJournal } from './gateway-journal.ts'
 
@@ -45,6 +46,7 @@ type MeteredTurn = {
   /** Why no call is possible now; null: one is. It cancels the prompt of a run that stops. */
   refusal(): string | null
   onProgress(): void
+  redact: Redact
 }
 
 /** `planning`: one call is planned at a time. `ended`: resolves when the next call in flight has ended. */
@@ -133,7 +135,8 @@ async function responded(turn: Metering, call: GatewayCall, counted: CountedToke
 
 async function failed(turn: Metering, call: GatewayCall, end: Extract<GatewayEnd, { kind: 'failed' }>): Promise<void> {
   const { model, meter, journal, spending } = turn
-  const { error, may_cost, seen_bytes } = end
+  const { may_cost, seen_bytes } = end
+  const error = await shownError(end, turn.redact)
   const charge = may_cost ? chargeOfBroken(call.reservation, model.price, seen_bytes) : null
   if (charge !== null) {
     meter.charged(charge)
@@ -141,6 +144,12 @@ async function failed(turn: Metering, call: GatewayCall, end: Extract<GatewayEnd
   }
   turn.onCall(error, call.has_tools)
   await settle(turn, () => journal.failed(call, error, charge))
+}
+
+/** Some providers repeat a part of the request. */
+async function shownError({ error, quote }: Extract<GatewayEnd, { kind: 'failed' }>, redact: Redact): Promise<ModelError> {
+  const text = quote === null ? '' : await quote.shown(redact)
+  return text === '' ? error : new ModelError(error.code, text, { http_status: error.http_status })
 }
 
 /** Records the outcome of a call, and lets those that wait for it be planned again. */
