@@ -117,7 +117,7 @@ def unreached(settings: Settings, cause: httpx.RequestError) -> AgentRunError:
 
 def next_cursor(response: httpx.Response) -> str | None:
     """Returns the cursor in the address of the next page (RFC 8288); the client sends it to its own address of the service."""
-    match = re.search(r'<([^>]*)>; rel="next"', response.headers.get("link", ""))
+    match = re.search(r'<([^<>]*)>; rel="next"', response.headers.get("link", ""))
     cursors = parse_qs(urlsplit(match[1]).query).get("cursor", []) if match else []
     return cursors[0] if cursors else None
 
