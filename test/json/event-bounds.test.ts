@@ -19,7 +19,7 @@ test('events of OpenAI that repeat the tools and the whole output of a large req
   expect({ text, finish_reason, counted: usage.raw !== null }).toEqual({ text: 'Hello', finish_reason: 'stop', counted: true })
 })
 
-test('an event with a million calls is malformed before a schema sees it, and says why', async () => {
+test('an event with a million calls is malformed before a schema sees it, with its bound as the reason', async () => {
   const calls = `[${Array(1_000_000).fill('{}').join()}]`
   await using fake = await COMPATIBLE.connect(() => ({
     raw: [`data: {"id":"1","choices":[{"index":0,"delta":{"tool_calls":${calls}}}]}\n\n`],
