@@ -24,6 +24,7 @@ export async function connectChecked(outgoing: Outgoing, authority: Authority, r
   const configuration: ProxyConfiguration = {
     ...outgoing,
     rules: async () => [rule],
+    gateway: null,
     caps: default_caps,
     onRequestText() {},
     onRefused() {},

@@ -3,7 +3,7 @@ import { addressAllowed, addressNeverAllowed, addressOfNetwork, isPrivateHost } 
 import { withTimeout } from '../core/timeout.ts'
 import { type Authority, authorityText } from './authority.ts'
 import { isRegistry } from './presets.ts'
-import type { Allowed, ProxyConfiguration, Reason } from './proxy-configuration.ts'
+import type { Allowed, Gateway, ProxyConfiguration, Reason } from './proxy-configuration.ts'
 import { findRule } from './rules.ts'
 
 type Decision = { ok: true; to: Allowed } | { ok: false; status: 403 | 502; reason: Reason | null; why: string }
@@ -16,6 +16,9 @@ const refused = (reason: Reason, why: string): Decision => ({ ok: false, status:
  */
 export async function decide(configuration: ProxyConfiguration, target: Authority, method: string): Promise<Decision> {
   const { host, port } = target
+  const { gateway, upstream } = configuration
+  if (gateway !== null && isGateway(gateway, target))
+    return { ok: true, to: { ...target, way: { kind: 'gateway', socket: gateway.socket } } }
   const at = authorityText(target)
   const rules = await configuration.rules()
   const found = rules === null ? { reason: 'off' as const } : findRule(rules, { host, port, method })
@@ -33,11 +36,14 @@ export async function decide(configuration: ProxyConfiguration, target: Authorit
   const addresses = await resolveAll(configuration, target)
   const bad = addresses?.find(closed)
   if (bad !== undefined) return refused('private_address', `${host} is the private or reserved address ${bad}`)
-  if (configuration.upstream !== null && !found.rule.private_address) return { ok: true, to: { ...target, addresses: null } }
+  if (upstream !== null && !found.rule.private_address) return { ok: true, to: { ...target, way: { kind: 'upstream', url: upstream } } }
   return addresses === null || addresses.length === 0
     ? { ok: false, status: 502, reason: null, why: `the name ${host} cannot be resolved` }
-    : { ok: true, to: { ...target, addresses } }
+    : { ok: true, to: { ...target, way: { kind: 'addresses', addresses } } }
 }
+
+/** Whether a request is to the gateway, by the only spelling of its address that programs get. */
+export const isGateway = (gateway: Gateway | null, { host, port }: Authority): boolean => host === gateway?.host && port === gateway.port
 
 /** An address in the private network, and not of this machine. */
 const isOfNetwork = (ip: string) =>

@@ -32,7 +32,10 @@ export async function forward(
   response: ServerResponse,
 ): Promise<void> {
   const host = authorityText(to, 80)
-  const upstream = to.addresses === null ? configuration.upstream : null
+  const upstream = to.way.kind === 'upstream' ? to.way.url : null
+  const is_egress = to.way.kind !== 'gateway'
+  // A model may be silent for longer; the gateway itself ends what takes too long.
+  if (!is_egress) incoming.socket.setTimeout(0)
   const socket = upstream === null ? await dial(configuration, to, signal) : null
   if (incoming.socket.destroyed) {
     socket?.destroy()
@@ -50,7 +53,7 @@ export async function forward(
       ...(chunked ? ['Transfer-Encoding', 'chunked'] : []),
       ...(upstream === null ? [] : Object.entries(credentialsOf(upstream)).flat()),
     ],
-    timeout: configuration.caps.idle_ms,
+    timeout: is_egress ? configuration.caps.idle_ms : 0,
   })
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   outgoing.on('response', found => {
@@ -60,7 +63,7 @@ export async function forward(
     } catch {
       return outgoing.destroy(new Error('its response is not HTTP'))
     }
-    found.on('data', (chunk: Buffer) => count(chunk.length))
+    if (is_egress) found.on('data', (chunk: Buffer) => count(chunk.length))
     found.pipe(response)
   })
   outgoing.on('timeout', () => outgoing.destroy(new Error('no response')))
@@ -68,8 +71,10 @@ export async function forward(
   response.on('close', resolve)
   incoming.on('error', reject)
   if (chunked || incoming.headers['content-length'] !== undefined) {
-    incoming.on('data', (chunk: Buffer) => count(chunk.length))
-    sampleBody(incoming, configuration.onRequestText)
+    if (is_egress) {
+      incoming.on('data', (chunk: Buffer) => count(chunk.length))
+      sampleBody(incoming, configuration.onRequestText)
+    }
     incoming.pipe(outgoing)
   } else outgoing.end()
   using _ = onAbort(signal, () => reject(signal.reason))

@@ -31,6 +31,8 @@ export type ProxyConfiguration = {
   allow_private: boolean
   /** The operator's proxy for all connections. */
   upstream: URL | null
+  /** The model gateway of the same sandbox, the one address that needs no rule; null: it has none. */
+  gateway: Gateway | null
   caps: Caps
   /** Called with the plain text of a request, allowed or not: its head, and its body in overlapping pieces. Must not throw. */
   onRequestText(text: string): void
@@ -38,5 +40,9 @@ export type ProxyConfiguration = {
   onRefused(refusal: Refusal): void
 }
 
-/** A destination that may be connected to, at one of `addresses` only; null: the operator's proxy resolves the name. */
-export type Allowed = Authority & { addresses: string[] | null }
+/** The address by which programs in the sandbox know the gateway, and its socket on this machine. */
+export type Gateway = { host: string; port: number; socket: string }
+
+/** How a destination may be connected to: at one of these addresses, by the operator's proxy, which resolves the name, or at the socket. */
+type Way = { kind: 'addresses'; addresses: string[] } | { kind: 'upstream'; url: URL } | { kind: 'gateway'; socket: string }
+export type Allowed = Authority & { way: Way }

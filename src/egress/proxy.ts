@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { Socket } from 'node:net'
 import { orAborted } from '../core/abort.ts'
 import { type Authority, parseAuthority } from './authority.ts'
-import { decide } from './decide-request.ts'
+import { decide, isGateway } from './decide-request.ts'
 import { forward, parseTarget } from './forward.ts'
 import { createInProgress, type InProgress } from './in-progress.ts'
 import type { ProxyConfiguration, Reason } from './proxy-configuration.ts'
@@ -102,8 +102,8 @@ function overCap({ configuration: { caps }, bytes, connections }: ProxyState, so
 async function onRequest(state: ProxyState, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
   const { configuration } = state
   const { url = '', method = '' } = incoming
-  configuration.onRequestText(headOf(incoming))
   const target = parseTarget(url)
+  reportText(configuration, target?.authority ?? null, incoming)
   const no = (status: number, reason: Reason, why: string) => {
     refuse(state, { wanted: target?.authority ?? null, shown: url, method }, reason, why)
     respondRefused(response, status, why)
@@ -127,8 +127,8 @@ async function onConnect(state: ProxyState, incoming: IncomingMessage, socket: S
   const { url = '' } = incoming
   // The socket no longer belongs to the HTTP server.
   socket.setTimeout(configuration.caps.idle_ms, () => socket.destroy())
-  configuration.onRequestText(headOf(incoming))
   const wanted = parseAuthority(url, null)
+  reportText(configuration, wanted, incoming)
   const refused: Attempt = { wanted, shown: url, method: 'CONNECT' }
   const no = (status: number, reason: Reason, why: string) => {
     refuse(state, refused, reason, why)
@@ -148,6 +148,11 @@ async function onConnect(state: ProxyState, incoming: IncomingMessage, socket: S
   const counted = (end: Socket) => end.on('data', (chunk: Buffer) => countBytes(state, chunk.length))
   const problem = await openTunnel({ configuration, to: decision.to, signal, counted }, socket, head)
   if (problem !== null) refuse(state, refused, 'sni', problem)
+}
+
+/** What a program sends to its model does not leave by this proxy, whichever way it takes. */
+function reportText({ gateway, onRequestText }: ProxyConfiguration, target: Authority | null, incoming: IncomingMessage): void {
+  if (target === null || !isGateway(gateway, target)) onRequestText(headOf(incoming))
 }
 
 const statusOf = (error: unknown) => (error instanceof Refused ? 403 : 502)

@@ -12,6 +12,7 @@ function startFetch(port: number, bytes: number) {
     resolve: async () => ['127.0.0.1'],
     allow_private: true,
     upstream: null,
+    gateway: null,
     caps: { ...default_caps, bytes, connections: 2 },
     onRequestText() {},
     onRefused: refusal => refusals.push(refusal),

@@ -18,6 +18,7 @@ function startRules(port: number, upstream: URL | null = null) {
     resolve: async () => ['127.0.0.1'],
     allow_private: true,
     upstream,
+    gateway: null,
     caps: default_caps,
     onRequestText() {},
     onRefused: refusal => refusals.push(refusal),

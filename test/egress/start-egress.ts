@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Mirror } from '../../src/core/network/package-mirrors.ts'
 import { proxyEnvironment } from '../../src/core/sandbox-environment.ts'
 import { createProxy, type EgressProxy } from '../../src/egress/proxy.ts'
-import { type Caps, default_caps, type ProxyConfiguration, type Refusal } from '../../src/egress/proxy-configuration.ts'
+import { type Caps, default_caps, type Gateway, type ProxyConfiguration, type Refusal } from '../../src/egress/proxy-configuration.ts'
 import type { Rule } from '../../src/egress/rules.ts'
 import { mirrorRules } from '../../src/egress/rules.ts'
 import { listenOnSocket } from '../../src/egress/socket.ts'
@@ -28,6 +28,7 @@ export async function startEgress(options: {
   names?: Record<string, string[] | (() => string[])>
   allow_private?: boolean
   upstream?: URL
+  gateway?: Gateway
   mirrors?: Mirror[]
   caps?: Partial<Caps>
 }): Promise<TestEgress> {
@@ -48,6 +49,7 @@ export async function startEgress(options: {
     },
     allow_private: options.allow_private ?? false,
     upstream: options.upstream ?? null,
+    gateway: options.gateway ?? null,
     caps: { ...default_caps, ...options.caps },
     onRequestText: text => request_texts.push(text),
     onRefused: refusal => refusals.push(refusal),

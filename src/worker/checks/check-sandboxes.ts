@@ -111,7 +111,7 @@ async function inCleanSandbox<T>(input: CheckSandboxesInput, prepared: Prepared,
   const layer = environment && (await deps.templates.open(workspace, home.home ?? null, environment.template))
   if (environment !== null && layer === null) throw new StartError('setup_failed', 'environment_gone', 'The prepared environment is gone.')
   const within = layer === null ? {} : { within: stack.use(layer) }
-  const egress = stack.use(await openEgress(deps, writer, live, run.repository_id, 'agent'))
+  const egress = stack.use(await openEgress(deps, writer, live, { repository_id: run.repository_id, purpose: 'agent', gateway: null }))
   const variables = { ...UNATTENDED, ...withProxyEnv(secrets.environment, egress.environment) }
   const spec = { workspace, ...within, ...home, read_only, environment: variables, sockets: egress.sockets }
   const sandbox = stack.use(await started(input, startRecorded(deps, writer, 'check', spec)))

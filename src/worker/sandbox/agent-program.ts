@@ -2,6 +2,7 @@ import type { AgentPermissions } from '../../contract/organizations/agent-permis
 import { agentFolder, type RegisteredAgent } from '../../core/agents/registered-agents.ts'
 import { errorText } from '../../core/log.ts'
 import { GATEWAY_PORT, GATEWAY_SOCKET } from '../../core/sandbox-environment.ts'
+import type { Gateway } from '../../egress/proxy-configuration.ts'
 import { listenOnSocket } from '../../egress/socket.ts'
 import { createModelGateway } from '../../gateway/gateway.ts'
 import type { GatewayMeter } from '../../gateway/meter.ts'
@@ -19,6 +20,7 @@ export type AgentProgram = Required<Pick<SandboxSpec, 'sockets' | 'environment' 
   command: string
   permissions: AgentPermissions
   continues: RegisteredAgent['continues']
+  gateway: Gateway
   connect(meter: GatewayMeter, tools: ToolServers): void
   disconnect(): Promise<void>
   tool_address(server: string): string
@@ -59,8 +61,9 @@ export async function openAgentProgram(
   })
   try {
     const socket = await listenOnSocket(gateway.server, deps.egress.folder, deps.users.sandbox?.gid ?? null)
+    const address = { host: '127.0.0.1', port: GATEWAY_PORT }
     const called = {
-      gateway: `http://127.0.0.1:${GATEWAY_PORT}`,
+      gateway: `http://${address.host}:${address.port}`,
       api: endpoint.api,
       name: endpoint.name,
       context_tokens,
@@ -72,6 +75,7 @@ export async function openAgentProgram(
       permissions,
       continues: agent.continues,
       sockets: [{ host: socket.path, inside: GATEWAY_SOCKET, port: GATEWAY_PORT }],
+      gateway: { ...address, socket: socket.path },
       environment,
       read_only: agent.folder === null ? [] : [{ host: agent.folder, inside: agentFolder(agent.id) }],
       tool_address: server => `${called.gateway}/mcp/${server}`,

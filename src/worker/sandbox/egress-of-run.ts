@@ -5,7 +5,7 @@ import { PROXY_PORT, PROXY_SOCKET, proxyEnvironment } from '../../core/sandbox-e
 import { fetchByRules } from '../../egress/fetch.ts'
 import { presets } from '../../egress/presets.ts'
 import { createProxy } from '../../egress/proxy.ts'
-import { default_caps, type ProxyConfiguration } from '../../egress/proxy-configuration.ts'
+import { default_caps, type Gateway, type ProxyConfiguration } from '../../egress/proxy-configuration.ts'
 import { createResolver } from '../../egress/resolve.ts'
 import { EVERY_HOST, mirrorRules, type Rule } from '../../egress/rules.ts'
 import { listenOnSocket } from '../../egress/socket.ts'
@@ -22,6 +22,9 @@ type RunEgress = AsyncDisposable & Required<Pick<SandboxSpec, 'sockets' | 'envir
 /** Whose commands use it: the agent's, or those that prepare the workspace. */
 type Purpose = 'agent' | 'setup'
 
+/** `gateway`: the model gateway in the same sandbox; null: it has none. */
+type EgressOf = { repository_id: number | null; purpose: Purpose; gateway: Gateway | null }
+
 /** How long a change of the rules may take to apply. */
 const RULES_MAX_AGE_MS = 1_000
 
@@ -30,11 +33,10 @@ export async function openEgress(
   deps: EgressDeps & LogDeps & Pick<HostFolderDeps, 'users'>,
   writer: RunWriter,
   live: LiveChannel,
-  repository_id: number | null,
-  purpose: Purpose,
+  of: EgressOf,
 ): Promise<RunEgress> {
   const { folder, mirrors } = deps.egress
-  const { configuration, blocked } = configurationOf(deps, writer, live, repository_id, purpose)
+  const { configuration, blocked } = configurationOf(deps, writer, live, of)
   // Read once before they are needed: while the database is unavailable the last rules apply.
   await configuration.rules()
   const proxy = createProxy(configuration)
@@ -59,7 +61,8 @@ export async function openEgress(
 type RunFetch = { fetch: typeof globalThis.fetch; reportBlocked(): Promise<void> }
 
 export function createRunFetch(deps: EgressDeps & LogDeps, writer: RunWriter, live: LiveChannel, repository_id: number | null): RunFetch {
-  const { configuration, blocked } = configurationOf(deps, writer, live, repository_id, 'agent')
+  // Not from the sandbox, so without its gateway.
+  const { configuration, blocked } = configurationOf(deps, writer, live, { repository_id, purpose: 'agent', gateway: null })
   return { fetch: fetchByRules(configuration).fetch, reportBlocked: () => blocked.finish() }
 }
 
@@ -68,8 +71,7 @@ function configurationOf(
   deps: EgressDeps & LogDeps,
   writer: RunWriter,
   live: LiveChannel,
-  repository_id: number | null,
-  purpose: Purpose,
+  { repository_id, purpose, gateway }: EgressOf,
 ): { configuration: ProxyConfiguration; blocked: BlockedLog } {
   const { upstream, mirrors, allow_private, max_bytes } = deps.egress
   const read = async () => egressOf(await listEgressOfRun(writer.direct, writer.organization_id, repository_id), mirrors, purpose)
@@ -90,6 +92,7 @@ function configurationOf(
     resolve: createResolver(),
     allow_private,
     upstream,
+    gateway,
     caps: { ...default_caps, bytes: max_bytes },
     onRequestText(text) {
       const alarmed = writer.redactor.names(text).then(() => writer.reportAlarms('request'))

@@ -66,7 +66,8 @@ export async function runSetup(to: RunSetupInput): Promise<SetupFailure[]> {
   await writer.move({ from: ['starting'], to: 'starting', phase: 'setup' })
   const own = await variablesOf(to)
   await using stack = new AsyncDisposableStack()
-  const egress = stack.use(await openEgress(deps, writer, live, run.repository_id, files_of === 'repository' ? 'setup' : 'agent'))
+  const purpose = files_of === 'repository' ? 'setup' : 'agent'
+  const egress = stack.use(await openEgress(deps, writer, live, { repository_id: run.repository_id, purpose, gateway: null }))
   const environment = { ...UNATTENDED, ...withProxyEnv(own, egress.environment) }
   const sandbox = stack.use(await startRecorded(deps, writer, 'setup', { ...shown, environment, sockets: egress.sockets }))
   await started([sandbox.identity])

@@ -42,7 +42,8 @@ export async function startSandboxes(
   const { deps, writer, live, base, secrets, startup, signal } = opening
   const { adopted, layer } = folders
   const startShots = await snapshotStarter(opening, history, folders, stack)
-  const egress = stack.use(await openEgress(deps, writer, live, base?.repository.id ?? null, 'agent'))
+  const of = { repository_id: base?.repository.id ?? null, purpose: 'agent', gateway: opening.program?.gateway ?? null } as const
+  const egress = stack.use(await openEgress(deps, writer, live, of))
   const identities: (string | null)[] = [layer?.identity ?? null]
   const record = (filled: boolean, besides: Identities = []) =>
     recordSandboxes(deps, writer, filled ? folders.workspace : null, [...identities, ...besides])
