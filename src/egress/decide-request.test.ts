@@ -5,7 +5,14 @@ import { default_caps, type ProxyConfiguration } from './proxy-configuration.ts'
 import { EVERY_HOST } from './rules.ts'
 
 const configuration = (address: string): ProxyConfiguration => ({
-  ...{ rules: async () => [EVERY_HOST], resolve: async () => [address], allow_private: false, upstream: null, gateway: null, caps: default_caps },
+  ...{
+    rules: async () => [EVERY_HOST],
+    resolve: async () => [address],
+    allow_private: false,
+    upstream: null,
+    gateway: null,
+    caps: default_caps,
+  },
   ...{ onRequestText: () => undefined, onRefused: () => undefined },
 })
 const to = (host: string, port: number, address: string, method = 'CONNECT') =>

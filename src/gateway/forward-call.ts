@@ -42,7 +42,8 @@ export async function forwardCall(of: GatewayOf, call: Call): Promise<void> {
   const { endpoint, meter } = of
   const { operation, body, response } = call
   const stream = operation.kind === 'generate' && (operation.stream ?? body.stream === true)
-  const safe = safeBody(endpoint.api, body)
+  const { body: safe, dropped } = safeBody(endpoint.api, body)
+  if (dropped.length > 0) await meter.dropped(dropped)
   if (operation.kind === 'count') return countTokens(of, call, safe)
   const { signal } = call
   const max_output_tokens = wantedOutput(endpoint.api, safe)

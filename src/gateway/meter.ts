@@ -26,6 +26,8 @@ export type GatewayMeter = {
   ended(call: GatewayCall, end: GatewayEnd): Promise<void>
   /** The gateway refused a call before it was planned. */
   refused(error: ModelError, has_tools: boolean): void
+  /** Tools of these types run at the provider, so calls do not offer them. Resolves when that is durable. */
+  dropped(types: readonly string[]): Promise<void>
   /** Why no request of the program is possible now, also of no call; null: one is. */
   refusal(): string | null
   /** The limit that permits no call at all, however small it is; null: there is none, or calls in flight may cost less than what is reserved. */

@@ -1,5 +1,6 @@
 import type { ModelApi } from '../contract/model-settings.ts'
 import { GatewayRefusal } from './gateway-refusal.ts'
+import { withoutProviderTools } from './provider-tools.ts'
 
 type Json = Record<string, unknown>
 
@@ -40,31 +41,17 @@ const FIELDS: Record<ModelApi, readonly string[]> = {
   ],
 }
 
-/** Tools that run at the program. Those of a provider would reach hosts that the network rules of the run forbid. */
-const isToolOfProgram: Record<ModelApi, (tool: Json) => boolean> = {
-  'openai-chat': ({ type }) => type === 'function' || type === 'custom',
-  'openai-responses': tool => isToolOfResponses(tool) || (tool.type === 'namespace' && areAll(isToolOfResponses, tool.tools)),
-  'anthropic-messages': ({ type }) =>
-    type === undefined || type === 'custom' || /^(bash|text_editor|memory|computer)_\d+$/.test(String(type)),
-  'google-generate-content': tool => Object.keys(tool).every(key => key === 'functionDeclarations' || key === 'function_declarations'),
-}
-
-const isToolOfResponses = ({ type }: Json) => type === 'function' || type === 'custom' || type === 'local_shell'
-const areAll = (is: (tool: Json) => boolean, tools: unknown): boolean =>
-  Array.isArray(tools) && tools.every(tool => isObject(tool) && is(tool))
+/** A body without what the provider would do itself, and the tools of the provider that it listed. */
+type SafeBody = { body: Json; dropped: string[] }
 
 /**
- * Returns a request without what the provider would do besides calling the model. Throws GatewayRefusal 400 for tools that run at the provider and
- * for content that it would fetch or has stored: nothing reaches another host by way of the model.
+ * Returns a request without what the provider would do besides calling the model: tools that run there are dropped. Throws GatewayRefusal 400 for a
+ * request that forces one of them, and for content that the provider would fetch or has stored: nothing reaches another host by way of the model.
  */
-export function safeBody(api: ModelApi, body: Json): Json {
-  const safe = Object.fromEntries(Object.entries(body).filter(([name]) => FIELDS[api].includes(name)))
-  // Codex adds tools as parts of the conversation.
-  const added = api === 'openai-responses' && Array.isArray(safe.input) ? safe.input.filter(isObject).map(({ tools }) => tools) : []
-  for (const tools of [safe.tools, ...added])
-    if (tools !== undefined && tools !== null && !areAll(isToolOfProgram[api], tools))
-      throw new GatewayRefusal(400, 'Tools that run at the provider are not available here.')
-  visitContent(safe, requireInline)
+export function safeBody(api: ModelApi, body: Json): SafeBody {
+  const fields = Object.fromEntries(Object.entries(body).filter(([name]) => FIELDS[api].includes(name)))
+  const safe = withoutProviderTools(api, fields)
+  visitContent(safe.body, requireInline)
   return safe
 }
 

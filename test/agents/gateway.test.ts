@@ -18,6 +18,7 @@ async function callBy(response: FakeReply): Promise<{ status: number; text: stri
         reservation: { model: 'fake', input_tokens: 10, output_tokens: 10, cost_usd: null },
         has_tools: false,
       }),
+      dropped: async () => {},
       ended: async (_, end) => void ends.push(end),
       refused() {},
       refusal: () => null,

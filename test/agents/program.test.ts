@@ -138,6 +138,18 @@ test.each([
   expect(app.model.requests).toHaveLength(before + 1)
 })
 
+test('a tool that runs at the provider is not offered to the model, which the trace says once; a request that forces it is refused', async () => {
+  const before = app.model.requests.length
+  const tools = [{ type: 'function', function: { name: 'f', parameters: {} } }, { type: 'web_search' }]
+  const listing = JSON.stringify({ model: 'fake', stream: true, messages: [], tools })
+  const forcing = JSON.stringify({ model: 'fake', messages: [], tools, tool_choice: { type: 'web_search' } })
+  const { run, logs } = await perform(`call text ${forcing} | call text ${listing} | call text ${listing}`)
+  expect(run).toMatchObject(completed('[400][200][200]'))
+  expect(app.model.requests.slice(before).map(({ body }) => body.tools)).toEqual([[tools[0]], [tools[0]]])
+  const notices = logs.filter(entry => entry.observation?.code === 'provider_tools_dropped')
+  expect(notices).toMatchObject([{ message_type: 'ERROR', observation: { message: expect.stringContaining('web_search') } }])
+})
+
 test('the gateway is no proxy: a request that names another host, in whatever form, reaches none', async () => {
   const before = app.model.requests.length
   const end = 'Connection: close\\r\\n\\r\\n'

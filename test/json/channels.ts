@@ -76,6 +76,7 @@ export async function gatewayChannels(): Promise<AsyncDisposable & { channels: C
     meter: {
       start: async () => ({ refused: 'Nothing is sent.' }),
       ended: async () => {},
+      dropped: async () => {},
       refusal: () => null,
       reachedLimit: () => null,
       refused() {},

@@ -29,6 +29,7 @@ export type AgentProgram = Required<Pick<SandboxSpec, 'sockets' | 'environment' 
 const not_connected: GatewayMeter = {
   start: async () => ({ refused: 'The agent is not running.' }),
   ended: async () => {},
+  dropped: async () => {},
   refused() {},
   refusal: () => 'The agent is not running.',
   reachedLimit: () => null,
@@ -51,6 +52,7 @@ export async function openAgentProgram(
     meter: {
       start: request => current.start(request),
       ended: (call, end) => current.ended(call, end),
+      dropped: types => current.dropped(types),
       refused: (error, has_tools) => current.refused(error, has_tools),
       refusal: () => current.refusal(),
       reachedLimit: () => current.reachedLimit(),

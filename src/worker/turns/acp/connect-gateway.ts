@@ -1,8 +1,13 @@
 import type { LimitReached } from '../../../core/runs/budget/budget-check.ts'
 import type { ModelError } from '../../../model/port.ts'
+import { errorEntry } from '../../../trace/entry.ts'
 import { GatewayJournal } from './gateway-journal.ts'
 import { createGatewayMeter } from './gateway-meter.ts'
 import { interrupt, mustStop, refusalOf, type State } from './program-state.ts'
+import type { ProgramTurn } from './program-turn.ts'
+
+/** Of the types of tools, what the trace shows. */
+const MAX_NAMES = 500
 
 /** Connects the gateway of the program with the limits, the journal and the live state of the turn. */
 export function connectGateway(state: State): void {
@@ -22,6 +27,7 @@ export function connectGateway(state: State): void {
         if (mustStop(turn)) state.cancel()
         return refusalOf(state)
       },
+      onDropped: reportDropped(turn),
       onProgress() {
         state.active()
         turn.live.progressed()
@@ -30,4 +36,16 @@ export function connectGateway(state: State): void {
     }),
     state.served.respond,
   )
+}
+
+/** Shows in the trace which tools of its provider the agent does not have, once in a turn. */
+function reportDropped({ writer, secrets }: ProgramTurn): (types: readonly string[]) => Promise<void> {
+  let reported = false
+  return async types => {
+    if (reported) return
+    reported = true
+    const names = await secrets.redactor.text(types.join(', '))
+    const message = `Tools that run at the provider of the model are not available, so calls do not offer them: ${names.slice(0, MAX_NAMES)}`
+    await writer.append({ entries: [errorEntry({ code: 'provider_tools_dropped', message, retryable: false, phase: 'agent' })] })
+  }
 }

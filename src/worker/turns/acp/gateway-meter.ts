@@ -43,6 +43,8 @@ type MeteredTurn = {
   onLimit(limit: LimitReached): void
   /** Called with the outcome of each call; null: it succeeded. */
   onCall(failure: ModelError | null, has_tools: boolean): void
+  /** Called with the types of tools that calls do not offer. */
+  onDropped(types: readonly string[]): Promise<void>
   /** Why no call is possible now; null: one is. It cancels the prompt of a run that stops. */
   refusal(): string | null
   onProgress(): void
@@ -67,6 +69,7 @@ export function createGatewayMeter(turn: MeteredTurn): GatewayMeter {
       if (end.kind === 'responded') await responded(metering, call, end.usage)
       else await failed(metering, call, end)
     },
+    dropped: types => turn.onDropped(types),
     refused: (error, has_tools) => turn.onCall(error, has_tools),
     refusal: () => turn.refusal(),
     reachedLimit: () => reachedLimit(metering),
