@@ -808,6 +808,7 @@ create table runs (
   constraint runs_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
   constraint runs_wait_for_something CHECK (((status = 'waiting'::text) = (waiting_on IS NOT NULL)))
 ) with (fillfactor=70);
+CREATE INDEX runs_alone ON public.runs USING btree (runnable_at) WHERE ((runnable_at IS NOT NULL) AND (stalls > 0));
 CREATE INDEX runs_created ON public.runs USING btree (organization_id, created_at);
 CREATE INDEX runs_due ON public.runs USING btree (deadline_at) WHERE (status = ANY (ARRAY['queued'::text, 'waiting'::text]));
 CREATE INDEX runs_finished ON public.runs USING btree (finished_at) WHERE (finished_at IS NOT NULL);

@@ -33,7 +33,7 @@ export const newOwner = () => `${process.pid}-${randomUUID().slice(0, 8)}`
 export class Worker implements AsyncDisposable {
   readonly #deps: WorkerDeps
   readonly #concurrency: number
-  readonly #active = new Map<Control, Promise<void>>()
+  readonly #active = new Map<Control, { run_id: number; done: Promise<void> }>()
   readonly #polls: Disposable[] = []
   readonly #disk: DiskWatch
   #unsubscribe: () => void = () => {}
@@ -108,7 +108,8 @@ export class Worker implements AsyncDisposable {
         owner: this.#deps.owner,
         seconds: LEASE_SECONDS,
         turn_seconds: this.#deps.turn_wall_seconds,
-        has_runs: this.#active.size > 0,
+        runs: [...this.#active.values()].map(({ run_id }) => run_id),
+        only_children: [...this.#active.keys()].some(control => control.isolated),
       })
       if (!run) return
       const control = new Control(() => this.wake(), run.stalls > 0)
@@ -118,13 +119,14 @@ export class Worker implements AsyncDisposable {
         this.#active.delete(control)
         this.wake()
       })
-      this.#active.set(control, done)
+      this.#active.set(control, { run_id: run.id, done })
     }
   }
 
   /**
    * Idle runs, which wait for a remote, do not count, up to a number that this machine can carry. A run that stalled its process before works
-   * alone, also when it waits for a child run, which this worker may be the only one to claim.
+   * alone. While it waits, only runs that others wait for are claimed: it must be alone when it continues, and this worker may be the only one
+   * that can claim its child.
    */
   #hasCapacity(): boolean {
     const working = [...this.#active.keys()].filter(control => !control.idle)
@@ -196,7 +198,7 @@ export class Worker implements AsyncDisposable {
       },
       Math.max(0, left_ms),
     )
-    await Promise.all(this.#active.values())
+    await Promise.all([...this.#active.values()].map(({ done }) => done))
     clearTimeout(grace)
     await this.#deps.leases[Symbol.asyncDispose]()
     await this.#deps.environments[Symbol.asyncDispose]()

@@ -3,8 +3,15 @@ import { RECORDED_OWNER } from '../../core/runs/recorded-run.ts'
 import type { Transactional } from '../database.ts'
 import type { RunRow } from '../runs/runs.ts'
 
-/** `has_runs`: the owner has other runs, so that it claims none that stalled its process before: those work alone. */
-type Lease = { owner: string; seconds: number; turn_seconds: number; has_runs?: boolean }
+/**
+ * `runs`: the runs that the owner has, so that it claims none that stalled its process before: those work alone. `only_children`: it claims
+ * only runs that others wait for, because one of its runs works alone.
+ */
+type Lease = { owner: string; seconds: number; turn_seconds: number; runs?: readonly number[]; only_children?: boolean }
+
+/** After this time without an empty process, one process waits until it is empty for a run that must work alone. */
+const DRAIN_AFTER_SECONDS = 10
+const LIVE_WORKER_SECONDS = 10
 
 const claimed = `status = case status when 'waiting' then 'running' else 'starting' end,
         phase = case when status = 'waiting' then 'agent' when journal_count = 0 then 'clone'
@@ -21,8 +28,19 @@ const queue = 'recovering_since, runnable_at, id'
 const first = `select organization_id, recovering_since, runnable_at from runs`
 const active_runs = (of: string) => `(select count(*) as runs from runs where organization_id = ${of} and owner is not null
   and owner <> '${RECORDED_OWNER}')`
+
+// A run that stalled its process needs an empty one. If all are busy, the one with the first name claims nothing else until it is empty: not all
+// of them, because one such run must not stop a cluster. Runs that others wait for are claimed anyway: without them no process becomes empty.
+const drains = `exists (select from runs s join organizations o on o.id = s.organization_id
+  where s.stalls > 0 and s.runnable_at < now() - interval '${DRAIN_AFTER_SECONDS} seconds'
+    and (o.max_concurrent_runs is null or o.max_concurrent_runs > ${active_runs('s.organization_id')})
+    and $1 = (select min(w.owner) from workers w where w.blocked_reason is null and w.concurrency > 0
+      and w.seen_at > now() - interval '${LIVE_WORKER_SECONDS} seconds'))`
+const is_awaited = `exists (select from runs p where p.organization_id = r.organization_id and p.id = r.parent_run_id and p.owner is not null)`
+// The parent of a run may be beside it: it waits for its child.
+const may_work_alone = `$5::bigint[] <@ array[r.parent_run_id]`
 const claimable = (of: string) => `select r.id from runs r where r.organization_id = ${of} and r.runnable_at <= now()
-  and (not $5 or r.stalls = 0)`
+  and (r.stalls = 0 or ${may_work_alone}) and (r.stalls > 0 or not ($6::boolean or ${drains}) or ${is_awaited})`
 const locked = `order by r.${queue.replaceAll(', ', ', r.')} for update of r skip locked limit 1`
 
 /**
@@ -76,7 +94,7 @@ async function claimUnbounded(db: Transactional, lease: Lease, passed: number[])
         limit 1
       ), claimed as (update runs set ${claimed} from next where runs.id = next.id and next.bounded_organization_id is null returning runs.*)
       select claimed.*, next.bounded_organization_id from next left join claimed on true`,
-    values: [lease.owner, lease.seconds, lease.turn_seconds, passed, lease.has_runs ?? false],
+    values: [lease.owner, lease.seconds, lease.turn_seconds, passed, lease.runs ?? [], lease.only_children ?? false],
   })
   return rows[0]
 }
@@ -103,7 +121,7 @@ async function claimBounded(
         where id = (${claimable('$4')} and (select o.max_concurrent_runs is null or o.max_concurrent_runs >
             ${active_runs('$4')} from organizations o where o.id = $4) ${locked})
         returning *`,
-      values: [lease.owner, lease.seconds, lease.turn_seconds, organization_id, lease.has_runs ?? false],
+      values: [lease.owner, lease.seconds, lease.turn_seconds, organization_id, lease.runs ?? [], lease.only_children ?? false],
     })
     return rows[0]
   })
