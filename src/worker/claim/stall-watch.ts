@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { Session } from 'node:inspector'
 import { IN_HAND_EXPRESSION, type InHand } from './in-hand.ts'
 import type { Claim } from './lease-messages.ts'
@@ -5,8 +6,14 @@ import type { Claim } from './lease-messages.ts'
 /** Seconds without a sign of the event loop after which it is read what it works on, and after which that is recorded. */
 const READ_AFTER = 2
 const RECORD_AFTER = 3
-/** Processor time of the process meanwhile: with less, the machine is busy, or the thread waits for a disk, and no run is the cause. */
+/**
+ * Processor time of the main thread meanwhile: with less, the machine is busy, or the thread waits for a disk, and no run is the cause. Other
+ * threads of the process may work for anyone.
+ */
 const RECORD_CPU_MS = 1_500
+/** Growth of the memory of a silent process after which both is done at once: the kernel may kill it at any moment. */
+const RECORD_GROWTH_BYTES = 512 * 1_048_576
+const CLOCK_TICK_MS = 10
 /** The process ends before its supervisor, which cannot state the reason, would end it after a minute. */
 const END_AFTER = 50
 
@@ -29,6 +36,7 @@ export class StallWatch {
   #sign = 0
   #silent_seconds = 0
   #cpu_before_ms = 0
+  #memory_before = 0
   #in_hand: InHand | null = null
   #session: Session | null = null
   #recorded: Claim[] = []
@@ -50,9 +58,11 @@ export class StallWatch {
 
   #silent(claims: Claim[]): void {
     this.#silent_seconds++
-    if (this.#silent_seconds === READ_AFTER) this.#read()
-    if (this.#silent_seconds < RECORD_AFTER) return
-    const in_hand = cpuMs() - this.#cpu_before_ms < RECORD_CPU_MS ? [] : suspects(claims, this.#in_hand)
+    const grows = process.memoryUsage.rss() - this.#memory_before >= RECORD_GROWTH_BYTES
+    if (this.#session === null && (grows || this.#silent_seconds >= READ_AFTER)) this.#read()
+    if (!grows && this.#silent_seconds < RECORD_AFTER) return
+    const is_cause = grows || mainThreadMs() - this.#cpu_before_ms >= RECORD_CPU_MS
+    const in_hand = is_cause ? suspects(claims, this.#in_hand) : []
     this.#record(claims, in_hand)
     if (this.#silent_seconds >= END_AFTER) this.#actions.end(this.#silent_seconds, in_hand)
   }
@@ -60,7 +70,8 @@ export class StallWatch {
   #works(claims: Claim[]): void {
     if (this.#silent_seconds >= RECORD_AFTER) this.#actions.over(this.#silent_seconds, this.#recorded)
     this.#silent_seconds = 0
-    this.#cpu_before_ms = cpuMs()
+    this.#cpu_before_ms = mainThreadMs()
+    this.#memory_before = process.memoryUsage.rss()
     this.#in_hand = null
     this.#session?.disconnect()
     this.#session = null
@@ -94,9 +105,13 @@ export class StallWatch {
   }
 }
 
-function cpuMs(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1_000
+/** Returns the processor time of the main thread, whose id is that of the process. */
+function mainThreadMs(): number {
+  const stat = readFileSync(`/proc/self/task/${process.pid}/stat`, 'utf8')
+  // The second field is a name in parentheses, which may contain anything.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const [user = 0, system = 0] = fields.slice(11, 13).map(Number)
+  return (user + system) * CLOCK_TICK_MS
 }
 
 /** Returns the claims of the run in hand. While that is not known, each run may be the one. */

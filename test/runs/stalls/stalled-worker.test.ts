@@ -10,9 +10,9 @@ const script: FakeScript = ({ body }) => {
   const messages = body.messages as { role: string; content: unknown }[]
   const prompt = JSON.stringify(messages.find(({ role }) => role === 'user')?.content)
   if (messages.some(({ role }) => role === 'tool')) return { text: 'Done.' }
-  const [, seconds] = /^"occupy: (\d+)/.exec(prompt) ?? []
+  const [, how, seconds] = /^"(occupy|starve|hoard): (\d+)/.exec(prompt) ?? []
   const command = /^"command: ([^"]*)/.exec(prompt)?.[1] ?? 'true'
-  return calls(shell(seconds === undefined ? command : `true # occupy ${seconds} seconds`))
+  return calls(shell(seconds === undefined ? command : `true # ${how} ${seconds} seconds`))
 }
 
 type State = { status: string; epoch: number; losses: number; stalls: number; stalled: boolean; owned: boolean }
@@ -82,3 +82,25 @@ test('a run that stalls its process is recovered once, alone, and then fails; it
     expect(await cluster.until(other.id, run => run.terminal)).toMatchObject({ status: 'completed', result: 'Done.' })
   expect(await stateOf(cluster, neighbour.id)).toMatchObject({ stalls: 0 })
 }, 180_000)
+
+test('a run in hand of a process that gets no processor time, on a busy machine, is not recorded, whatever other threads do', async () => {
+  await using cluster = await startCluster(script)
+  const worker = await cluster.start('work', undefined, settings)
+  const { id } = await cluster.createRun({ prompt: 'starve: 8' })
+  expect(await cluster.until(id, run => run.terminal)).toMatchObject({ status: 'completed', result: 'Done.' })
+  worker.child.kill('SIGTERM')
+  const { output } = await worker.ended
+  const occupied = output.split('\n').filter(line => line.includes('the event loop was occupied'))
+  expect(occupied.map(line => JSON.parse(line).run_ids)).toEqual([[]])
+}, 120_000)
+
+test('a run that takes much memory while the event loop is silent is recorded before the kernel kills the process', async () => {
+  await using cluster = await startCluster(script)
+  const worker = await cluster.start('work', undefined, settings)
+  const { id } = await cluster.createRun({ prompt: 'hoard: 9999' })
+  await untilStalled(cluster, id, 0)
+  worker.child.kill('SIGKILL')
+  await worker.ended
+  await cluster.until(id, run => run.status === 'queued')
+  expect(await stateOf(cluster, id)).toMatchObject({ stalls: 1 })
+}, 120_000)
