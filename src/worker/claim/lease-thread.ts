@@ -1,11 +1,10 @@
 import { write } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createLog } from '../../core/log.ts'
-import { Database } from '../../store/database.ts'
 import type { HeartbeatResult } from '../../store/leases/leases.ts'
 import { recordStall } from '../../store/leases/stalls.ts'
-import { holdSession } from '../../store/leases/worker-sessions.ts'
-import { ALONE_CONNECTIONS, type Claim, type FromThread, JOINED_CONNECTIONS, type ThreadData, type ToThread } from './lease-messages.ts'
+import { openLeaseDatabases } from './lease-databases.ts'
+import type { Claim, FromThread, ThreadData, ToThread } from './lease-messages.ts'
 import { LeaseRenewal } from './lease-renewal.ts'
 import { StallWatch } from './stall-watch.ts'
 
@@ -17,11 +16,7 @@ const STDERR = 2
 const LAST_LINE_MS = 1_000
 
 const { connection_string, owner, signs } = workerData as ThreadData
-const on_error = () => {}
-const databases = {
-  joined: new Database(connection_string, { max: JOINED_CONNECTIONS, on_error, session: holdSession(owner) }),
-  alone: new Database(connection_string, { max: ALONE_CONNECTIONS, on_error }),
-}
+const databases = openLeaseDatabases({ connection_string, owner }, () => renewal.renewAll())
 const send = (message: FromThread) => parentPort?.postMessage(message)
 const runIds = (claims: Claim[]) => claims.map(({ run_id }) => run_id)
 const requestsSomething = ({ status, pausing, deadline_passed, interrupt_requested }: HeartbeatResult) =>
@@ -53,7 +48,7 @@ parentPort?.on('message', (message: ToThread) => {
 function schedule(): void {
   if (renewal.claims.length > 0) {
     // The connection takes the session lock at once, not only with the first heartbeat.
-    if (timer === undefined) databases.joined.query({ text: 'select 1' }).catch(on_error)
+    if (timer === undefined) databases.joined.query({ text: 'select 1' }).catch(() => {})
     timer ??= setInterval(tick, HEARTBEAT_MS)
   } else {
     clearInterval(timer)

@@ -4,6 +4,7 @@ import { LEASE_SECONDS } from '../../../src/core/runs/lease.ts'
 import { Hub } from '../../../src/live/hub.ts'
 import { Control } from '../../../src/worker/claim/control.ts'
 import { startHeartbeat } from '../../../src/worker/claim/heartbeat.ts'
+import { openLeaseDatabases } from '../../../src/worker/claim/lease-databases.ts'
 import { LeaseKeeper } from '../../../src/worker/claim/lease-keeper.ts'
 import { shareLease } from '../../../src/worker/claim/lease-messages.ts'
 import { LeaseRenewal } from '../../../src/worker/claim/lease-renewal.ts'
@@ -67,6 +68,30 @@ test('the leases of all runs of a process are renewed by one statement', async (
     ['heartbeats', ids],
   ])
   expect(await renewed(app)).toEqual(ids)
+})
+
+test('a worker whose connections all break at once holds its session again before its next heartbeat is due', async () => {
+  await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  const session = () =>
+    rows<{ pid: number }>(
+      app,
+      `select pid from pg_locks where locktype = 'advisory' and mode = 'ShareLock' and classid <> 0 and
+      database = (select oid from pg_database where datname = current_database()) and objid = (hashtext('of the test')::bigint & 4294967295)::oid`,
+    )
+  await using stack = new AsyncDisposableStack()
+  const databases = openLeaseDatabases({ connection_string: app.database_url, owner: 'of the test' }, () => renewal.renewAll())
+  for (const database of Object.values(databases)) stack.use(database)
+  const renewal = new LeaseRenewal(databases, () => {})
+  const { organization_id, run_id, epoch } = await claimedRun(app)
+  renewal.add(1, { organization_id, run_id, epoch }, shareLease(new Int32Array(1)))
+  // Nothing else sends heartbeats here: an idle connection that breaks does, and one whose statement breaks is replaced by the other one.
+  renewal.renewAll()
+  await expect.poll(() => renewed(app), { timeout: 10_000 }).toEqual([run_id])
+  const [before] = await session()
+  await rows(app, 'select pg_terminate_backend($1)', [before?.pid])
+  await expect.poll(async () => (await session()).filter(({ pid }) => pid !== before?.pid), { timeout: 10_000 }).toHaveLength(1)
+  renewal.renewNow(1)
+  await expect.poll(session, { timeout: 10_000 }).toHaveLength(2)
 })
 
 test('a run whose claim is lost ends, and the others keep theirs', async () => {
