@@ -11,7 +11,10 @@ export const claudeCode: AgentPreset = {
       ...{ ANTHROPIC_BASE_URL: gateway, ANTHROPIC_API_KEY: NO_KEY, ANTHROPIC_MODEL: name },
       // Titles and sub-agents call the model of the run too: the gateway has no other.
       ...{ ANTHROPIC_SMALL_FAST_MODEL: name, CLAUDE_CODE_SUBAGENT_MODEL: name },
-      ...{ ANTHROPIC_DEFAULT_HAIKU_MODEL: name, ANTHROPIC_DEFAULT_SONNET_MODEL: name, ANTHROPIC_DEFAULT_OPUS_MODEL: name },
+      ANTHROPIC_DEFAULT_HAIKU_MODEL: name,
+      ANTHROPIC_DEFAULT_SONNET_MODEL: name,
+      ANTHROPIC_DEFAULT_OPUS_MODEL: name,
+      ANTHROPIC_DEFAULT_FABLE_MODEL: name,
       ...(max_output_tokens !== null && { CLAUDE_CODE_MAX_OUTPUT_TOKENS: String(max_output_tokens) }),
       ...{ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1', DISABLE_TELEMETRY: '1', DISABLE_ERROR_REPORTING: '1' },
       // Features that the gateway does not forward.
