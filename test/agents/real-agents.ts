@@ -135,12 +135,16 @@ export const REAL_AGENTS = [CLAUDE_CODE, CODEX, GEMINI, OPENCODE]
 export async function installAgent({ id }: RealAgent): Promise<string> {
   const npm = KNOWN_AGENTS[id]?.npm
   if (npm === undefined) throw new Error(`the service does not know ${id}`)
-  const version = `${npm.package}@${npm.verified}`
+  return installPackage(`${npm.package}@${npm.verified}`, id === 'opencode')
+}
+
+/** The same for a package with its version. */
+export async function installPackage(version: string, has_script = false): Promise<string> {
   const folder = join(tmpdir(), `agentrun-test-agents-${version.replaceAll(/[@/]+/g, '-')}`)
   if (existsSync(folder)) return folder
   const preparing = `${folder}-${process.pid}`
   mkdirSync(preparing, { recursive: true })
-  const options = ['--no-audit', '--no-fund', '--no-save', `--ignore-scripts=${id !== 'opencode'}`]
+  const options = ['--no-audit', '--no-fund', '--no-save', `--ignore-scripts=${!has_script}`]
   await run('npm', ['install', ...options, '--prefix', preparing, version], { cwd: preparing })
   renameSync(preparing, folder)
   return folder
