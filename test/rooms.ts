@@ -105,9 +105,9 @@ export const rooms: Record<string, Room> = {
         'src/git',
         'src/redaction',
       ],
-      ...['src/log-analysis', 'src/sandbox', 'src/setup-detection', 'src/store', 'src/trace'],
+      ...['src/log-analysis', 'src/model/port.ts', 'src/sandbox', 'src/setup-detection', 'src/store', 'src/trace'],
     ],
-    types: ['src/forge/forges.ts', 'src/live/hub.ts', 'src/model/port.ts', 'src/system/users.ts', 'src/telemetry/port.ts'],
+    types: ['src/forge/forges.ts', 'src/live/hub.ts', 'src/system/users.ts', 'src/telemetry/port.ts'],
     // `node:async_hooks`, `node:inspector` and `node:worker_threads` for the thread that renews leases and watches the event loop.
     node: [
       ...['node:async_hooks', 'node:inspector', 'node:worker_threads'],

@@ -32,7 +32,7 @@ test('a conflict that was not resolved fails with its line', () => {
   expect(codes({ conflicts: [{ path: 'a.md', line: 11 }] })).toEqual(['fail', 'error conflict_marker a.md 11'])
 })
 
-test('content in place of a pointer of Git LFS fails, and so does a change that is not in the commit, unless nothing can commit it', () => {
+test('content instead of a pointer of Git LFS fails, and so does a change that is not in the commit, unless nothing can commit it', () => {
   expect(codes({ gaps: [{ kind: 'submodule', path: 'lib' }] })).toEqual(['pass', 'warning change_not_committed lib'])
   for (const kind of ['flagged', 'unreadable'] as const)
     expect(codes({ gaps: [{ kind, path: 'a' }] })).toEqual(['fail', 'error change_not_committed a'])

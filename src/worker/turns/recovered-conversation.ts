@@ -34,7 +34,7 @@ export async function recordRecovery(writer: RunWriter, run: RunRow, { open_call
 }
 
 /**
- * Returns model calls whose worker died at `lost_at` with their estimated cost instead of their reservation. No provider can be asked for the cost
+ * Returns model calls whose worker died at `lost_at` with their estimated cost instead of their reservation. No provider reports the cost
  * of a call whose response did not arrive (decisions.md#failed-calls-are-charged).
  */
 export const estimateLostCalls = (calls: OpenModelCall[], lost_at: Date | null): OpenModelCall[] =>

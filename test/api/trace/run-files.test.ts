@@ -76,14 +76,15 @@ const text = async (path: string, seq: number, of = {}) => (await read({ path, s
 
 describe('200 of a folder', () => {
   test('the files of each entry, committed or not, folders first; without one the newest', async () => {
-    const [one = 0, two = 0] = at
+    const [one = 0, two = 0, three = 0] = at
     expect(await names({ seq: 0 })).toEqual(['AGENTS.md', 'README.md', 'count.js', 'huge.bin', 'vendor'])
     expect(await names({ seq: one, path: 'src' })).toEqual(['a.ts'])
     expect((await request('', { seq: two, path: 'src' })).status).toBe(404)
     expect(await text('count.js', one)).toBe('export const one = 1\n')
     expect(await text('count.js', two)).toBe('two\n')
     const newest = await list({})
-    expect([newest.seq, newest.path]).toEqual([two, ''])
+    // A file of the third step is too large to be kept.
+    expect([newest.seq, newest.path]).toEqual([three - 1, ''])
     expect(newest.items.slice(0, 3).map(({ name, kind }) => [name, kind])).toEqual([
       ['"d\\351"', 'folder'],
       ['many', 'folder'],

@@ -84,7 +84,7 @@ test('no branch but that of a run is ever pushed', async () => {
     'agent/run-1-a x',
     'agent/run-1-a:main',
     '+agent/run-1-a',
-    'xagent/run-1-a',
+    'agent/xrun-1-a',
     'agent/run-1-a\n',
   ])
     await expect(pushBranch(fixture.host, repo, sha, branch), branch).rejects.toMatchObject({ code: 'failed' })

@@ -13,7 +13,7 @@ async function endOf(app: CodingApp) {
   return { run, reviews, reported }
 }
 
-test('content in place of a pointer of Git LFS returns to the agent, and is in no commit of the pull request', async () => {
+test('content instead of a pointer of Git LFS returns to the agent, and is in no commit of the pull request', async () => {
   const repository = makeRepository({ '.gitattributes': '*.png filter=lfs diff=lfs merge=lfs -text\n', 'a.png': POINTER, 'b.txt': 'x\n' })
   const overwrite = calls(shell('head -c 5000 /dev/urandom >new.png; head -c 900 /dev/urandom >a.png; echo y >>b.txt'))
   const restore = calls(shell('git checkout -q main -- a.png 2>/dev/null || git checkout -q origin/main -- a.png; rm new.png'))
