@@ -9,7 +9,7 @@ export const centre = ['src/contract', 'src/core']
 export const rooms: Record<string, Room> = {
   'src/contract': { packages: ['zod'] },
   // `node:net` for what an address is, not for a connection.
-  'src/core': { code: ['src/contract'], packages: ['yaml'], node: ['node:crypto', 'node:net'] },
+  'src/core': { code: ['src/contract'], packages: ['mdast-util-from-markdown', 'mdast-util-gfm-table', 'micromark-extension-gfm-table', 'yaml'], node: ['node:crypto', 'node:net'] },
   // Detection without a model: pure, like contract and core.
   'src/log-analysis': {},
   'src/setup-detection': { packages: ['smol-toml', 'yaml'] },
@@ -84,7 +84,6 @@ export const rooms: Record<string, Room> = {
   // Mentions in Markdown, which strangers write too.
   'src/markdown': {
     code: ['src/html/on-thread.ts'],
-    packages: ['mdast-util-from-markdown', 'mdast-util-gfm-table', 'micromark-extension-gfm-table'],
     node: ['node:worker_threads'],
   },
   'src/agent': {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mentions } from '../core/forges/forge-event.ts'
+import { mentions } from '../../forges/forge-event.ts'
 import { visibleText } from './visible-text.ts'
 
 const TICKS = '`'.repeat(3)
