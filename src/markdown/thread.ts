@@ -1,6 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { mentions } from '../core/forges/forge-event.ts'
-import { visibleText } from '../core/text/markdown/visible-text.ts'
 
 const { markdown, name } = workerData as { markdown: string; name: string }
-parentPort?.postMessage(mentions(visibleText(markdown), name))
+parentPort?.postMessage(mentions(markdown, name))

@@ -1,5 +1,5 @@
 import { createSemaphore, type Semaphore } from '../core/concurrency/semaphore.ts'
-import { mentions } from '../core/forges/forge-event.ts'
+import { mayMention } from '../core/forges/forge-event.ts'
 import { createThreads } from '../html/on-thread.ts'
 
 /** GitHub accepts 65,536 in one text; the text of a request is cut there too. */
@@ -20,7 +20,7 @@ const turns = new Map<number, { semaphore: Semaphore; texts: number }>()
  */
 export async function visiblyMentions(connection_id: number, markdown: string, name: string): Promise<boolean> {
   const text = markdown.slice(0, MAX_CHARS)
-  return mentions(text, name) && (await inTurn(connection_id, () => isVisible({ markdown: text, name }))) === true
+  return mayMention(text, name) && (await inTurn(connection_id, () => isVisible({ markdown: text, name }))) === true
 }
 
 async function inTurn<T>(connection_id: number, work: () => Promise<T>): Promise<T> {

@@ -12,11 +12,15 @@ test.each([
   ['https://x/@agent', false],
   ['@agent[bot]', true],
   ['@agent[bot]s', false],
+  ['the team @agent/core', false],
+  ['@agent@example.org', false],
   ['', false],
   ['npm install @agent/cli', false],
   ['see @agent.example.com', false],
   ['Please, @agent. Thanks...', true],
   ['@agent...', true],
+  ['<!-- @agent -->', false],
+  ['`npm run` @agent', true],
 ])('%j contains a mention of @agent: %j', (body, expected) => {
   expect(mentions(body, 'agent')).toBe(expected)
 })

@@ -1,4 +1,5 @@
 import { inertMarks } from '../text/instruction-block.ts'
+import { visibleText } from '../text/markdown/visible-text.ts'
 import type { ForgeRepository } from './forge-address.ts'
 
 /** A message or an action on a forge that requests a run. All of its text is untrusted. */
@@ -81,12 +82,19 @@ export const unknownEvent = (event: string, action: string): ReadEvent => ({
 })
 
 /**
- * Returns whether a text contains a mention of `name`, in whatever part of it. Whether that part is seen as a mention needs the structure of the
- * text: src/markdown/visible-mention.ts.
+ * Returns whether a text contains a mention of `name`, in whatever part of it: cheap, to be followed by `mentions` on a thread. A team, or a
+ * package with that scope, is another name.
  */
-export function mentions(plain_text: string, name: string): boolean {
-  return name !== '' && new RegExp(`(?<![\\w@/.-])@${RegExp.escape(name)}(?![\\w/-]|\\.+\\w|\\[bot\\]\\w)`, 'i').test(plain_text)
+export function mayMention(markdown: string, name: string): boolean {
+  return name !== '' && new RegExp(`(?<![\\w@/.-])@${RegExp.escape(name)}(?![\\w@/-]|\\.+\\w|\\[bot\\]\\w)`, 'i').test(markdown)
 }
+
+/**
+ * Returns whether a forge shows a Markdown text as a mention of `name`: outside quotations, code, comments and links. The parser takes
+ * quadratic time for some texts, so the service calls this by src/markdown/visible-mention.ts.
+ */
+export const mentions = (markdown: string, name: string): boolean =>
+  mayMention(markdown, name) && mayMention(visibleText(markdown), name)
 
 /**
  * Returns the prompt of a request: its author, and everything written as a quotation, line by line, so that no line of it can be

@@ -1,6 +1,6 @@
 import {
   type ForgeRequest,
-  mentions,
+  mayMention,
   mentionUnlessBot,
   OUR_MARK,
   type ReadEvent,
@@ -44,7 +44,7 @@ export function readGiteaEvent(event: string, payload: unknown, name: string): R
     const body = review ? at('review', 'content') : at('comment', 'body')
     if (action !== (review ? 'reviewed' : 'created')) return { ignored: `a ${event_kind} that is ${action}` }
     if (text(body).includes(OUR_MARK)) return { ignored: 'it is a comment of ours' }
-    if (!mentions(text(body), name)) return { ignored: `nobody mentions @${name}` }
+    if (!mayMention(text(body), name)) return { ignored: `nobody mentions @${name}` }
     if (review) return mentionUnlessBot(isBot('sender'), 'review', { ...sender, mentioned_in: text(body) })
     const id = number(at('comment', 'id'))
     const text_fields = { by: 'comment', body: long(body), comment_id: id, url: text(at('comment', 'html_url')) } as const
@@ -54,7 +54,7 @@ export function readGiteaEvent(event: string, payload: unknown, name: string): R
   }
   if (event === 'issues' || event === 'pull_request') {
     const text_fields = { by: 'opening', body: long(at(subject, 'body')), comment_id: null, url: text(at(subject, 'html_url')) } as const
-    if (action === 'opened' && mentions(text(at(subject, 'body')), name)) {
+    if (action === 'opened' && mayMention(text(at(subject, 'body')), name)) {
       const written_at = latest(at(subject, 'created_at'), at(subject, 'updated_at'))
       const request = by(sender.author, text_fields)
       const once = `${event}:${number(at(subject, 'id'))}`

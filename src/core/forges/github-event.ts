@@ -1,6 +1,6 @@
 import {
   type ForgeRequest,
-  mentions,
+  mayMention,
   mentionUnlessBot,
   OUR_MARK,
   type ReadEvent,
@@ -30,7 +30,7 @@ export function readGitHubEvent(event: string, payload: unknown, name: string): 
     if (action !== (review ? 'submitted' : 'created')) return { ignored: `a ${source} that is ${action}` }
     if (at(source, 'performed_via_github_app') != null) return { ignored: 'it was written by an app' }
     if (text(at(source, 'body')).includes(OUR_MARK)) return { ignored: 'it is a comment of ours' }
-    if (!mentions(text(at(source, 'body')), name)) return { ignored: `nobody mentions @${name}` }
+    if (!mayMention(text(at(source, 'body')), name)) return { ignored: `nobody mentions @${name}` }
     const about = event === 'issue_comment' ? 'issue' : 'pull_request'
     const id = number(at(source, 'id'))
     const request: ForgeRequest = {
@@ -45,7 +45,7 @@ export function readGitHubEvent(event: string, payload: unknown, name: string): 
     return requestUnlessBot(at(source, 'user', 'type') !== 'User', request, `${event}:${id}`, { written_at, mentioned_in })
   }
   const subject = event === 'issues' ? 'issue' : 'pull_request'
-  const opened = action === 'opened' && mentions(text(at(subject, 'body')), name)
+  const opened = action === 'opened' && mayMention(text(at(subject, 'body')), name)
   const labeled = action === 'labeled' && same(text(at('label', 'name')), name)
   if ((event === 'issues' || event === 'pull_request') && (opened || labeled)) {
     const request = {

@@ -1,8 +1,8 @@
-import { mentions, OUR_MARK } from './forge-event.ts'
+import { mayMention, OUR_MARK } from './forge-event.ts'
 import { same } from './forge-payload.ts'
 
 /** Returns whether a text mentions us and was not written by this service in the account of a person. */
-export const isForUs = (body: string, name: string): boolean => !body.includes(OUR_MARK) && mentions(body, name)
+export const isForUs = (body: string, name: string): boolean => !body.includes(OUR_MARK) && mayMention(body, name)
 
 export const isLabelOf = (label: string, name: string): boolean => name !== '' && same(label, name)
 
