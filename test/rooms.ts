@@ -9,7 +9,11 @@ export const centre = ['src/contract', 'src/core']
 export const rooms: Record<string, Room> = {
   'src/contract': { packages: ['zod'] },
   // `node:net` for what an address is, not for a connection.
-  'src/core': { code: ['src/contract'], packages: ['mdast-util-from-markdown', 'mdast-util-gfm-table', 'micromark-extension-gfm-table', 'yaml'], node: ['node:crypto', 'node:net'] },
+  'src/core': {
+    code: ['src/contract'],
+    packages: ['mdast-util-from-markdown', 'mdast-util-gfm-table', 'micromark-extension-gfm-table', 'yaml'],
+    node: ['node:crypto', 'node:net'],
+  },
   // Detection without a model: pure, like contract and core.
   'src/log-analysis': {},
   'src/setup-detection': { packages: ['smol-toml', 'yaml'] },

@@ -93,8 +93,7 @@ export function mayMention(markdown: string, name: string): boolean {
  * Returns whether a forge shows a Markdown text as a mention of `name`: outside quotations, code, comments and links. The parser takes
  * quadratic time for some texts, so the service calls this by src/markdown/visible-mention.ts.
  */
-export const mentions = (markdown: string, name: string): boolean =>
-  mayMention(markdown, name) && mayMention(visibleText(markdown), name)
+export const mentions = (markdown: string, name: string): boolean => mayMention(markdown, name) && mayMention(visibleText(markdown), name)
 
 /**
  * Returns the prompt of a request: its author, and everything written as a quotation, line by line, so that no line of it can be

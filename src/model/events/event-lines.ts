@@ -8,13 +8,19 @@ type Bytes = Uint8Array<ArrayBuffer>
 export type ModelEvent = Record<string, unknown>
 /** Changes the events of one response, in order. */
 export type EventReader = {
-  /** Returns the event instead of a `data:` line with this text; null: the line stays. */
-  change(data: string): ModelEvent | null
+  /** Returns the event, or several, instead of a `data:` line with this text; null: the line stays. */
+  change(data: string): ModelEvent | ModelEvent[] | null
   /** Returns an event that comes before `[DONE]`; null: none. */
   beforeDone?(): ModelEvent | null
+  /** The same where the stream ends without `[DONE]`. */
+  atEnd?(): ModelEvent | null
 }
 
 const DATA = 'data:'
+/** The beginning of a stream: a field or a comment. */
+const FIELD = /^\s*(?:data|event|id|retry)?:/
+/** The longest beginning that is awaited before it is recognized. */
+const FIELD_CHARACTERS = 200
 const DONE = /^ ?\[DONE\]/
 
 /**
@@ -36,18 +42,27 @@ function readableEvents(content_type: string | null, reader: EventReader): Trans
   const encoder = new TextEncoder()
   let begun = false
   let rest = ''
+  /** Returns whether the body is no event stream, once that is known. */
+  const isForeign = (text: string, is_whole: boolean) => {
+    const beginning = text.slice(0, FIELD_CHARACTERS).trimStart()
+    if (begun || (!is_whole && !beginning.includes('\n') && text.length < FIELD_CHARACTERS)) return false
+    begun = beginning !== ''
+    return begun ? !FIELD.test(beginning) : is_whole && !content_type?.includes('event-stream')
+  }
   return new TransformStream({
     transform(chunk, controller) {
       const text = decoder.decode(chunk, { stream: true })
-      if (!begun && text.trim() !== '') {
-        begun = true
-        if (/^\s*[<{[]/.test(text)) return controller.error(noEventStream(content_type))
-      }
+      if (isForeign(rest + text, false)) return controller.error(noEventStream(content_type))
       const end = text.lastIndexOf('\n') + 1
       if (end > 0) controller.enqueue(encoder.encode(changedLines(rest + text.slice(0, end), reader)))
       rest = end > 0 ? text.slice(end) : rest + text
     },
-    flush: controller => controller.enqueue(encoder.encode(changedLines(rest + decoder.decode(), reader))),
+    flush(controller) {
+      const text = rest + decoder.decode()
+      if (isForeign(text, true)) return controller.error(noEventStream(content_type))
+      const last = reader.atEnd?.() ?? null
+      controller.enqueue(encoder.encode(changedLines(text, reader) + (last === null ? '' : `\n\n${dataLine(last)}\n\n`)))
+    },
   })
 }
 
@@ -64,9 +79,14 @@ function changedLine(line: string, reader: EventReader): string {
   const done = DONE.test(data)
   const event = done ? (reader.beforeDone?.() ?? null) : reader.change(data)
   if (event === null) return line
-  const changed = `data: ${JSON.stringify(event)}`
+  const changed = [event].flat().map(dataLine).join('\n\n')
   return done ? `${changed}\n\n${line}` : changed
 }
+
+const dataLine = (event: ModelEvent) => `data: ${JSON.stringify(event)}`
+
+/** Returns the text; null for anything else. */
+export const text = (value: unknown) => (typeof value === 'string' ? value : null)
 
 /** Returns an event as JSON; null for what is none, which the SDK reports. */
 export function eventOf(data: string): ModelEvent | null {

@@ -13,15 +13,25 @@ export const MAX_NAME = 200
 
 type ToolCallPart = Extract<LanguageModelStreamPart, { type: 'tool-call' }>
 
+/** What models write after the name: a number of the call, and the next part of their template. */
+const AFTER_NAME = /(?::\d+|<\|.*)$/s
+
 /**
- * Returns the name of the tool that is called. Some models put a namespace before it, as in `functions.shell`: the part after it is the name of
- * exactly one tool, or the name stays. No provider accepts a blank one in the next request.
+ * Returns the name of the tool that is called. Some models put a namespace before it, as in `functions.shell`, and more after it, as in
+ * `functions.shell:0`, or write it in another case: what is left names exactly one tool, or the name stays. No provider accepts a blank one in the
+ * next request.
  */
 export function toolNameOf(given: string, tools: ReadonlySet<string>): string {
   const name = storedText(given.slice(0, MAX_NAME)).trim()
   if (name === '') return 'unnamed'
-  const last = name.slice(Math.max(...['.', ':', '/'].map(separator => name.lastIndexOf(separator))) + 1)
-  return !tools.has(name) && tools.has(last) ? last : name
+  if (tools.has(name)) return name
+  const whole = name.replace(AFTER_NAME, '')
+  const wanted = [whole, ...['.', ':', '/', '__'].map(separator => whole.slice(whole.lastIndexOf(separator)).replace(separator, ''))]
+  const same = wanted.find(each => tools.has(each))
+  if (same !== undefined) return same
+  const lower = new Set(wanted.map(each => each.toLowerCase()))
+  const [only, ...others] = [...tools].filter(tool => lower.has(tool.toLowerCase()))
+  return only !== undefined && others.length === 0 ? only : name
 }
 
 /** Returns an id that is not taken: the wanted one, or a similar one. */

@@ -3,7 +3,7 @@ import { storedText } from '../../core/text/stored-text.ts'
 import { NO_REASON } from '../events/chat-events.ts'
 import { ModelError, type ModelMessage, type ModelResponse, type ToolCall } from '../port.ts'
 import { argumentsOf, freeId, MAX_NAME, toolNameOf } from './response-calls.ts'
-import { type Words as SplitWords, ThoughtSplitter, unopenedThought } from './thoughts.ts'
+import { laterThoughts, ThoughtSplitter, unopenedThought } from './thoughts.ts'
 
 /** Maximum size of the text, reasoning and tool arguments of one response. */
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024
@@ -190,7 +190,7 @@ function finish(reading: Reading): ReadResponse {
 /** Moves a thought out of the text, and an answer out of the reasoning: some servers put all of a response into either. */
 function separateThoughts({ content, calls, plain_reasoning }: Reading): void {
   const answer = content.find((part): part is Words => part.type === 'text' && part.text.trim() !== '')
-  const thought = answer && unopenedThought(answer.text)
+  const thought = answer && (laterThoughts(answer.text) ?? unopenedThought(answer.text))
   if (answer && thought) {
     answer.text = thought.text
     content.splice(content.indexOf(answer), 0, { type: 'reasoning', text: thought.reasoning })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ThoughtSplitter, unopenedThought } from './thoughts.ts'
+import { laterThoughts, ThoughtSplitter, unopenedThought } from './thoughts.ts'
 
 /** The words of a text that arrives in parts of that size. */
 function split(text: string, size: number) {
@@ -21,6 +21,12 @@ test.each([
   ['Use <think>tags</think>.', '', 'Use <think>tags</think>.'],
   ['  indented', '', '  indented'],
   ['', '', ''],
+  ['<think>a</think>\n<think>b</think>\nDone.', 'ab', 'Done.'],
+  ['<THINK>\u0130</Think>Done.', '\u0130', 'Done.'],
+  ['[THINK]a[/THINK]Done.', 'a', 'Done.'],
+  ['\u25c1think\u25b7a\u25c1/think\u25b7Done.', 'a', 'Done.'],
+  ['<seed:think>a</seed:think>Done.', 'a', 'Done.'],
+  ['[think about it] first', '', '[think about it] first'],
 ])('%j is the thought %j and the text %j, however it arrives', (given, reasoning, text) => {
   for (let size = 1; size <= given.length + 1; size++) expect(split(given, size)).toEqual({ reasoning, text })
 })
@@ -44,4 +50,11 @@ test('a thought without its opening tag ends at the closing one, which code may 
   expect(unopenedThought('The tag `</think>` ends it.')).toBeNull()
   expect(unopenedThought('Write <think>x</think> there.')).toBeNull()
   expect(unopenedThought('Done.')).toBeNull()
+})
+
+test('a thought that begins a later line is none of the answer, and a tag in code or in a line is', () => {
+  expect(laterThoughts('Let me see.\n<think>\nHm.\n</think>\n\nDone.')).toEqual({ reasoning: 'Hm.', text: 'Let me see.\nDone.' })
+  expect(laterThoughts('a\n<think>1</think>b\n  <think>2</think>c')).toEqual({ reasoning: '1\n2', text: 'a\nb\nc' })
+  for (const text of ['```\n<think>x</think>\n```', 'Use <think>x</think>.', 'a\n<think>never closed', '`<think>`x</think>', 'Done.'])
+    expect(laterThoughts(text)).toBeNull()
 })
