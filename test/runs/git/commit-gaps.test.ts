@@ -26,13 +26,13 @@ test('content instead of a pointer of Git LFS returns to the agent, and is in no
   expect(app.git('log', '--format=', '--name-only', `main..${run.branch}`).trim()).toBe('b.txt')
 })
 
-test('a pointer, a link and a file without the attribute are committed as they are', async () => {
+test('a pointer, a link, an empty file and one without the attribute are committed as they are', async () => {
   const repository = makeRepository({ '.gitattributes': '*.png filter=lfs -text\n', 'b.txt': 'x\n' })
-  const change = calls(shell(`printf '${POINTER.replaceAll('\n', '\\n')}' >a.png; ln -s b.txt l.png; echo y >>b.txt`))
+  const change = calls(shell(`printf '${POINTER.replaceAll('\n', '\\n')}' >a.png; ln -s b.txt l.png; touch e.png; echo y >>b.txt`))
   await using app = await startCodingApp(responses(change, finish('Done.')), {}, repository)
   const { run, reviews } = await endOf(app)
   expect(reviews).toMatchObject([{ verdict: 'pass', findings: [] }])
-  expect(run.github_pull_requests).toMatchObject([{ files_changed: 3 }])
+  expect(run.github_pull_requests).toMatchObject([{ files_changed: 4 }])
 })
 
 test('changes in the folder of a submodule are named in the trace and in the review', async () => {
@@ -48,6 +48,36 @@ test('changes in the folder of a submodule are named in the trace and in the rev
   expect(reviews).toMatchObject([{ findings: [{ code: 'change_not_committed', severity: 'warning', path: 'lib' }] }])
   expect(reported).toEqual([expect.stringContaining('lib: It is the folder of a submodule')])
   expect(run.github_pull_requests).toMatchObject([{ files_changed: 1 }])
+})
+
+test('a commit of a submodule that only the workspace has is named, and one of its remote is not', async () => {
+  const modules = ['lib', 'old'].map(name => `[submodule "${name}"]\n\tpath = ${name}\n\turl = https://example.org/${name}.git\n`)
+  const repository = makeRepository({ '.gitmodules': modules.join(''), 'a.txt': 'x\n' })
+  for (const name of ['lib', 'old'])
+    gitIn(repository, 'update-index', '--add', '--cacheinfo', `160000,${gitIn(repository, 'rev-parse', 'HEAD').trim()},${name}`)
+  gitIn(repository, 'commit', '--quiet', '-m', 'add both')
+  const commit = 'for m in lib old; do (git init -q $m; cd $m; echo f >f; git add f; git commit -q -m f); done'
+  const change = calls(shell(`${commit}; git -C old update-ref refs/remotes/origin/main HEAD; echo y >>a.txt`))
+  await using app = await startCodingApp(responses(change, finish('Done.')), {}, repository)
+  const { run, reviews } = await endOf(app)
+  expect(reviews).toMatchObject([{ findings: [{ code: 'change_not_committed', path: 'lib' }] }])
+  expect(run.github_pull_requests).toMatchObject([{ files_changed: 3 }])
+})
+
+test('a marked file that was removed, replaced or made executable is named', async () => {
+  const change = calls(
+    shell(
+      'git update-index --assume-unchanged gone link mode same; rm gone; ln -sf same link; chmod +x mode; git update-index --skip-worktree left; rm left; echo y >>a.txt',
+    ),
+  )
+  const files = ['gone', 'left', 'link', 'mode', 'same'].map(name => [name, 'x\n'])
+  await using app = await startCodingApp(
+    responses(change, finish('Done.'), finish('Done.'), finish('Done.')),
+    {},
+    makeRepository({ ...Object.fromEntries(files), 'a.txt': 'x\n' }),
+  )
+  const { reviews } = await endOf(app)
+  expect(reviews[0].findings.map((finding: { path: string }) => finding.path).sort()).toEqual(['gone', 'link', 'mode'])
 })
 
 test('a change that git ignores because of a mark is named, also where the commit has nothing else', async () => {
