@@ -3,7 +3,7 @@ import { storedText } from '../../core/text/stored-text.ts'
 import { NO_REASON } from '../events/chat-events.ts'
 import { ModelError, type ModelMessage, type ModelResponse, type ToolCall } from '../port.ts'
 import { argumentsOf, freeId, MAX_NAME, toolNameOf } from './response-calls.ts'
-import { laterThoughts, ThoughtSplitter, unopenedThought } from './thoughts.ts'
+import { laterThoughts, type Words as SplitWords, ThoughtSplitter, unopenedThought } from './thoughts.ts'
 
 /** Maximum size of the text, reasoning and tool arguments of one response. */
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024
