@@ -21,6 +21,12 @@ describe('the default branch', () => {
     expect(defaultBranch(refs({ main: a, x: b }, { sha: b }))).toBe('x')
     expect(defaultBranch(refs({ zeta: b, main: b }, { sha: b }))).toBe('main')
   })
+  test('is never guessed to be a branch of a run, and is one that HEAD names', () => {
+    expect(defaultBranch(refs({ trunk: a, 'agent/run-1-x': b }, { branch: 'main' }))).toBe('trunk')
+    expect(defaultBranch(refs({ 'agent/run-1-x': b }, { branch: 'main' }))).toBeNull()
+    expect(defaultBranch(refs({ trunk: a, 'agent/run-1-x': a }, { sha: a }))).toBe('trunk')
+    expect(defaultBranch(refs({ trunk: a, 'agent/run-1-x': b }, { branch: 'agent/run-1-x', sha: b }))).toBe('agent/run-1-x')
+  })
   test('of no refs is null', () => expect(defaultBranch(refs({}))).toBeNull())
 })
 

@@ -1,3 +1,4 @@
+import { isRunBranch } from './branch-name.ts'
 /** What a remote offers: its branches and tags by full name, and its HEAD if it reports one. */
 export type RemoteRefs = { refs: Map<string, string>; head_branch: string | null; head_sha: string | null }
 
@@ -42,11 +43,15 @@ function keepRef(found: RemoteRefs, name: string, sha: string): void {
   else if (/^refs\/(heads|tags)\/./.test(name) && !name.endsWith('^{}')) found.refs.set(name, sha)
 }
 
-/** Returns the default branch. A HEAD that is detached or names no branch is guessed as `git clone` does; null when unknown. */
+/**
+ * Returns the default branch. A HEAD that is detached or names no branch is guessed as `git clone` does, but a branch of a run is nobody's
+ * default: it may be the only one that is left when a branch was renamed. Null when unknown.
+ */
 export function defaultBranch(remote: RemoteRefs): string | null {
   const { refs, head_branch, head_sha } = remote
   if (head_branch && refs.has(`refs/heads/${head_branch}`)) return head_branch
-  const branches = [...refs.keys()].filter(name => name.startsWith('refs/heads/')).map(name => name.slice('refs/heads/'.length))
+  const named = [...refs.keys()].filter(name => name.startsWith('refs/heads/')).map(name => name.slice('refs/heads/'.length))
+  const branches = named.filter(name => !isRunBranch(name))
   const same = head_sha ? branches.filter(name => refs.get(`refs/heads/${name}`) === head_sha) : []
   const choice = same.length > 0 ? same : branches
   return ['main', 'master'].find(name => choice.includes(name)) ?? (choice.length === 1 || same.length > 0 ? choice[0] : undefined) ?? null
