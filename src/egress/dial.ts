@@ -9,7 +9,7 @@ export class DialError extends Error {
   override name = 'DialError'
 }
 
-/** Connects to one of the checked addresses, or as else `to` says. Rejects with DialError, or with the reason of `signal`. */
+/** Connects to one of the checked addresses, to the upstream proxy or to the gateway. Rejects with DialError, or with the reason of `signal`. */
 export async function dial(configuration: ProxyConfiguration, to: Allowed, signal: AbortSignal): Promise<Socket> {
   const dialled = dialAny(configuration, to)
   return orAborted(dialled, signal).catch((error: unknown) => {
@@ -26,10 +26,10 @@ async function dialAny(configuration: ProxyConfiguration, to: Allowed): Promise<
   const { way } = to
   if (way.kind === 'upstream') return dialBy(way.url, configuration, to)
   const { port } = to
-  const places = way.kind === 'gateway' ? [{ path: way.socket }] : way.addresses.map(host => ({ host, port, noDelay: true }))
+  const endpoints = way.kind === 'gateway' ? [{ path: way.socket }] : way.addresses.map(host => ({ host, port, noDelay: true }))
   let failure = `${to.host} has no address`
-  for (const place of places) {
-    const socket = connect({ ...place, allowHalfOpen: true })
+  for (const endpoint of endpoints) {
+    const socket = connect({ ...endpoint, allowHalfOpen: true })
     const problem = await opened(socket, configuration.caps.wait_ms)
     if (problem === null) return socket
     failure = `${authorityText(to)} cannot be reached (${problem})`

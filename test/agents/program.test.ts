@@ -138,7 +138,7 @@ test.each([
   expect(app.model.requests).toHaveLength(before + 1)
 })
 
-test('a tool that runs at the provider is not offered to the model, which the trace says once; a request that forces it is refused', async () => {
+test('a tool that runs at the provider is not offered to the model, which the trace shows once; a request that forces it is refused', async () => {
   const before = app.model.requests.length
   const tools = [{ type: 'function', function: { name: 'f', parameters: {} } }, { type: 'web_search' }]
   const listing = JSON.stringify({ model: 'fake', stream: true, messages: [], tools })

@@ -72,7 +72,7 @@ const WAYS = [
   ['in a tunnel', sendInTunnel],
 ] as const
 
-it.each(WAYS)('the gateway of the sandbox is reached by the proxy too, whatever the rules say, and is no egress: %s', async (_, by) => {
+it.each(WAYS)('the gateway of the sandbox is reached by the proxy too, with egress off, and is no egress: %s', async (_, by) => {
   await using both = await startBoth()
   // More bytes than the sandbox may send in all.
   for (let i = 0; i < 3; i++)
