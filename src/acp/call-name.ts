@@ -7,7 +7,11 @@ const OTHER_CHARACTERS = /[^A-Za-z0-9_.:/ -]/g
 
 /** What the service does for a run, and tools of its own agent that end or steer a turn, have names that mean more: an agent has others. */
 const common_tools = new Set<string>(['read', 'search', 'write', 'edit', 'shell', 'apply_patch'])
-const own_tools = new Set<string>(Object.values(actionTool).filter(name => !common_tools.has(name)))
+const own_tools = new Set<string>(
+  Object.values(actionTool)
+    .filter(name => !common_tools.has(name))
+    .map(lettersOf),
+)
 
 /** Returns a name of an agent's tool as the trace shows it: ASCII, without what is not seen. An empty one is no name. */
 export function shownName(name: string): string {
@@ -22,10 +26,10 @@ export function shownName(name: string): string {
 
 /** Returns the name under which the trace shows a call of an agent: none that reads like a tool of the service. `is_served`: the service calls it. */
 export function callName(name: string, is_served: (name: string) => boolean): string {
-  const plain = name
-    .toLowerCase()
-    .split(/[^a-z0-9]/)
-    .filter(part => part !== '')
-    .join('_')
-  return own_tools.has(name) || own_tools.has(plain) || is_served(name) ? `agent_${name}` : name
+  return own_tools.has(lettersOf(name)) || is_served(name) ? `agent_${name}` : name
+}
+
+/** `gitPush` and `git push` read like `git_push`. */
+function lettersOf(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '')
 }

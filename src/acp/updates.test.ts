@@ -54,6 +54,8 @@ it.each([
   'GIT_PUSH',
   'git push',
   'git-push',
+  'gitPush',
+  'g i t push',
   'git.push',
   'ｇｉｔ_ｐｕｓｈ',
   'git_push\u0000',
