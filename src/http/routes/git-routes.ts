@@ -35,7 +35,8 @@ const IDLE_TIMEOUT_MS = 60_000
 const TRANSFER_TIMEOUT_MS = 30 * 60_000
 const REQUEST_TIMEOUT_MS = 60_000
 const SLOTS = {
-  total: 8,
+  total: 12,
+  reserved: 4,
   of_organization: 4,
   of_user: 4,
   wait_ms: 20_000,

@@ -8,6 +8,7 @@ const [ada, bob, cyd] = [
 ]
 const BOUNDS: SlotBounds = {
   total: 2,
+  reserved: 0,
   of_organization: 2,
   of_user: 1,
   wait_ms: 60_000,
@@ -53,6 +54,16 @@ test('an organization has a limit, whichever of its users it serves', async () =
   await take({ ...ada, user_id: 7 })
   await expect(take({ ...ada, user_id: 8 })).rejects.toMatchObject({ code: 'unavailable' })
   await take(bob)
+})
+
+test('organizations that use all they may leave a slot for one that has none', async () => {
+  const take = gitSlots({ ...BOUNDS, total: 5, reserved: 1, of_user: 2, wait_ms: 10 })
+  for (const holder of [ada, ada, bob, bob]) await take(holder)
+  const slot = await take(cyd)
+  await expect(take(cyd)).rejects.toMatchObject({ code: 'unavailable' })
+  await expect(take({ organization_id: 4, user_id: 4 })).rejects.toMatchObject({ code: 'unavailable' })
+  slot.release()
+  await take({ organization_id: 4, user_id: 4 })
 })
 
 test('a free slot goes to the organization that has the fewest', async () => {

@@ -10,6 +10,8 @@ export type Slot = { yields(end: () => void): void; release(): void }
 
 export type SlotBounds = {
   total: number
+  /** Of `total`, those that only an organization without any slot may take. */
+  reserved: number
   of_organization: number
   of_user: number
   wait_ms: number
@@ -28,15 +30,15 @@ const busy = () =>
 
 /**
  * Limits how many git clients are served at once, in total, of an organization and of a user: each costs processes. A further client
- * waits, then gets 503. A free slot goes to the organization that has the fewest. One that has none does not wait for slow clients of
- * others: the slowest of the organization with the most slots is cut off.
+ * waits, then gets 503. A free slot goes to the organization that has the fewest. Some are only for one that has none, whatever others
+ * wait for; without a free one, it does not wait for slow clients: the slowest of the organization with the most slots is cut off.
  */
 export function gitSlots(bounds: SlotBounds) {
   const held = new Set<Held>()
   const waiting = new Set<Waiting>()
   const count = (key: keyof SlotHolder, value: number) => [...held].filter(one => one[key] === value).length
   const free = (one: SlotHolder) =>
-    held.size < bounds.total &&
+    held.size < bounds.total - (share(one) > 0 ? bounds.reserved : 0) &&
     count('organization_id', one.organization_id) < bounds.of_organization &&
     count('user_id', one.user_id) < bounds.of_user
   const share = (one: SlotHolder) => count('organization_id', one.organization_id)
