@@ -36,7 +36,7 @@ export function createUploads(host: GitHost) {
 
   /**
    * Reads a body to its end, at most twice `max_bytes`, so that the client then reads the reason. GitError `unreachable` when too many
-   * bodies are on their way, `timeout` when it arrives too slowly, and `too_large`.
+   * bodies are on their way, and `timeout` when it arrives too slowly.
    */
   return async function receive(body: AsyncIterable<Buffer>, sender: Sender, max_bytes: number): Promise<Upload> {
     const used = [count('user_id', sender.user_id) / MAX_OF_USER, count('organization_id', sender.organization_id) / MAX_OF_ORGANIZATION]
@@ -96,15 +96,15 @@ async function* withPace(body: AsyncIterable<Buffer>, onChunk: (chunk: Buffer) =
   }
 }
 
-/** Writes at most `max_bytes`, and returns the size of the body. */
+/** Writes at most `max_bytes`, and returns how much of the body was read. */
 async function write(path: string, body: AsyncIterable<Buffer>, max_bytes: number): Promise<number> {
   await using file = await open(path, 'wx', 0o600)
   let size = 0
   for await (const chunk of body) {
     const part = chunk.subarray(0, Math.max(0, max_bytes - size))
     size += chunk.length
-    if (size > 2 * max_bytes) throw new GitError('too_large', 'the body is larger than allowed')
     if (part.length > 0) await file.appendFile(part)
+    if (size > 2 * max_bytes) break
   }
   return size
 }
