@@ -222,3 +222,22 @@ test('a call that an address breaks off is not repeated, and the next one has a 
   ])
   expect(server.seen.filter(({ headers }) => headers['mcp-method'] === 'tools/call')).toHaveLength(2)
 })
+
+test('a credential that comes back in a description is redacted before that is shortened', async () => {
+  await using server = await servePlain(async (request, response) => {
+    if (request.method !== 'POST') return void json(response, 405, {})
+    const pieces: Buffer[] = []
+    for await (const piece of request) pieces.push(piece)
+    // The first 1,024 characters of the description end within it.
+    const text = `${'x '.repeat(500)}${request.headers.authorization?.replace('Bearer ', '')}`
+    const [status, body] = describe(text, JSON.parse(Buffer.concat(pieces).toString()))
+    json(response, status, body)
+  })
+  await allow(server.port)
+  await app.servers.set('tickets', { url: `http://localhost:${server.port}/mcp`, credential: CREDENTIAL })
+  const { run, requests } = await playRun(app)
+  expect(run.status).toBe('completed')
+  const all = JSON.stringify(requests.map(({ body }) => body))
+  expect(all).toContain('x x [redact')
+  expect(all).not.toContain('credential-of')
+})

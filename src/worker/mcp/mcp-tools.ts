@@ -1,10 +1,10 @@
-import type { ExternalTool, ExternalTools } from '../../agent/tool.ts'
+import type { ExternalTools } from '../../agent/tool.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
-import { type OfferedTools, offeredTools } from '../../mcp/listed-tools.ts'
+import { type OfferedTools, offeredTools, type ServerTool } from '../../mcp/listed-tools.ts'
 import { McpError } from '../../mcp/mcp-error.ts'
 import type { RunServers } from '../../mcp/run-servers.ts'
 import type { Model } from '../../model/port.ts'
-import type { BackgroundRedactor } from '../../redaction/port.ts'
+import { type BackgroundRedactor, composed } from '../../redaction/port.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { errorEntry } from '../../trace/entry.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
@@ -56,11 +56,11 @@ async function openAll(parts: Parts, handles: ServerHandle[]): Promise<ExternalT
   const started = performance.now()
   try {
     if (configured.servers.some(({ target }) => 'program' in target)) await reach.sandbox()
-    const results = await Promise.all(handles.map(openOne))
+    const results = await Promise.all(handles.map(handle => openOne(handle, parts.redactor)))
     const opened = withinTotal(results.flatMap(result => ('offered' in result ? result : [])))
     const problems = [...configured.problems, ...results.flatMap(result => ('problem' in result ? result : []))]
     await writer.append({ entries: entriesOf(opened, problems, performance.now() - started) })
-    return await toolsOf(opened, parts)
+    return toolsOf(opened, parts)
   } catch (error) {
     // The turn ends anyway.
     if (reach.signal.aborted) return none
@@ -68,11 +68,12 @@ async function openAll(parts: Parts, handles: ServerHandle[]): Promise<ExternalT
   }
 }
 
-async function openOne(handle: ServerHandle): Promise<Opened | { name: string; problem: string }> {
+async function openOne(handle: ServerHandle, redactor: BackgroundRedactor): Promise<Opened | { name: string; problem: string }> {
   const { name, tools } = handle.server
   try {
     const connection = await handle.connection()
-    return { handle, revision: connection.revision, offered: offeredTools(name, connection.takeTools(), tools) }
+    const listed = await redactedTools(connection.takeTools(), redactor)
+    return { handle, revision: connection.revision, offered: offeredTools(name, listed, tools) }
   } catch (error) {
     if (!(error instanceof McpError)) throw error
     return { name, problem: error.message }
@@ -102,13 +103,19 @@ function entriesOf(opened: Opened[], problems: RunServers['problems'], duration_
   return [...shown, ...errors]
 }
 
-/** Names and descriptions of another party may contain a secret that its program has seen. */
-async function toolsOf(opened: Opened[], { redactor, model }: Parts): Promise<ExternalTools> {
+/** Descriptions of another party may contain a secret that its program has seen. They are redacted before anything shortens them. */
+async function redactedTools(listed: ServerTool[], redactor: BackgroundRedactor): Promise<ServerTool[]> {
+  const texts = await redactor.value(listed.map(({ description, inputSchema }) => ({ description, inputSchema })))
+  return listed.map(({ name }, i) => ({ inputSchema: {}, ...texts[i], name }))
+}
+
+function toolsOf(opened: Opened[], { model }: Parts): ExternalTools {
   const tools = opened.flatMap(({ handle, offered }) => offered.tools.map(tool => ({ handle, tool })))
-  const named = tools.map(async ({ handle, tool }): Promise<[string, ExternalTool]> => {
-    const { name, description, input_schema } = tool
-    const spec = { name, ...(await redactor.value({ description, input_schema })) }
-    return [name, mcpTool(handle, tool, spec, model.accepts_images)]
-  })
-  return new Map(await Promise.all(named))
+  return new Map(
+    tools.map(({ handle, tool }) => {
+      const { name, description, input_schema } = tool
+      const spec = composed({ name, description, input_schema })
+      return [name, mcpTool(handle, tool, spec, model.accepts_images)]
+    }),
+  )
 }
