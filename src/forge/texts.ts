@@ -1,5 +1,4 @@
 const SHOWN_CHARS = 500
-const EXCERPT_CHARS = 8_000
 
 /** Returns a text of at most `chars` characters. */
 export const cut = (text: string, chars: number) => (text.length > chars ? `${text.slice(0, chars - 1).toWellFormed()}…` : text)
@@ -10,10 +9,9 @@ export const shown = (text: string) => {
   return (line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS)}…` : line).toWellFormed()
 }
 
-/** Returns the output of a check from its parts, without the absent ones, cut to the length that is stored. */
-export const excerpt = (parts: (string | null | undefined)[]) =>
+/** Returns the output of a check from its parts, without the absent ones. It is redacted before it is shortened for an entry. */
+export const outputOf = (parts: (string | null | undefined)[]) =>
   parts
     .filter(part => part)
     .join('\n\n')
-    .slice(0, EXCERPT_CHARS)
     .toWellFormed()

@@ -1,6 +1,6 @@
 import { MARK_NAME } from '../../core/forges/run-mark.ts'
 import type { CommitMark, RemoteCheck } from '../port.ts'
-import { excerpt } from '../texts.ts'
+import { outputOf } from '../texts.ts'
 import type { Status } from './shapes.ts'
 
 const conclusions: Record<string, string> = { error: 'failure', warning: 'neutral' }
@@ -25,7 +25,7 @@ export function checksOf(statuses: readonly Status[], forge_url: string, login: 
       return {
         ...{ name: context, app: null, status: pending ? 'in_progress' : 'completed' },
         ...{ conclusion: pending ? null : (conclusions[status] ?? status), url: webAddress(target_url, forge_url) },
-        ...{ log_excerpt: excerpt([description]), started_at: created_at },
+        ...{ log_excerpt: outputOf([description]), started_at: created_at },
         completed_at: pending ? null : (updated_at ?? created_at),
       }
     })

@@ -1,6 +1,6 @@
 import type { ForgeRepository } from '../../core/forges/forge-address.ts'
 import { ForgeError, type RemoteCheck, type RemoteChecks } from '../port.ts'
-import { excerpt } from '../texts.ts'
+import { outputOf } from '../texts.ts'
 import type { GitHubClient } from './client.ts'
 import { isMark, isOwnCheckRun } from './marks.ts'
 import { allPages } from './pages.ts'
@@ -50,7 +50,7 @@ async function listCheckRuns(client: GitHubClient, { owner, name }: ForgeReposit
     .map(run => ({
       ...{ name: run.name, app: run.app?.slug ?? null, conclusion: run.conclusion, url: run.details_url ?? run.html_url },
       status: run.status === 'completed' || run.status === 'in_progress' ? run.status : 'queued',
-      log_excerpt: excerpt([run.output.title, run.output.summary, run.output.text]),
+      log_excerpt: outputOf([run.output.title, run.output.summary, run.output.text]),
       ...{ started_at: run.started_at, completed_at: run.completed_at },
     }))
 }
@@ -64,7 +64,7 @@ async function listCommitStatuses(client: GitHubClient, repo: ForgeRepository, s
       const pending = status.state === 'pending'
       return {
         ...{ name: status.context, app: null, status: pending ? 'in_progress' : 'completed', url: status.target_url },
-        ...{ conclusion: pending ? null : status.state === 'success' ? 'success' : 'failure', log_excerpt: excerpt([status.description]) },
+        ...{ conclusion: pending ? null : status.state === 'success' ? 'success' : 'failure', log_excerpt: outputOf([status.description]) },
         ...{ started_at: status.created_at, completed_at: pending ? null : status.updated_at },
       }
     })

@@ -1,6 +1,6 @@
 import type { ForgeRepository } from '../../core/forges/forge-address.ts'
 import type { RemoteCheck } from '../port.ts'
-import { excerpt } from '../texts.ts'
+import { outputOf } from '../texts.ts'
 import type { GitHubClient } from './client.ts'
 import { allPages } from './pages.ts'
 import { WorkflowRun } from './shapes.ts'
@@ -25,7 +25,7 @@ export async function listWorkflowRuns(client: GitHubClient, { owner, name }: Fo
     const status = completed ? 'completed' : row.status === 'in_progress' ? 'in_progress' : 'queued'
     return {
       ...{ name: row.name || row.path, app: 'github-actions', status, conclusion: completed ? row.conclusion : null, url: row.html_url },
-      log_excerpt: excerpt([row.display_title, `Workflow ${row.path}, run ${row.run_number}: its log is at ${row.html_url}`]),
+      log_excerpt: outputOf([row.display_title, `Workflow ${row.path}, run ${row.run_number}: its log is at ${row.html_url}`]),
       ...{ started_at: row.run_started_at, completed_at: completed ? row.updated_at : null },
     }
   })
