@@ -59,7 +59,7 @@ test('a merge names the head that was read, and returns the merge commit', async
   await expect(forge.mergePullRequest(repo, 100, input)).rejects.toMatchObject({ code: 'conflict', http_status: 405 })
 })
 
-/** Nothing of it is missing: its end says most, and half a secret would not be redacted. */
+/** Nothing of it is missing: its end explains a failure, and half a secret would not be redacted. */
 const SUMMARY = `${'ok\n'.repeat(5_000)}2 failed`
 
 test('checks are check runs and statuses together, in the same words', async () => {

@@ -17,6 +17,7 @@ const INSERTED: Record<string, string> = {
   "[...new Set(shapes.flatMap(({ marks }) => marks))].map(escaped).join('|')": 'escaped',
   'limits.session_id_chars': 'a number',
   SHORTEST_REST: 'a number',
+  "SIGNALS.join('|')": 'numbers',
   "path.replace(/\\{\\w+\\}/g, '[^/]+')": 'paths of the contract, whose parts contain no slash',
   name: 'names in the same file',
   folder: 'test or tests',
