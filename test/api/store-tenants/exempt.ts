@@ -2,6 +2,7 @@
 export const without: Record<string, string> = {
   runNotification: 'no statement: what is sent',
   liveNotification: 'no statement: what is sent',
+  storedValues: 'no statement: makes values storable',
   toolList: 'builds SQL text from constants',
   ...{
     claimRun: 'the queue of all',
@@ -78,7 +79,9 @@ export const without: Record<string, string> = {
     insertUser: 'nobody yet',
     insertSignInLink: 'a user',
     insertAuthorizationCode: 'a token that was just created',
-    takeAuthorizationCode: 'a code',
+    lockAuthorizationCode: 'a code',
+    deleteUsedCodes: 'the sweep of all',
+    countCreatedOrganizations: 'a user',
     revokeUnclaimedTokens: 'the sweep of all',
     spendSignInLink: 'a code',
     userOfSignInLink: 'a code',
@@ -135,6 +138,7 @@ export const whole_key: Record<string, string> = {
     lastEventSeq: 'by its id',
     insertMembership: 'a new row',
     saveInvitation: 'organization and address',
+    markCodeUsed: 'organization and digest',
     listInvitations: 'by its id',
     usedThisMonth: 'by its id',
     limitUse: 'by its id',

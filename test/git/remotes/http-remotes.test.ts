@@ -83,7 +83,7 @@ test('no branch but that of a run is ever pushed', async () => {
     'agent/run-1-..x',
     'agent/run-1-a x',
     'agent/run-1-a:main',
-    '+agent/run-1-a',
+    '+main',
     'agent/xrun-1-a',
     'agent/run-1-a\n',
   ])
