@@ -124,6 +124,7 @@ describe('calls', () => {
     ['tools/shell', 'shell'],
     [' shell ', 'shell'],
     ['other.unknown', 'other.unknown'],
+    ['tickets__read', 'tickets__read'],
     ['', 'unnamed'],
     ['  ', 'unnamed'],
   ])('the name %j calls %s', async (name, expected) => {

@@ -1,4 +1,5 @@
 import { isRunBranch } from './branch-name.ts'
+
 /** What a remote offers: its branches and tags by full name, and its HEAD if it reports one. */
 export type RemoteRefs = { refs: Map<string, string>; head_branch: string | null; head_sha: string | null }
 

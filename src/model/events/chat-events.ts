@@ -22,7 +22,7 @@ export function chatEvents(): EventReader {
       const event = eventOf(data)
       if (event === null || (event.choices === undefined && event.usage === undefined)) return null
       const choices = list(event.choices).map(choice => {
-        const finish_reason = text(choice.finish_reason)?.toLowerCase() || null
+        const finish_reason = reasonOf(choice.finish_reason)
         reason_given ||= finish_reason !== null
         const delta = deltaOf(record(choice.delta ?? choice.message), calls)
         if (finish_reason !== null) delta.tool_calls.push(...calls.nameless())
@@ -45,6 +45,12 @@ export function chatEvents(): EventReader {
     },
     atEnd: () => (usage_alone && !reason_given ? withoutReason() : null),
   }
+}
+
+/** Returns a word of the protocol in its own case: Gemini's are in capitals. Other words stay as the server writes them. */
+function reasonOf(value: unknown): string | null {
+  const word = text(value) ?? ''
+  return (/^(?:stop|length|tool_calls|content_filter)$/i.test(word) ? word.toLowerCase() : word) || null
 }
 
 function deltaOf(delta: ModelEvent, calls: CallNames) {

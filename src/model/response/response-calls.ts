@@ -18,15 +18,15 @@ const AFTER_NAME = /(?::\d+|<\|.*)$/s
 
 /**
  * Returns the name of the tool that is called. Some models put a namespace before it, as in `functions.shell`, and more after it, as in
- * `functions.shell:0`, or write it in another case: what is left names exactly one tool, or the name stays. No provider accepts a blank one in the
- * next request.
+ * `functions.shell:0`, or write it in another case: what is left names exactly one tool, or the name stays. `tickets__read` is a tool of a server,
+ * which may be gone, and none of ours. No provider accepts a blank name in the next request.
  */
 export function toolNameOf(given: string, tools: ReadonlySet<string>): string {
   const name = storedText(given.slice(0, MAX_NAME)).trim()
   if (name === '') return 'unnamed'
   if (tools.has(name)) return name
   const whole = name.replace(AFTER_NAME, '')
-  const wanted = [whole, ...['.', ':', '/', '__'].map(separator => whole.slice(whole.lastIndexOf(separator)).replace(separator, ''))]
+  const wanted = [whole, ...['.', ':', '/'].map(separator => whole.slice(whole.lastIndexOf(separator)).replace(separator, ''))]
   const same = wanted.find(each => tools.has(each))
   if (same !== undefined) return same
   const lower = new Set(wanted.map(each => each.toLowerCase()))
