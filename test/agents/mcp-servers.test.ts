@@ -45,8 +45,8 @@ test('a tool that is not in the list of the server is not called', async () => {
   await using server = await serveMcp()
   await allow(app, server.port)
   await app.servers.set('tickets', { url: `${server.origin}/mcp`, tools: ['search'] })
-  const { run, actions } = await play('mcp tickets headers x')
-  expect(run.result).toBe('[There is no such tool.]')
+  const { run, actions } = await play('call | mcp tickets headers x')
+  expect(run.result).toBe('[200][There is no such tool.]')
   expect(actions.filter(({ tool_name }) => tool_name.startsWith('tickets__'))).toEqual([])
 })
 
@@ -82,8 +82,8 @@ test('an address that no rule allows gets no request, and the agent has no serve
   await using server = await serveMcp()
   await allow(app, 1)
   await app.servers.set('tickets', { url: `${server.origin}/mcp`, credential: CREDENTIAL })
-  const { run, errors } = await play('servers | mcp tickets search x')
-  expect([run.status, run.result, server.seen]).toEqual(['completed', '[][404]', []])
+  const { run, errors } = await play('call | servers | mcp tickets search x')
+  expect([run.status, run.result, server.seen]).toEqual(['completed', '[200][][404]', []])
   expect(errors[0].message).toContain(`no rule allows localhost:${server.port}`)
 })
 
@@ -107,7 +107,7 @@ test('more programs than a sandbox can have at once are left out, and the agent 
 test('an agent that accepts no servers by HTTP has none, which the trace shows', async () => {
   await using other = await startMcpApp(() => ({ text: 'Hello.' }), programEnv(programSettings({ NO_HTTP: '1' })))
   await other.servers.set('odd', hostile('plain'))
-  const { run, errors } = await play('servers', other)
-  expect(run).toMatchObject({ status: 'completed', result: '[]' })
+  const { run, errors } = await play('call | servers', other)
+  expect(run).toMatchObject({ status: 'completed', result: '[200][]' })
   expect(errors).toMatchObject([{ code: 'mcp_server_failed', message: expect.stringContaining('does not accept servers by HTTP') }])
 })

@@ -97,8 +97,8 @@ test.each([
   ['elicitation/create', { sessionId: 's', message: 'Your password?' }],
   ['session/prompt', { sessionId: 's', prompt: [] }],
 ])('the service does nothing for an agent outside of its sandbox: %s is no method of it', async (method, params) => {
-  const { run } = await perform(`client request ${method} ${JSON.stringify(params)} | say Done.`)
-  expect(run).toMatchObject(completed('[-32601]Done.'))
+  const { run } = await perform(`call | client request ${method} ${JSON.stringify(params)} | say Done.`)
+  expect(run).toMatchObject(completed('[200][-32601]Done.'))
 })
 
 test('an agent cannot change its own programs, nor anything of the machine', async () => {
@@ -107,7 +107,7 @@ test('an agent cannot change its own programs, nor anything of the machine', asy
   const { run, logs } = await perform(`tool ${attempts} | say Done.`)
   expect(run).toMatchObject(completed('Done.'))
   expect(logs.find(({ tool_name }) => tool_name === 'bash').tool_output.output).toBe('whole\n')
-  expect((await perform('say Again.')).run).toMatchObject(completed('Again.'))
+  expect((await perform('call | say Again.')).run).toMatchObject(completed('[200]Again.'))
 })
 
 test('a program that does not exist fails the run with its output', async () => {

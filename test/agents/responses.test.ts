@@ -31,9 +31,9 @@ afterAll(() => app[Symbol.asyncDispose]())
 test.each(CASES.map(([method, result, error], i) => ({ method, result: JSON.stringify(result), error, agent_type: `odd_${i}` })))(
   'a run names what is wrong with a response of its agent: $method with $result',
   async ({ agent_type, error }) => {
-    const { id } = await createRun(app, { prompt: 'do: say Hi.', agent_type })
+    const { id } = await createRun(app, { prompt: 'do: call | say Hi.', agent_type })
     const run = await awaitEnd(app, id)
-    if (error === null) expect(run).toMatchObject({ status: 'completed', result: 'Hi.' })
+    if (error === null) expect(run).toMatchObject({ status: 'completed', result: '[200]Hi.' })
     else expect(run).toMatchObject({ status: 'failed', error: { code: 'agent_failed', message: `${agent_type}: ${error}` } })
   },
 )

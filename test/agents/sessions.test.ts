@@ -36,7 +36,7 @@ test.each(['load', 'resume'])(
 
 test('an agent that does not offer it gets the conversation as text', async () => {
   await using app = await startApp({})
-  const { run, logs } = await followUp(app, 'say One.', 'session')
+  const { run, logs } = await followUp(app, 'say One.', 'tool true | session')
   expect(run).toMatchObject({ status: 'completed', result: '[prompt 1, repeated as text]' })
   expect(lost(logs)).toEqual([])
 })
@@ -47,8 +47,8 @@ test.each([
   ['breaks', 'It reported an error: The session is broken'],
 ])('an agent that %s when it continues a session gets the conversation as text, and the trace shows why', async (CONTINUING, why) => {
   await using app = await startApp({ SESSIONS: 'load', CONTINUING, REPEATS: '3' })
-  const { run, logs } = await followUp(app, 'tool true | say One.', 'session')
-  expect(run).toMatchObject({ status: 'completed', result: '[prompt 1, repeated as text]' })
+  const { run, logs } = await followUp(app, 'tool true | say One.', 'call | session')
+  expect(run).toMatchObject({ status: 'completed', result: '[200][prompt 1, repeated as text]' })
   expect(lost(logs)).toMatchObject([{ message_type: 'ERROR', observation: { message: expect.stringContaining(why) } }])
   expect(logs.filter(({ tool_name }) => tool_name === 'bash')).toHaveLength(1)
 })
@@ -57,7 +57,7 @@ test('a session that has failed is not continued by the next message', async () 
   await using app = await startApp({ SESSIONS: 'resume' })
   const { id } = await createRun(app, { prompt: 'do: tool true | exit 1', agent_type })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'failed', status_reason: 'agent_error' })
-  expect((await resume(app, id, { prompt: 'do: session' })).status).toBe(200)
+  expect((await resume(app, id, { prompt: 'do: tool true | session' })).status).toBe(200)
   expect(await awaitRun(app, id, ({ turn, terminal }) => turn === 2 && terminal)).toMatchObject({
     result: '[prompt 1, repeated as text]',
   })
@@ -100,7 +100,7 @@ test('a worker without the files of the session does not try to continue it, and
   const run = () => service.call('GET', `/run/${id}`)
   await expect.poll(async () => (await run()).status, settled).toBe('completed')
   await service.killAndRestart(true)
-  await service.call('POST', '/run/resume', { agent_run_id: id, prompt: 'do: session' })
+  await service.call('POST', '/run/resume', { agent_run_id: id, prompt: 'do: tool true | session' })
   await expect.poll(async () => ((await run()).turn === 2 ? (await run()).result : null), settled).toBe('[prompt 1, repeated as text]')
   expect(lost((await service.call('GET', `/run/${id}/logs`)).logs)).toEqual([])
 }, 120_000)

@@ -47,3 +47,11 @@ test('a long list of failed setup commands stays short', () => {
   expect(sentence).toContain('and 1 more')
   expect(sentence.length).toBeLessThan(400)
 })
+
+test('an answer without a call of the model, and without an effect, is named as that', () => {
+  expect(completionOf({ had_effect: false, answered: true })).toEqual({
+    reason: 'no_effect',
+    sentences: ['The agent answered without a call of the model and changed nothing.'],
+  })
+  expect(completionOf({ had_effect: true, answered: true })).toEqual({ reason: null, sentences: [] })
+})

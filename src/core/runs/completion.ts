@@ -2,8 +2,10 @@ import { type CompletionReason, completionReasons } from '../../contract/runs/ru
 
 /** What a turn that completed did and did not do. A fact that does not concern a kind of turn is absent. */
 export type OutcomeFacts = {
-  /** The agent gave an answer, changed files, or used a tool that may have an effect. */
+  /** The agent gave an answer of the model, changed files, or used a tool that may have an effect. */
   had_effect?: boolean
+  /** The agent gave an answer, of the model or its own. */
+  answered?: boolean
   /** Why the branch was not pushed. */
   push_refusal?: string | null
   /** Why the forge has no pull request of the pushed head. */
@@ -22,12 +24,15 @@ export type OutcomeFacts = {
   explanation_missing?: boolean
 }
 
+/** Such an answer is often an error message. */
+const UNFOUNDED = 'answered without a call of the model'
 const MAX_COMMANDS = 3
 const MAX_COMMAND = 200
 
 /** What each reason has as its sentence in the answer; null: it does not hold. */
 const rows: Record<CompletionReason, (facts: OutcomeFacts) => string | null> = {
-  no_effect: ({ had_effect = true }) => (had_effect ? null : 'The agent gave no answer and changed nothing.'),
+  no_effect: ({ had_effect = true, answered = false }) =>
+    had_effect ? null : `The agent ${answered ? UNFOUNDED : 'gave no answer'} and changed nothing.`,
   push_refused: ({ push_refusal }) => push_refusal ?? null,
   pull_request_refused: ({ pull_request_refusal: why }) =>
     why == null ? null : `The branch is pushed, but its pull request could not be opened or updated on the forge: ${why}`,

@@ -15,8 +15,12 @@ import { readJournal } from './recovered-conversation.ts'
 export async function factsOfAgent({ writer, run }: AgentTurn, { answered }: { answered: boolean }): Promise<OutcomeFacts> {
   const { db, organization_id, run_id } = writer
   if (run.source_type === 'TOOL') return { tool_status: await statusOfTool(writer, run) }
+  const records = (await readJournal(writer)).filter(record => record.turn === run.turn)
+  // An agent of another vendor that cannot work, because of its settings, often states so as its answer.
+  const by_model = records.some(({ kind }) => kind === 'model_answered')
   return {
-    had_effect: answered || hasActed(await readJournal(writer), run.turn),
+    had_effect: (answered && by_model) || hasActed(records),
+    answered,
     failed_setup: await listFailedSetUp(db, organization_id, run_id),
   }
 }
@@ -38,8 +42,8 @@ export async function factsOfPush(
 }
 
 /** A tool that changes nothing, such as `read`, is no effect without an answer. */
-function hasActed(records: readonly JournalRecord[], turn: number): boolean {
-  return records.some(record => record.turn === turn && record.kind === 'tool_started' && mayChangeFiles(record.call.name))
+function hasActed(records: readonly JournalRecord[]): boolean {
+  return records.some(record => record.kind === 'tool_started' && mayChangeFiles(record.call.name))
 }
 
 async function failedReviews(writer: RunWriter, head: string): Promise<string[]> {

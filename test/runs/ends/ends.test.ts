@@ -44,7 +44,7 @@ print(json.dumps({id: has_succeeded(client.runs.get(id)) for id in json.loads(sy
 
 test('the table of ends has every reason of a completed run', () => {
   const completed = ends.filter(({ status, status_reason }) => status === 'completed' && status_reason !== null)
-  expect(completed.map(end => end.status_reason).sort()).toEqual([...completionReasons].sort())
+  expect(new Set(completed.map(end => end.status_reason))).toEqual(new Set(completionReasons))
 })
 
 test.each(ends)('$name: the run object has status and reason, in both wire profiles, and its answer names the reason', async end => {

@@ -147,6 +147,12 @@ export const ends: readonly End[] = [
   },
   { name: 'no_effect', status: 'completed', status_reason: 'no_effect', start: byProgram('no_effect', 'plan Nothing') },
   {
+    name: 'program, error as answer without a call',
+    status: 'completed',
+    status_reason: 'no_effect',
+    start: byProgram('done', 'say Invalid API key. Please run /login'),
+  },
+  {
     name: 'program, model unavailable',
     status: 'failed',
     status_reason: 'model_unavailable',

@@ -61,7 +61,7 @@ export const reasonNames: Record<StatusReason, string> = {
 
 /** What a completed run with such a reason did not do. */
 const completionTexts: Record<CompletionReason, string> = {
-  no_effect: 'The agent gave no answer and changed nothing.',
+  no_effect: 'The agent gave no answer, or answered without a call of the model, and changed nothing.',
   push_refused: 'The remote refused the branch. The commit is kept, and the next turn tries again.',
   pull_request_refused: 'The branch is pushed, but the forge has no pull request of it. The next turn tries again.',
   checks_failed: 'Checks of the pushed commit fail, and no further attempt was made to fix them.',
