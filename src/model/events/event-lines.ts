@@ -44,8 +44,9 @@ function readableEvents(content_type: string | null, reader: EventReader): Trans
   let rest = ''
   /** Returns whether the body is no event stream, once that is known. */
   const isForeign = (text: string, is_whole: boolean) => {
+    if (begun) return false
     const beginning = text.slice(0, FIELD_CHARACTERS).trimStart()
-    if (begun || (!is_whole && !beginning.includes('\n') && text.length < FIELD_CHARACTERS)) return false
+    if (!is_whole && !beginning.includes('\n') && text.length < FIELD_CHARACTERS) return false
     begun = beginning !== ''
     return begun ? !FIELD.test(beginning) : is_whole && !content_type?.includes('event-stream')
   }
