@@ -105,6 +105,31 @@ export function eraseRows(screen: Screen, from: number, to: number): void {
   for (let at = from; at < Math.min(to, screen.rows.length); at++) screen.rows[at] = emptyRow()
 }
 
+/** Inserts blank cells before the cursor, or deletes cells from it on where `count` is negative; the rest of the row moves. */
+export function shiftCells(screen: Screen, count: number): void {
+  const row = rowAt(screen)
+  const { column } = screen
+  if (column >= row.cells.length) return
+  const blanks = Math.min(Math.max(count, 0), COLUMNS - column)
+  row.cells.splice(column, Math.max(-count, 0), ...Array<string>(blanks).fill(' '))
+  row.styles.splice(column, Math.max(-count, 0), ...Array<Style>(blanks).fill(PLAIN))
+  row.cells.length = Math.min(row.cells.length, COLUMNS)
+  row.styles.length = row.cells.length
+  row.rewritten = true
+  screen.work += row.cells.length - column + 1
+}
+
+/** Inserts empty rows above the cursor, or deletes rows from it on where `count` is negative; the rows below move. */
+export function shiftRows(screen: Screen, count: number): void {
+  const { rows, row } = screen
+  const added = Math.min(Math.max(count, 0), ROWS - row)
+  rows.splice(row, Math.max(-count, 0), ...Array.from({ length: added }, emptyRow))
+  rows.length = Math.min(rows.length, ROWS)
+  while (rows.length <= row) rows.push(emptyRow())
+  screen.column = 0
+  screen.work += rows.length - row + 1
+}
+
 function fill(screen: Screen, row: Row, from: number, to: number): void {
   for (let at = from; at < to; at++) {
     row.cells[at] = ' '

@@ -28,6 +28,8 @@ test.each([
   ['columns', `name:${esc}20Gvalue${esc}2Dxx\n`, 'name:              valxx\n'],
   ['a full screen in between', `before\n${esc}?1049h${esc}2J${esc}Heditor${esc}?1049lafter\n`, 'before\nafter\n'],
   ['a cleared screen', `one\ntwo\n${esc}2J${esc}Hthree\n`, 'three\n'],
+  ['inserted and deleted characters', `10%${esc}3D${esc}1P${esc}3P99%${esc}3D${esc}1@1\n`, '199%\n'],
+  ['inserted and deleted lines', `a\nb\nc\n${esc}2A${esc}Lnew\n${esc}M`, 'a\nnew\nc'],
   ['titles and links', 'a\x1b]0;title\x07b\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\\n', 'ablink\n'],
   ['a sequence that is cut off', `a\rb${esc}`, 'b'],
   ['a title that does not end, with its line', 'a\rb\x1b]0;title\nmore\n', 'b\nmore\n'],

@@ -1,6 +1,17 @@
 import { yieldToOthers } from '../../yield-to-others.ts'
 import { isBinary } from '../output-text.ts'
-import { emptyScreen, eraseCells, eraseRows, lineFeed, moveTo, put, type Screen, screenText } from './terminal-screen.ts'
+import {
+  emptyScreen,
+  eraseCells,
+  eraseRows,
+  lineFeed,
+  moveTo,
+  put,
+  type Screen,
+  screenText,
+  shiftCells,
+  shiftRows,
+} from './terminal-screen.ts'
 import { PLAIN, styleAfter } from './terminal-style.ts'
 
 /** What does more than to write text and its colours. A line end of Windows does not, nor several carriage returns before one. */
@@ -102,6 +113,10 @@ function control(terminal: Terminal, parameters: string, final: string): void {
   else if (final === 'd') moveTo(screen, count - 1, column)
   else if (final === 'H' || final === 'f') moveTo(screen, count - 1, Math.max(second, 1) - 1)
   else if (final === 'X') eraseCells(screen, column, column + count)
+  else if (final === '@') shiftCells(screen, count)
+  else if (final === 'P') shiftCells(screen, -count)
+  else if (final === 'L') shiftRows(screen, count)
+  else if (final === 'M') shiftRows(screen, -count)
   else if (final === 's') screen.saved = { row, column }
   else if (final === 'u') moveTo(screen, screen.saved.row, screen.saved.column)
   else if (final === 'K') eraseLine(screen, first)
