@@ -13,7 +13,7 @@ async function answer(protocol: Protocol, raw: string[]) {
   return response
 }
 
-const ANSWER = { text: 'Hi.', tool_calls: [], finish_reason: 'stop' }
+const GREETING = { text: 'Hi.', tool_calls: [], finish_reason: 'stop' }
 const called = (name = 'shell') => ({ text: '', tool_calls: [{ name, input: { command: 'ls' } }], finish_reason: 'tool_calls' })
 
 describe('chat completions', () => {
@@ -51,7 +51,7 @@ describe('chat completions', () => {
     ['usage with lists', [chunk({ content: 'Hi.' }, 'stop', { usage: { prompt_tokens: 2, prompt_tokens_details: [] } }), DONE]],
     ['usage with other types', [chunk({ content: 'Hi.' }, 'stop', { usage: { completion_tokens_details: 7, service_tier: 4 } }), DONE]],
   ])('%s is read', async (_name, raw) => {
-    expect(await answer(COMPATIBLE, raw)).toMatchObject(ANSWER)
+    expect(await answer(COMPATIBLE, raw)).toMatchObject(GREETING)
   })
 
   test('usage in a choice counts', async () => {
@@ -90,7 +90,7 @@ describe('messages of Claude', () => {
     ['no reason', [start(), HI, end({ stop_reason: null })]],
     ['no delta of the message', [start(), HI, data({ type: 'message_stop' })]],
   ])('%s is read', async (_name, raw) => {
-    expect(await answer(ANTHROPIC, raw)).toMatchObject(ANSWER)
+    expect(await answer(ANTHROPIC, raw)).toMatchObject(GREETING)
   })
 
   test('usage with lists, texts and other types counts what it states', async () => {
@@ -114,7 +114,7 @@ describe('messages of Claude', () => {
       HI.replaceAll('"index":0', '"index":1'),
       end(),
     ]
-    expect(await answer(ANTHROPIC, raw)).toMatchObject({ ...ANSWER, reasoning: 'Hm.' })
+    expect(await answer(ANTHROPIC, raw)).toMatchObject({ ...GREETING, reasoning: 'Hm.' })
   })
 })
 
@@ -128,12 +128,12 @@ describe('generateContent', () => {
     ['usage with null and other types', { usageMetadata: { totalTokenCount: null, trafficType: 4, cacheTokensDetails: 'none' } }],
     ['feedback of another form', { promptFeedback: { safetyRatings: 'none' } }],
   ])('%s is read', async (_name, more) => {
-    expect(await answer(GOOGLE, [data({ candidates: [{ content, finishReason: 'STOP' }], ...more })])).toMatchObject(ANSWER)
+    expect(await answer(GOOGLE, [data({ candidates: [{ content, finishReason: 'STOP' }], ...more })])).toMatchObject(GREETING)
   })
 
   test('ratings and sources of another form are left out', async () => {
     const candidate = { content, finishReason: 'STOP', safetyRatings: [{ category: 4 }], groundingMetadata: 3, citationMetadata: [] }
-    expect(await answer(GOOGLE, [data({ candidates: [candidate] })])).toMatchObject(ANSWER)
+    expect(await answer(GOOGLE, [data({ candidates: [candidate] })])).toMatchObject(GREETING)
   })
 })
 
@@ -151,7 +151,7 @@ describe('responses', () => {
     ['a text at the end of its item', [created(), item(message), completed]],
     ['an item that only ends', [created(), item(message, ['done']), completed]],
   ])('%s is read', async (_name, raw) => {
-    expect(await answer(OPENAI, raw)).toMatchObject(ANSWER)
+    expect(await answer(OPENAI, raw)).toMatchObject(GREETING)
   })
 
   test.each([
