@@ -45,7 +45,9 @@ test('a browser that loses its network reports it at once, also while its stream
 
 test('without a connection a page that is opened reports it at once, and its code is loaded when the service is back', async () => {
   await using network = await networkTo(app.base_url)
-  await using someone = await visit({ base_url: network.base_url, accept: /ERR_|Failed to load/ })
+  // A browser that keeps the failure of a module reports it once more, before the document is reloaded.
+  const accept = /ERR_|Failed to load|Failed to fetch dynamically imported module/
+  await using someone = await visit({ base_url: network.base_url, accept })
   const { page } = someone
   const notice = page.getByRole('alert').filter({ hasText: 'The service does not respond' })
   const failed: string[] = []

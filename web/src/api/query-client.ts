@@ -14,9 +14,12 @@ queries.getQueryCache().subscribe(event => {
   if ((action.type === 'failed' || action.type === 'error') && statusOf(action.error) === 0) void responds()
 })
 
+/** Whether the last request has shown that the service does not respond. */
+export const isKnownUnreachable = (): boolean => isUnreachable(queries.getQueryState(readinessQuery.queryKey)?.error)
+
 /** Whether the service responds. After a request that failed, only `untilResponding` and the notice above the page send others. */
 export async function responds(): Promise<boolean> {
-  if (isUnreachable(queries.getQueryState(readinessQuery.queryKey)?.error)) return false
+  if (isKnownUnreachable()) return false
   return queries.fetchQuery({ ...readinessQuery, staleTime: 0 }).then(
     () => true,
     error => !isUnreachable(error),
