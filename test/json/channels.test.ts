@@ -12,6 +12,7 @@ const BYTES = 600_000
 /** Characters of any response, message or reason. */
 const MAX_RESPONSE = 128 * 1024
 const NAMES_BOUND = /has more than \d+ (values|bytes|characters)|is nested deeper than \d+/
+const NAMES_BOUND_OR_INVALID = new RegExp(`${NAMES_BOUND.source}|is not valid JSON`)
 
 let app: App
 let own: Channel[] = []
@@ -45,7 +46,9 @@ async function attack({ name, bounds, parses = bounds, quiet, waits, message, se
     expect(parsed.take().values, at).toBeLessThanOrEqual(json_channels[parses].values)
     expect(outcome.length, at).toBeLessThanOrEqual(MAX_RESPONSE)
     if (excess !== null) refused++
-    if (excess !== null && !quiet) expect(outcome, at).toMatch(NAMES_BOUND)
+    // What is read before it is bounded has each key once: repeated ones are gone, and the parser behind it refuses what is left.
+    const refusal = parses === bounds ? NAMES_BOUND : NAMES_BOUND_OR_INVALID
+    if (excess !== null && !quiet) expect(outcome, at).toMatch(refusal)
   }
   // The texts that are hostile here are not only long.
   expect(refused, name).toBeGreaterThan(5)
