@@ -106,8 +106,10 @@ test('a notice that limits are near is in the conversation once, also for the wo
 
 /** Text and thinking of one call. */
 const RESERVED = 48_000
+/** What the estimate of a lost call has at least: more may have been on its way. */
+const MIN_LOST_TOKENS = 1_000
 
-test('a model call that was lost with its worker is counted with its full reservation, and so is its repetition', async () => {
+test('a model call that was lost with its worker is counted by an estimate below its reservation, and its repetition too', async () => {
   await using cluster = await startCluster((_request, n) =>
     n === 0 ? { stall: 'before_body' } : { ...finish('Second time.'), usage: { input: 2_000, output: 100 } },
   )
@@ -120,8 +122,11 @@ test('a model call that was lost with its worker is counted with its full reserv
   const run = await ended(cluster, id)
   expect(run).toMatchObject({ status: 'completed', result: 'Second time.' })
   const responded = 2_000 * PRICED.input + 100 * PRICED.output
-  expect(Number(run.usage.cost_usd)).toBeCloseTo(Number(set_aside?.reserved_usd) + responded, 9)
-  expect(run.usage.output_tokens).toBe(RESERVED + 100)
+  const lost = Number(run.usage.cost_usd) - responded
+  expect(lost).toBeGreaterThan(MIN_LOST_TOKENS * PRICED.output)
+  expect(lost).toBeLessThan(Number(set_aside?.reserved_usd))
+  expect(run.usage.output_tokens).toBeGreaterThanOrEqual(MIN_LOST_TOKENS + 100)
+  expect(run.usage.output_tokens).toBeLessThan(RESERVED + 100)
   // The same in the usage of the organization.
   const [day] = await cluster.rows<{ cost_usd: string }>('select sum(cost_usd) as cost_usd from usage_days where run_id = $1', [id])
   expect(Number(day?.cost_usd)).toBeCloseTo(Number(run.usage.cost_usd), 9)
@@ -135,6 +140,8 @@ test('a model call that was lost with its worker is also counted when the run is
   worker.child.kill('SIGKILL')
   await cluster.call('POST', '/run/stop', { agent_run_id: id })
   const run = await ended(cluster, id)
-  expect(run).toMatchObject({ status: 'cancelled', usage: { output_tokens: RESERVED } })
-  expect(Number(run.usage.cost_usd)).toBeGreaterThan(RESERVED * PRICED.output)
+  expect(run.status).toBe('cancelled')
+  expect(run.usage.output_tokens).toBeGreaterThanOrEqual(MIN_LOST_TOKENS)
+  expect(run.usage.output_tokens).toBeLessThan(RESERVED)
+  expect(Number(run.usage.cost_usd)).toBeGreaterThan(MIN_LOST_TOKENS * PRICED.output)
 }, 60_000)
