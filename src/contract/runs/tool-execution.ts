@@ -21,12 +21,7 @@ export const Tools = z
 
 export const ExecuteToolInput = z
   .object({
-    tool_name: z
-      .string()
-      .min(1)
-      .max(100)
-      .meta({ wire_rules: { enum: executableTools } })
-      .describe('A tool of the list'),
+    tool_name: z.string().min(1).max(100).describe('A tool of the list'),
     arguments: z
       .record(z.string(), z.unknown())
       .optional()

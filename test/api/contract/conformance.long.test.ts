@@ -216,6 +216,8 @@ describe('a request that the document does not allow is a 400 with its location,
     const before = await contents(app)
     await checkEach(requests, 40, async ({ wrong, ...given }) => {
       const result = await sendCall(app, whole(operation, given), target.token)
+      // A delivery is refused for its connection and its signature before its body is parsed.
+      if (wrong[0] === 'body' && operation.path.startsWith('/hooks/')) return void expectProblem(result, 404)
       const problem = expectProblem(result, 400)
       expect(mistakesOf(operation, 400, result.body)).toEqual([])
       expect(problem.errors.map(({ loc }) => loc.slice(0, wrong.length))).toContainEqual(wrong)

@@ -23,6 +23,8 @@ const undocumented = [
   /^must be a path in the repository: /,
   // What git accepts as the name of a branch.
   /^must be the beginning of a valid branch name /,
+  // Which tools there are, a list of its own states.
+  /^must be one of shell, read, search$/,
   // The arguments of a tool depend on its name.
   /^Invalid input: expected string, received undefined$/,
 ]

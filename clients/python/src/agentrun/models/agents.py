@@ -1129,7 +1129,7 @@ class ToolResult(Model):
 
 
 class ExecuteToolInput(TypedDict):
-    tool_name: Literal["shell", "read", "search"]
+    tool_name: str
     """A tool of the list"""
     arguments: NotRequired[dict[str, Any]]
     """Its input: `Tool_shell`, `Tool_read` or `Tool_search`. The value of a stored secret is replaced, as in a prompt"""
