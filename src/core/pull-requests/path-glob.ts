@@ -34,33 +34,28 @@ export function readPathGlob(glob: string): PathGlob {
 
 /** Only the last `**` is ever extended: an earlier one could match nothing that the last one cannot. */
 function matchParts(parts: string[], names: string[]): boolean {
-  let [at, next, star, resume] = [0, 0, -1, 0]
-  while (next < names.length) {
-    const part = parts[at]
-    if (part === '**') {
-      star = at++
-      resume = next
-    } else if (part !== undefined && matchName(part, names[next] ?? '')) {
-      at++
-      next++
-    } else if (star >= 0) {
-      at = star + 1
-      next = ++resume
-    } else return false
-  }
-  while (parts[at] === '**') at++
-  return at === parts.length
+  return matchSequence(parts, names, '**', matchName)
 }
 
 /** The same for `*` in a name. */
 function matchName(part: string, name: string): boolean {
+  return matchSequence(part, name, '*', (wanted, character) => wanted === '?' || wanted === character)
+}
+
+/** Matches items against a pattern in which `any` matches any number of them. Only the last `any` is tried again with more items. */
+function matchSequence(
+  pattern: ArrayLike<string>,
+  items: ArrayLike<string>,
+  any: string,
+  matches: (wanted: string, item: string) => boolean,
+): boolean {
   let [at, next, star, resume] = [0, 0, -1, 0]
-  while (next < name.length) {
-    const wanted = part[at]
-    if (wanted === '*') {
+  while (next < items.length) {
+    const wanted = pattern[at]
+    if (wanted === any) {
       star = at++
       resume = next
-    } else if (wanted !== undefined && (wanted === '?' || wanted === name[next])) {
+    } else if (wanted !== undefined && matches(wanted, items[next] ?? '')) {
       at++
       next++
     } else if (star >= 0) {
@@ -68,6 +63,6 @@ function matchName(part: string, name: string): boolean {
       next = ++resume
     } else return false
   }
-  while (part[at] === '*') at++
-  return at === part.length
+  while (pattern[at] === any) at++
+  return at === pattern.length
 }
