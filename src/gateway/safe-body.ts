@@ -45,7 +45,7 @@ const FIELDS: Record<ModelApi, readonly string[]> = {
 type SafeBody = { body: Json; dropped: string[] }
 
 /**
- * Returns a request without what the provider would do besides calling the model: tools that run there are dropped. Throws GatewayRefusal 400 for a
+ * Returns a request without what the provider would do in addition to the call of the model: tools that run there are dropped. Throws GatewayRefusal 400 for a
  * request that forces one of them, and for content that the provider would fetch or has stored: nothing reaches another host by way of the model.
  */
 export function safeBody(api: ModelApi, body: Json): SafeBody {

@@ -7,7 +7,7 @@ import type { GitHost } from '../process/git-host.ts'
 /** Who sends: an organization and a user have a limited number of bodies on their way. */
 export type Sender = { organization_id: number; user_id: number }
 
-/** The body of a request as a file, which disposal removes. `is_whole`: it has at most the bytes that are allowed; the file has no more. */
+/** The body of a request as a file, which disposal removes. `is_whole`: it has at most the bytes that are allowed; otherwise the file ends there. */
 export type Upload = AsyncDisposable & { path: string; bytes: number; is_whole: boolean }
 
 const FOLDER = 'uploads'

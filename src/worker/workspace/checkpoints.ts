@@ -21,7 +21,7 @@ export type FirstSnapshot = { snapshot: Promise<Snapshot | null>; seq: number; t
 
 /** Maximum time that the outcome of a step waits until its files are stored. */
 const KEEP_MS = 60_000
-/** After so many consecutive steps without a checkpoint the trace reports it. A single failed snapshot is normal. */
+/** How many consecutive steps without a checkpoint the trace reports. A single failed snapshot is normal. */
 const MAX_MISSED = 3
 /** After a checkpoint that was too large, none is packed for this long. */
 const PAUSE_MS = 30_000
