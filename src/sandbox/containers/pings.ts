@@ -10,13 +10,17 @@ let thread: Worker | null = null
 
 /**
  * Writes a "." into the pipe each second, on a thread: a process whose event loop is occupied is not frozen. Takes over the descriptor, and
- * closes it when the returned function is called. The thread ends with the last pipe; if it dies, another one continues.
+ * closes it when the returned function is first called. The thread ends with the last pipe; if it dies, another one continues.
  */
 export function pingEachSecond(pipe: number): () => void {
   pipes.add(pipe)
   if (thread === null) thread = start()
   else send(thread, 'add', pipe)
+  let closed = false
   return () => {
+    // A second close would close the file that has the number then.
+    if (closed) return
+    closed = true
     const last = thread
     pipes.delete(pipe)
     if (pipes.size === 0) thread = null
