@@ -51,7 +51,7 @@ export function RunFilters() {
         </Button>
       </div>
       {open && (
-        <Suspense>
+        <Suspense fallback={<div className="h-8" />}>
           <MoreFilters search={search} change={change} />
         </Suspense>
       )}
