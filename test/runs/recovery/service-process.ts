@@ -10,6 +10,8 @@ export type ServiceProcess = {
   child: ChildProcess
   base_url: string
   output: string
+  /** `output` was what it had written when it was ready; this is all of it until now. */
+  outputSoFar(): string
   ended: Promise<{ code: number | null; signal: string | null; output: string }>
 }
 
@@ -40,5 +42,5 @@ export async function startServiceProcess(
     })
   const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, output }))
   const base_url = await Promise.race([ready.promise, ended.then(() => '')])
-  return { child, base_url, output, ended }
+  return { child, base_url, output, outputSoFar: () => output, ended }
 }
