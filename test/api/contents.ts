@@ -1,5 +1,8 @@
 import { type App, rows } from '../start-app.ts'
 
+/** What a further attempt changes, which may be due at any time, while the state of the delivery stays. */
+const ofAttempts = ['attempts', 'tries', 'last_status', 'last_latency_ms', 'epoch', 'lease_until', 'next_attempt_at', 'error']
+
 /** Rows that every request may leave behind: a charge, the use of a key, and the minute in which a token was used. Forges are polled in parallel. Workers and processes report every few seconds, and acquire ticks. */
 const traces: Record<string, { text?: string; rows?: string }> = {
   rate_windows: { rows: 'false' },
@@ -9,6 +12,8 @@ const traces: Record<string, { text?: string; rows?: string }> = {
   ticks: { rows: 'false' },
   tokens: { text: "(to_jsonb(t) - 'last_used_at')::text" },
   repositories: { text: "(to_jsonb(t) - 'forge_seen_at' - 'forge_seen_until')::text" },
+  webhook_attempts: { rows: 'false' },
+  webhook_deliveries: { text: `(to_jsonb(t) - array['${ofAttempts.join("', '")}'])::text` },
 }
 
 /** An earlier request has queued a webhook delivery of a run: its outcome is no change by this request. */
