@@ -35,9 +35,20 @@ export type RunningApi = AsyncDisposable & {
   drain(): void
 }
 
+function feedsOf({ hub, db, log }: Parts, isClosing: () => boolean): Feeds {
+  const on_error = (error: unknown) => {
+    // After the last reader has left, a failed read does not matter.
+    if (!isClosing()) log('error', 'a stream could not read on; it tries again', { error: errorText(error) })
+  }
+  // A hint: when it is lost, the next one comes in seconds.
+  return new Feeds(hub, on_error, runs => void notifyWatched(db, runs).catch(() => {}))
+}
+
+const stopping = () => new ServiceError('unavailable', 'The service is stopping.', { headers: { 'retry-after': '2' } })
+
 /** Serves HTTP until disposed of: then streams end, and requests in progress get their response. */
 export async function startApi(parts: Parts): Promise<RunningApi> {
-  const { config, db, hub, log } = parts
+  const { config, db, log } = parts
   const first = await prepareFirstStart(parts)
   await reportUnreadableSecrets(parts)
   const stopped = new AbortController()
@@ -48,19 +59,8 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
   const readiness = await watchReadiness(parts)
   const { app, drain, endStreams, close, streams } = await createApp({
     services,
-    feeds: new Feeds(
-      hub,
-      error => {
-        // After the last reader has left, a failed read does not matter.
-        if (!closing) log('error', 'a stream could not read on; it tries again', { error: errorText(error) })
-      },
-      // A hint: when it is lost, the next one comes in seconds.
-      runs => void notifyWatched(db, runs).catch(() => {}),
-    ),
-    readiness: () =>
-      draining
-        ? Promise.reject(new ServiceError('unavailable', 'The service is stopping.', { headers: { 'retry-after': '2' } }))
-        : readiness(),
+    feeds: feedsOf(parts, () => closing),
+    readiness: () => (draining ? Promise.reject(stopping()) : readiness()),
     web: parts.web,
     failed_tokens: config.AGENTRUN_LIMIT_FAILED_TOKENS,
     trust_proxy: config.AGENTRUN_TRUST_PROXY,

@@ -99,14 +99,7 @@ export function createRuns(core: Core): Runs {
     unarchive: (agent_run_id, options) => handle(core.call('unarchiveAgentRun', reference(agent_run_id, options))),
     list: (query = {}, options) => listed(query, position => core.page('listAgentRuns', { query: position, ...options })),
     logs: (agent_run_id, query, options) => logPages(core, () => Promise.resolve(agent_run_id), query, options),
-    async *search(agent_run_id, query, options) {
-      for (let position = query; ; ) {
-        const part = await core.call('searchAgentRunLogs', { params: { agent_run_id }, query: position, ...options })
-        yield part
-        if (part.complete) return undefined
-        position = { ...query, after_seq: part.searched_to }
-      }
-    },
+    search: (agent_run_id, query, options) => searchPages(core, agent_run_id, query, options),
     follow: (agent_run_id, options) => followRun(core, agent_run_id, options),
     wait: (agent_run_id, options) => waitForRun(core, agent_run_id, 0, options),
     recovery: (agent_run_id, query, options) =>
@@ -121,6 +114,15 @@ export function createRuns(core: Core): Runs {
       const response = await core.request('getAgentRunDiff', { params: { agent_run_id }, query, ...options })
       return response.text()
     },
+  }
+}
+
+async function* searchPages(core: Core, agent_run_id: number, query: Query<'searchAgentRunLogs'>, options?: CallOptions) {
+  for (let position = query; ; ) {
+    const part = await core.call('searchAgentRunLogs', { params: { agent_run_id }, query: position, ...options })
+    yield part
+    if (part.complete) return undefined
+    position = { ...query, after_seq: part.searched_to }
   }
 }
 

@@ -1,3 +1,4 @@
+import type { ForgeRepository } from './forge-address.ts'
 import {
   type ForgeRequest,
   mayMention,
@@ -67,10 +68,15 @@ export function readGiteaEvent(event: string, payload: unknown, name: string): R
   }
   if (event === 'pull_request' && PULL_REQUEST_ACTIONS.includes(action))
     return { task: { kind: 'pull_request', repository, number: about.number }, once: null }
+  return commitEvent(event, at, repository, name)
+}
+
+/** Reads an event about a commit or a branch, which the forge is queried for. */
+function commitEvent(event: string, at: (...path: string[]) => unknown, repository: ForgeRepository, name: string): ReadEvent {
   // The status that this service sets for a run.
   if (event === 'status' && text(at('context')) === MARK_NAME && same(text(at('sender', 'login')), name))
     return { ignored: 'it is a mark of ours' }
   const path = COMMITS.find(([events]) => events.test(event))?.[1]
   const task = syncTaskFor(event, repository, { sha: path ? text(at(...path)) : '', ref: text(at('ref')) })
-  return task === null ? unknownEvent(event, action) : { task, once: null }
+  return task === null ? unknownEvent(event, text(at('action'))) : { task, once: null }
 }

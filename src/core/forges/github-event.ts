@@ -1,3 +1,4 @@
+import type { ForgeRepository } from './forge-address.ts'
 import {
   type ForgeRequest,
   mayMention,
@@ -61,11 +62,15 @@ export function readGitHubEvent(event: string, payload: unknown, name: string): 
   }
   if (event === 'pull_request' && PULL_REQUEST_ACTIONS.includes(action))
     return { task: { kind: 'pull_request', repository, number: pull_request }, once: null }
-  if (isOwnMark(event, at, name)) return { ignored: 'it is a mark of ours' }
+  return isOwnMark(event, at, name) ? { ignored: 'it is a mark of ours' } : commitEvent(event, at, repository)
+}
+
+/** Reads an event about a commit or a branch, which GitHub is queried for. */
+function commitEvent(event: string, at: (...path: string[]) => unknown, repository: ForgeRepository): ReadEvent {
   const checks = event === 'status' || event === 'check_run' || event === 'check_suite'
   const sha = event === 'status' ? at('sha') : at(event, 'head_sha')
   const task = syncTaskFor(event, repository, { sha: checks ? text(sha) : '', ref: text(at('ref')) })
-  return task === null ? unknownEvent(event, action) : { task, once: null }
+  return task === null ? unknownEvent(event, text(at('action'))) : { task, once: null }
 }
 
 /**

@@ -48,10 +48,10 @@ const WATCH_SECONDS = 60
 /** Milliseconds. */
 const retries = exponential(200, 3_000)
 
-/** Returns calls of the API of a cluster, signed in as the pod's service account. Throws SandboxError for refused and failed calls. */
-export function createApi(access: ApiAccess): KubernetesApi {
+/** Resolves with the head of the response. */
+function senderTo(access: ApiAccess) {
   const agent = new Agent({ keepAlive: true })
-  const send = (method: string, path: string, signal: AbortSignal, body?: object): Promise<IncomingMessage> => {
+  return (method: string, path: string, signal: AbortSignal, body?: object): Promise<IncomingMessage> => {
     const content = body === undefined ? undefined : JSON.stringify(body)
     return new Promise((resolve, reject) => {
       // Read for each call: a token that the kubelet has replaced expires within minutes.
@@ -65,6 +65,11 @@ export function createApi(access: ApiAccess): KubernetesApi {
       sent.end(content)
     })
   }
+}
+
+/** Returns calls of the API of a cluster, signed in as the pod's service account. Throws SandboxError for refused and failed calls. */
+export function createApi(access: ApiAccess): KubernetesApi {
+  const send = senderTo(access)
   const sendAccepted = async (method: string, path: string, signal: AbortSignal, body?: object): Promise<IncomingMessage> => {
     try {
       const response = await send(method, path, signal, body)

@@ -69,14 +69,18 @@ export async function forkRun(ctx: Context, input: ForkRunInput): Promise<AgentR
     await insertMessage(tx, { ...key, seq: 1, turn: 1, mode: 'prompt', text: prompt, images: null, user_id: ctx.actor.user_id })
     await notifyWork(tx)
     const run = await getRun(ctx, id, tx)
-    // Last: from here on, the forked run cannot write, and other creates of the organization wait.
-    await linkWhileActive(tx, ctx, parent.id, { to: run, relation: 'fork', from_seq })
-    await notifyRun(tx, ctx.organization_id, id)
-    await insertEvent(tx, ctx.organization_id, parent.id, 'agent_run.updated', { forked_to: id })
-    await insertEvent(tx, ctx.organization_id, id, 'agent_run.created', { status: 'queued' })
-    await requireQuota(tx, ctx.organization_id, 1)
+    await reportFork(tx, ctx, parent.id, { run, from_seq })
     return run
   })
+}
+
+/** Last: from here on, the forked run cannot write, and other creates of the organization wait. */
+async function reportFork(tx: Db, ctx: Context, parent_id: number, { run, from_seq }: { run: AgentRun; from_seq: number }): Promise<void> {
+  await linkWhileActive(tx, ctx, parent_id, { to: run, relation: 'fork', from_seq })
+  await notifyRun(tx, ctx.organization_id, run.id)
+  await insertEvent(tx, ctx.organization_id, parent_id, 'agent_run.updated', { forked_to: run.id })
+  await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.created', { status: 'queued' })
+  await requireQuota(tx, ctx.organization_id, 1)
 }
 
 const inherited = ({ organization_id, repository_id, agent_type, model, tags, base_ref, auto_create_pr, ...run }: RunRow) => ({

@@ -92,21 +92,16 @@ export async function startSnapshotSandbox(driver: SandboxDriver, git: GitHost, 
     if (!defined) throw failure('The snapshot failed', result)
     return result.output
   }
-  const read = (output: Uint8Array): Snapshot => {
-    const snapshot = parseSnapshot(output)
-    if (snapshot === null) throw new SandboxError('The snapshot failed: git returned none')
-    return snapshot
-  }
   return {
     identity: sandbox.identity,
     async prepare(how, timeout_ms) {
       defined = true
-      return read(await run(prepareCommand(paths, how), timeout_ms))
+      return readSnapshot(await run(prepareCommand(paths, how), timeout_ms))
     },
     async take(before, { stale, largest_bytes }, captured, timeout_ms) {
       const small = largest_bytes <= spec.max_file_bytes
       const output = await run(snapshotCommand(stale ? { ...before, tree: 'none' } : before, small), timeout_ms, captured)
-      return Buffer.from(output).toString() === CAPTURED ? null : read(output)
+      return Buffer.from(output).toString() === CAPTURED ? null : readSnapshot(output)
     },
     async pack(input, sink) {
       const result = await sandbox.stream({ command: packCommand(paths, input), timeout_ms: PACK_MS, max_output_bytes: 16 * 1024 }, sink)
@@ -116,6 +111,12 @@ export async function startSnapshotSandbox(driver: SandboxDriver, git: GitHost, 
     },
     [Symbol.asyncDispose]: () => sandbox.stop(),
   }
+}
+
+function readSnapshot(output: Uint8Array): Snapshot {
+  const snapshot = parseSnapshot(output)
+  if (snapshot === null) throw new SandboxError('The snapshot failed: git returned none')
+  return snapshot
 }
 
 /** Omits the output, which names files of the agent: the error is logged. */

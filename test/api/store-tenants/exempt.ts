@@ -98,7 +98,6 @@ export const without: Record<string, string> = {
   ...{
     migrate: 'the schema',
     listMigrations: 'the schema',
-    migrateWhenThere: 'the schema',
     needsOf: 'a file',
     countSealedOtherwise: 'the start',
     secretsOfOtherKeys: 'the operator',

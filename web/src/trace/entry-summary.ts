@@ -158,17 +158,8 @@ function messageSummary({ message_type, observation, thought, tool_name }: LogEn
         tone: 'accent',
         note: textAt(observation, 'author'),
       }
-    case 'ERROR': {
-      const line = textAt(observation, 'message') ?? observed
-      const retried = isObject(observation) && observation.retryable === true
-      return {
-        kind: 'error',
-        label: tool_name === null ? 'Error' : `${toolLabel(tool_name, true)} failed`,
-        line,
-        tone: retried ? 'warn' : 'bad',
-        note: textAt(observation, 'code'),
-      }
-    }
+    case 'ERROR':
+      return errorSummary(tool_name, observation, observed)
     case 'INITIAL_PR_GENERATION':
       return { kind: 'pull_request', label: 'Pull request', line: pullRequestLine(observation), tone: 'ok', note: changes(observation) }
     case 'PR_CREATION_FAILED':
@@ -201,6 +192,17 @@ function messageSummary({ message_type, observation, thought, tool_name }: LogEn
         note: verdict,
       }
     }
+  }
+}
+
+function errorSummary(tool_name: string | null, observation: unknown, observed: string): EntrySummary {
+  const retried = isObject(observation) && observation.retryable === true
+  return {
+    kind: 'error',
+    label: tool_name === null ? 'Error' : `${toolLabel(tool_name, true)} failed`,
+    line: textAt(observation, 'message') ?? observed,
+    tone: retried ? 'warn' : 'bad',
+    note: textAt(observation, 'code'),
   }
 }
 

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import type { ReasoningEffort } from '../../../../src/contract/reasoning-efforts.ts'
 import type { ReviewMode } from '../../../../src/contract/review-modes.ts'
 import type { optionalTools } from '../../../../src/contract/runs/action-tools.ts'
+import type { DryRun } from '../../../../src/contract/runs/dry-run.ts'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { SAMPLE_PROMPT } from '../../../../src/core/repositories/sample.ts'
 import { fieldMessages } from '../../api/api-error.ts'
@@ -84,10 +85,7 @@ export function useNewRun(search: NewRunSearch, onCreated: (run: AgentRun) => un
   const check = useMutation({
     mutationFn: () => call('dryRunAgentRun', { body: bodyOf(draft, images, repository) }),
   })
-  const found = Object.fromEntries(
-    check.data?.blocking_problems.flatMap(({ field, detail }) => (field === null ? [] : [[field, withoutName(field, detail)]])) ?? [],
-  )
-  const problems: Record<string, string> = { ...found, ...fieldMessages(create.error ?? check.error) }
+  const problems = { ...blockingProblems(check.data), ...fieldMessages(create.error ?? check.error) }
   const names = Object.keys(problems)
   const reason = forbidden ?? (draft.prompt.trim() === '' ? 'Describe the task first' : null)
   // A dry run describes the draft as it was.
@@ -119,6 +117,12 @@ export function useNewRun(search: NewRunSearch, onCreated: (run: AgentRun) => un
       check.mutate()
     },
   }
+}
+
+/** Returns the messages of a dry run by field. */
+function blockingProblems(dry_run: DryRun | undefined): Record<string, string> {
+  const of_fields = dry_run?.blocking_problems.flatMap(({ field, detail }) => (field === null ? [] : [[field, withoutName(field, detail)]]))
+  return Object.fromEntries(of_fields ?? [])
 }
 
 export type NewRun = ReturnType<typeof useNewRun>
