@@ -41,7 +41,7 @@ export async function claims(): Promise<string> {
     const worker = database.open(1)
     // As many of each: of the shortest queue there are no more.
     let left = LENGTHS[0] ?? 0
-    // Of the one connection: the server itself vacuums after so many inserts.
+    // Of the one connection: the server itself vacuums after this number of inserts.
     const { times, processor_ms } = await rateOf(1, 60, async () => left-- > 0 && claimOne(worker), await backendOf(worker))
     costs.push(processor_ms)
     lines.push(

@@ -28,7 +28,7 @@ export async function sseReaders(): Promise<string> {
   const runs: number[] = []
   for (let n = 0; n < RUNS; n++) runs.push(Number((await service.call('POST', '/agent/run', { prompt: 'A trace.', repoless: true })).id))
 
-  // A user may have only so many open.
+  // A user may have only a limited number open.
   const tokens: string[] = []
   while (tokens.length * limits.open_streams < Math.max(...READERS)) {
     const { id: user_id } = await service.call('POST', '/service-users', { name: `reader ${tokens.length}`, role: 'READER' })

@@ -67,7 +67,7 @@ export async function stepOverhead(): Promise<string> {
 }
 
 const LONG = 1_000
-/** Runs of so many steps: the outputs of more would not fit into the context of a model. */
+/** Steps of a run: the outputs of more would not fit into the context of a model. */
 const LARGE = 15
 const LARGE_RUNS = 6
 const large = 'response to next request, outputs of 64 kB'

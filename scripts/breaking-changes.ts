@@ -75,7 +75,7 @@ function body(name: string, was: Operation, is: Operation, before: Document, aft
   if (is.requestBody?.required && !was.requestBody?.required) return [`${name}: a body is required now`]
   return Object.entries(was.requestBody?.content ?? {}).flatMap(([type, { schema }]) => {
     const same = is.requestBody?.content?.[type]
-    if (same === undefined) return [`${name} takes no ${type} any more`]
+    if (same === undefined) return [`${name} no longer takes ${type}`]
     return schemaChanges(`${name}: body`, { schema, root: before }, { schema: same.schema, root: after }, 'request')
   })
 }
@@ -93,7 +93,7 @@ function responseChanges(name: string, was: Operation, is: Operation, before: Do
         ...headers.map(header => `${name}: the header ${header} is gone`),
         ...Object.entries(old.content ?? {}).flatMap(([type, { schema }]) => {
           const same = now.content?.[type]
-          if (same === undefined) return [`${name} answers no ${type} any more`]
+          if (same === undefined) return [`${name} no longer responds with ${type}`]
           return schemaChanges(`${name}: answer`, { schema, root: before }, { schema: same.schema, root: after }, 'answer')
         }),
       ]

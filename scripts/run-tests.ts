@@ -1,6 +1,6 @@
 import { createVitest, parseCLI } from 'vitest/node'
 
-/** With TEST_REPEAT=1, at most so many failed files run a second time. More failures than these are not bad luck. */
+/** With TEST_REPEAT=1, at most this number of failed files run a second time. More failures than these are not bad luck. */
 const MAX_REPEATED_FILES = 5
 
 /**

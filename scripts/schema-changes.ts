@@ -93,7 +93,7 @@ function values(where: string, before: Schema, after: Schema, direction: Directi
   }
   if (now === null) return []
   if (old === null) return [`${where} takes only some values now`]
-  return old.filter(value => !now.includes(value)).map(value => `${where} does not take ${JSON.stringify(value)} any more`)
+  return old.filter(value => !now.includes(value)).map(value => `${where} no longer takes ${JSON.stringify(value)}`)
 }
 
 function bounds(where: string, before: Schema, after: Schema): string[] {
@@ -123,7 +123,7 @@ function properties(where: string, before: Sides, after: Sides, direction: Direc
     ...required,
     ...Object.keys(old).flatMap(name => {
       const at = `${where}.${name}`
-      if (!(name in now)) return [direction === 'request' ? `${at} is not taken any more` : `${at} is gone`]
+      if (!(name in now)) return [direction === 'request' ? `${at} is no longer taken` : `${at} is gone`]
       const absent = direction === 'answer' && needed.includes(name) && !needs.includes(name) ? [`${at} may be absent now`] : []
       const [one, other] = [
         { schema: object(old[name]), root: before.root },

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 
-/** A server of MCP with its authorization server, as far as a sign-in is begun: it names itself by the host of the request. */
+/** A server of MCP with its authorization server, up to the begin of a sign-in: it names itself by the host of the request. */
 export const createSignInServer = (): Server =>
   createServer((request, response) => {
     request.resume()

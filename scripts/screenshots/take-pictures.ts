@@ -21,7 +21,7 @@ export const nameOf = ({ device, theme, name }: Picture) => `${device}-${theme}-
 const themes = ['light', 'dark'] as const
 const LAPTOP = { width: 1280, height: 800 }
 const PHONE = { width: 390, height: 844 }
-/** A page that still changes after so many captures is reported. */
+/** A page that still changes after this number of captures is reported. */
 const MAX_CAPTURES = 40
 /** React shows a part whose code has arrived up to 300 ms later. */
 const CAPTURE_PAUSE_MS = 350

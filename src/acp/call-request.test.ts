@@ -22,7 +22,7 @@ it('remembers that an input was too long when an update states none', () => {
   expect(isShownWhole(mergedRequest(long, { rawInput: { command: 'ls' } }))).toBe(true)
 })
 
-it('shows everything of a request besides an input that is an object', () => {
+it('shows everything of a request except an input that is an object', () => {
   const location = [{ path: 'a', line: 1 }]
   const diff = { type: 'diff', path: 'a', oldText: null, newText: 'x' }
   const odd = { ...diff, mode: '0777' }

@@ -27,7 +27,7 @@ export function isShownWhole(request: CallRequest): boolean {
   return isShort({ output: { request } })
 }
 
-/** Returns what the entry of a call that waits for approval shows besides its input. */
+/** Returns what the entry of a call that waits for approval shows in addition to its input. */
 export function shownRequest({ rawInput, content, ...rest }: CallRequest): Record<string, unknown> {
   const changed = changedBy(content)
   const others = Array.isArray(content) ? content.filter(part => !isPlainDiff(part)) : content

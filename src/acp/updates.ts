@@ -3,7 +3,7 @@ import { callName, shownName } from './call-name.ts'
 import { type CallRequest, changedBy, MAX_TITLE, mergedRequest } from './call-request.ts'
 import type { Message } from './messages.ts'
 
-/** A tool call of an agent as far as it is known: updates are merged by its id. */
+/** What is known of a tool call of an agent: updates are merged by its id. */
 export type AgentToolCall = {
   id: string
   name: string

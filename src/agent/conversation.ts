@@ -85,7 +85,7 @@ export type Conversation = {
   sent_back: { reset_to: string | null }[]
   /** The attempts of this turn to fix failing checks of pushed commits. */
   check_rounds: CheckRound[]
-  /** The last session of a program that can be continued; `known`: so many messages it has received or written itself. */
+  /** The last session of a program that can be continued; `known`: the number of messages that it has received or written itself. */
   session: (ProgramSession & { known: number }) | null
   /** Set when the agent has ended its turn: only publishing and checks are left. */
   ending: TurnEnding | null

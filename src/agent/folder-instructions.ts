@@ -16,13 +16,13 @@ export type FolderInstructions = { folders: ReadonlyMap<string, string[]>; read(
 /** Folders of one result; those above come with the next one. */
 const MAX_FOLDERS = 20
 
-/** What a result brings besides: files with instructions, the nearest last. It is a part of the output, and so of the journal. */
+/** What a result brings in addition: files with instructions, the nearest last. It is a part of the output, and so of the journal. */
 type Delivered = { instructions: InstructionText[] }
 
 type Input = { folder_instructions: FolderInstructions; redactor: BackgroundRedactor }
 
 /**
- * Returns the instructions of the folders of the files that a call used, as far as the conversation does not have them: a compaction may have
+ * Returns the instructions of the folders of the files that a call used, without those that the conversation has: a compaction may have
  * removed them. Null: there are none. Never rejects because of their content: what cannot be redacted is replaced by a note.
  */
 export async function deliverInstructions(

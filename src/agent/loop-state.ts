@@ -17,7 +17,7 @@ export type LoopInput = {
   /** Goes with every request of the run. */
   request: Pick<ModelRequest, 'reasoning_effort' | 'cache_key'>
   tools: ToolTable
-  /** Returns the tools of other parties that the run has besides. Called before the first model call; none after an abort of `signal`. */
+  /** Returns the tools of other parties that the run has as well. Called before the first model call; none after an abort of `signal`. */
   openTools(): Promise<ExternalTools>
   folder_instructions: FolderInstructions
   conversation: Conversation

@@ -12,7 +12,7 @@ export type RepetitionGuard = (call: ToolCall, outcome: Pick<ToolOutcome, 'outpu
 /** Detects a model that repeats a cycle of up to four calls with the same results. */
 export function createRepetitionGuard(): RepetitionGuard {
   const seen: string[] = []
-  // For each length of a cycle: the number of calls in a row that equal the call so many calls before.
+  // For each length of a cycle: the number of calls in a row that equal the call that length before.
   const equal = END_AT.map(() => 0)
   return (call, outcome) => {
     const now = JSON.stringify([call.name, call.input ?? call.invalid, outcome.output])

@@ -5,7 +5,7 @@ import { isPrompt, type Model, ModelError, type ModelMessage, type ModelRequest,
 import type { BackgroundRedactor } from '../redaction/port.ts'
 import { createTokenEstimate } from './token-estimate.ts'
 
-/** A question to a model besides the conversation of a run, answered by one call of one tool. */
+/** A question to a model outside the conversation of a run, answered by one call of one tool. */
 export type Question = {
   /** Identifies the question in the run: each is sent once, by any worker. */
   key: string

@@ -52,8 +52,8 @@ export async function runToolCalls(input: LoopInput, state: LoopState, step: Ste
     const result = { ...ran, output: { ...ran.output, ...delivered } }
     // Part of the journaled result, and not of the instructions, which are sent before a sandbox is open.
     const programs = skipped || messages.some(hasPrograms) ? null : await programsText(input)
-    const besides = { ...delivered, ...(programs !== null && { programs }), ...(ran.images && { images: ran.images }) }
-    const message = toolMessage(call, { ...noted(ran, repetition), ...besides })
+    const additions = { ...delivered, ...(programs !== null && { programs }), ...(ran.images && { images: ran.images }) }
+    const message = toolMessage(call, { ...noted(ran, repetition), ...additions })
     if (repetition.kind === 'end') failure = repeatedCall(call, repetition.calls)
     messages = [...messages, message]
     const goes_on = last && ending === null && failure === null && !signal.aborted

@@ -17,7 +17,7 @@ export type ToolContext = {
   runs: RelatedRuns
   /** Skills of the organization, which `read` shows below their folder. */
   skills: OrganizationSkills
-  /** Reads pages of the web, as far as the run may reach them. */
+  /** Reads pages of the web that the run may reach. */
   web: WebAccess
   /** The run's sandbox, once the workspace is ready in it. */
   sandbox(): Promise<Sandbox>
@@ -49,7 +49,7 @@ export type ToolOutcome = {
   /** Called when the outcome was truncated, or `keeps_whole`. */
   whole?: (redactor: BackgroundRedactor) => Promise<WholeOutput>
   error?: { code: string; message: string }
-  /** Images as data URIs, which the model is sent besides the output. They are not redacted, as those of messages. */
+  /** Images as data URIs, which the model is sent in addition to the output. They are not redacted, as those of messages. */
   images?: string[]
 }
 
@@ -72,7 +72,7 @@ export type ToolResult = Omit<ToolOutcome, 'whole' | 'keeps_whole' | 'redacted'>
   whole: WholeOutput | null
 }
 
-/** Bytes of one output that are kept besides when the trace has only part of it. */
+/** Bytes of one output that are kept as well when the trace has only part of it. */
 export const WHOLE_BYTES = 1024 ** 2
 /** Characters of an outcome that the trace keeps, and that the model is given. A tool that counts its lines returns no more. */
 const TRACE_CHARS = 128 * 1024
@@ -101,7 +101,7 @@ export async function runTool(tools: ToolTable, call: ToolCall, context: ToolCon
   const started = performance.now()
   const shown = await shownOutcome(await attempt(tools, external, call, context), context.redactor).catch(error => {
     if (!(error instanceof RedactionError)) throw error
-    return { ...failed('not_redacted', `What it gave is not shown: ${error.message}`), truncated: false, whole: null }
+    return { ...failed('not_redacted', `Its output is not shown: ${error.message}`), truncated: false, whole: null }
   })
   return composed({ ...shown, duration_ms: performance.now() - started })
 }

@@ -5,7 +5,7 @@ import type { KnownValue } from '../core/secrets/known-value.ts'
 const SHORTEST_PASSWORD = 16
 
 /**
- * Returns the credentials of this process itself. No sandbox is given any of it; should one show itself all the same, no trace holds it.
+ * Returns the credentials of this process itself. No sandbox is given any of it; should one show itself nevertheless, no trace contains it.
  */
 export function ownCredentials({
   config,

@@ -34,7 +34,7 @@ export type ServiceInput = {
   createDriver(parts: Parts): SandboxDriver
 }
 
-/** What both roles consist of, besides what they were given. */
+/** What both roles consist of, without what they were given. */
 export type Parts = ServiceInput & {
   /** Names this process where it works on runs. */
   owner: string

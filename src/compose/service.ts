@@ -28,7 +28,7 @@ export type RunningService = AsyncDisposable & {
   /** Why this process starts no run; null when it does, or when that is not what it is for. */
   blocked(): string | null
   /**
-   * Begins the shutdown: no run is claimed any more and active runs go to another worker as soon as they can, `/readyz` is 503, and the API
+   * Begins the shutdown: no further run is claimed and active runs go to another worker as soon as they can, `/readyz` is 503, and the API
    * continues to respond for as long as the operator's proxy needs to notice. Disposing comes after it, or without it.
    */
   drain(): Promise<void>
@@ -38,12 +38,12 @@ export type RunningService = AsyncDisposable & {
 
 const CONNECTIONS = 20
 const WORKER_CONNECTIONS = 10
-/** A worker that is frozen in the middle of a transaction holds its run no longer than this: a stop gets its response within 2 s all the same. */
+/** A worker that is frozen in the middle of a transaction holds its run no longer than this: a stop still gets its response within 2 s. */
 const WORKER_IDLE_MS = 1_000
 
 type State = 'starting' | 'ready' | 'stopping'
 
-/** Where all workers are dead, runs that were to stop or whose time is over end all the same. */
+/** Where all workers are dead, runs that were to stop or whose time is over still end. */
 function sweepAlone({ db, log, config, telemetry }: Parts): Disposable {
   const deps = {
     db,

@@ -60,7 +60,7 @@ function tracesUrl(config: Config): string | null {
   return config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? (base === undefined ? null : base + TRACES_PATH)
 }
 
-/** The sources of the metrics of one process, besides its counters. */
+/** The sources of the metrics of one process, without its counters. */
 type Observed = {
   db: Database
   instruments: Instruments

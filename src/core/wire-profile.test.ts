@@ -28,7 +28,7 @@ const details: Partial<Record<RunStatus, Partial<RunState>[]>> = {
   failed: failureReasons.map(status_reason => ({ status_reason })),
   completed: [null, ...completionReasons].map(status_reason => ({ status_reason })),
 }
-/** Every state that a run can be in, as far as its word depends on it. */
+/** Every state that a run can be in and that its word depends on. */
 const states = runStatus.options.flatMap((status): RunState[] => (details[status] ?? [{}]).map(detail => ({ status, ...detail })))
 
 test.each<[string, RunState[]]>([

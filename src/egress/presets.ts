@@ -7,7 +7,7 @@ const secure = (...hosts: string[]): EgressRule[] => hosts.map(host => ({ host, 
 const signed = (...hosts: string[]): EgressRule[] => hosts.flatMap(host => [...secure(host), { host, port: 80, methods: ['GET', 'HEAD'] }])
 
 /**
- * The hosts of each registry, as far as installing from it needs them. Hosts where anybody can upload, such as code hosting, are not
+ * The hosts of each registry that installing from it needs. Hosts where anybody can upload, such as code hosting, are not
  * included.
  */
 export const presets: Record<EgressPreset, EgressRule[]> = {

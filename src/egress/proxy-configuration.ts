@@ -4,7 +4,7 @@ import type { Rule } from './rules.ts'
 /** The reason of a refusal. `off`: egress is off. `cap`: too many connections, or too many bytes in total. */
 export type Reason = 'malformed' | 'off' | 'not_allowed' | 'method' | 'private_address' | 'sni' | 'cap'
 
-/** `host` is the requested host as far as it could be parsed, `why` a sentence that names the rule. */
+/** `host` is the part of the requested host that could be parsed, `why` a sentence that names the rule. */
 export type Refusal = { host: string | null; port: number | null; method: string | null; reason: Reason; why: string }
 
 export type Caps = {

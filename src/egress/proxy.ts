@@ -23,7 +23,7 @@ type ProxyState = {
   readonly in_progress: InProgress
   bytes: number
 }
-/** A request as far as it is known when it is refused. */
+/** What is known of a request when it is refused. */
 type Attempt = { wanted: Authority | null; shown: string; method?: string }
 
 /**

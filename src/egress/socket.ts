@@ -15,7 +15,7 @@ type ListeningSocket = { path: string; remove(): void }
 
 /**
  * Lets `server` listen on a socket in a new folder below `parent`, or below the temporary folder when that path would be too long. `group`:
- * may connect besides this user; null: nobody. `remove` closes nothing.
+ * may connect in addition to this user, or null for nobody. `remove` closes nothing.
  */
 export async function listenOnSocket(server: Server, parent: string, group: number | null): Promise<ListeningSocket> {
   const fits = Buffer.byteLength(join(parent, `${prefix}${process.pid}-XXXXXX`, name)) <= max_socket_path_bytes

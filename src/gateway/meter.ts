@@ -18,7 +18,7 @@ export type GatewayRequest = { bytes: number; max_output_tokens: number; has_too
 
 /**
  * Plans and records the calls of a gateway, which may be parallel. `start` resolves when the reservation is durable, or with the reason why no call
- * is possible any more; a call that does not fit beside those in flight waits for them. `ended` resolves when the outcome is durable. Both reject
+ * is possible; a call that does not fit beside those in flight waits for them. `ended` resolves when the outcome is durable. Both reject
  * when the run belongs to another worker; then nothing is sent.
  */
 export type GatewayMeter = {

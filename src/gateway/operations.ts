@@ -40,7 +40,7 @@ export function addressOf({ base_url, name }: ModelEndpoint, operation: Exclude<
   return `${base_url}/models/${name}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
 }
 
-/** Headers that a provider reads besides its key. Nothing else of the program's request is forwarded. */
+/** Headers that a provider reads in addition to its key. Nothing else of the program's request is forwarded. */
 const FORWARDED = ['anthropic-version']
 
 /** Returns the headers of a request to the provider, with the key of the service. */

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../contract/endpoint.ts'
 
-/** The value of `format` for each content type besides JSON. */
+/** The value of `format` for each content type other than JSON. */
 const formats: Record<string, string> = { 'text/csv': 'csv', 'text/x-patch': 'patch' }
 
 type Query = Record<string, unknown>

@@ -15,7 +15,7 @@ const compressed = new WeakMap<Buffer, Map<Encoding, Promise<Buffer>>>()
 /** Bytes that do not change while the process runs. */
 const constant = new WeakSet<Buffer>()
 
-/** Marks bytes that are worth more time: after the first request they are compressed as far as possible, on a separate thread. */
+/** Marks bytes that are worth more time: after the first request they are compressed as much as possible, on a separate thread. */
 export function compressFurther(body: Buffer): Buffer {
   constant.add(body)
   return body

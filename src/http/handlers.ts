@@ -91,7 +91,7 @@ import { RawResponse } from './results/raw-response.ts'
 import { setting_handlers } from './settings/setting-handlers.ts'
 
 type Result<N extends EndpointName> = Promise<HandlerResult<Endpoints[N]> | RawResponse | Replay>
-/** `gone`: a signal that aborts when nobody waits for the response any more. */
+/** `gone`: a signal that aborts when nobody waits for the response. */
 type ByOrganization<N extends EndpointName> = (ctx: Context, input: HandlerInput<Endpoints[N]>, gone: () => AbortSignal) => Result<N>
 type ByActor<N extends EndpointName> = (ctx: ActorContext, input: HandlerInput<Endpoints[N]>) => Result<N>
 /** For operations without authentication. */

@@ -16,7 +16,7 @@ export type FeedSource = {
   frameOf?(entry: WrittenEntry): Frame
   /** How many entries there were when the state was read last. */
   readonly total?: number
-  /** The last frame that readers are sent, once there is no state any more; then they are released. Without it nothing ends. */
+  /** The last frame that readers are sent, once there is no more state; then they are released. Without it nothing ends. */
   readonly end_frame?: string
 }
 

@@ -48,7 +48,7 @@ export class Feeds {
     ])
   }
 
-  /** Drops feeds that have no reader any more. */
+  /** Drops feeds that no longer have a reader. */
   sweep() {
     for (const [key, { feed, stop }] of this.#feeds) {
       if (!feed.empty) continue

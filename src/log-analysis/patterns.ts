@@ -9,7 +9,7 @@ const SHOWN = 80
 const short = (command: string) => (command.length > SHOWN ? `${command.slice(0, SHOWN)}…` : command)
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
 
-/** Returns where the time of a run went, as far as it was spent in commands. */
+/** Returns where the time that a run spent in commands went. */
 export function slowestSteps(commands: readonly Command[]): Finding[] {
   const slow = commands
     .filter(({ duration_ms }) => duration_ms >= SLOW_MS)

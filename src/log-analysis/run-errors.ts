@@ -22,7 +22,7 @@ const KNOWN: Record<string, Explanation> = {
   model_not_configured: ['The model is not configured', 'Choose another model, or configure this one.'],
   model_auth: KEY_REFUSED,
   auth_failed: KEY_REFUSED,
-  rate_limit: ['The provider of the model wants fewer requests', 'Wait, or raise the limit with the provider.'],
+  rate_limit: ['The provider of the model limits its requests', 'Wait, or raise the limit with the provider.'],
   overloaded: ['The provider of the model is overloaded', 'Resume the run later, or choose another model.'],
   deadline_exceeded: ['The run reached its deadline', 'Raise its time budget, or request less at once.'],
   queue_timeout: ['No worker took the run', 'Start more workers, or let them do more at once.'],

@@ -1,4 +1,4 @@
-/** The access tokens of a sign-in. Rejects with McpError when nobody is signed in any more. */
+/** The access tokens of a sign-in. Rejects with McpError when nobody is signed in. */
 export type AccessTokens = {
   /** The only address that receives them. */
   url(): Promise<string>

@@ -84,7 +84,7 @@ export async function connectServer(link: Link, { timeout_ms, signal, redact }: 
   client.onclose = () => {
     ended = true
   }
-  // What a server sends besides responses to requests is of no interest.
+  // What a server sends other than responses to requests is of no interest.
   client.onerror = () => {}
   const close = async () => {
     if (endSession)

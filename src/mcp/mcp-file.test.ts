@@ -4,7 +4,7 @@ import { readMcpFile } from './mcp-file.ts'
 
 const file = (mcpServers: unknown) => readMcpFile(JSON.stringify({ mcpServers }))
 
-test('a file of another agent is read, with the fields that it has besides', () => {
+test('a file of another agent is read, with the further fields that it has', () => {
   expect(
     file({
       'My Files': { type: 'stdio', command: 'npx', args: ['-y', 'server'], env: { ROOT: '/workspace' }, disabled: false },

@@ -1,7 +1,7 @@
 /** Nested objects and lists of a schema. */
 export const MAX_SCHEMA_DEPTH = 32
 
-/** Whether a schema has at most so many characters as JSON, and is not too deep to be walked. */
+/** Whether a schema has at most this number of characters as JSON, and is not too deep to be walked. */
 export const isSmallSchema = (schema: object, max_chars: number): boolean =>
   isShallow(schema, MAX_SCHEMA_DEPTH) && JSON.stringify(schema).length <= max_chars
 

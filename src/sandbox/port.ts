@@ -127,7 +127,7 @@ export type ExecResult = {
   exit_code: number | null
   /** Standard output and standard error mixed, in the order written. */
   output: Uint8Array
-  /** Total bytes that the command wrote, as far as they were read. */
+  /** Total bytes that the command wrote and that were read. */
   output_bytes: number
   truncated: boolean
   duration_ms: number

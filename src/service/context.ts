@@ -34,7 +34,7 @@ type BaseResolver = (
   wait_ms?: number,
 ) => Promise<{ state: 'known'; ref: string; sha: string } | { state: 'unknown_ref' } | { state: 'empty' } | { state: 'no_mirror' }>
 
-/** Reads the address of a repository, as far as it may be registered. `reason` is for the caller. */
+/** Reads the address of a repository that may be registered. `reason` is for the caller. */
 type RepositoryReader = (
   url: string,
 ) => Promise<{ ok: true; kind: RepositoryKind; url: string; name: string; full_name: string } | { ok: false; reason: string }>
@@ -44,7 +44,7 @@ type ManifestLister = (repository_id: number, sha: string, commands: readonly st
 
 type StoredRun = { organization_id: number; id: number; repository_id: number | null }
 
-/** Returns the change between two trees that were kept of a run, from its first `packs` packs. Null: they are not available any more. */
+/** Returns the change between two trees that were kept of a run, from its first `packs` packs. Null if they are no longer available. */
 type TreeReader = (
   run: StoredRun,
   between: { packs: number; from: string; to: string },
@@ -54,7 +54,7 @@ type TreeReader = (
 type StoredTree = { packs: number; base_sha: string | null; root: string }
 /** Why a path leads to nothing: there is nothing, a folder is something else, a file is a folder. */
 export type PathProblem = { problem: 'missing' | 'no_folder' | 'is_folder' }
-/** Reads the files of kept trees. Null: they are not available any more. Rejects with an error named GitError while they are unavailable. */
+/** Reads the files of kept trees. Null if they are no longer available. Rejects with an error named GitError while they are unavailable. */
 type FileReader = {
   list(
     run: StoredRun,

@@ -109,5 +109,5 @@ function redText({ proof, ran }: Failing): string {
   const why = whyRed(ran)
   const because = why === null ? '' : ` (${why})`
   if (lacksSomething(ran)) return `\`${proof.command}\` could not begin${because}`
-  return `\`${proof.command}\` ran and failed${because}, which the setup is not the reason of`
+  return `\`${proof.command}\` ran and failed${because}; the setup is not the cause`
 }

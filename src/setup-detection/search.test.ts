@@ -54,7 +54,7 @@ test('the best proof that passes is sufficient, and a test that fails by itself 
     [],
     lab({ 'npm test': '1 failed' }),
   )
-  expect([verified, detail]).toEqual([true, 'Proved by `npm run build`; `npm test` ran and failed, which the setup is not the reason of.'])
+  expect([verified, detail]).toEqual([true, 'Proved by `npm run build`; `npm test` ran and failed; the setup is not the cause.'])
   expect(evidence.map(({ what, ok }) => [what, ok])).toEqual([
     ['command', true],
     ['proof', false],
@@ -182,6 +182,6 @@ test('a test that fails by itself is reported with its own output', async () => 
     lab({ 'npm test': 'No test files found' }),
   )
   expect(detail).toBe(
-    'Proved by `node -e 1`; `npm test` ran and failed (the commit has no files of such tests), which the setup is not the reason of.',
+    'Proved by `node -e 1`; `npm test` ran and failed (the commit has no files of such tests); the setup is not the cause.',
   )
 })

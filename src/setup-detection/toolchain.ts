@@ -82,7 +82,7 @@ export const missingText = (tools: readonly Tool[]): string =>
     )
     .join('; ')
 
-/** Returns a text about the available programs that are older than requested; null: none, as far as their versions are known. */
+/** Returns a text about the available programs that are older than requested, or null if none is known to be. */
 export function tooOldText(tools: readonly Tool[], toolchain: Toolchain): string | null {
   const old = tools.flatMap(({ binary, wanted, from }) => {
     const least = /^\s*(?:(?:>=|\^|~>?|==)\s*)?v?(\d{1,4}(?:\.\d{1,4}){0,2})[^|<]*$/.exec(wanted ?? '')?.[1]

@@ -17,7 +17,7 @@ export const planEntry = (plan: Plan['plan'], thought: string | null, duration_m
 
 /**
  * Returns the entries of a tool that has ended: one ACTION, or PLAN_EVALUATION for the plan; none for `finish`, whose answer is the turn's
- * last entry. An ERROR besides for time-out, kill, unknown tool and bad arguments (specification.md#logs).
+ * last entry. An additional ERROR for time-out, kill, unknown tool and bad arguments (specification.md#logs).
  */
 export function toolEntries(
   call: Redacted<ToolCall>,

@@ -29,13 +29,13 @@ type NoRecipient = { reason: string; permanent: boolean }
 async function recipientOf({ db, sealer }: WebhookDeps, delivery: ClaimedDelivery): Promise<Recipient | NoRecipient> {
   const { organization_id, url } = delivery
   const webhook = url === null ? await getSealedWebhook(db, organization_id) : null
-  if (webhook === undefined) return { reason: 'there is no webhook any more', permanent: true }
+  if (webhook === undefined) return { reason: 'there is no longer a webhook', permanent: true }
   if (webhook?.enabled === false) return { reason: 'the webhook is switched off', permanent: false }
   const to =
     webhook === null
       ? runRecipient(sealer, organization_id, delivery.run_targets, url ?? '')
       : ownRecipient(sealer, organization_id, webhook)
-  if (to === null) return { reason: 'the run does not name this address any more', permanent: true }
+  if (to === null) return { reason: 'the run no longer names this address', permanent: true }
   return to.unreadable ? { reason: 'its secret is sealed with another key of this service: set it again', permanent: true } : to
 }
 

@@ -17,7 +17,7 @@ const MAX_DELAY_MS = 400
 /** The same moments in each run. `TEST_SEED=7` gives others. */
 const seed = Number(process.env.TEST_SEED ?? 1)
 
-/** So many records of the journal, and so many milliseconds after that. */
+/** The number of records of the journal, and the milliseconds after that. */
 type Moment = { records: number; delay_ms: number }
 
 /** Moments from the first record of a run to its last, of which an undisturbed run has `all`: the same on a fast and on a slow machine. */

@@ -188,7 +188,7 @@ const actions = {
     const text = 'a'.repeat(1024 * 1024)
     for (let i = 0; i < Number(megabytes); i++) say(text)
   },
-  // So many empty values where the protocol has a few options, and in a request to the model.
+  // This number of empty values where the protocol has a few options, and in a request to the model.
   'permission options': async number => {
     const responded = new Promise(resolve => (responding = resolve))
     const options = Array(Number(number)).fill({})
@@ -224,7 +224,7 @@ const actions = {
     const [server, name, ...rest] = argument.split(' ')
     say(`[${await mcpCall(server, name, { text: rest.join(' ') })}]`)
   },
-  // So many calls in one request, or each in a request of its own.
+  // This number of calls in one request, or each in a request of its own.
   'mcp batch': async argument => {
     const [server, name, number] = argument.split(' ')
     const body = Array.from({ length: Number(number) }, (_, id) => toolCall(name, { text: `${id}` }, id))

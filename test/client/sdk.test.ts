@@ -125,7 +125,7 @@ describe('runs', () => {
 
   test('a create can be rehearsed, and is typed as what it then is', async () => {
     const { runs } = clientOf()
-    // Workers are there, as far as this service knows.
+    // Workers are there, for all that this service knows.
     await app.db.query({ text: 'update workers set concurrency = 1' })
     const response = await runs.dryRun({ prompt: 'x', model: 'nobody/nothing', tags: ['rehearsed'] })
     expectTypeOf(response.dry_run).toEqualTypeOf<true>()

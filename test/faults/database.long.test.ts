@@ -92,7 +92,7 @@ describe('fault 14: another transaction undoes ours', () => {
 })
 
 describe('fault 10: the database is away', () => {
-  test('one that was in the middle for too long holds nothing any more, and is done again', async () => {
+  test('one that was in the middle for too long no longer holds anything, and is done again', async () => {
     await using ours = new Database(direct.connection_string, { max: 1, on_error: () => {}, idle_ms: 200 })
     let attempts = 0
     await direct.query({ text: 'create table middles (n int)' })

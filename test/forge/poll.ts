@@ -20,7 +20,7 @@ export async function pollNow(app: App, repo_id: number): Promise<void> {
 
 export type DoneRequest = { once: string; outcome: string | null; run_id: number | null }
 
-/** Every request about an issue or pull request of acme/app, when nothing of it is to be done any more but to wait for its run. */
+/** Every request about an issue or pull request of acme/app, when nothing is left to do but to wait for its run. */
 export async function requestsOn(app: App, number: number): Promise<DoneRequest[]> {
   const subject = `acme/app#${number}`
   const open = () =>

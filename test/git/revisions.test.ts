@@ -76,7 +76,7 @@ test('the default branch is the one that the remote names, and follows it', asyn
   expect(await resolveRef(fixture.host, repo.id, null)).toMatchObject({ ref: 'main' })
 })
 
-test('a repository without a commit is empty, and is not any more after the first one', async () => {
+test('a repository without a commit is empty until the first one', async () => {
   await using fixture = await openGitFixture()
   const bare = await makeBare(join(fixture.dir, 'remote.git'))
   const repo = localRepository(bare)

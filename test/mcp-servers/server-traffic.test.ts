@@ -7,7 +7,7 @@ import { makeDriver, startSandbox, type TestSandbox } from '../sandbox/start-san
 import { serveMcp } from './http-server.ts'
 import { HOSTILE } from './mcp-app.ts'
 
-/** What a server sends besides results, over both transports. */
+/** What a server sends other than results, over both transports. */
 const created = makeDriver()
 let box: TestSandbox
 beforeAll(async () => {

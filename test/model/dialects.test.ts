@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ANTHROPIC, COMPATIBLE, failureOf, GOOGLE, OPENAI, PROTOCOLS, type Protocol, request } from './protocols.ts'
 
-// What servers and gateways send besides the published protocols: what a response costs or how it is spelled must not decide whether it counts.
+// What servers and gateways send beyond the published protocols: what a response costs or how it is spelled must not decide whether it counts.
 
 const DONE = 'data: [DONE]\n\n'
 const data = (event: unknown) => `data: ${JSON.stringify(event)}\n\n`

@@ -59,7 +59,7 @@ export function countWork(work: () => unknown): Work {
   return done
 }
 
-/** As far as has to be read to know it. */
+/** What has to be read to know it. */
 function charactersRead(self: string, [sought]: string[], response: unknown): number {
   const at = typeof response === 'number' ? response : self.indexOf(sought ?? '')
   return at < 0 ? self.length : at + 1

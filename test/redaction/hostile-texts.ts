@@ -17,7 +17,7 @@ const CHARS = [
 /** Of an unbounded loop, as many iterations. */
 const MOST_TURNS = 40
 
-/** A text that a pattern finds, as far as what is around it lets it. */
+/** A text that a pattern finds, if what is around it lets it. */
 function sampleOf(node: Node, pick: Pick): string {
   if (node.kind === 'all') return node.parts.map(part => sampleOf(part, pick)).join('')
   if (node.kind === 'any') return sampleOf(node.options[pick(node.options.length)] ?? node, pick)

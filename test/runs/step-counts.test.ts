@@ -15,7 +15,7 @@ import { type CodingApp, calls, finish, shell, startCodingApp } from './coding-a
  */
 type Counts = { statements: number; commits: number; notifications: number; kilobytes: number; large_texts_redacted: number }
 
-/** The budget of a change: a commit that raises a number states why it is worth it. Kilobytes and what a run costs besides are maxima. */
+/** The budget of a change: a commit that raises a number states why it is worth it. Kilobytes and the other costs of a run are maxima. */
 const STEP: Counts = { statements: 2, commits: 2, notifications: 0, kilobytes: 2, large_texts_redacted: 0 }
 const STEP_OF_64_KB: Counts = { statements: 2, commits: 2, notifications: 0, kilobytes: 128, large_texts_redacted: 1 }
 const RUN_OF_8_STEPS: Counts = { statements: 75, commits: 42, notifications: 5, kilobytes: 26, large_texts_redacted: 0 }

@@ -61,7 +61,7 @@ for i in range(90):
 test.each([
   ['B142: in files that wait in a socket, where no process has them', `python3 -c "${sent}"`],
   ['B142: in a folder that it has closed to itself', `mkdir closed; cd closed; chmod 300 .; ${write('f$i')}`],
-  ['B142: in a file that has no name any more', `exec 5>f; rm f; ${write('&5')}`],
+  ['B142: in a file that no longer has a name', `exec 5>f; rm f; ${write('&5')}`],
   [
     'B142: in one that is held by a program which nobody may look into',
     `cp /usr/bin/sleep s; chmod 111 s; exec 5>f; rm f; ./s 1000 & ${write('&5')}`,

@@ -93,7 +93,7 @@ test.runIf(here.means.memory !== 'watchdog')(
   },
 )
 
-/** Connections to itself, each filled until nothing goes in any more. What it holds then, by the kernel's own count, is in pages. */
+/** Connections to itself, each filled until nothing more goes in. What it holds then, by the kernel's own count, is in pages. */
 const fill = `perl -MSocket -e 'socket(my $l, 2, 1, 0); bind($l, pack_sockaddr_in(0, "\\x7f\\0\\0\\x01")); listen($l, 1000); my $to = getsockname($l);
 for (1 .. 400) { socket(my $c, 2, 1, 0); connect($c, $to) or last; accept(my $a, $l) or last; push @all, $c, $a; $c->blocking(0); 1 while syswrite($c, "x" x 65536) }
 open(my $f, "<", "/proc/net/sockstat"); print grep /^TCP/, <$f>' -MIO::Handle`

@@ -29,7 +29,7 @@ const name = (n: number) => `${n}-${String(n).repeat(40)}`
 const all = async () => () => true
 const none = async () => () => false
 
-/** A template of some megabytes that was last used so many minutes ago. */
+/** A template of some megabytes that was last used this number of minutes ago. */
 async function make(n: number, minutes: number): Promise<void> {
   await using draft = draftTemplate(folders, 'commit')
   writeFileSync(join(draft.tree, 'file'), Buffer.alloc(4 * 2 ** 20))
@@ -97,7 +97,7 @@ it('kill -9 during the creation of one leaves nothing that is found, and the nex
   expect(readdirSync(folders.root).map(draft => own.tree.includes(draft))).toEqual([true])
 })
 
-it('one that is damaged is not found any more, and another can take its name', async () => {
+it('one that is damaged is no longer found, and another can take its name', async () => {
   await make(1, 0)
   discardTemplate(folders, name(1))
   discardTemplate(folders, name(1))

@@ -137,7 +137,7 @@ test.each([
   ])
   const [first] = logs.filter(entry => entry.message_type === 'COMMIT_EVALUATION')
   expect(first.observation.verdict).toBe('fail')
-  // Words that are in no encoding may be unclear besides: git reads nothing in some of them.
+  // Words that are in no encoding may be unclear as well: git reads nothing in some of them.
   const codes = first.observation.findings.map((finding: { code: string }) => finding.code)
   expect(codes.filter((code: string) => code !== 'message_unclear')).toEqual(['secret_in_commit'])
   expect(pushed().includes(secret)).toBe(false)

@@ -23,7 +23,7 @@ export type Collector = AsyncDisposable & {
   headers: Record<string, unknown>[]
   /** Its status code from now on. */
   response: number
-  /** Resolves when so many spans fit. */
+  /** Resolves when this number of spans fit. */
   until(fits: (span: SeenSpan) => boolean, count?: number): Promise<SeenSpan[]>
 }
 

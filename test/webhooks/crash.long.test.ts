@@ -58,7 +58,7 @@ async function holding(statement: string, work: () => Promise<void>): Promise<vo
     await client.end()
   }
 }
-/** Waits until so many attempts are blocked: they are claimed, and no connection of theirs makes progress. */
+/** Waits until this number of attempts are blocked: they are claimed, and no connection of theirs makes progress. */
 async function untilClaimed(run_id: number): Promise<void> {
   for (;;) {
     const found = await cluster.rows('select 1 from webhook_deliveries where run_id = $1 and lease_until > now()', [run_id])

@@ -107,7 +107,7 @@ describe('a run that names webhooks of its own', () => {
     expect(receiver.received).toEqual([])
   })
 
-  test('a follow-up that names others: what waits for those of before is not sent any more', async () => {
+  test('a follow-up that names others: what waits for those of before is no longer sent', async () => {
     await using before = await startReceiver(503)
     await using after = await startReceiver()
     const run = await createRun(app, { prompt: 'Look', webhooks: [{ url: before.url }] })
@@ -121,7 +121,7 @@ describe('a run that names webhooks of its own', () => {
     await hurry(app)
     const left = await untilDeliveries(app, all => all.filter(({ url }) => url === before.url).every(({ state }) => state === 'failed'))
     expect(left.filter(({ url }) => url === before.url).map(({ error }) => error)).toEqual(
-      Array(3).fill('the run does not name this address any more'),
+      Array(3).fill('the run no longer names this address'),
     )
     expect(before.received).toHaveLength(1)
   })

@@ -55,7 +55,7 @@ describe('F120 an address that is not public', () => {
     },
   )
 
-  test('where the operator allows private ones, those of clouds’ metadata are refused all the same', async () => {
+  test('where the operator allows private ones, those of clouds’ metadata are still refused', async () => {
     for (const address of ['169.254.169.254', '100.100.100.200', 'fd00:ec2::254', '0.0.0.0'])
       expect(await send('http://hooks.example.com/', { resolve: async () => [address] })).toMatchObject({ status: null, refused: true })
   })

@@ -92,7 +92,7 @@ class FaultServer:
 
 
 class CutProxy:
-    """A way to the service that breaks: each connection lets so many bytes of the response through, None is all."""
+    """A way to the service that breaks: each connection lets this number of bytes of the response through, None is all."""
 
     def __init__(self, target: str, response_bytes: Callable[[int], int | None]) -> None:
         parts = urlsplit(target)

@@ -61,7 +61,7 @@ const choiceOf = ({ clear_through, shorten_to, summarize }: CompactionChoice): C
   summarize,
 })
 
-/** How much the unread results of a conversation of so many `tokens` must be shortened, and its tokens after that. */
+/** How much the unread results of a conversation of `tokens` tokens must be shortened, and its tokens after that. */
 function shortened(
   messages: ModelMessage[],
   tokens: number,

@@ -14,7 +14,7 @@ const MIN_OUTPUT_TOKENS = 4_000
 const MAX_REFUSALS = 3
 /** The share of a refused conversation that is taken for the limit from then on. */
 const REFUSED_SHARE = 0.8
-/** An estimate is at most so many times too high. */
+/** The factor by which an estimate may be too high. */
 const MAX_OVERESTIMATE = 2
 const CHARS_A_TOKEN = 3
 

@@ -23,7 +23,7 @@ const outputs = (messages: ModelMessage[]) =>
 const choose = (messages: ModelMessage[], limit_tokens: number, keep_tail = true) =>
   chooseCompaction(messages, { limit_tokens, tokensOf: measured, keep_tail })
 
-/** The conversation after a choice, as far as it does not need a summary. */
+/** The conversation after a choice that needs no summary. */
 const applied = (messages: ModelMessage[], choice: CompactionChoice | null) =>
   applyCompaction(messages, { clear_through: choice?.clear_through ?? null, ...shortening(choice), summary: null })
 const shortening = (choice: CompactionChoice | null) => (choice?.shorten_to == null ? {} : { shorten_to: choice.shorten_to })
@@ -41,7 +41,7 @@ test('old results are cleared by tokens, not by number, and each keeps its call,
   expect(after.flatMap(callsOf)).toEqual(['a', 'b', 'c', 'd'])
 })
 
-/** One response with parallel calls, whose results have about so many tokens each. */
+/** One response with parallel calls, whose results have about this number of tokens each. */
 const parallel = (id: string, ...tokens: number[]): ModelMessage[] => [
   {
     role: 'assistant',

@@ -29,7 +29,7 @@ test('reads a patch that adds, moves, changes and deletes at once', () => {
   ])
 })
 
-describe('reads what models write besides', () => {
+describe('reads what models write around patches', () => {
   test.each([
     ['text around it', `Here it is:\n${patch('*** Delete File: a')}Done.`],
     ['a fence', `\`\`\`\n${patch('*** Delete File: a')}\`\`\``],

@@ -43,7 +43,7 @@ const quoted = (lines: (string | null | undefined)[]) =>
     .join('\n')
     .replaceAll(/<(\/?)log/gi, '<$1 log')}\n</log>`
 
-/** Returns the answer as far as it can be used; null: there is none. */
+/** Returns the usable parts of the answer, or null if there are none. */
 export function explanationOf(answer: SideAnswer): LogExplanation | null {
   if (answer.kind !== 'answered') return null
   const read = LogExplanation.safeParse(answer.input)

@@ -93,7 +93,7 @@ export function planAgentInstructions(facts: {
     ['Network', networkText(facts.reachable)],
     ['Secrets', secretsText(facts.secrets)],
     ['Rules of the organization', facts.organization_rules],
-    ['What the person who started the run wants of every run', facts.user_custom_prompt],
+    ['What the person who started the run expects of every run', facts.user_custom_prompt],
     ['Instructions and skills', facts.instructions && instructionsSection(facts.instructions)],
   ]
   return [templates[facts.agent ?? 'built_in'], ...sections.flatMap(([title, text]) => (text ? [`## ${title}`, text] : []))].join('\n\n')

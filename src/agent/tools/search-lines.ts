@@ -46,7 +46,7 @@ export async function foundLines(
   if (parts.length === 0) return { lines: [], complete }
   if (heads.length === parts.length && texts.length === parts.length)
     return { lines: parts.map((part, i) => shownOf({ ...part, head: heads[i] ?? '', text: texts[i] ?? '' })), complete }
-  // A redacted value spans lines, so which text belongs to which match is not known any more.
+  // A redacted value spans lines, so it is no longer known which text belongs to which match.
   const lines = await clean(parts.map(({ head, text }) => head + text))
   return { lines: lines.map(line => shownWithoutPosition(line)), complete }
 }

@@ -6,7 +6,7 @@ import { routes } from './table.ts'
 
 export type CallOptions = {
   signal?: AbortSignal
-  /** Sent besides; they win over the client's own. */
+  /** Sent as well; they replace the client's own. */
   headers?: Record<string, string>
   /** Create, resume and fork get a random one, the same for all attempts; `null` sends none, and then they are not repeated. */
   idempotency_key?: string | null

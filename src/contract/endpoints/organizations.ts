@@ -119,7 +119,7 @@ export const organizationEndpoints = {
     method: 'GET',
     path: '/v1/organizations/{org_id}/agents',
     summary: 'List the agents that a run can name',
-    description: 'Agents besides the built-in one are programs that the operator has registered. A run names one as `agent_type`.',
+    description: 'Agents other than the built-in one are programs that the operator has registered. A run names one as `agent_type`.',
     scope: 'org:read',
     bucket: 'standard',
     params: org,

@@ -112,7 +112,7 @@ export const webhookEndpoints = {
     path: '/v1/organizations/{org_id}/webhooks/agent-run/deliveries/{delivery_id}/redeliver',
     summary: 'Retry a delivery',
     description:
-      'Queues it again, for a day, with the same `webhook-id`, by which a receiver recognizes a duplicate. A waiting one is attempted immediately; one in progress is unchanged. 409 when there is no recipient any more.',
+      'Queues it again, for a day, with the same `webhook-id`, by which a receiver recognizes a duplicate. A waiting one is attempted immediately; one in progress is unchanged. 409 when there is no longer a recipient.',
     scope: 'org:admin',
     bucket: 'standard',
     params: delivery,

@@ -8,7 +8,7 @@ export const oauthEndpoints = {
     tag: 'tokens',
     method: 'GET',
     path: '/v1/oauth/client',
-    summary: 'Get a program that wants to sign in by OAuth',
+    summary: 'Get a program that requests a sign-in by OAuth',
     description: 'The program registered itself: its name proves nothing. 400 for an id or an address that is not registered.',
     scope: null,
     bucket: 'standard',

@@ -54,7 +54,7 @@ const fields = {
     .record(z.string().regex(VARIABLE, 'must be letters, digits and _, and not begin with a digit'), text(0, limits.mcp_argument_chars))
     .refine(set => Object.keys(set).length <= limits.mcp_variables, `must not be more than ${limits.mcp_variables}`)
     .meta({ wire_rules: { maxProperties: limits.mcp_variables } })
-    .describe(`Variables of the program besides those of the sandbox. ${REFERENCES}`),
+    .describe(`Variables of the program in addition to those of the sandbox. ${REFERENCES}`),
   url: url
     .nullable()
     .describe(

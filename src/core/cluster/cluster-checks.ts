@@ -17,7 +17,7 @@ export type ServiceProcess = {
 
 /** A process reports every five seconds. */
 const SILENT_SECONDS = 30
-/** As far as clocks may be apart: expiry, limits and signatures go by them. */
+/** How far clocks may be apart: expiry, limits and signatures depend on them. */
 const MAX_SKEW_MS = 2_000
 
 /**

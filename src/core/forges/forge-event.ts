@@ -34,7 +34,7 @@ export type ForgeTask =
  */
 export type ReadEvent = { task: ForgeTask; once: string | null; written_at?: Date | null; mentioned_in?: string } | { ignored: string }
 /**
- * Requests older than this are ignored: nobody waits for them any more, and the records that would show that they were handled may be gone.
+ * Requests older than this are ignored: nobody waits for them by then, and the records that would show that they were handled may be gone.
  */
 export const MAX_MENTION_AGE_MS = 24 * 3_600_000
 

@@ -23,7 +23,7 @@ type FindingCode =
 /** `inconclusive`: the model gave no usable answer; it blocks nothing. */
 export type Verdict = 'pass' | 'fail' | 'inconclusive'
 
-/** The contents of commits, as far as they are evaluated. */
+/** The evaluated parts of the contents of commits. */
 export type Brought = {
   /** Oldest first. */
   commits: { sha: string; message: string; files: string[] }[]

@@ -7,7 +7,7 @@ export function requestedState(
   state: PullRequestState,
   requested: RequestedState,
 ): { state: Exclude<PullRequestState, 'merged'> } | { refused: string } {
-  if (state === 'merged') return { refused: 'The pull request is merged; its state does not change any more.' }
+  if (state === 'merged') return { refused: 'The pull request is merged; its state no longer changes.' }
   if (requested !== 'ready_for_review') return { state: requested }
   return state === 'closed' ? { refused: 'The pull request is closed; open it first.' } : { state: 'open' }
 }

@@ -3,7 +3,7 @@ import { storedText } from '../text/stored-text.ts'
 
 /** Files with instructions for agents that a folder may have: the first of them that can be read counts for the files below it. */
 export const FOLDER_FILES = ['AGENTS.md', 'CLAUDE.md', '.cursorrules'] as const
-/** Counts besides, for the whole repository. */
+/** Counts as well, for the whole repository. */
 export const COPILOT_FILE = '.github/copilot-instructions.md'
 /** Characters of instructions that the agent gets at the start, and with one result of a tool. */
 export const INSTRUCTION_CHARS = 25_000

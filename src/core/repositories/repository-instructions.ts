@@ -49,7 +49,7 @@ export function fitInstructions(found: RepositoryInstructions): RepositoryInstru
 }
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
-/** The characters of a truncated file besides its text. */
+/** The characters of a truncated file in addition to its text. */
 const marksOf = (file: InstructionText) =>
   SEPARATOR.length + instructionBlock({ ...file, text: '', truncated: true }).length + String(INSTRUCTION_CHARS).length
 

@@ -84,7 +84,7 @@ describe('a result as the model reads it', () => {
       'installed programs',
       'plan',
       { status: 'ok', programs: 'git 2.39' },
-      'Done.\n[Installed programs, besides the usual Unix tools: git 2.39]',
+      'Done.\n[Installed programs, in addition to the usual Unix tools: git 2.39]',
     ],
     ['only a note', 'ask', { status: 'ok', note: 'The answer follows as the next message.' }, 'The answer follows as the next message.'],
     [

@@ -19,7 +19,7 @@ export function imagesOf(output: unknown): string[] {
  */
 export function toolResultText(tool_name: string, output: Output): string {
   const { note, instructions, programs, images: _images, ...result } = output
-  const installed = typeof programs === 'string' ? [`[Installed programs, besides the usual Unix tools: ${programs}]`] : []
+  const installed = typeof programs === 'string' ? [`[Installed programs, in addition to the usual Unix tools: ${programs}]`] : []
   const blocks = [...(Array.isArray(instructions) ? instructions.map(file => folderText(file as InstructionText)) : []), ...installed]
   if (typeof note !== 'string') return joined([ownText(tool_name, result), ...blocks])
   return Object.keys(result).join() === 'status'

@@ -5,7 +5,7 @@ export const RETRY_SECONDS = [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 21_6
 const retries: RetryPolicy = { delays: RETRY_SECONDS, jitter: [0.8, 1.2], max_retry_after: 3_600 }
 /** How long a delivery is retried after it entered the queue (specification.md#events). */
 export const GIVE_UP_SECONDS = 86_400
-/** After so many failed attempts in a row the webhook rests after each further one. */
+/** After this number of failed attempts in a row the webhook rests after each further one. */
 export const FAILURES_TO_REST = 5
 const rests = exponential(10, 600, [1, 1])
 
@@ -38,7 +38,7 @@ export function verdictOf({ status, refused }: Pick<AttemptOutcome, 'status' | '
 export const retrySeconds = (tries: number, retry_after: number | null, random: number): number =>
   retryDelay(retries, tries, retry_after, random)
 
-/** Seconds for which a webhook rests after so many failures in a row; null: it does not. */
+/** Seconds for which a webhook rests after this number of failures in a row, or null if it does not. */
 export const restSeconds = (failures: number): number | null =>
   failures < FAILURES_TO_REST ? null : retryDelay(rests, failures - FAILURES_TO_REST + 1)
 

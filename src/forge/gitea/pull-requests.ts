@@ -32,7 +32,7 @@ function remotePullRequest(pr: PullRequest): RemotePullRequest {
   return {
     node_id: null,
     ...{ number: pr.number, url: pr.html_url, state, title: plainTitle(pr.title), body: pr.body },
-    // `ref` is no branch any more where that was deleted; `label` always is.
+    // `ref` is no branch once that was deleted; `label` always is.
     ...{ head_branch: pr.head.label || pr.head.ref, head_sha: pr.head.sha, base_branch: pr.base.ref, base_sha: pr.base.sha },
     ...{ merge_sha: state === 'merged' ? pr.merge_commit_sha : null, merged_at: state === 'merged' ? pr.merged_at : null },
     // Drafts, and pull requests that Gitea has not examined yet, count as not mergeable too.

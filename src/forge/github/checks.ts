@@ -10,7 +10,7 @@ import { listWorkflowRuns } from './workflow-runs.ts'
 
 /**
  * Returns what apps report of a commit as check runs, and others as statuses: both count, the newest of each name, except our own about
- * runs. What GitHub refuses for lack of a permission is a gap, and the rest is read all the same.
+ * runs. What GitHub refuses for lack of a permission is a gap, and the rest is still read.
  */
 export async function listChecks(client: GitHubClient, repo: ForgeRepository, sha: string): Promise<RemoteChecks> {
   const runs = await permitted(client.unlessRefused(repo, () => listCheckRuns(client, repo, sha)))

@@ -30,7 +30,7 @@ function graphqlFailure({ message, errors }: GraphqlError): ForgeError {
   return new ForgeError(code, `GitHub responded: ${shown(message)}`, { http_status: 200, retry_after_seconds })
 }
 
-/** Returns the data of a response, also where some of the requested nodes do not exist any more. */
+/** Returns the data of a response, also where some of the requested nodes no longer exist. */
 export async function graphqlData<T extends object>(response: Promise<T>): Promise<T> {
   try {
     return await response

@@ -55,7 +55,7 @@ export async function fetchInto(
   if (default_branch) await git(host, 'HEAD of the mirror', { git_dir, args: ['symbolic-ref', 'HEAD', `refs/heads/${default_branch}`] })
 }
 
-/** Of so many refs the trees are read at a time. */
+/** The number of refs whose trees are read at a time. */
 const REFS_AT_A_TIME = 20
 
 /** Removes branches and tags with more paths than can be checked out, before anything walks them. GitError `too_large`. */
@@ -81,7 +81,7 @@ async function forgetBombs(host: GitHost, git_dir: string): Promise<void> {
 }
 
 /**
- * Builds a new mirror beside the old one and replaces it when complete; refs of runs in a broken old mirror are saved as far as they can be
+ * Builds a new mirror beside the old one and replaces it when complete; refs of runs in a broken old mirror are saved if they can be
  * read. A sandbox that has bound the old folder keeps seeing that one.
  */
 export async function buildMirror(

@@ -48,7 +48,7 @@ export async function importBundle(host: GitHost, objects: RunObjects, bundle_fi
 
 const NO_HEAD = 'the workspace did not export its HEAD commit'
 
-/** `branch`: the branch of the remote that the commit was pushed to just now, and the commit that it had before, as far as is known. */
+/** `branch`: the branch of the remote that the commit was pushed to just now, and the commit that it had before, if that is known. */
 type PushedCommit = { turn: number; head_sha: string; branch: { name: string; before: string | null } | null }
 
 /**

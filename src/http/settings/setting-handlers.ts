@@ -11,7 +11,7 @@ type Names = Extract<
   `${string}${'Skill' | 'Skills' | 'Secret' | 'Secrets' | 'McpServer' | 'McpServers'}` | `${string}McpSignIn`
 >
 
-/** What the runs of an organization, or of a repository, get besides their tasks. */
+/** What the runs of an organization, or of a repository, get in addition to their tasks. */
 export const setting_handlers: { [N in Names]: Handler<N> } = {
   listSecrets: (ctx, { query }) => listSecrets(ctx, null, query),
   setSecret: (ctx, { params, body }) => setSecret(ctx, null, params.name, body),

@@ -11,7 +11,7 @@ export type SerializedPart = 'with instructions' | 'messages only'
 /** Serializes messages as the body of a request; null: it failed. */
 type Serialize = (messages: ModelMessage[], part: SerializedPart) => Promise<string | null>
 
-/** So many messages or characters of a request are serialized again until more of it is kept. */
+/** How many messages or characters of a request are serialized again until more of it is kept. */
 const MAX_MESSAGES = 24
 const MAX_CHARS = 64 * 1024
 
@@ -34,7 +34,7 @@ export class KeptPrefixes {
     return kept.messages.every((message, i) => message === messages[i]) ? kept : null
   }
 
-  /** Returns the body of a request with the beginning before its messages; null: the body has another form, and nothing is kept any more. */
+  /** Returns the body of a request with the beginning before its messages, or null if the body has another form: then nothing is kept. */
   insert(body: string, { head, text, messages: [first] }: Kept): string | null {
     const start = body.indexOf(this.#field) + this.#field.length
     const rest = start + head.length

@@ -12,7 +12,7 @@ const BROKEN_OFF = /^other$|error|abort|cancel|fail|malformed|unexpected|repetit
 /** DeepSeek's `insufficient_system_resource`: the server stopped, and another attempt may succeed later. */
 const OVERLOADED = /insufficient|overload|unavailable/i
 
-/** Words that servers and gateways of chat completions use besides those of OpenAI: Together, text-generation-inference, Mistral, Zhipu, Bedrock. */
+/** Words that servers and gateways of chat completions use in addition to those of OpenAI: Together, text-generation-inference, Mistral, Zhipu, Bedrock. */
 const OTHER_WORDS: [RegExp, ModelResponse['finish_reason']][] = [
   [/^(end|end_turn|eos|eos_token|stop_sequence|complete|completed)$/i, 'stop'],
   [/^(max_?(output_|completion_|new_)?tokens|max_length|model_length)$/i, 'length'],

@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 
 /** The reading end of a named pipe. */
 export type PipeReader = {
-  /** Delivers the current content of the pipe immediately. Returns true when the pipe has ended: it has no writer any more. */
+  /** Delivers the current content of the pipe immediately. Returns true when the pipe has ended: it has no writer. */
   drain(): boolean
   /** Resolves when every writer has closed it, or after `close`. */
   readonly ended: Promise<void>

@@ -107,7 +107,7 @@ async function fillSlot(init: InitProcess, pipes: PipeFolder, request: CommandRe
     if (request.stdin) await pipes.writeInput(slot, request.stdin)
     return slot
   } catch (error) {
-    // For example the disk of the host is full: nothing can run in this sandbox any more.
+    // For example the disk of the host is full: nothing can run in this sandbox.
     await init.stop()
     throw new SandboxLostError('a command could not be handed to the sandbox', { cause: error })
   }

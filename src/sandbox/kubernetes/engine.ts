@@ -112,7 +112,7 @@ async function forget(api: KubernetesApi, path: string): Promise<void> {
 
 type Followed = { created(): void; leave(): void; latest(): Pod | null | undefined; over: Promise<string> }
 
-/** `over` resolves, with one line, when nothing of the pod runs any more; `latest` is undefined before the first report. */
+/** `over` resolves, with one line, when nothing of the pod runs; `latest` is undefined before the first report. */
 function followOne(follower: PodFollower, name: string, see: (pod: Pod) => void): Followed {
   const { promise: over, resolve } = Promise.withResolvers<string>()
   let latest: Pod | null | undefined

@@ -33,7 +33,7 @@ export async function removeLeftovers(api: KubernetesApi, pods: string, folder_i
 }
 
 /**
- * Deletes the pod at `path`, unless its uid is no longer `uid`, and resolves when its node has reported that nothing of it runs any more.
+ * Deletes the pod at `path`, unless its uid is no longer `uid`, and resolves when its node has reported that nothing of it runs.
  * Throws ApiError, at the latest when `signal` aborts.
  */
 export async function removePod(

@@ -9,7 +9,7 @@ export type Watchdog = {
   watch(pid: number): () => void
 }
 
-/** Longer than a lease: a process that was frozen for that long owns no run any more. */
+/** Longer than a lease: a process that was frozen for that long no longer owns a run. */
 const FROZEN_SECONDS = 10
 const RESTART_MS = 1_000
 const script = fileURLToPath(new URL('./watchdog.sh', import.meta.url))

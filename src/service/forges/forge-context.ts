@@ -7,7 +7,7 @@ import type { Context, Services } from '../context.ts'
 /** More than any organization has registered. */
 const MAX_REPOSITORIES = 10_000
 
-/** Returns the context of the member who connected the forge, in whose name its deliveries are handled. Null: not a member any more. */
+/** Returns the context of the member who connected the forge, in whose name its deliveries are handled. Null if that is no longer a member. */
 export const forgeContext = (services: Services, forge: ForgeRow, request_id: string): Promise<Context | null> =>
   memberContext(services, { organization_id: forge.organization_id, user_id: forge.updated_by }, request_id)
 

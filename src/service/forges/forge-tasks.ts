@@ -62,7 +62,7 @@ async function findMention(services: Services, source: MentionSource, task: Forg
 /** A text is the final outcome; an object is the next task; undefined: the task is settled already. */
 async function attempt(services: Services, forge: ForgeRow, claimed: ClaimedTask, task: ForgeTask | AnswerTask) {
   const ctx = await forgeContext(services, forge, claimed.delivery)
-  if (ctx === null) return 'who connected the forge is no member any more'
+  if (ctx === null) return 'who connected the forge is no longer a member'
   const repository = await registeredRepository(services, forge, task.repository)
   const on = repository && (await services.forges.of(repository))
   if (!repository || !on) return 'the repository is not registered'

@@ -86,7 +86,7 @@ async function pollConnection(
   }
 }
 
-/** Continues where the last poll ended, by the clock of the forge: as far as everything was recorded, so whatever ends a poll, the next finds the rest. */
+/** Continues where the last poll ended, by the clock of the forge: up to where everything was recorded, so whatever ends a poll, the next finds the rest. */
 async function pollRepository(services: Services, source: MentionSource, onFailure: OnFailure): Promise<void> {
   const { db } = services
   const { organization_id, id, forge_seen_until: from } = source.repository

@@ -1,6 +1,6 @@
 import { deletesForeignFiles, makeGoals, runsDownloads, withSingleBlanks, wordsOf } from './command-words.ts'
 
-/** The purpose of a command, as far as its words show it. `left_out`: nothing that a sandbox could or should do. */
+/** The purpose of a command that its words show. `left_out`: nothing that a sandbox could or should do. */
 export type CommandKind = 'install' | 'build' | 'test' | 'other' | 'left_out'
 type Kind = { kind: CommandKind; ecosystem: string | null; why_not?: string }
 

@@ -106,7 +106,7 @@ export function whyRed(failed: Failed): string | null {
   const text = readable(failed.output)
   const counts = countsIn(text)
   if (counts === null ? NO_FILES.test(text) : counts.passed + counts.failed === 0) return 'the commit has no files of such tests'
-  if (NO_NETWORK.test(text)) return 'it wants the network, which checks do not have'
+  if (NO_NETWORK.test(text)) return 'it needs the network, which checks do not have'
   if (counts !== null && counts.passed > 0) return `${counts.failed} of ${counts.passed + counts.failed} ${counts.of}`
   return explain(failed)?.detail.slice(0, 160).replace(/\.$/, '') ?? null
 }

@@ -193,7 +193,7 @@ test('what builds of C, Perl, Go and Java miss is named with what Debian calls i
 test('the reason why tests fail by themselves is reported where their output contains it', () => {
   expect(whyRed(failed('Warning: Could not find any test files matching pattern: tests.js'))).toBe('the commit has no files of such tests')
   expect(whyRed(failed('not ok 1 - no tests specified\n  ---'))).toBe('the commit has no files of such tests')
-  expect(whyRed(failed('TypeError: fetch failed'))).toBe('it wants the network, which checks do not have')
+  expect(whyRed(failed('TypeError: fetch failed'))).toBe('it needs the network, which checks do not have')
   expect(whyRed(failed('sh: 1: nub: not found', 127))).toBe('The program nub is not there')
   expect(whyRed({ output: '', exit_code: null, timed_out: true })).toBe('not done in its time')
   expect(whyRed(failed('AssertionError: 1 == 2'))).toBeNull()

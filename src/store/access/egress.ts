@@ -32,7 +32,7 @@ export async function getEgress(db: Db, organization_id: number, repository_id: 
   return rows[0] && parseRow(rows[0])
 }
 
-/** Returns the settings that apply to a run of the repository (null: none): its organization's first, as far as they were set. */
+/** Returns the settings that apply to a run of the repository (null: none): those that were set, its organization's first. */
 export async function listEgressOfRun(db: Db, organization_id: number, repository_id: number | null): Promise<EgressRow[]> {
   const { rows } = await db.query<StoredRow>({
     name: 'list_egress_of_run',

@@ -205,7 +205,7 @@ export async function removeRepository(db: Db, organization_id: number, id: numb
   return rowCount === 1
 }
 
-/** Returns which of these repositories were removed more than so many hours ago. */
+/** Returns which of these repositories were removed more than this number of hours ago. */
 export async function removedRepositories(db: Db, ids: readonly number[], hours: number): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>({
     name: 'removed_repositories',

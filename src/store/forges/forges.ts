@@ -88,7 +88,7 @@ export async function listFailingForges(db: Db, limit: number): Promise<ForgeRow
   return rows
 }
 
-/** Records why it does not work any more. */
+/** Records why it no longer works. */
 export async function recordForgeProblem(db: Db, organization_id: number, id: number, problem: string): Promise<void> {
   await db.query({
     name: 'record_forge_problem',

@@ -3,7 +3,7 @@ import { claimRows, type QueueTable } from '../queue/queue-table.ts'
 import { type OutboxItem, outbox_columns } from './outbox.ts'
 
 export type ClaimedMark = OutboxItem & {
-  /** Null: the run is deleted; `number` is its id all the same. */
+  /** Null if the run is deleted; `number` is still its id. */
   run_id: number | null
   number: number
   head_sha: string

@@ -24,7 +24,7 @@ export async function recordApproval(db: Db, organization_id: number, run_id: nu
 /** An approval of one call, as the run has it, and the claim that takes it. */
 type TakenApproval = { organization_id: number; run_id: number; epoch: number; approved: string }
 
-/** Takes an approval, which then exists no more. Returns false when the run does not have it any more, or another worker owns the run: then nothing is permitted. */
+/** Takes an approval, which then exists no more. Returns false when the run no longer has it, or another worker owns the run: then nothing is permitted. */
 export async function takeApproval(db: Db, { organization_id, run_id, epoch, approved }: TakenApproval): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'take_approval',

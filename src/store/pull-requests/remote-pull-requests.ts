@@ -79,7 +79,7 @@ export async function isBranchOfRun(db: Db, organization_id: number, repository_
 }
 
 /**
- * Claims repositories whose forge was not polled for so many seconds, of all connected organizations. They count as polled from now
+ * Claims repositories whose forge was not polled for this number of seconds, of all connected organizations. They count as polled from now
  * on.
  */
 export async function takeDueRepositories(db: Db, seconds: number, limit: number): Promise<RepositoryRow[]> {
@@ -113,7 +113,7 @@ export async function recordSeenUntil(
 }
 
 /**
- * Claims open pull requests on forges that were not synced for so many seconds, of all organizations: those with an active run, and others.
+ * Claims open pull requests on forges that were not synced for this number of seconds, of all organizations: those with an active run, and others.
  * They count as synced from now on.
  */
 export async function takeDueRemotes(db: Db, seconds: { active: number; others: number }, limit: number): Promise<PullRequestRow[]> {

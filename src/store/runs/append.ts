@@ -66,7 +66,7 @@ const nothing = { model: null, steps: 0, input_tokens: 0, output_tokens: 0, cach
 
 /**
  * Appends to trace and journal and adds to the usage, in one statement with the fence: entries get the next `seq` of the run, gap-free.
- * Returns undefined, and writes nothing, when the epoch is not the run's any more or the run has ended.
+ * Returns undefined, and writes nothing, when the epoch is no longer the run's or the run has ended.
  * @param epoch null for entries of the API, which are ordered by the row lock alone
  */
 export async function append(

@@ -13,7 +13,7 @@ export type Move = {
   waiting_on?: WaitingReason | null
   result?: string | null
   error?: { code: string; message: string } | null
-  /** A new deadline in so many seconds; absent: the deadline stays. */
+  /** The seconds until a new deadline. Without it the deadline stays. */
   deadline_seconds?: number
   /** Only a run with a requested pause that was not withdrawn, or one past its deadline. */
   only?: 'pausing' | 'overdue'
@@ -24,7 +24,7 @@ const FENCE_SECONDS = 5
 
 /**
  * Moves a run from one of `from` to `to`: the only statement for status changes of workers and stops. Returns false when the run is no longer in
- * `from`, or `epoch` is not its epoch any more; then nothing was changed.
+ * `from`, or `epoch` is no longer its epoch; then nothing was changed.
  */
 export async function moveRun(db: Db, organization_id: number, id: number, epoch: number | null, move: Move): Promise<boolean> {
   requireAllowed(move)

@@ -98,7 +98,7 @@ type FailedFilter = { since: Date | null; until: Date | null; type: string | nul
 
 /**
  * Queues the earliest failed deliveries again as `requeueDelivery` does, in the order of each run: at most `limit`, and no more than the queue
- * has room for. `without`: those that have no recipient any more. The caller's transaction holds the organization's row.
+ * has room for. `without`: those that no longer have a recipient. The caller's transaction holds the organization's row.
  */
 export async function requeueFailed(
   tx: Db,

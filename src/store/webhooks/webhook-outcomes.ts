@@ -96,7 +96,7 @@ export async function recordFailure(tx: Db, organization_id: number): Promise<nu
   return rows[0]?.failures ?? 0
 }
 
-/** Suspends deliveries to the organization's webhook for so many seconds. */
+/** Suspends deliveries to the organization's webhook for this number of seconds. */
 export async function restWebhook(tx: Db, organization_id: number, seconds: number): Promise<void> {
   await tx.query({
     name: 'rest_webhook',
@@ -139,7 +139,7 @@ export async function expireHeld(db: Db, reason: string, limit: number): Promise
   return rowCount ?? 0
 }
 
-/** Deletes what was settled more than so many days ago, with its attempts. Returns how many. */
+/** Deletes what was settled more than this number of days ago, with its attempts. Returns how many. */
 export async function deleteOldDeliveries(db: Db, days: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'delete_old_deliveries',

@@ -33,7 +33,7 @@ export type KeptTree = Omit<StoredRow, 'seq' | 'through_seq'>
 /** The files of a run after an outcome: those of an earlier checkpoint, or a new one. */
 export type FilesAfter = { unchanged_since: number } | KeptTree
 
-/** Value of `through_seq` when no sandbox works on the files any more, so that they stay unchanged. */
+/** Value of `through_seq` when no sandbox works on the files, so that they stay unchanged. */
 export const TO_THE_END = 2_147_483_647
 
 /** The last checkpoint of an entry counts. */

@@ -86,7 +86,7 @@ function report(what: HelperReport): void {
 
 // Signals to the service's process group are for the service, which still needs programs while it stops.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
-// The service has ended: nobody enforces the timeouts of its programs any more.
+// The service has ended: nobody enforces the timeouts of its programs.
 process.on('disconnect', async () => {
   for (const program of running.values()) program.stop()
   await Promise.all([...running.values()].map(program => program.done))

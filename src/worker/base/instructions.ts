@@ -21,7 +21,7 @@ import type { Base } from './base.ts'
 import { type CommitNotes, commitNotes } from './commit-notes.ts'
 import { listedSkills } from './organization-skills.ts'
 
-/** Reads the instructions besides the prompt: of the organization, of the user who started the run, and of the repository if the organization enables that. */
+/** Reads the instructions in addition to the prompt: of the organization, of the user who started the run, and of the repository if the organization enables that. */
 export async function readInstructions(deps: DatabaseDeps & GitDeps, writer: RunWriter, run: RunRow, base: Base | null) {
   const [organization, user_custom_prompt, skills] = await Promise.all([
     getOrganization(deps.db, writer.organization_id),

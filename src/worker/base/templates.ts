@@ -63,7 +63,7 @@ export class Templates implements AsyncDisposable {
     return this.#deps.folders
   }
 
-  /** Why every workspace is cloned; null when templates are available as far as is known. */
+  /** Why every workspace is cloned; null when templates are available or that is not known yet. */
   get problem(): string | null {
     return this.#without ?? this.#failure
   }

@@ -18,7 +18,7 @@ type Serving = {
   max_seconds: number
   /** Of the run. */
   signal: AbortSignal
-  /** Counts a call that is about to be made, or returns why none is possible any more. */
+  /** Counts a call that is about to be made, or returns why none is possible. */
   admit(): string | null
   onSignals(signals: Signals): void
 }

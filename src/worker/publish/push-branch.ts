@@ -29,7 +29,7 @@ type Refused = { kind: 'refused'; message: string }
 type Failed = { kind: 'failed'; reason: 'git_unavailable'; code: string; message: string }
 type NotPushed = PushConflict | Refused | Failed
 
-/** `pushed_sha`: the last commit of this branch as far as is known; `proposes`: a successful push is followed by a new pull request. */
+/** `pushed_sha`: the last known commit of this branch; `proposes`: a successful push is followed by a new pull request. */
 type Pushing = { pushed_sha: string | null; proposes: boolean }
 
 /**

@@ -13,7 +13,7 @@ export const conflict_kinds: ReadonlySet<string> = new Set<PushConflict['kind']>
 /** `announced`: all commits that workers of this run intended to push to the branch. */
 type Known = { pushed_sha: string | null; announced: ReadonlySet<string> }
 
-/** Returns what prevents the push. `none`: nothing does any more, another push is in progress, or the remote does not respond. */
+/** Returns what prevents the push. `none`: nothing does by now, another push is in progress, or the remote does not respond. */
 export async function findConflict(committed: Committed, { pushed_sha, announced }: Known): Promise<PushConflict | 'none'> {
   const { deps, run, base, head, control } = committed
   const objects = objectsOfRun(run, base)

@@ -12,7 +12,7 @@ import type { SandboxSpec } from '../../sandbox/port.ts'
 import type { EgressDeps, HostFolderDeps, LogDeps, ModelDeps } from '../deps.ts'
 
 /**
- * What a sandbox has besides for an agent of another vendor. `connect`: from now on its model calls are planned and recorded by this meter, and these
+ * What a sandbox has in addition for an agent of another vendor. `connect`: from now on its model calls are planned and recorded by this meter, and these
  * MCP servers respond at `tool_address`. `disconnect`: closes all connections of the sandbox to the gateway, and resolves when what they requested is
  * recorded.
  */

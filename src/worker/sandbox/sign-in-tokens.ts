@@ -22,7 +22,7 @@ type Key = { organization_id: number; repository_id: number | null; server: stri
 
 /**
  * Returns the access tokens of the sign-in to a server. A token is renewed by one process at a time and stored before it is used, because servers
- * accept each refresh token once. Rejects with McpError when nobody is signed in any more.
+ * accept each refresh token once. Rejects with McpError when nobody is signed in.
  */
 export function signInTokens(deps: Deps, key: Key): AccessTokens {
   let current: Grant | null = null

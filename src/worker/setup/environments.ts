@@ -78,7 +78,7 @@ export class Environments implements AsyncDisposable {
     this.#deps = deps
   }
 
-  /** Why each run runs the commands itself; null when environments are available as far as is known. */
+  /** Why each run runs the commands itself; null when environments are available or that is not known yet. */
   get problem(): string | null {
     return this.#deps.max_bytes === 0 ? 'switched off (AGENTRUN_ENVIRONMENT_BYTES)' : this.#deps.templates.problem
   }

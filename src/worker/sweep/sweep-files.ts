@@ -21,7 +21,7 @@ export async function sweepWorkspaces({ db, folder_id, users }: SweepDeps): Prom
   await removeWorkspaces(released, users.sandbox)
 }
 
-/** Removes folders in this data folder that belong to no run any more: of dead workers, and of runs that moved to another machine or were deleted. */
+/** Removes folders in this data folder that no longer belong to a run: of dead workers, and of runs that moved to another machine or were deleted. */
 export async function sweepFolders(deps: SweepDeps & LogDeps & Pick<GitDeps, 'git'> & Pick<HostFolderDeps, 'folders'>): Promise<void> {
   const { db, git, folders, folder_id, users, log } = deps
   const found = (await readdir(folders.workspaces)).flatMap(name => {

@@ -74,7 +74,7 @@ export function countLostCalls(meter: TurnMeter, conversation: Conversation): vo
   }
 }
 
-/** What the tools of the turn reach besides its sandbox. Nothing is opened yet. */
+/** What the tools of the turn reach outside its sandbox. Nothing is opened yet. */
 export function openOutside({ deps, writer, live, run, model, control, secrets, base, openFiles }: AgentTurn, { instructions }: Begun) {
   const requests = createRunFetch(deps, writer, live, base?.repository.id ?? null)
   const mcp_file = base?.repository.use_mcp_file === true ? instructions.mcp_file : null

@@ -69,7 +69,7 @@ const notConfigured = ({ model }: RunRow): End => ({
   kind: 'failed',
   reason: 'model_auth',
   code: 'model_not_configured',
-  message: `The model ${model} is not configured any more.`,
+  message: `The model ${model} is no longer configured.`,
   phase: 'model',
 })
 

@@ -21,7 +21,7 @@ import {
 } from './recovered-conversation.ts'
 import type { TurnOf } from './turn.ts'
 
-/** `program`: what the sandbox of an agent of another vendor has besides; null: the built-in agent. */
+/** `program`: what the sandbox of an agent of another vendor has in addition, or null for the built-in agent. */
 type Parts = TurnOf & { model: Model; secrets: RunSecrets; base: Base | null; setup: Setup | null; program: AgentProgram | null }
 
 /** A turn of the agent. `openFiles` opens the workspace at the first call. */

@@ -27,7 +27,7 @@ export type Sandboxes = {
   shown: Shown
   reportBlocked(): Promise<void>
   /** Records the running sandboxes, and the folder once it is filled: before that the next worker starts with another one. */
-  record(filled: boolean, besides?: Identities): Promise<void>
+  record(filled: boolean, more?: Identities): Promise<void>
   /** From now on an abort does not stop the sandboxes: the turn does. */
   opened(): void
 }
@@ -45,8 +45,8 @@ export async function startSandboxes(
   const of = { repository_id: base?.repository.id ?? null, purpose: 'agent', gateway: opening.program?.gateway ?? null } as const
   const egress = stack.use(await openEgress(deps, writer, live, of))
   const identities: (string | null)[] = [layer?.identity ?? null]
-  const record = (filled: boolean, besides: Identities = []) =>
-    recordSandboxes(deps, writer, filled ? folders.workspace : null, [...identities, ...besides])
+  const record = (filled: boolean, more: Identities = []) =>
+    recordSandboxes(deps, writer, filled ? folders.workspace : null, [...identities, ...more])
   await record(adopted)
   await showSecretNames(writer, secrets)
   const shown = shownOf(opening, folders)

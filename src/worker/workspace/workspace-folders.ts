@@ -67,7 +67,7 @@ export async function openWorkspaceFolders(input: FolderInput, provideTemplate: 
 const homeFor = ({ deps, writer, run, setup, program }: FolderInput, at: { workspace: string; adopted: boolean }) =>
   openHome(deps, writer, run, at, { setup, program })
 
-/** Renames the folder of the previous turn for this worker. Null: it is not on this machine any more, or cannot be renamed. */
+/** Renames the folder of the previous turn for this worker. Null if it is no longer on this machine, or cannot be renamed. */
 function adoptFolder({ deps, writer, run }: FolderInput): string | null {
   if (run.workspace === null || isAway(deps, run)) return null
   const workspace = join(deps.folders.workspaces, workspaceName(run.id, writer.epoch, templateOf(run.workspace)))

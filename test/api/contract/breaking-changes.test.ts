@@ -119,7 +119,7 @@ const breaks: Case[] = [
   [
     'a value that a request may no longer have',
     ({ schemas }) => schemas.Kind.enum.pop(),
-    `${name}: query parameter kind does not take "large" any more`,
+    `${name}: query parameter kind no longer takes "large"`,
   ],
   [
     'a query parameter that takes several of other values',
@@ -127,7 +127,7 @@ const breaks: Case[] = [
     `${name}: query parameter limit was integer and is boolean now`,
   ],
   ['a new required property', ({ input }) => input.required.push('tags'), `${name}: body.tags is required now`],
-  ['a property that is not taken any more', ({ input }) => delete input.properties.note, `${name}: body.note is not taken any more`],
+  ['a property that is no longer taken', ({ input }) => delete input.properties.note, `${name}: body.note is no longer taken`],
   [
     'a request that must be longer',
     ({ input }) => Object.assign(input.properties.name, { minLength: 2 }),
@@ -165,7 +165,7 @@ const breaks: Case[] = [
   [
     'another type of body',
     ({ operation }) => Object.assign(operation.requestBody, { content: { 'text/plain': {} } }),
-    `${name} takes no application/json any more`,
+    `${name} no longer takes application/json`,
   ],
   ['an answer without a property', ({ thing }) => delete thing.title, `${name}: answer.title is gone`],
   ['an answer without one, deeper', ({ schemas }) => delete schemas.Thing.properties.at, `${name}: answer.at is gone`],
@@ -201,7 +201,7 @@ const breaks: Case[] = [
   [
     'a type of answer less',
     ({ operation }) => delete operation.responses[200].content['text/x-patch'],
-    `${name} answers no text/x-patch any more`,
+    `${name} no longer responds with text/x-patch`,
   ],
   ['a header less', ({ operation }) => delete operation.responses[200].headers['X-Request-Id'], `${name}: the header X-Request-Id is gone`],
   ['no success', ({ operation }) => delete operation.responses[200], `${name} no longer responds with 200`],

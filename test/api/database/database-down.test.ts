@@ -115,7 +115,7 @@ describe('without its database', () => {
     await proxy.up()
     await untilReady()
     const deadline = Date.now() + 10_000
-    while ((await listeners()) === 0) if (Date.now() > deadline) throw new Error('the service does not listen any more')
+    while ((await listeners()) === 0) if (Date.now() > deadline) throw new Error('the service no longer listens')
     expect(await listeners()).toBe(1)
     expect(JSON.stringify(logs)).not.toContain(TOKEN)
   })

@@ -4,7 +4,7 @@ import { limits } from '../../../src/contract/limits.ts'
 import { startApp } from '../../start-app.ts'
 import { addTenant } from '../access/second-organization.ts'
 
-test('a user may have so many streams open and no more, which takes none from the users of another organization', async () => {
+test('a user may have a limited number of streams open, which takes none from the users of another organization', async () => {
   await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   const other = await addTenant(app)
   const path = `/v1/organizations/${app.org_id}/events`

@@ -109,7 +109,7 @@ describe('200', () => {
     expect(await found('?tag=one,%20two')).toEqual([e])
     expect(await found('?tag=t1,t4')).toEqual([])
     expect(await found('?tag=t4&tag=one,%20two')).toEqual([e])
-    // A tag that was removed is not found any more.
+    // A tag that was removed is no longer found.
     expect((await tag('all', 't4')).status).toBe(200)
     expect(await found('?tag=one,%20two')).toEqual([])
     expect(await found(`?tag=all&tag=t1&status=queued&repo_id=${app.repo_id}`)).toContain(e)

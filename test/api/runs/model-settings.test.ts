@@ -71,7 +71,7 @@ describe('200', () => {
     expect({ status, body }).toMatchObject({ status: 200, body: { ok: false, error: { code: 'auth', http_status: 401 }, cost_usd: null } })
   })
 
-  test('a removed model cannot be named any more', async () => {
+  test('a removed model can no longer be named', async () => {
     const { body } = await app.call('DELETE', at('custom?id=acme/coder'))
     expect(body.models.some((one: { id: string }) => one.id === 'acme/coder')).toBe(false)
     expectProblem(

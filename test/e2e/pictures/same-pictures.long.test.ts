@@ -5,7 +5,7 @@ import { nameOf, takePictures } from '../../../scripts/screenshots/take-pictures
 
 /** A point of the small picture differs when a channel does by more than this, of 255. Another version of Chromium stays below it. */
 const STEP = 24
-/** So many points may differ: more is a part that moved, appeared or is missing. */
+/** The share of points that may differ: more is a part that moved, appeared or is missing. */
 const MAX_SHARE = 0.002
 
 test('every page looks as in its pictures; after an intended change, `npm run screenshots` takes them again', {

@@ -46,7 +46,7 @@ test('an administrator adds an MCP server, signs in to it in the browser, and se
   await page.getByRole('link', { name: 'Back to the MCP servers' }).click()
   await page.getByRole('cell', { name: 'Signed in' }).waitFor()
   await page.getByRole('button', { name: 'Sign in again to tickets' }).waitFor()
-  // The response was used, and is not stored any more.
+  // The response was used, and is no longer stored.
   await someone.open('/mcp-sign-in')
   await page.getByText('This address has no response of an authorization server.').waitFor()
 

@@ -10,7 +10,7 @@ export type Behaviour = {
   metadata?: (document: Document) => unknown
   /** Responds itself to a request to the authorization server. */
   before?: (request: IncomingMessage, response: ServerResponse) => boolean
-  /** What a token response has besides its defaults. */
+  /** What a token response has in addition to its defaults. */
   tokens?: Document
 }
 

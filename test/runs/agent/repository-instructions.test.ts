@@ -31,7 +31,7 @@ test('installed programs come with the first result, instructions of a folder wi
   expect(systemOf(app, 0)).not.toContain('Web rule.')
   const results = requestOf(app, 2).messages.filter(({ role }) => role === 'tool')
   expect(results[0]?.content).toMatch(/^a\n.*count below web, .*Web rule\..*count below web\/form, .*Form rule\./s)
-  expect(results[0]?.content).toMatch(/\[Installed programs, besides the usual Unix tools: node \d+\.\d+\.\d+, .*git \d+\.\d+/)
+  expect(results[0]?.content).toMatch(/\[Installed programs, in addition to the usual Unix tools: node \d+\.\d+\.\d+, .*git \d+\.\d+/)
   expect(results.slice(1).map(({ content }) => content)).toEqual(['b\n', 'a\n'])
   await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'again' })
   await awaitEnd(app, id)

@@ -125,7 +125,7 @@ test('a worker that is killed loses its runs before its leases end; one that onl
   await cluster.until(id, run => run.waiting_on === 'tool' && cluster.model.requests.length === 1)
   const [owned] = await cluster.rows<{ owner: string }>('select owner from runs where id = $1', [id])
   process.kill(Number(owned?.owner.split('-')[0]), 'SIGKILL')
-  // No worker renews the lease any more.
+  // No worker renews the lease now.
   const [lease] = await cluster.rows<{ lease_until: Date | null }>(
     'select lease_until from runs where id = $1 and recovering_since is null',
     [id],

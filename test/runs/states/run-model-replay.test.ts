@@ -223,7 +223,7 @@ async function expectSame(world: World) {
   }
 }
 
-/** No worker claims it any more. */
+/** No worker claims it now. */
 const putAway = ({ id }: World) =>
   db.query({
     text: `update runs set status = 'cancelled', status_reason = null, phase = null, waiting_on = null, owner = null, lease_until = null,

@@ -4,7 +4,7 @@ import { END_SECONDS } from '../../../src/core/runs/lease.ts'
 import { isTerminal } from '../../../src/core/runs/run-transitions.ts'
 
 /**
- * The row of a run as far as it decides who may do what and until when: what the statements of the store do to it, as pure functions with the
+ * The part of the row of a run that decides who may do what and until when: what the statements of the store do to it, as pure functions with the
  * time as an argument (specification.md#journal, #run-status). `null` from one of them: refused, and nothing was written. test/runs/states/run-model-replay.test.ts plays the store against it.
  */
 export type Row = {

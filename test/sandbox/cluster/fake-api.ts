@@ -50,7 +50,7 @@ class Refusal extends Error {
 }
 
 /**
- * An API server of Kubernetes, as far as our drivers and manifests are concerned, that takes nothing which a strict one would refuse: tokens,
+ * The part of an API server of Kubernetes that our drivers and manifests use. It takes nothing which a strict one would refuse: tokens,
  * roles, schemas, unknown fields, the pod security of the namespace, quotas of pods. `account`: whose token it gives out.
  */
 export async function startFakeApi(objects: KubernetesObject[], account: { name: string; namespace: string }): Promise<FakeApi> {

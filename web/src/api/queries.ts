@@ -159,7 +159,7 @@ export const startupsQuery = (repo_id: number) =>
 export const environmentsQuery = (repo_id: number) =>
   queryOptions({ queryKey: ['environments', repo_id], queryFn: ({ signal }) => call('listEnvironments', { params: { repo_id }, signal }) })
 
-/** The hosts that runs of a repository may reach besides those of its organization. */
+/** The hosts that runs of a repository may reach in addition to those of its organization. */
 export const egressQuery = (repo_id: number) =>
   queryOptions({ queryKey: ['egress', repo_id], queryFn: ({ signal }) => call('getRepositoryEgress', { params: { repo_id }, signal }) })
 

@@ -3,7 +3,7 @@ import { responseJson } from '../../../core/json/parse-json.ts'
 import { AgentRunError, type Client } from '../../sdk/client.ts'
 import { broken, type Finding, ok, type Patient, warning } from './check.ts'
 
-/** As far as clocks may be apart before times and signatures mislead. */
+/** How far clocks may be apart before times and signatures mislead. */
 const SKEW_MS = 60_000
 
 /** Checks that the address is a service that is alive and can work, and compares its version and its clock. */

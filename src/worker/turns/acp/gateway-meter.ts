@@ -39,7 +39,7 @@ type MeteredTurn = {
   journal: GatewayJournal
   estimate: SizeEstimate
   spending: Spending
-  /** Called when no call is possible any more. */
+  /** Called when no further call is possible. */
   onLimit(limit: LimitReached): void
   /** Called with the outcome of each call; null: it succeeded. */
   onCall(failure: ModelError | null, has_tools: boolean): void

@@ -30,7 +30,7 @@ export function firstPrompt({ instructions, messages, approved }: FirstPrompt, i
   return [textPart([instructions, ...history, '## Task'].join('\n\n')), ...task]
 }
 
-/** `instructions`: null: the session has them. `known`: so many of the messages the session contains. */
+/** `instructions`: null: the session has them. `known`: how many of the messages the session contains. */
 type ContinuedPrompt = { instructions: string | null; messages: ModelMessage[]; known: number; approved: string | null }
 
 /**

@@ -13,12 +13,12 @@ import { pageCommands } from './page-commands.ts'
 import { settingsSections } from './settings-sections.ts'
 import { useSignOut } from './use-sign-out.ts'
 
-/** `words`: by which it is found besides its text. */
+/** `words`: by which it is found in addition to its text. */
 export type Command = { id: string; icon: ReactNode; text: string; words?: string; note?: string; keys?: string; execute: () => void }
 
 const MAX_REPOSITORIES = 5
 
-/** By which a page is found besides its name: what one does there. */
+/** By which a page is found in addition to its name: what one does there. */
 const words_of_pages: Record<string, string> = {
   Repositories: 'add repository',
   General: 'organization defaults rules',

@@ -55,7 +55,7 @@ export function ServerList({
       {!data && <Loading label="Loading the MCP servers" />}
       {data?.length === 0 && (
         <Blank icon={<Blocks />} title="No MCP servers yet">
-          Add one for the tools that agents need besides their own, such as those of an issue tracker or of a database.
+          Add one for the tools that agents need in addition to their own, such as those of an issue tracker or of a database.
         </Blank>
       )}
       {data && data.length > 0 && <Table label="MCP servers" columns={[...columns, actions]} rows={data} row_key={({ name }) => name} />}

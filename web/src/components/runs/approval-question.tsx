@@ -26,7 +26,7 @@ export default function ApprovalQuestion(props: Props) {
         <div className="mb-0.5 font-medium text-warn text-xs">Waiting for your approval</div>
         <p>
           {is_call
-            ? 'The agent wants to do this, and continues when you approve it. A message instead tells it what to do.'
+            ? 'The agent continues with this when you approve it. A message instead gives it another task.'
             : 'These files run on other machines, such as CI with its credentials, or are named in the settings. Nothing is pushed until you approve the change. They come from a list, which is not complete: other files of the change may run elsewhere too.'}
         </p>
         <ul className="mt-1 font-mono text-xs">

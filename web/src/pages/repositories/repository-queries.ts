@@ -57,7 +57,7 @@ export const rulesFilesQuery = (repo_id: number) =>
     },
   })
 
-/** What agents get besides the files of the repository: the rules of the organization, and those of the reader. */
+/** What agents get in addition to the files of the repository: the rules of the organization, and those of the reader. */
 export const agentRulesQuery = queryOptions({ queryKey: ['agent-rules'], queryFn: ({ signal }) => call('getCliRules', { signal }) })
 
 /** All repositories that a connection can see, at most the first 1,000. */

@@ -51,7 +51,7 @@ function RunRows({ runs, busy, live }: { runs: AgentRun[]; busy: boolean; live: 
   const repositories = useQuery(repositoriesQuery).data ?? []
   const names = new Map(repositories.map(repository => [repository.id, repository.full_name]))
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set())
-  // A run that has left the list is not selected any more.
+  // A run that has left the list is no longer selected.
   const selected = runs.filter(run => chosen.has(run.id))
   const choose = (ids: number[], on: boolean) => {
     const next = new Set(chosen)

@@ -49,7 +49,7 @@ class McpServer(Model):
     args: list[str]
     """Arguments of the program. `${NAME}` is replaced by a secret that agents receive"""
     environment: dict[str, str]
-    """Variables of the program besides those of the sandbox. `${NAME}` is replaced by a secret that agents receive"""
+    """Variables of the program in addition to those of the sandbox. `${NAME}` is replaced by a secret that agents receive"""
     url: str | None
     """Address of a server with the transport Streamable HTTP, which the egress rules of the run must allow; null: it has a `command`"""
     headers: dict[str, str]
@@ -106,7 +106,7 @@ class McpServerInput(TypedDict):
     args: NotRequired[list[str]]
     """Arguments of the program. `${NAME}` is replaced by a secret that agents receive"""
     environment: NotRequired[dict[str, str]]
-    """Variables of the program besides those of the sandbox. `${NAME}` is replaced by a secret that agents receive"""
+    """Variables of the program in addition to those of the sandbox. `${NAME}` is replaced by a secret that agents receive"""
     url: NotRequired[str | None]
     """Address of a server with the transport Streamable HTTP, which the egress rules of the run must allow; null: it has a `command`"""
     headers: NotRequired[dict[str, str]]

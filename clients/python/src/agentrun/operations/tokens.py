@@ -45,7 +45,7 @@ class GetOAuthClientQuery(TypedDict):
 
 
 def get_o_auth_client(**query: Unpack[GetOAuthClientQuery]) -> Call[OAuthClient]:
-    """Get a program that wants to sign in by OAuth: `GET /v1/oauth/client`."""
+    """Get a program that requests a sign-in by OAuth: `GET /v1/oauth/client`."""
     return Call("getOAuthClient", "GET", "/v1/oauth/client", as_model(OAuthClient), query=dict(query))
 
 

@@ -17,7 +17,7 @@ export const resume = command({
     model: { type: 'string', value: 'PROVIDER/MODEL', about: 'model from here on' },
     effort: { type: 'string', value: 'EFFORT', choices: reasoning_efforts, about: 'how much the model thinks from here on' },
     review: { type: 'string', value: 'MODE', choices: review_modes, about: 'who reviews the change from here on: a model, or rules alone' },
-    approve: { type: 'boolean', about: 'approve what a run that waits for approval wants to push or do' },
+    approve: { type: 'boolean', about: 'approve what a run that waits for approval is about to push or do' },
     ...budget_options,
     'idempotency-key': { type: 'string', value: 'KEY', about: 'sends the follow-up once, even if the key is used again' },
     ...watching,

@@ -58,7 +58,7 @@ export default function FilesPane({ run }: { run: AgentRun }) {
   )
 }
 
-/** Whether the files cannot change any more: those after an entry once they are kept, and the newest ones a while after the end of the run. */
+/** Whether the files can no longer change: those after an entry once they are kept, and the newest ones a while after the end of the run. */
 function isFinal(run: AgentRun, files: RunFiles | undefined, latest: boolean): boolean {
   if (!latest && files !== undefined) return true
   const ended_ms = run.terminal && run.finished_at !== null ? Date.now() - Date.parse(run.finished_at) : 0

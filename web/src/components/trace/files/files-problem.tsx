@@ -26,7 +26,7 @@ export function FilesProblem({ error, retry, what, latest }: Props) {
   )
 }
 
-/** Leads to the newest files: the address names no entry any more. */
+/** Leads to the newest files: the address then names no entry. */
 export const LatestLink = () => (
   <Link to="." search={previous => previous} hash="" className={buttonStyle('plain', 'h-6! text-xs!')}>
     Show the latest

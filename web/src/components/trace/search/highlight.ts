@@ -62,7 +62,7 @@ function rangesIn(row: HTMLElement, q: string, limit: number): Range[] {
   )
 }
 
-/** Scrolls every box around a range, up to `outermost`, as far as is necessary to show it. */
+/** Scrolls every box around a range, up to `outermost`, so much that it is shown. */
 function scrollTo(range: Range, outermost: HTMLElement): void {
   for (let box = range.startContainer.parentElement; box !== null; box = box.parentElement) {
     if (box.scrollHeight > box.clientHeight && /auto|scroll/.test(getComputedStyle(box).overflowY)) {

@@ -107,7 +107,7 @@ function Branch({ title, level, span, here, open, on_toggle, on_jump, children }
   )
 }
 
-/** Scrolls a box as far as is necessary to show an element in it, and nothing around the box. */
+/** Scrolls a box so much that an element in it is shown, and nothing around the box. */
 function keepVisible(element: HTMLElement, box: HTMLElement): void {
   const [inner, outer] = [element.getBoundingClientRect(), box.getBoundingClientRect()]
   if (inner.top < outer.top) box.scrollTop += inner.top - outer.top - outer.height / 3

@@ -88,7 +88,7 @@ function Removal({ act: { kind, member }, own, on_close }: Props & { act: Member
   const remove = useMutation({
     mutationFn: () => call('removeMember', { params: { user_id: member.user_id } }),
     onSuccess: async () => {
-      // Nothing of this organization can be read any more: the session continues with another one.
+      // Nothing of this organization can be read from now on: the session continues with another one.
       if (own) return location.assign('/')
       await changed()
       notify(`${memberName(member)} was removed`)

@@ -55,7 +55,7 @@ export function RetryFailed() {
         <Notice>
           {plural(data.queued, 'delivery is', 'deliveries are')} sent again.
           {data.remaining > 0 && ` ${data.remaining.toLocaleString('en')} more remain: retry again later.`}
-          {data.without_recipient > 0 && ` ${data.without_recipient.toLocaleString('en')} have no recipient any more.`}
+          {data.without_recipient > 0 && ` ${data.without_recipient.toLocaleString('en')} no longer have a recipient.`}
         </Notice>
       )}
     </ApiForm>

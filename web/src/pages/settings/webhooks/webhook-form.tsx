@@ -108,7 +108,7 @@ function Deletion({ open, on_close }: { open: boolean; on_close: () => void }) {
   })
   return (
     <ConfirmDialog title="Delete webhook" action="Delete webhook" request={remove} open={open} on_close={on_close}>
-      Nothing is sent to it any more, and messages that wait for it fail. Its secret cannot be restored. The list of deliveries stays.
+      Nothing more is sent to it, and messages that wait for it fail. Its secret cannot be restored. The list of deliveries stays.
     </ConfirmDialog>
   )
 }
