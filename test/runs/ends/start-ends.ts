@@ -15,6 +15,8 @@ type End = {
   name: string
   status: 'completed' | 'failed' | 'cancelled'
   status_reason: StatusReason | null
+  /** These share one forge, so they happen one after the other. */
+  on_forge?: true
   start(world: World): Promise<number>
 }
 
@@ -42,14 +44,12 @@ async function ownRepository(app: CodingApp, folder = makeRepository()): Promise
 const started = async (app: CodingApp, name: string, more: Change = {}): Promise<number> =>
   (await createRun(app, { prompt: `end: ${name}`, title: `End ${name}`, ...more })).id
 
-/** Starts a run on the forge, and sets the check of the commit that it waits for. */
-async function onForge({ app, github, github_repo_id }: World, name: string, check: { status: string; conclusion: string | null }) {
-  const id = await started(app, name, { repo_id: github_repo_id })
-  const run = await awaitRun(app, id, ({ status, waiting_on }) => status === 'waiting' && waiting_on === 'ci')
-  const sha = github.state.sha(run.branch)
+const CREATE_PULL = 'POST /repos/{owner}/{repo}/pulls'
+
+function addCheck(github: FakeGitHub, branch: string, check: { status: string; conclusion: string | null }): void {
+  const sha = github.state.sha(branch)
   if (sha === null) throw new Error('the branch is not on the forge')
   github.state.checks.push({ sha, name: 'build', app: 'github-actions', summary: '', ...check } as (typeof github.state.checks)[number])
-  return id
 }
 
 const byProgram = (name: string, steps: string) => (world: World) =>
@@ -88,16 +88,32 @@ export const ends: readonly End[] = [
     name: 'checks_unfinished',
     status: 'completed',
     status_reason: 'checks_unfinished',
-    start: world => onForge(world, 'checks_unfinished', { status: 'in_progress', conclusion: null }),
+    on_forge: true,
+    // The check is there before the run reads its checks, so that the run does not wait for a first one.
+    async start({ app, github, github_repo_id }) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      github.play(CREATE_PULL, { kind: 'hold', until: promise })
+      const proposed = github.requestOf(CREATE_PULL)
+      const id = await started(app, 'checks_unfinished', { repo_id: github_repo_id })
+      await proposed
+      const { branch } = await awaitRun(app, id, run => run.branch !== null)
+      addCheck(github, branch, { status: 'in_progress', conclusion: null })
+      resolve()
+      return id
+    },
   },
   {
     name: 'pull_request_refused',
     status: 'completed',
     status_reason: 'pull_request_refused',
-    start(world) {
+    on_forge: true,
+    async start({ app, github, github_repo_id }) {
       // It is tried again after the wait for checks.
-      for (let i = 0; i < 9; i++) world.github.play('POST /repos/{owner}/{repo}/pulls', { kind: 'status', status: 403 })
-      return onForge(world, 'pull_request_refused', { status: 'completed', conclusion: 'success' })
+      for (let i = 0; i < 9; i++) github.play(CREATE_PULL, { kind: 'status', status: 403 })
+      const id = await started(app, 'pull_request_refused', { repo_id: github_repo_id })
+      const run = await awaitRun(app, id, ({ status, waiting_on }) => status === 'waiting' && waiting_on === 'ci')
+      addCheck(github, run.branch, { status: 'completed', conclusion: 'success' })
+      return id
     },
   },
   { name: 'review_failed', status: 'completed', status_reason: 'review_failed', start: ({ app }) => started(app, 'review_failed') },
@@ -222,7 +238,11 @@ export async function startEnds(prepare: (app: CodingApp) => Promise<void> = asy
   await prepare(app)
   const world = { app, github, github_repo_id: await connectFake(app, github) }
   const runs = new Map<string, any>()
-  for (const { name, start } of ends) runs.set(name, await awaitEnd(app, await start(world)))
+  const happen = async ({ name, start }: End) => runs.set(name, await awaitEnd(app, await start(world)))
+  const onOneForge = async () => {
+    for (const end of ends.filter(end => end.on_forge)) await happen(end)
+  }
+  await Promise.all([onOneForge(), ...ends.filter(end => !end.on_forge).map(happen)])
   const running = stack.move()
   return { ...app, github, runs, [Symbol.asyncDispose]: () => running.disposeAsync() }
 }
