@@ -7,9 +7,10 @@ import { problems } from '../../contract/error-codes.ts'
 import { gitOperations } from '../../contract/pull-requests/git-operations.ts'
 import type { Log } from '../../core/log.ts'
 import { ServiceError } from '../../core/service-error.ts'
+import { withTimeout } from '../../core/timeout.ts'
 import { requireReach } from '../../service/access/reach.ts'
 import type { ActorContext, Context, Services } from '../../service/context.ts'
-import { fetchGit, offerGit, pushGit, receiveGit } from '../../service/forges/git-server.ts'
+import { fetchGit, offerGit, pushGit, receiveGit, requireFetch, requirePush } from '../../service/forges/git-server.ts'
 import type { GitProtocol } from '../../service/forges/git-server-port.ts'
 import { admit } from '../admission.ts'
 import type { FailedTokens } from '../failed-tokens.ts'
@@ -29,8 +30,9 @@ type Options = {
 
 /** How large the request of a fetch may be: thousands of objects, one line each. */
 const REQUEST_BYTES = 16 * 1024 * 1024
-/** How long a client may send nothing, or take nothing. */
+/** How long a client may send nothing, or take nothing. With less for a body, the client still reads the reason. */
 const IDLE_TIMEOUT_MS = 60_000
+const BODY_IDLE_TIMEOUT_MS = 30_000
 /** The time limit for the whole transfer, and for the request of a fetch. */
 const TRANSFER_TIMEOUT_MS = 30 * 60_000
 const REQUEST_TIMEOUT_MS = 60_000
@@ -140,6 +142,7 @@ function addUploadPack(git: FastifyInstance, transfer: Transfers) {
       const { socket } = request.raw
       socket.setTimeout(IDLE_TIMEOUT_MS)
       await transfer.serve(request, reply, async ({ ctx, repo_id, slot, ...options }) => {
+        await requireFetch(ctx, repo_id)
         const late = setTimeout(() => socket.destroy(), REQUEST_TIMEOUT_MS)
         await using upload = await receiveGit(ctx, bodyOf(request), REQUEST_BYTES).finally(() => clearTimeout(late))
         if (!upload.is_whole) throw new ServiceError('payload_too_large', 'The request is too large.')
@@ -166,6 +169,7 @@ function addReceivePack(git: FastifyInstance, transfer: Transfers) {
       // After the body comes the service's own work, which has no time limit here.
       request.raw.once('end', () => socket.setTimeout(0))
       await transfer.serve(request, reply, async ({ ctx, repo_id, signal, slot }) => {
+        await requirePush(ctx, repo_id)
         await using upload = await receiveGit(ctx, bodyOf(request))
         await slot()
         const report = await pushGit(ctx, repo_id, upload, signal)
@@ -195,8 +199,8 @@ function protocolOf({ headers }: FastifyRequest): GitProtocol {
 }
 
 /**
- * Yields the body as git wrote it, unpacked as it is read: the reader limits its unpacked size. Throws 400 when it is truncated or no gzip.
- * A reader that stops early leaves the request open, so that its response still arrives.
+ * Yields the body as git wrote it, unpacked as it is read: the reader limits its unpacked size. Throws 400 when it is truncated, stops or is
+ * no gzip. A reader that stops early leaves the request open, so that its response still arrives.
  */
 async function* bodyOf(request: FastifyRequest): AsyncGenerator<Buffer> {
   const encoding = request.headers['content-encoding'] ?? 'identity'
@@ -206,10 +210,20 @@ async function* bodyOf(request: FastifyRequest): AsyncGenerator<Buffer> {
     throw new ServiceError('unsupported_media_type', 'A body must be uncompressed or compressed with gzip.')
   const plain = /^identity$/i.test(encoding) ? body : unpacked(body)
   try {
-    for await (const chunk of plain.iterator({ destroyOnReturn: plain !== body })) yield chunk as Buffer
+    const chunks = plain.iterator({ destroyOnReturn: plain !== body })
+    for (;;) {
+      const next = await withTimeout(chunks.next(), BODY_IDLE_TIMEOUT_MS, idle)
+      if (next.done) return
+      yield next.value as Buffer
+    }
   } catch (error) {
+    if (plain !== body) plain.destroy()
     throw new ServiceError('invalid_request', `The body cannot be read: ${error instanceof Error ? error.message : error}.`)
   }
+}
+
+const idle = (): never => {
+  throw new Error(`nothing arrived for ${BODY_IDLE_TIMEOUT_MS / 1_000} seconds`)
 }
 
 /** Does not use `pipeline`, which would destroy the request when its body cannot be unpacked. */

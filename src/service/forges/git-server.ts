@@ -15,7 +15,7 @@ import type { GitProtocol, GitUpload, MovedRef } from './git-server-port.ts'
 export async function offerGit(ctx: Context, repo_id: number, what: 'fetch' | 'push', protocol: GitProtocol): Promise<Buffer> {
   const repository = await requireRepository(ctx.db, ctx.organization_id, repo_id)
   if (what === 'fetch') return requireValue(await ctx.git_server.offerFetch(repository, protocol))
-  requirePush(repository)
+  requirePushable(repository)
   return requireValue(await ctx.git_server.offerPush(repository))
 }
 
@@ -25,6 +25,16 @@ export async function receiveGit(ctx: Context, body: AsyncIterable<Buffer>, max_
   return requireValue(await ctx.git_server.receive(body, sender, max_bytes))
 }
 
+/** Refuses a request before its body is received: 404 for a repository that does not exist. */
+export async function requireFetch(ctx: Context, repo_id: number): Promise<void> {
+  await requireRepository(ctx.db, ctx.organization_id, repo_id)
+}
+
+/** Like `requireFetch`; 403 for a repository that accepts no push here. */
+export async function requirePush(ctx: Context, repo_id: number): Promise<void> {
+  requirePushable(await requireRepository(ctx.db, ctx.organization_id, repo_id))
+}
+
 export async function fetchGit(ctx: Context, repo_id: number, request: GitUpload, options: { protocol: GitProtocol; signal: AbortSignal }) {
   return requireValue(await ctx.git_server.fetch(await requireRepository(ctx.db, ctx.organization_id, repo_id), request, options))
 }
@@ -32,7 +42,7 @@ export async function fetchGit(ctx: Context, repo_id: number, request: GitUpload
 /** Passes a push on to the repository, and updates the pull requests of its branches. Returns the report for git. */
 export async function pushGit(ctx: Context, repo_id: number, upload: GitUpload, signal: AbortSignal): Promise<Buffer> {
   const repository = await requireRepository(ctx.db, ctx.organization_id, repo_id)
-  requirePush(repository)
+  requirePushable(repository)
   const { moved, report } = requireValue(await ctx.git_server.push(repository, upload, signal))
   if (moved.length === 0) return report([])
   const refs = moved.map(({ ref, from, to }) => ({ ref, from, to }))
@@ -41,7 +51,7 @@ export async function pushGit(ctx: Context, repo_id: number, upload: GitUpload, 
 }
 
 /** Only local repositories accept a push here. A server has its own users and rules: push to it directly. */
-function requirePush({ kind, url, archived }: RepositoryRow): void {
+function requirePushable({ kind, url, archived }: RepositoryRow): void {
   if (kind !== 'local') throw new ServiceError('forbidden', `This address is for fetching. Push to the repository itself: ${url}`)
   if (archived) throw new ServiceError('forbidden', 'This repository is archived: it takes no pushes.')
 }
