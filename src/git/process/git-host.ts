@@ -4,6 +4,7 @@ import type { RepositoryCredentials } from '../../core/secrets/repository-creden
 import { createOwnFolder } from '../../system/own-folder.ts'
 import type { SystemUser } from '../../system/users.ts'
 import type { GitRepository } from '../git-repository.ts'
+import { createFetchSlots, type FetchSlots } from './fetch-slots.ts'
 import { OWN_CONFIG, PEER_CONFIG } from './git-config.ts'
 import { replaceFile } from './owner-files.ts'
 
@@ -62,6 +63,7 @@ export type GitHost = AsyncDisposable & {
   readonly closing: AbortSignal
   /** Running fetches, by repository id: one at a time for each. */
   readonly flights: Map<number, Promise<MirrorState & { changed: boolean }>>
+  readonly fetchSlots: FetchSlots
   /** The fingerprint of each local repository when its mirror was last found to be equal. */
   readonly fingerprints: Map<number, string>
   /** Adds a running process to those that disposal waits for. */
@@ -99,6 +101,7 @@ export async function openGitHost(options: GitHostOptions): Promise<GitHost> {
     kept: new Map(),
     closing: closing.signal,
     flights: new Map(),
+    fetchSlots: createFetchSlots(closing.signal),
     fingerprints: new Map(),
     track(done) {
       running.add(done)

@@ -10,9 +10,14 @@ import { publicAddresses } from './address.ts'
 /**
  * Runs git against a repository's remote: over the network, to a checked address only; on this machine, connected to a process of the
  * repository's owner. Returns the result for any exit code; rejects as `runGit`, and with GitError when the address is refused or a local
- * path cannot be used.
+ * path cannot be used. A fetch waits until the host reads few enough remotes; its timeout starts afterwards.
  */
-export async function runWithRemote(host: GitHost, repo: GitRepository, service: RemoteService, call: RemoteCall): Promise<GitResult> {
+export function runWithRemote(host: GitHost, repo: GitRepository, service: RemoteService, call: RemoteCall): Promise<GitResult> {
+  const run = () => runNow(host, repo, service, call)
+  return service === 'upload-pack' ? host.fetchSlots(repo.organization_id, run) : run()
+}
+
+async function runNow(host: GitHost, repo: GitRepository, service: RemoteService, call: RemoteCall): Promise<GitResult> {
   if (repo.kind === 'local') return await asPeer(host, repo.url, service, peer => joinPeer(host, peer, repo.url, service, call))
   const timeout_ms = call.timeout_ms ?? 60_000
   const [reach, signed_in] = await Promise.all([networkSettings(host, repo, Math.min(timeout_ms, 10_000)), signIn(host, repo)])
