@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 import type { ContainerSpec } from './engine.ts'
 
+/** A runtime such as gVisor counts as processes of its container: it has threads of its own, some for each folder that is shown. */
+const RUNTIME_THREADS = 256
+
 /**
  * Returns the request to Docker's API (and Podman's) for a container that shows `spec` and nothing else. `seccomp`: the profile, or a file
  * that contains it.
@@ -52,7 +55,7 @@ export function createRequest(
       Memory: bounds.max_memory_bytes,
       MemorySwap: bounds.max_memory_bytes,
       NanoCpus: Math.round(bounds.cpus * 1e9),
-      PidsLimit: bounds.max_processes,
+      PidsLimit: bounds.max_processes + (runtime === null ? 0 : RUNTIME_THREADS),
       Ulimits: [ulimit('core', 0), ulimit('nofile', spec.max_open_files), ulimit('nproc', ownProcesses())],
       // Lower ports need privileges, as on the host.
       Sysctls: { 'net.ipv4.ip_unprivileged_port_start': '1024' },
