@@ -1,6 +1,5 @@
 import { type App, rows } from '../start-app.ts'
 
-/** What a further attempt changes, which may be due at any time, while the state of the delivery stays. */
 const ofAttempts = ['attempts', 'tries', 'last_status', 'last_latency_ms', 'epoch', 'lease_until', 'next_attempt_at', 'error']
 
 /** Rows that every request may leave behind: a charge, the use of a key, and the minute in which a token was used. Forges are polled in parallel. Workers and processes report every few seconds, and acquire ticks. */
@@ -12,6 +11,10 @@ const traces: Record<string, { text?: string; rows?: string }> = {
   ticks: { rows: 'false' },
   tokens: { text: "(to_jsonb(t) - 'last_used_at')::text" },
   repositories: { text: "(to_jsonb(t) - 'forge_seen_at' - 'forge_seen_until')::text" },
+}
+/** The same for further attempts of deliveries, which may be due at any time. The state of a delivery stays. */
+const without_attempts: typeof traces = {
+  ...traces,
   webhook_attempts: { rows: 'false' },
   webhook_deliveries: { text: `(to_jsonb(t) - array['${ofAttempts.join("', '")}'])::text` },
 }
@@ -29,11 +32,19 @@ export async function contents(app: App): Promise<Record<string, string>> {
   return contentsNow(app)
 }
 
+/** The same without further attempts of deliveries, where earlier requests have left many that are repeated. */
+export async function contentsWithoutAttempts(app: App): Promise<Record<string, string>> {
+  await nothingUnderWay(app)
+  return digestsOf(app, without_attempts)
+}
+
 /** The same without waiting for active work: for rows that a test itself inserted in that state. */
-export async function contentsNow(app: App): Promise<Record<string, string>> {
+export const contentsNow = (app: App): Promise<Record<string, string>> => digestsOf(app, traces)
+
+async function digestsOf(app: App, excluded: typeof traces): Promise<Record<string, string>> {
   const tables = await rows<{ name: string }>(app, `select tablename as name from pg_tables where schemaname = 'public' order by 1`)
   const digests = tables.map(({ name }) => {
-    const { text = 't::text', rows: kept = 'true' } = traces[name] ?? {}
+    const { text = 't::text', rows: kept = 'true' } = excluded[name] ?? {}
     const digest = `count(*) || ' ' || coalesce(md5(string_agg(${text}, '|' order by ${text})), '')`
     return `select '${name}' as name, ${digest} as digest from ${name} t where ${kept}`
   })

@@ -5,7 +5,7 @@ import { type EndpointName, endpoints } from '../../../src/contract/endpoints.ts
 import { type ApiResponse, type App, startApp } from '../../start-app.ts'
 import { addCaller } from '../access/add-caller.ts'
 import { addTenant, type Tenant } from '../access/second-organization.ts'
-import { contents } from '../contents.ts'
+import { contentsWithoutAttempts } from '../contents.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { isAllowedBody, isAllowedParameter, mistakesOf, type Operation, operations, type Parameter } from './document.ts'
 import { type Call, filledPath, tokenCalls, with_client } from './every-endpoint.ts'
@@ -124,16 +124,16 @@ function expectDocumented(operation: Operation, { status, headers, body }: ApiRe
 describe('a request that the document allows gets a described response, and a refusal changes nothing', () => {
   test.each(own_paths.map(operation => [operation.operationId, operation] as const))('%s', async (_name, operation) => {
     const target = await newTarget(operation)
-    let before = await contents(app)
+    let before = await contentsWithoutAttempts(app)
     await checkEach(good(operation, target), 30, async given => {
       const result = await sendCall(app, whole(operation, given), target.token)
       expectDocumented(operation, result)
       if (operation.method === 'GET') return
-      const after = await contents(app)
+      const after = await contentsWithoutAttempts(app)
       if (result.status >= 400) expect(after).toEqual(before)
       before = after
     })
-    if (operation.method === 'GET') expect(await contents(app)).toEqual(before)
+    if (operation.method === 'GET') expect(await contentsWithoutAttempts(app)).toEqual(before)
   })
 })
 
@@ -213,7 +213,7 @@ describe('a request that the document does not allow is a 400 with its location,
     const target = await newTarget(operation)
     const requests = bad(operation, target)
     if (requests === null) return
-    const before = await contents(app)
+    const before = await contentsWithoutAttempts(app)
     await checkEach(requests, 40, async ({ wrong, ...given }) => {
       const result = await sendCall(app, whole(operation, given), target.token)
       // A delivery is refused for its connection and its signature before its body is parsed.
@@ -222,7 +222,7 @@ describe('a request that the document does not allow is a 400 with its location,
       expect(mistakesOf(operation, 400, result.body)).toEqual([])
       expect(problem.errors.map(({ loc }) => loc.slice(0, wrong.length))).toContainEqual(wrong)
     })
-    expect(await contents(app)).toEqual(before)
+    expect(await contentsWithoutAttempts(app)).toEqual(before)
   })
 })
 
