@@ -9,11 +9,13 @@ type Link = { href: string; rel: string }
 
 const xss = '<img src=x onerror="window.owned=1"><script>window.owned=1</script><svg onload=window.owned=1>'
 const output = [
+  // A terminal erases what is before it.
+  '\\033[2J',
   xss,
   '\\033]8;;javascript:window.owned=1\\033\\\\\\\\click me\\033]8;;\\033\\\\\\\\',
   '\\033]8;;https://example.com/\\033\\\\\\\\a real link\\033]8;;\\033\\\\\\\\',
   '\\033]0;title\\007\\033]52;c;ZXZpbA==\\007',
-  '\\033[2J\\033[1;31mred\\033[0m',
+  '\\033[1;31mred\\033[0m',
   'user\\342\\200\\256txt.exe',
 ].join('\\n')
 const answer = [

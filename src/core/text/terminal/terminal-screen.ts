@@ -1,4 +1,4 @@
-import { PLAIN, type Style, styleSequence } from './terminal-style.ts'
+import { PLAIN, type Style, styleChange, withoutLink } from './terminal-style.ts'
 
 /** Rows that a program can still reach by moving the cursor. What is above them is final. */
 const ROWS = 100
@@ -57,8 +57,9 @@ export function put(screen: Screen, char: string): void {
   screen.work++
 }
 
-/** Goes to the same column of the next row. */
+/** Goes to the same column of the next row. A hyperlink ends with its line, so that its address is written once. */
 export function lineFeed(screen: Screen): void {
+  screen.style = withoutLink(screen.style)
   screen.row++
   screen.work++
   if (screen.row < screen.rows.length) return
@@ -153,11 +154,11 @@ function lineOf({ cells, styles, rewritten, continued }: Row): string {
   if (rewritten && !continued) while (end > 0 && cells[end - 1] === ' ' && styles[end - 1] === PLAIN) end--
   let text = ''
   let style = PLAIN
-  for (let at = 0; at < end; at++) {
-    const next = styles[at] ?? PLAIN
-    if (next !== style) text += (style.size > 0 ? '\x1b[0m' : '') + styleSequence(next)
+  for (let at = 0; at <= end; at++) {
+    const next = (at < end ? styles[at] : undefined) ?? PLAIN
+    if (next !== style) text += styleChange(style, next)
     style = next
-    text += cells[at]
+    if (at < end) text += cells[at]
   }
-  return `${text}${style.size > 0 ? '\x1b[0m' : ''}${continued ? '' : '\n'}`
+  return `${text}${continued ? '' : '\n'}`
 }

@@ -1,4 +1,4 @@
-/** The attributes of text of a terminal, by kind, as the parameters that set them. */
+/** The attributes of text of a terminal, by kind, as the parameters that set them. Those of kind `link` are the address of a hyperlink. */
 export type Style = ReadonlyMap<string, string>
 
 export const PLAIN: Style = new Map()
@@ -20,7 +20,7 @@ export function styleAfter(style: Style, parameters: string): Style {
   for (let at = 0; at < codes.length; at++) {
     const code = codes[at] ?? ''
     const ended = ENDS[code]
-    if (Number(code) === 0) next.clear()
+    if (Number(code) === 0) clearAttributes(next)
     else if (ended !== undefined) next.delete(ended)
     else if (code === '38' || code === '48') {
       // A colour by number, or by its three parts.
@@ -35,6 +35,26 @@ export function styleAfter(style: Style, parameters: string): Style {
   return next
 }
 
+const MAX_ADDRESS_CHARS = 2_083
+const HYPERLINK = /^8;[^;]*;([!-~]*)$/
+
+/** Returns the style after a string of the operating system command 8, which begins or ends a hyperlink; any other string changes nothing. */
+export function styleAfterCommand(style: Style, content: string): Style {
+  const address = HYPERLINK.exec(content)?.[1]
+  if (address === undefined || address === (style.get('link') ?? '')) return style
+  const next = new Map(style)
+  next.delete('link')
+  if (address !== '' && address.length <= MAX_ADDRESS_CHARS) next.set('link', address)
+  return next
+}
+
+/** A hyperlink is no attribute: only its own end ends it. */
+function clearAttributes(style: Map<string, string>): void {
+  const link = style.get('link')
+  style.clear()
+  if (link !== undefined) style.set('link', link)
+}
+
 function kindOf(code: string): string | null {
   const number = Number.parseInt(code, 10)
   if (number === 1 || number === 2) return 'weight'
@@ -47,5 +67,22 @@ function kindOf(code: string): string | null {
   return null
 }
 
-/** Returns the sequence that sets a style on text without one. */
-export const styleSequence = (style: Style): string => (style.size === 0 ? '' : `\x1b[${[...style.values()].join(';')}m`)
+/** Returns the sequences between text of two styles. A hyperlink ends before the attributes change, and begins after it. */
+export function styleChange(from: Style, to: Style): string {
+  const [link, attributes] = [from.get('link'), attributesOf(to)]
+  const ended = link === undefined || link === to.get('link') ? '' : END_OF_LINK
+  const reset = attributesOf(from) === '' || attributesOf(from) === attributes ? '' : '\x1b[0m'
+  const set = attributes === '' || attributesOf(from) === attributes ? '' : `\x1b[${attributes}m`
+  const begun = to.get('link') === undefined || link === to.get('link') ? '' : `\x1b]8;;${to.get('link')}\x1b\\`
+  return `${ended}${reset}${set}${begun}`
+}
+
+const END_OF_LINK = '\x1b]8;;\x1b\\'
+const attributesOf = (style: Style) => [...style].flatMap(([kind, value]) => (kind === 'link' ? [] : [value])).join(';')
+
+export function withoutLink(style: Style): Style {
+  if (!style.has('link')) return style
+  const next = new Map(style)
+  next.delete('link')
+  return next.size === 0 ? PLAIN : next
+}

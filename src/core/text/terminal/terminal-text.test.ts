@@ -30,7 +30,13 @@ test.each([
   ['a cleared screen', `one\ntwo\n${esc}2J${esc}Hthree\n`, 'three\n'],
   ['inserted and deleted characters', `10%${esc}3D${esc}1P${esc}3P99%${esc}3D${esc}1@1\n`, '199%\n'],
   ['inserted and deleted lines', `a\nb\nc\n${esc}2A${esc}Lnew\n${esc}M`, 'a\nnew\nc'],
-  ['titles and links', 'a\x1b]0;title\x07b\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\\n', 'ablink\n'],
+  ['titles', 'a\x1b]0;title\x07b\n', 'ab\n'],
+  [
+    'hyperlinks of what is left, with their colours',
+    `old\r${esc}31m\x1b]8;id=1;http://x\x07one\x1b]8;;\x1b\\${esc}0m two\n`,
+    `${esc}31m\x1b]8;;http://x\x1b\\one\x1b]8;;\x1b\\${esc}0m two\n`,
+  ],
+  ['a hyperlink that does not end, with its line', '\x1b]8;;http://x\x1b\\a\nb\n', '\x1b]8;;http://x\x1b\\a\x1b]8;;\x1b\\\nb\n'],
   ['a sequence that is cut off', `a\rb${esc}`, 'b'],
   ['a title that does not end, with its line', 'a\rb\x1b]0;title\nmore\n', 'b\nmore\n'],
   ['colours of what is left', `${esc}31mold${esc}0m\r${esc}32mnew${esc}0m!\n`, `${esc}32mnew${esc}0m!\n`],
@@ -65,6 +71,12 @@ test('long rows of one character, and sequences that never end, are read once', 
   for (const text of ['\r', '\b', '\x1b', `${esc}`, '\x1b]', `${esc}1`, `${esc}?`])
     expect((await shown(`a${text.repeat(length / 4)}b`)).length).toBeLessThan(3)
   expect(await shown(`a\r${esc}${'1;'.repeat(length / 2)}mb`)).toBe('b')
+})
+
+test('a hyperlink whose text is interrupted in each character is shown as it was written', async () => {
+  const link = `\x1b]8;;http://${'x'.repeat(2_000)}\x1b\\${'a'.repeat(1_000)}\x1b]8;;\x1b\\\r`
+  const output = Buffer.from(`${link}${`b${esc}C`.repeat(500)}\n`)
+  expect(await terminalText(output)).toMatchObject({ bytes: output, is_rewritten: false })
 })
 
 test('lines of any length and number are kept, and only the last hundred rows can still change', async () => {

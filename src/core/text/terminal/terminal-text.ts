@@ -12,14 +12,17 @@ import {
   shiftCells,
   shiftRows,
 } from './terminal-screen.ts'
-import { PLAIN, styleAfter } from './terminal-style.ts'
+import { PLAIN, type Style, styleAfter, styleAfterCommand } from './terminal-style.ts'
 
 /** What does more than to write text and its colours. A line end of Windows does not, nor several carriage returns before one. */
 const REWRITES = /[\b\v\f]|\r(?![\r\n])|\x1b(?!\[[\d;:]*m)/
+const COMMAND = /^\x1b\]([^\x07\x1b]*)/
 /** A control sequence, a string with its content, which ends at the latest with its line, or another escape sequence. */
 const SEQUENCE = /\x1b(?:\[([0-?]*)[ -/]*([@-~]?)|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]*([0-~]?))/y
 /** Work that a byte may cause on average. Above it the output is shown as it was written. */
 const WORK_PER_BYTE = 16
+/** Bytes that a byte may become on average: the address of a hyperlink is written wherever its text is interrupted. */
+const BYTES_PER_BYTE = 4
 /** Work between two turns of the event loop. */
 const WORK_AT_ONCE = 100_000
 const FAR = 1_000_000
@@ -47,7 +50,7 @@ const latin1 = ({ buffer, byteOffset, byteLength }: Uint8Array) => Buffer.from(b
 /** The screen, and the one that a full-screen program shows instead until it ends. */
 type Terminal = { main: Screen; other: Screen | null }
 
-/** Returns what is shown after `text`; null: it takes too much work. */
+/** Returns what is shown after `text`, or null if it takes too much work or is far longer. */
 async function play(text: string): Promise<string | null> {
   const terminal: Terminal = { main: emptyScreen(), other: null }
   let paused_at = 0
@@ -65,6 +68,7 @@ async function play(text: string): Promise<string | null> {
       at += whole.length
       if (final !== '') control(terminal, parameters, final)
       else if (other !== '') escaped(terminal, other)
+      else screen.style = shared(styleAfterCommand(screen.style, COMMAND.exec(whole)?.[1] ?? ''))
     } else {
       const length = code < 0x80 ? 1 : characterLength(text, at)
       if (code >= 0x20 || code === 0x09) put(screen, text.slice(at, at + length))
@@ -72,8 +76,9 @@ async function play(text: string): Promise<string | null> {
       at += length
     }
   }
-  const shown = screenText(terminal.main)
-  return terminal.other === null ? shown : `${shown}\n${screenText(terminal.other)}`
+  const main = screenText(terminal.main)
+  const shown = terminal.other === null ? main : `${main}\n${screenText(terminal.other)}`
+  return shown.length > BYTES_PER_BYTE * text.length ? null : shown
 }
 
 /** Bytes of the UTF-8 character at a position; 1 for a byte that is part of none. */
@@ -102,7 +107,7 @@ function control(terminal: Terminal, parameters: string, final: string): void {
   const [first = 0, second = 0] = numbers
   const count = Math.max(first, 1)
   const below = Math.min(row + count, screen.rows.length - 1)
-  if (final === 'm') screen.style = shared(screen, parameters)
+  if (final === 'm') screen.style = shared(styleAfter(screen.style, parameters))
   else if (final === 'A') moveTo(screen, row - count, column)
   else if (final === 'B' || final === 'e') moveTo(screen, below, column)
   else if (final === 'C' || final === 'a') moveTo(screen, row, column + count)
@@ -164,8 +169,5 @@ function switchScreens(terminal: Terminal, parameters: string, final: string): v
   terminal.other = null
 }
 
-/** The same object for the same style: cells are compared by it. */
-function shared(screen: Screen, parameters: string) {
-  const next = styleAfter(screen.style, parameters)
-  return next.size === 0 ? PLAIN : next
-}
+/** The same object for no style: cells are compared by it. */
+const shared = (style: Style): Style => (style.size === 0 ? PLAIN : style)
