@@ -27,6 +27,19 @@ const types: pg.CustomTypesConfig = {
   }) as typeof pg.types.getTypeParser,
 }
 
+class RolledBack extends Error {
+  readonly value: unknown
+  constructor(value: unknown) {
+    super('the transaction is rolled back')
+    this.value = value
+  }
+}
+
+/** Rolls the open transaction back, which then resolves with `value`: one that it could also return. */
+export function rollback(value: unknown): never {
+  throw new RolledBack(value)
+}
+
 /** The database of a verb: every `transaction` commits completely or not at all. */
 export type Transactional = Db & { transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> }
 
@@ -35,7 +48,7 @@ export const joined = (tx: Db): Transactional => ({ query: query => tx.query(que
 
 /** The server cancels a late statement and reports it; the client stops waiting this much later, when the server reports nothing. */
 const GRACE_MS = 1_000
-const rollback: Statement = { text: 'rollback', query_timeout: GRACE_MS }
+const undo: Statement = { text: 'rollback', query_timeout: GRACE_MS }
 /** Timeout for a free or a new connection: including the rest of a request, 503 is sent within 2 s. */
 const CONNECTION_TIMEOUT_MS = 1_500
 /** Shorter than the statement timeout, so that the error names the lock. */
@@ -109,7 +122,8 @@ export class Database implements AsyncDisposable {
           await client.query({ text: 'commit' })
           return result
         } catch (error) {
-          if (!client.broken) await client.query(rollback).catch(() => {})
+          if (!client.broken) await client.query(undo).catch(() => {})
+          if (error instanceof RolledBack) return error.value as T
           throw committing ? error : markRolledBack(error)
         }
       }),

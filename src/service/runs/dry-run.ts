@@ -10,6 +10,7 @@ import { ServiceError } from '../../core/service-error.ts'
 import { listEgressOfRun } from '../../store/access/egress.ts'
 import type { RepositoryRow } from '../../store/access/repositories.ts'
 import { listSealedSecrets } from '../../store/access/secrets.ts'
+import { rollback } from '../../store/database.ts'
 import { getCheckCommands } from '../../store/pull-requests/check-commands.ts'
 import { listEnvironments } from '../../store/workspaces/environments.ts'
 import { getSetupCommands, type SetupCommandsRow } from '../../store/workspaces/setup-commands.ts'
@@ -19,15 +20,6 @@ import { getRepositoryStartups } from './startups.ts'
 import { workerState } from './worker-state.ts'
 
 type Finding = DryRun['notices'][number]
-
-/** Rolls the transaction back and carries the run out of it. */
-class Rehearsed extends Error {
-  readonly run: AgentRun
-  constructor(run: AgentRun) {
-    super('a dry run')
-    this.run = run
-  }
-}
 
 /**
  * Returns what a create would do: it plans the same and writes the same in a transaction that is rolled back, so that no row, event or
@@ -105,11 +97,8 @@ async function preparedFor(ctx: Context, repository: RepositoryRow, set_up: Setu
 
 async function rehearse(ctx: Context, input: CreateRunInput, plan: RunPlan, problems: ServiceError[]): Promise<AgentRun | null> {
   try {
-    return await ctx.db.transaction(async tx => {
-      throw new Rehearsed(await acceptRun(tx, ctx, input, plan))
-    })
+    return await ctx.db.transaction(async tx => rollback(await acceptRun(tx, ctx, input, plan)))
   } catch (error) {
-    if (error instanceof Rehearsed) return error.run
     if (!(error instanceof ServiceError)) throw error
     problems.push(error)
     return null

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Db, Transactional } from '../database.ts'
+import { type Db, rollback, type Transactional } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
 import { parseColumn } from '../json-column.ts'
 
@@ -46,9 +46,6 @@ const owned = `run as (select organization_id, id, total_logs from runs
 
 type Owned = { organization_id: number; run_id: number; epoch: number }
 
-/** Another worker owns the run: rolls the transaction back. */
-class FencedWorker extends Error {}
-
 type CheckpointSave = { base_sha: string | null; checkpoints: NewCheckpoint[]; pack: NewPack | null; max_bytes: number }
 
 /**
@@ -60,15 +57,11 @@ export async function saveCheckpoints(
   run: Owned,
   { base_sha, checkpoints, pack, max_bytes }: CheckpointSave,
 ): Promise<{ packs: number | null } | undefined> {
-  const save = async (tx: Db) => {
+  return db.transaction(async tx => {
     // Writes the bytes before locking the run: otherwise all its other writes, such as its heartbeat, would wait for them.
     const packs = await insertPack(tx, run, pack, max_bytes)
-    if (!(await insertCheckpoints(tx, run, base_sha, packs === null ? [] : checkpoints, packs ?? 0))) throw new FencedWorker()
-    return { packs }
-  }
-  return db.transaction(save).catch(error => {
-    if (error instanceof FencedWorker) return undefined
-    throw error
+    const owned = await insertCheckpoints(tx, run, base_sha, packs === null ? [] : checkpoints, packs ?? 0)
+    return owned ? { packs } : rollback(undefined)
   })
 }
 

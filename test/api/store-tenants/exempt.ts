@@ -4,6 +4,7 @@ export const without: Record<string, string> = {
   liveNotification: 'no statement: what is sent',
   storedValues: 'no statement: makes values storable',
   toolList: 'builds SQL text from constants',
+  rollback: 'no statement',
   ...{
     claimRun: 'the queue of all',
     takeExpired: 'the sweep of all',
