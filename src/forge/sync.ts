@@ -3,11 +3,10 @@ import { checkResources } from '../core/forges/forge-permissions.ts'
 import { reportsOf } from '../core/forges/remote-check.ts'
 import type { Db, Transactional } from '../store/database.ts'
 import { recordGaps } from '../store/forges/forge-gaps.ts'
-import { notifyRun } from '../store/notify.ts'
 import { listChecks, saveCheck } from '../store/pull-requests/checks.ts'
 import type { PullRequestRow } from '../store/pull-requests/pull-requests.ts'
 import { mirrorRemote, recordRemoteDraft } from '../store/pull-requests/remote-pull-requests.ts'
-import { insertEvent } from '../store/runs/events.ts'
+import { changeRun } from '../store/runs/change-run.ts'
 import { lockRun } from '../store/runs/runs.ts'
 import type { OnForge } from './forges.ts'
 import { ForgeError, type RemotePullRequest } from './port.ts'
@@ -40,8 +39,7 @@ export async function saveRemoteState(db: Transactional, pr: PullRequestRow, see
     // The run is locked first, as its worker does: otherwise the two could deadlock.
     const run = pr.run_id === null ? undefined : await lockRun(tx, pr.organization_id, pr.run_id)
     if (!(await mirrorRemote(tx, pr.organization_id, pr.id, seen)) || !run) return
-    await insertEvent(tx, pr.organization_id, run.id, 'agent_run.pull_request', { pr_number: pr.number, state: seen.state })
-    await notifyRun(tx, pr.organization_id, run.id)
+    await changeRun(tx, run, { event: { type: 'agent_run.pull_request', body: { pr_number: pr.number, state: seen.state } } })
   })
 }
 

@@ -23,12 +23,14 @@ export const JOINED = '{"event":"joined"}'
 export const SO_FAR_START = '{"event":"so_far",'
 /** A worker has claimed a run: processes that follow it report that at once. */
 export const CLAIMED = '{"event":"claimed"}'
+/** Lets the owner of a run check for control requests at once, instead of with its next heartbeat. */
+export const CONTROL = '{"event":"control"}'
 
 /** `payload`: at most 7,500 bytes of JSON after the ids: PostgreSQL refuses payloads of 8,000. */
 export type Notification = { channel: string; payload: string }
 
 /** A run may be claimed. */
-const workNotification: Notification = { channel: channels.work, payload: '' }
+export const workNotification: Notification = { channel: channels.work, payload: '' }
 
 /** The run, its entries or its events have grown. */
 export const runNotification = (organization_id: number, run_id: number): Notification => ({
@@ -66,16 +68,6 @@ export async function notifyCancelled(db: Db, call: string): Promise<void> {
 
 export async function notifyRun(db: Db, organization_id: number, run_id: number): Promise<void> {
   await notifyAll(db, [runNotification(organization_id, run_id)])
-}
-
-/** The run has changed, and may be claimed. */
-export async function notifyClaimable(db: Db, organization_id: number, run_id: number): Promise<void> {
-  await notifyAll(db, [workNotification, runNotification(organization_id, run_id)])
-}
-
-/** Lets the owner of a run check for control requests at once, instead of with its next heartbeat. */
-export async function notifyOwner(db: Db, organization_id: number, run_id: number): Promise<void> {
-  await notifyAll(db, [liveNotification(organization_id, run_id, '{"event":"control"}')])
 }
 
 /** Lets the owners of these runs publish ephemeral events for some seconds, because the runs are followed. */

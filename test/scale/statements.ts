@@ -1,6 +1,6 @@
 import type { Transactional } from '../../src/store/database.ts'
 import { claimRun } from '../../src/store/leases/claims.ts'
-import { heartbeat, listAbandoned, listOverdue, requeueExpired, takeExpired } from '../../src/store/leases/leases.ts'
+import { heartbeat, listAbandoned, listOverdue, lockExpired } from '../../src/store/leases/leases.ts'
 import { findPullRequests } from '../../src/store/pull-requests/pull-requests.ts'
 import { listEntries } from '../../src/store/runs/log-entries.ts'
 import { listExpiredRuns } from '../../src/store/runs/retention.ts'
@@ -14,7 +14,7 @@ export type Work = (db: Transactional) => Promise<unknown>
 
 const FIRST = { skip: 0, limit: 100 }
 const lease = { owner: 'a worker', seconds: 5, turn_seconds: 600 }
-const sweep = { max_losses: 3, late_seconds: 0, limit: 100, folder_id: null, owner: null }
+const sweep = { late_seconds: 0, limit: 100, folder_id: null, owner: null }
 
 /** The lists of runs, pull requests and sandboxes, with each filter, at their first page and deep inside. */
 export function lists({ organization_id: org, user_id, repository_id, runs }: Filled): Record<string, Work> {
@@ -70,8 +70,7 @@ export function routine({ organization_id: org, long_run_id, live_run_id, runs }
       const row = await heartbeat(db, { organization_id: org, run_id: live_run_id, epoch: 1, worked_ms: 0, progressed: true }, 5)
       if (row === undefined) throw new Error('the lease was not renewed')
     },
-    'sweep: expired leases': db => requeueExpired(db, sweep),
-    'sweep: expired leases that end': db => takeExpired(db, sweep),
+    'sweep: expired leases': db => lockExpired(db, sweep),
     'sweep: overdue': db => listOverdue(db, 100),
     'sweep: abandoned recordings': db => listAbandoned(db, 100),
     'sweep: lost sandboxes': db => loseSandboxes(db),

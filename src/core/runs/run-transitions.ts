@@ -42,6 +42,47 @@ export function sourcesOf(to: RunStatus): RunStatus[] {
   return (Object.keys(edges) as RunStatus[]).filter(from => edges[from].includes(to))
 }
 
+/**
+ * A change of status, with the reason for it. A run is queued because a person or an event starts a turn, because a
+ * person continues a paused one, or because its worker or sandbox was lost or its worker hands it over. A recorded
+ * session that reports again is `running` at once.
+ */
+export type Move =
+  | { to: 'queued'; because: 'new_turn' | 'continued'; deadline_seconds: number }
+  | { to: 'queued'; because: 'worker_lost' | 'sandbox_lost' | 'handed_over' }
+  | { to: 'starting'; phase: RunPhase }
+  | { to: 'running'; phase: RunPhase }
+  | { to: 'running'; because: 'session_reports' }
+  | { to: 'waiting'; because: WaitingReason | 'answered'; deadline_seconds: number }
+  | { to: 'paused'; because: StatusReason; error?: Failure; user_id?: number }
+  | { to: 'failed'; because: StatusReason; error?: Failure }
+  | { to: 'completed'; because?: StatusReason | null; result: string }
+  | { to: 'cancelling'; user_id: number }
+  | { to: 'cancelled' }
+
+/** Why a run failed or is paused, for people. */
+type Failure = { code: string; message: string }
+
+/** Throws for a move that the table of specification.md#run-status does not allow, which is a bug. */
+export function requireAllowed(from: readonly RunStatus[], move: Move): void {
+  const because = 'because' in move ? (move.because ?? null) : null
+  // Recorded runs have no worker: their sessions report that they continue.
+  if (because === 'session_reports') return
+  const by_resume = because === 'new_turn' || because === 'continued'
+  const forbidden = from.find(status => status !== move.to && !mayMove({ from: status, to: move.to, by_resume }))
+  if (forbidden) throw new Error(`a run does not move from ${forbidden} to ${move.to}`)
+  if (!isConsistent(detailOf(move))) throw new Error(`a run cannot be ${move.to} with ${because}`)
+}
+
+function detailOf(move: Move): StatusDetail {
+  const plain = { status: move.to, status_reason: null, phase: null, waiting_on: null }
+  if (move.to === 'paused' || move.to === 'failed' || move.to === 'completed') return { ...plain, status_reason: move.because ?? null }
+  if ('phase' in move) return { ...plain, phase: move.phase }
+  // An answered run keeps what it waits for until it is claimed.
+  if (move.to === 'waiting') return { ...plain, waiting_on: move.because === 'answered' ? 'user_input' : move.because }
+  return plain
+}
+
 /** The fields that refine a status. A combination that this does not allow is never written. */
 type StatusDetail = {
   status: RunStatus

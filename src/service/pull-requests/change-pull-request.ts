@@ -1,9 +1,8 @@
 import type { PullRequestState } from '../../contract/pull-requests/pull-requests.ts'
 import { insertAuditEntry } from '../../store/access/audit.ts'
 import type { Db, Transactional } from '../../store/database.ts'
-import { notifyRun } from '../../store/notify.ts'
 import type { PullRequestRow } from '../../store/pull-requests/pull-requests.ts'
-import { insertEvent } from '../../store/runs/events.ts'
+import { changeRun } from '../../store/runs/change-run.ts'
 import { updateRun } from '../../store/runs/run-changes.ts'
 import { lockRun } from '../../store/runs/runs.ts'
 import type { Context } from '../context.ts'
@@ -34,9 +33,8 @@ export async function recordPullRequestChange(
     if (!(await update(tx))) return false
     if (run) {
       await updateRun(tx, organization_id, run.id, {})
-      const event = { pr_number: number, state, ...(user_id !== null && { user_id }) }
-      await insertEvent(tx, organization_id, run.id, 'agent_run.pull_request', event)
-      await notifyRun(tx, organization_id, run.id)
+      const body = { pr_number: number, state, ...(user_id !== null && { user_id }) }
+      await changeRun(tx, run, { event: { type: 'agent_run.pull_request', body } })
     }
     if (detail)
       await insertAuditEntry(tx, {

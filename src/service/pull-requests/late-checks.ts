@@ -2,14 +2,11 @@ import { checkSettings, retriesOf } from '../../core/pull-requests/check-setting
 import { checksVerdict, isFixable } from '../../core/pull-requests/checks-verdict.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import type { Db } from '../../store/database.ts'
-import { notifyClaimable } from '../../store/notify.ts'
 import { getCheckSuiteSettings } from '../../store/pull-requests/check-suite-settings.ts'
 import { findRunsAt } from '../../store/pull-requests/check-waits.ts'
 import { listChecks } from '../../store/pull-requests/checks.ts'
-import { append } from '../../store/runs/append.ts'
-import { insertEvent } from '../../store/runs/events.ts'
+import { changeRun } from '../../store/runs/change-run.ts'
 import { findLatestEvaluation } from '../../store/runs/journal.ts'
-import { requeueRun } from '../../store/runs/run-moves.ts'
 import { lockRun } from '../../store/runs/runs.ts'
 import { userMessage } from '../../trace/entry.ts'
 import { requireQuota } from '../access/quota.ts'
@@ -45,12 +42,15 @@ async function beginTurn(
 ) {
   const run = await lockRun(tx, organization_id, id)
   if (run?.status !== 'completed' || run.banned || !(await hasQuota(tx, organization_id))) return
-  await requeueRun(tx, organization_id, id, { from: ['completed'], new_turn: true, deadline_seconds: queue_seconds })
   const text = `Checks of the pushed commit failed after the run had ended: ${names.join(', ')}.`
   const message = userMessage({ text, user_id: null, source_type: 'GITHUB_CHECK_SUITE', mode: 'prompt', images: 0 })
-  await append(tx, organization_id, id, null, { entries: [message] })
-  await insertEvent(tx, organization_id, id, 'agent_run.status', { status: 'queued' })
-  await notifyClaimable(tx, organization_id, id)
+  await changeRun(tx, run, {
+    from: ['completed'],
+    to: 'queued',
+    because: 'new_turn',
+    deadline_seconds: queue_seconds,
+    entries: [message],
+  })
 }
 
 async function hasQuota(tx: Db, organization_id: number): Promise<boolean> {

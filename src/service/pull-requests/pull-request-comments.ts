@@ -2,7 +2,6 @@ import type { CreateCommentInput, PullRequestComment, UpdateCommentInput } from 
 import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import type { Db } from '../../store/database.ts'
-import { notifyRun } from '../../store/notify.ts'
 import {
   type CommentRow,
   deleteComment,
@@ -13,7 +12,7 @@ import {
 } from '../../store/pull-requests/pull-request-comments.ts'
 import { touchPullRequest } from '../../store/pull-requests/pull-request-moves.ts'
 import type { PullRequestRow } from '../../store/pull-requests/pull-requests.ts'
-import { insertEvent } from '../../store/runs/events.ts'
+import { changeRun } from '../../store/runs/change-run.ts'
 import { lockRun } from '../../store/runs/runs.ts'
 import { audit } from '../access/audit.ts'
 import { once, type Replay } from '../access/idempotency.ts'
@@ -94,9 +93,8 @@ async function recordCommentChange(tx: Db, ctx: Context, pr: PullRequestRow, wha
   const run = pr.run_id === null ? undefined : await lockRun(tx, ctx.organization_id, pr.run_id)
   await touchPullRequest(tx, ctx.organization_id, pr.id)
   if (!run) return
-  const change = { changed: ['pull_request_comments'], pr_id: pr.id, comment_id, user_id: ctx.actor.user_id }
-  await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.updated', change)
-  await notifyRun(tx, ctx.organization_id, run.id)
+  const body = { changed: ['pull_request_comments'], pr_id: pr.id, comment_id, user_id: ctx.actor.user_id }
+  await changeRun(tx, run, { event: { type: 'agent_run.updated', body } })
 }
 
 function commentObject(row: CommentRow): PullRequestComment {

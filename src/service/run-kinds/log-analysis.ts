@@ -3,7 +3,7 @@ import type { AnalyzeLogsInput, AnalyzeManyLogsInput, LogAnalysis } from '../../
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
 import { getRepository, type RepositoryRow } from '../../store/access/repositories.ts'
-import { append } from '../../store/runs/append.ts'
+import { changeRun } from '../../store/runs/change-run.ts'
 import { listRunsToAnalyze } from '../../store/runs/log-analysis.ts'
 import { entry } from '../../trace/entry.ts'
 import type { Context } from '../context.ts'
@@ -112,7 +112,7 @@ async function accept(ctx: Context, prompt: string | null, subject: Subject): Pr
   } as const
   return ctx.db.transaction(async tx => {
     const run = await acceptRun(tx, ctx, { prompt: prompt ?? `${title}.`, title, parent_run_id: about }, plan, by_analysis)
-    await append(tx, ctx.organization_id, run.id, null, { entries: [entry(found)] })
+    await changeRun(tx, { organization_id: ctx.organization_id, id: run.id }, { entries: [entry(found)], notify: false })
     return { agent_run_id: run.id, status: run.status, message, findings, looked_at, url: run.web_url }
   })
 }

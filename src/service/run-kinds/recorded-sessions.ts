@@ -7,11 +7,9 @@ import { ServiceError } from '../../core/service-error.ts'
 import { storedText } from '../../core/text/stored-text.ts'
 import type { BackgroundRedactor } from '../../redaction/port.ts'
 import type { Db } from '../../store/database.ts'
-import { notifyRun } from '../../store/notify.ts'
-import { append, type NewEntry } from '../../store/runs/append.ts'
-import { insertEvent } from '../../store/runs/events.ts'
+import type { NewEntry } from '../../store/runs/append.ts'
+import { changeRun } from '../../store/runs/change-run.ts'
 import {
-  beginRecordedTurn,
   findSession,
   getRecording,
   insertSession,
@@ -19,7 +17,6 @@ import {
   type RecordedChange,
   saveRecording,
 } from '../../store/runs/recorded-sessions.ts'
-import { type Move, moveRun } from '../../store/runs/run-moves.ts'
 import { lockRun, type RunRow } from '../../store/runs/runs.ts'
 import { closeCalls, finalAnswer, type OpenCall, recordLog, sessionError } from '../../trace/recorded-log.ts'
 import { redactedEntry } from '../../trace/redacted-entry.ts'
@@ -45,8 +42,8 @@ export async function createSession(ctx: Context, session_id: string): Promise<R
     const known = await findSession(tx, key)
     if (known) return shown(ctx, session_id, known.run_id)
     const { run_id } = await insertSession(tx, key, { title: UNNAMED, model: UNKNOWN_MODEL })
-    await notifyRun(tx, ctx.organization_id, run_id)
-    await insertEvent(tx, ctx.organization_id, run_id, 'agent_run.created', { status: 'running' })
+    const run = { organization_id: ctx.organization_id, id: run_id }
+    await changeRun(tx, run, { event: { type: 'agent_run.created', body: { status: 'running' } } })
     return shown(ctx, session_id, run_id)
   })
 }
@@ -67,7 +64,7 @@ export async function addSessionLog(ctx: Context, session_id: string, log: Recor
     const entries = recorded.entries.slice(0, limits.session_entries - run.total_logs - 1)
     if (entries.length < recorded.entries.length)
       entries.push(sessionError(`The recording ends here: a session is recorded up to ${limits.session_entries} entries.`))
-    await appendRedacted(tx, redactor, run, entries)
+    await changeRun(tx, run, { entries: await redactedEntries(redactor, entries) })
     const prompt = run.prompt === '' && recorded.prompt !== null ? storedText(recorded.prompt.slice(0, limits.prompt_chars)) : null
     // A title that a person has set stays.
     const title = prompt !== null && run.title === UNNAMED ? titleOf(prompt) : null
@@ -82,22 +79,21 @@ export async function addSessionLog(ctx: Context, session_id: string, log: Recor
 export async function setSessionStatus(ctx: Context, session_id: string, status: SessionStatus): Promise<RecordedSession> {
   return record(ctx, session_id, async (tx, { run, calls, answer }) => {
     if (status === 'ACTIVE') {
-      if (isTerminal(run.status)) await beginTurn(tx, run)
-      await keep(tx, run, { calls, answer: isTerminal(run.status) ? '' : answer })
+      const continues = !isTerminal(run.status)
+      if (!continues) await beginTurn(tx, run)
+      await keep(tx, run, { calls, answer: continues ? answer : '' })
       return
     }
     if (isTerminal(run.status)) return
     const completed = status === 'COMPLETE'
     const message = 'The local session ended with an error.'
     const last = completed ? (answer === '' ? [] : [finalAnswer(answer)]) : [sessionError(message)]
-    const redactor = await secretsRedactor(tx, ctx, null)
-    await appendRedacted(tx, redactor, run, [...closeCalls(calls), ...last])
+    const entries = await redactedEntries(await secretsRedactor(tx, ctx, null), [...closeCalls(calls), ...last])
     await keep(tx, run, { calls: [], answer })
-    const end: Move = completed
-      ? { from: ['running'], to: 'completed', result: answer }
-      : { from: ['running'], to: 'failed', status_reason: 'agent_error', error: { code: 'agent_error', message } }
-    await moveRun(tx, run.organization_id, run.id, null, end)
-    await insertEvent(tx, run.organization_id, run.id, 'agent_run.status', { status: end.to, status_reason: end.status_reason ?? null })
+    const because = 'agent_error'
+    const from = ['running'] as const
+    if (completed) await changeRun(tx, run, { from, to: 'completed', result: answer, entries })
+    else await changeRun(tx, run, { from, to: 'failed', because, error: { code: because, message }, entries })
   })
 }
 
@@ -114,26 +110,22 @@ async function record(ctx: Context, session_id: string, report: (tx: Db, recordi
         'conflict',
         `The recording of this session was ${run.banned ? 'banned' : 'stopped'}: it accepts no more reports.`,
       )
+    const state = await getRecording(tx, ctx.organization_id, run.id)
+    let answer = state?.answer ?? ''
     if (run.status_reason === 'timeout') {
       await beginTurn(tx, run)
       run = (await lockRun(tx, ctx.organization_id, run.id)) ?? run
+      answer = ''
     }
-    const state = await getRecording(tx, ctx.organization_id, run.id)
-    await report(tx, { run, calls: state?.open_calls ?? [], answer: state?.answer ?? '' })
-    await notifyRun(tx, ctx.organization_id, run.id)
+    await report(tx, { run, calls: state?.open_calls ?? [], answer })
     return shown(ctx, session_id, run.id)
   })
 }
 
-async function beginTurn(tx: Db, { organization_id, id }: RunRow): Promise<void> {
-  if (await beginRecordedTurn(tx, organization_id, id))
-    await insertEvent(tx, organization_id, id, 'agent_run.status', { status: 'running' })
-}
+const beginTurn = (tx: Db, run: RunRow) => changeRun(tx, run, { from: ['completed', 'failed'], to: 'running', because: 'session_reports' })
 
-async function appendRedacted(tx: Db, redactor: BackgroundRedactor, run: RunRow, entries: NewEntry[]): Promise<void> {
-  const redacted = await Promise.all(entries.map(entry => redactedEntry(redactor, entry)))
-  if (redacted.length > 0) await append(tx, run.organization_id, run.id, null, { entries: redacted })
-}
+const redactedEntries = (redactor: BackgroundRedactor, entries: NewEntry[]) =>
+  Promise.all(entries.map(entry => redactedEntry(redactor, entry)))
 
 const unchanged: RecordedChange = { prompt: null, title: null, model: null, result: null }
 const keep = (tx: Db, run: RunRow, { calls, answer }: Pick<Recording, 'calls' | 'answer'>, change = unchanged) =>

@@ -1,11 +1,8 @@
 import { digestOfCall } from '../../core/runs/approved-call.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import type { Db } from '../../store/database.ts'
-import { notifyClaimable } from '../../store/notify.ts'
 import { recordApproval } from '../../store/pull-requests/approvals.ts'
-import { append } from '../../store/runs/append.ts'
-import { insertEvent } from '../../store/runs/events.ts'
-import { wakeRun } from '../../store/runs/run-moves.ts'
+import { changeRun } from '../../store/runs/change-run.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { userMessage } from '../../trace/entry.ts'
 import { audit } from '../access/audit.ts'
@@ -24,11 +21,14 @@ export async function approveWaiting(tx: Db, ctx: Context, run: RunRow, text: st
   if (expected_head_sha !== null && expected_head_sha !== head_sha)
     throw new ServiceError('conflict', `What waits for approval is ${head_sha}, not ${expected_head_sha}: review it first.`)
   const message = { text, user_id: ctx.actor.user_id, source_type: byCaller(ctx).source_type, mode: 'approve', images: 0 }
-  const appended = await append(tx, ctx.organization_id, run.id, null, { entries: [userMessage(message)] })
-  if (!appended) throw new ServiceError('conflict', 'The run changed concurrently; try again.')
-  await wakeRun(tx, ctx.organization_id, run.id, ctx.queue_seconds)
   const [action, detail] = call === null ? (['run.push_approved', { head_sha }] as const) : (['run.call_approved', { call }] as const)
   await audit(tx, ctx, action, { type: 'run', id: run.id }, detail)
-  await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.updated', { message_seq: appended.total_logs })
-  await notifyClaimable(tx, ctx.organization_id, run.id)
+  await changeRun(tx, run, {
+    from: ['waiting'],
+    to: 'waiting',
+    because: 'answered',
+    deadline_seconds: ctx.queue_seconds,
+    entries: [userMessage(message)],
+    event: { type: 'agent_run.updated' },
+  })
 }

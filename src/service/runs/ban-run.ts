@@ -1,10 +1,9 @@
 import type { AgentRun } from '../../contract/runs/runs.ts'
 import { abandonBranch } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
-import { notifyRun } from '../../store/notify.ts'
 import { detachPullRequests } from '../../store/pull-requests/pull-requests.ts'
 import { listRunsOfPullRequests, setBanned } from '../../store/runs/bans.ts'
-import { insertEvent } from '../../store/runs/events.ts'
+import { changeRun } from '../../store/runs/change-run.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'
@@ -35,9 +34,10 @@ export const removeRunFromPullRequest = (ctx: Context, run_id: number): Promise<
     const ids = runs.map(run => run.id)
     const left = await detachPullRequests(tx, ctx.organization_id, ids)
     if (left.length === 0) return
-    for (const { id, repository_id, branch } of runs) {
+    for (const run of runs) {
+      const { id, repository_id, branch } = run
       if (left.some(pr => pr.repository_id === repository_id && pr.head_branch === branch)) await abandonBranch(tx, ctx.organization_id, id)
-      await recordUpdate(tx, ctx, id, { removed_from_pull_request: true })
+      await recordUpdate(tx, ctx, run, { removed_from_pull_request: true })
       await audit(tx, ctx, 'run.removed_from_pull_request', { type: 'run', id })
     }
   })
@@ -59,14 +59,12 @@ async function withRunsOfPullRequests(
 }
 
 async function mark(tx: Db, ctx: Context, runs: RunRow[], banned: boolean): Promise<void> {
-  for (const { id } of runs) {
-    if (!(await setBanned(tx, ctx.organization_id, id, banned))) continue
-    await recordUpdate(tx, ctx, id, { banned })
-    await audit(tx, ctx, banned ? 'run.banned' : 'run.unbanned', { type: 'run', id })
+  for (const run of runs) {
+    if (!(await setBanned(tx, ctx.organization_id, run.id, banned))) continue
+    await recordUpdate(tx, ctx, run, { banned })
+    await audit(tx, ctx, banned ? 'run.banned' : 'run.unbanned', { type: 'run', id: run.id })
   }
 }
 
-async function recordUpdate(tx: Db, ctx: Context, run_id: number, change: Record<string, unknown>): Promise<void> {
-  await insertEvent(tx, ctx.organization_id, run_id, 'agent_run.updated', { ...change, user_id: ctx.actor.user_id })
-  await notifyRun(tx, ctx.organization_id, run_id)
-}
+const recordUpdate = (tx: Db, ctx: Context, run: RunRow, change: Record<string, unknown>) =>
+  changeRun(tx, run, { event: { type: 'agent_run.updated', body: { ...change, user_id: ctx.actor.user_id } } })

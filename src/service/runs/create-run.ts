@@ -10,12 +10,9 @@ import { invalid, ServiceError } from '../../core/service-error.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
 import { getRepository, holdRepository, listRepositories, type RepositoryRow, setDefaultBranch } from '../../store/access/repositories.ts'
 import type { Db } from '../../store/database.ts'
-import { notifyClaimable } from '../../store/notify.ts'
-import { append } from '../../store/runs/append.ts'
-import { insertEvent } from '../../store/runs/events.ts'
-import { insertMessage } from '../../store/runs/messages.ts'
+import { changeRun } from '../../store/runs/change-run.ts'
+import { recordTraceparent } from '../../store/runs/run-changes.ts'
 import { insertRun, type NewRun } from '../../store/runs/runs.ts'
-import { recordTraceparent } from '../../store/runs/traceparents.ts'
 import { runLink, userMessage } from '../../trace/entry.ts'
 import { requireQuota } from '../access/quota.ts'
 import type { Context, UsableModel } from '../context.ts'
@@ -124,16 +121,14 @@ export async function acceptRun(
   const entries = [firstMessage(ctx, input, plan, texts, source.source_type)]
   if (source.comment) entries.push(source.comment)
   if (parent) entries.push(runLink({ id: parent.id, web_url: traceUrl(ctx.base_url, parent.id) }, source.relation ?? 'parent'))
-  await append(tx, ctx.organization_id, id, null, { entries })
-  await insertMessage(tx, {
-    ...{ organization_id: ctx.organization_id, run_id: id, seq: 1, turn: 1, mode: 'prompt' },
-    ...{ text: texts.prompt, images: input.images ?? null, user_id: ctx.actor.user_id },
-  })
-  await notifyClaimable(tx, ctx.organization_id, id)
+  const created = { organization_id: ctx.organization_id, id }
+  const { user_id } = ctx.actor
+  const message = { turn: 1, mode: 'prompt', text: texts.prompt, images: input.images ?? null, user_id } as const
+  await changeRun(tx, created, { entries, message, notify: false })
   const run = newRunObject(await requireRun(tx, ctx.organization_id, id), ctx.base_url)
   if (parent) await linkWhileActive(tx, ctx, parent.id, { to: run, relation: source.relation ?? 'child' })
   // Last: from here on, every other create of the organization waits for this one.
-  await insertEvent(tx, ctx.organization_id, id, 'agent_run.created', { status: 'queued' })
+  await changeRun(tx, created, { event: { type: 'agent_run.created', body: { status: 'queued' } } })
   await requireQuota(tx, ctx.organization_id, 1)
   return run
 }

@@ -6,13 +6,10 @@ import { traceUrl } from '../../core/runs/trace-url.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import { getRepository, holdRepository } from '../../store/access/repositories.ts'
 import type { Db } from '../../store/database.ts'
-import { notifyRun, notifyWork } from '../../store/notify.ts'
-import { append } from '../../store/runs/append.ts'
-import { insertEvent } from '../../store/runs/events.ts'
+import { changeRun } from '../../store/runs/change-run.ts'
 import { copyConversation } from '../../store/runs/forks.ts'
-import { insertMessage } from '../../store/runs/messages.ts'
+import { recordTraceparent } from '../../store/runs/run-changes.ts'
 import { insertRun, type RunRow } from '../../store/runs/runs.ts'
-import { recordTraceparent } from '../../store/runs/traceparents.ts'
 import { copyCheckpoint } from '../../store/workspaces/checkpoint-packs.ts'
 import { runLink, userMessage } from '../../trace/entry.ts'
 import { requireQuota } from '../access/quota.ts'
@@ -64,10 +61,16 @@ export async function forkRun(ctx: Context, input: ForkRunInput): Promise<AgentR
     const message = { text: prompt, user_id: ctx.actor.user_id, source_type: 'FORK' as const, mode: 'prompt', images: 0 }
     const from = { id: parent.id, web_url: traceUrl(ctx.base_url, parent.id) }
     const { from_seq } = input
-    await append(tx, ctx.organization_id, id, null, { entries: [userMessage(message), runLink(from, 'parent', { from_seq })] })
-    const key = { organization_id: ctx.organization_id, run_id: id }
-    await insertMessage(tx, { ...key, seq: 1, turn: 1, mode: 'prompt', text: prompt, images: null, user_id: ctx.actor.user_id })
-    await notifyWork(tx)
+    const { organization_id } = ctx
+    await changeRun(
+      tx,
+      { organization_id, id },
+      {
+        entries: [userMessage(message), runLink(from, 'parent', { from_seq })],
+        message: { turn: 1, mode: 'prompt', text: prompt, images: null, user_id: ctx.actor.user_id },
+        notify: false,
+      },
+    )
     const run = await getRun(ctx, id, tx)
     await reportFork(tx, ctx, parent.id, { run, from_seq })
     return run
@@ -76,10 +79,10 @@ export async function forkRun(ctx: Context, input: ForkRunInput): Promise<AgentR
 
 /** Last: from here on, the forked run cannot write, and other creates of the organization wait. */
 async function reportFork(tx: Db, ctx: Context, parent_id: number, { run, from_seq }: { run: AgentRun; from_seq: number }): Promise<void> {
-  await linkWhileActive(tx, ctx, parent_id, { to: run, relation: 'fork', from_seq })
-  await notifyRun(tx, ctx.organization_id, run.id)
-  await insertEvent(tx, ctx.organization_id, parent_id, 'agent_run.updated', { forked_to: run.id })
-  await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.created', { status: 'queued' })
+  const event = { type: 'agent_run.updated', body: { forked_to: run.id } } as const
+  await linkWhileActive(tx, ctx, parent_id, { to: run, relation: 'fork', from_seq }, event)
+  const { organization_id } = ctx
+  await changeRun(tx, { organization_id, id: run.id }, { event: { type: 'agent_run.created', body: { status: 'queued' } } })
   await requireQuota(tx, ctx.organization_id, 1)
 }
 

@@ -2,10 +2,9 @@ import type { AgentRun } from '../../contract/runs/runs.ts'
 import { isTerminal } from '../../core/runs/run-transitions.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import type { Db } from '../../store/database.ts'
-import { notifyOwner, notifyRun } from '../../store/notify.ts'
-import { insertEvent } from '../../store/runs/events.ts'
-import { recordPause, requestPause } from '../../store/runs/pauses.ts'
-import { moveRun } from '../../store/runs/run-moves.ts'
+import { CONTROL } from '../../store/notify.ts'
+import { changeRun } from '../../store/runs/change-run.ts'
+import { requestPause } from '../../store/runs/pauses.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Context } from '../context.ts'
 import { getRun, requireConversation, requireLockedRun } from './runs.ts'
@@ -31,13 +30,11 @@ async function pause(tx: Db, ctx: Context, run: RunRow): Promise<void> {
   const user_id = ctx.actor.user_id
   if (run.status === 'starting' || run.status === 'running') {
     if (!(await requestPause(tx, ctx.organization_id, run.id, user_id))) return
-    await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.updated', { pause_requested: true, user_id })
-    await notifyOwner(tx, ctx.organization_id, run.id)
+    await changeRun(tx, run, { event: { type: 'agent_run.updated', body: { pause_requested: true, user_id } }, live: CONTROL })
   } else {
-    await recordPause(tx, ctx.organization_id, run.id, user_id)
-    await moveRun(tx, ctx.organization_id, run.id, null, { from: ['queued', 'waiting'], to: 'paused', status_reason: 'user_request' })
-    const status = { status: 'paused', status_reason: 'user_request', user_id }
-    await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.status', status)
+    const because = 'user_request'
+    const body = { status: 'paused', status_reason: because, user_id }
+    const event = { type: 'agent_run.status', body } as const
+    await changeRun(tx, run, { from: ['queued', 'waiting'], to: 'paused', because, user_id, event })
   }
-  await notifyRun(tx, ctx.organization_id, run.id)
 }

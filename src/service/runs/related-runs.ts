@@ -3,8 +3,7 @@ import type { RelatedRun } from '../../contract/runs/related-runs.ts'
 import { pageNumbers, pageWindow } from '../../core/paging.ts'
 import { isTerminal } from '../../core/runs/run-transitions.ts'
 import type { Db } from '../../store/database.ts'
-import { notifyRun } from '../../store/notify.ts'
-import { append } from '../../store/runs/append.ts'
+import { type Change, changeRun } from '../../store/runs/change-run.ts'
 import { listRuns, lockRun, type ShownRun } from '../../store/runs/runs.ts'
 import { runLink } from '../../trace/entry.ts'
 import type { Context } from '../context.ts'
@@ -34,9 +33,15 @@ type RunLink = { to: { id: number; web_url: string }; relation: 'child' | 'fork'
  * Adds a link to a run that was created from another one to the other's trace, while the other's turn is not over. Afterwards nothing is
  * appended: the last entry of a run that has ended is its answer or its error, and `GET …/related` lists them all.
  */
-export async function linkWhileActive(tx: Db, ctx: Context, run_id: number, { to, relation, from_seq }: RunLink): Promise<void> {
+export async function linkWhileActive(
+  tx: Db,
+  ctx: Context,
+  run_id: number,
+  { to, relation, from_seq }: RunLink,
+  event?: Change['event'],
+): Promise<void> {
   const run = await lockRun(tx, ctx.organization_id, run_id)
-  if (run !== undefined && !isTerminal(run.status))
-    await append(tx, ctx.organization_id, run_id, null, { entries: [runLink(to, relation, from_seq === undefined ? {} : { from_seq })] })
-  await notifyRun(tx, ctx.organization_id, run_id)
+  if (run === undefined) return
+  const entries = isTerminal(run.status) ? [] : [runLink(to, relation, from_seq === undefined ? {} : { from_seq })]
+  await changeRun(tx, run, { entries, event })
 }

@@ -5,16 +5,14 @@ import { isTerminal } from '../../core/runs/run-transitions.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import { holdRepository } from '../../store/access/repositories.ts'
 import type { Db } from '../../store/database.ts'
-import { notifyClaimable, notifyOwner } from '../../store/notify.ts'
-import { append } from '../../store/runs/append.ts'
+import { CONTROL } from '../../store/notify.ts'
+import { changeRun } from '../../store/runs/change-run.ts'
 import { setRepositoryBounds } from '../../store/runs/child-runs.ts'
-import { insertEvent } from '../../store/runs/events.ts'
-import { insertMessage, type MessageMode } from '../../store/runs/messages.ts'
+import { requestResume } from '../../store/runs/follow-ups.ts'
+import type { MessageMode } from '../../store/runs/messages.ts'
 import { withdrawPause } from '../../store/runs/pauses.ts'
-import { updateRun } from '../../store/runs/run-changes.ts'
-import { requestResume, requeueRun, wakeRun } from '../../store/runs/run-moves.ts'
+import { recordTraceparent, updateRun } from '../../store/runs/run-changes.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
-import { recordTraceparent } from '../../store/runs/traceparents.ts'
 import { userMessage } from '../../trace/entry.ts'
 import { requireQuota } from '../access/quota.ts'
 import type { Context } from '../context.ts'
@@ -59,9 +57,8 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput, source: Mes
       })
     if (ctx.actor.repository_ids !== null)
       await setRepositoryBounds(tx, ctx.organization_id, run.id, narrowed(run.repository_ids, ctx.actor.repository_ids))
-    const delivered = await deliver(tx, ctx, run, { input, source, unknown_model: model === null ? (input.model ?? '') : null })
-    await continueRun(tx, ctx, run, delivered)
-    await notifyClaimable(tx, ctx.organization_id, run.id)
+    await prepare(tx, ctx, run)
+    await deliver(tx, ctx, run, { input, source, unknown_model: model === null ? (input.model ?? '') : null })
     return getRun(ctx, run.id, tx)
   })
 }
@@ -77,45 +74,50 @@ async function requireResumable(tx: Db, ctx: Context, run: RunRow, { prompt, bud
 
 /** `unknown_model`: the requested public model name that this service does not have; the run keeps its model. */
 type FollowUp = { input: ResumeRunInput; source: MessageSource; unknown_model: string | null }
-type Delivered = { mode: MessageMode; message_seq: number }
 
-/** Appends the message to the trace, in a new turn if the run has ended, and queues it for the worker. */
-async function deliver(tx: Db, ctx: Context, run: RunRow, { input, source, unknown_model }: FollowUp): Promise<Delivered> {
+/** Records what the request changes, in addition to the message: on a run that is stopping, and on one that is about to pause. */
+async function prepare(tx: Db, ctx: Context, run: RunRow): Promise<void> {
+  const { organization_id, traceparent } = ctx
+  const stopping = run.status === 'cancelling'
+  if (stopping) await requestResume(tx, organization_id, run.id, true)
+  if (traceparent !== null && (stopping || run.status === 'paused' || isTerminal(run.status)))
+    await recordTraceparent(tx, organization_id, run.id, traceparent)
+  // A message to a run that is about to pause withdraws the pause.
+  if (run.pause_requested_at !== null) await withdrawPause(tx, organization_id, run.id)
+}
+
+/** Queues the message for the worker, in a new turn if the run has ended, and lets a run that is paused or waits continue with it. */
+async function deliver(tx: Db, ctx: Context, run: RunRow, { input, source, unknown_model }: FollowUp): Promise<void> {
   const text = await withoutSecrets(tx, ctx, run.repository_id, input.prompt)
   const instead_of = unknown_model === null ? null : await withoutSecrets(tx, ctx, run.repository_id, unknown_model)
   const finished = isTerminal(run.status)
   const mode = deliveryOf(run, input.mode ?? 'steer')
-  const turn = finished || run.status === 'cancelling' || mode === 'enqueue' ? run.turn + 1 : run.turn
   const { user_id } = ctx.actor
-  if (finished)
-    await requeueRun(tx, ctx.organization_id, run.id, { from: [run.status], new_turn: true, deadline_seconds: ctx.queue_seconds })
-  const message = {
-    ...{ text, user_id, source_type: source.source_type, mode, images: input.images?.length ?? 0 },
+  const shown = {
+    text,
+    user_id,
+    source_type: source.source_type,
+    mode,
+    images: input.images?.length ?? 0,
     ...(instead_of !== null && { model: { id: run.model, instead_of } }),
   }
-  const appended = await append(tx, ctx.organization_id, run.id, null, { entries: [source.comment ?? userMessage(message)] })
-  if (!appended) throw new ServiceError('conflict', 'The run changed concurrently; try again.')
-  await insertMessage(tx, {
-    ...{ organization_id: ctx.organization_id, run_id: run.id, seq: appended.total_logs, turn, mode, text },
-    ...{ images: input.images ?? null, user_id },
+  const turn = finished || run.status === 'cancelling' || mode === 'enqueue' ? run.turn + 1 : run.turn
+  await changeRun(tx, run, {
+    ...continued(run, ctx.queue_seconds),
+    entries: [source.comment ?? userMessage(shown)],
+    message: { turn, mode, text, images: input.images ?? null, user_id },
+    event: { type: finished || run.status === 'paused' ? 'agent_run.status' : 'agent_run.updated' },
+    live: mode === 'interrupt' ? CONTROL : undefined,
   })
-  return { mode, message_seq: appended.total_logs }
 }
 
-/** Lets a paused, waiting or stopping run continue with the message, and reports it as an event. */
-async function continueRun(tx: Db, ctx: Context, run: RunRow, { mode, message_seq }: Delivered): Promise<void> {
-  const { organization_id } = ctx
-  const finished = isTerminal(run.status)
-  const paused = run.status === 'paused'
-  const stopping = run.status === 'cancelling'
-  if (stopping) await requestResume(tx, organization_id, run.id, true)
-  if (paused) await requeueRun(tx, organization_id, run.id, { from: ['paused'], new_turn: false, deadline_seconds: ctx.queue_seconds })
-  if (ctx.traceparent !== null && (finished || stopping || paused)) await recordTraceparent(tx, organization_id, run.id, ctx.traceparent)
-  if (run.status === 'waiting') await wakeRun(tx, organization_id, run.id, ctx.queue_seconds)
-  // A message to a run that is about to pause withdraws the pause.
-  if (run.pause_requested_at !== null) await withdrawPause(tx, organization_id, run.id)
-  if (mode === 'interrupt') await notifyOwner(tx, organization_id, run.id)
-  await insertEvent(tx, organization_id, run.id, finished || paused ? 'agent_run.status' : 'agent_run.updated', { message_seq })
+/** Returns how the message moves the run. */
+function continued({ status }: RunRow, deadline_seconds: number) {
+  const from = [status]
+  if (isTerminal(status)) return { from, to: 'queued', because: 'new_turn', deadline_seconds } as const
+  if (status === 'paused') return { from, to: 'queued', because: 'continued', deadline_seconds } as const
+  if (status === 'waiting') return { from, to: 'waiting', because: 'answered', deadline_seconds } as const
+  return {}
 }
 
 /** Throws 409 when the repository was removed, which is possible only after all of its runs have ended. */

@@ -5,8 +5,7 @@ import { isRecorded } from '../../core/runs/recorded-run.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import type { StatusFilter } from '../../core/wire-profile.ts'
 import type { Db } from '../../store/database.ts'
-import { notifyRun } from '../../store/notify.ts'
-import { insertEvent } from '../../store/runs/events.ts'
+import { changeRun } from '../../store/runs/change-run.ts'
 import { updateRun as updateRunRow } from '../../store/runs/run-changes.ts'
 import { getRun as getRunRow, listRuns as listRunRows, lockRun, type ShownRun } from '../../store/runs/runs.ts'
 import type { Context } from '../context.ts'
@@ -86,8 +85,8 @@ export async function updateRun(ctx: Context, run_id: number, input: UpdateRunIn
     const { title, tags } = input
     const texts = title === undefined && tags === undefined ? {} : await withoutSecrets(tx, ctx, repository_id, { title, tags })
     await updateRunRow(tx, ctx.organization_id, run_id, { ...input, ...texts, model, budget: input.budget })
-    await insertEvent(tx, ctx.organization_id, run_id, 'agent_run.updated', { changed: Object.keys(input), user_id: ctx.actor.user_id })
-    await notifyRun(tx, ctx.organization_id, run_id)
+    const body = { changed: Object.keys(input), user_id: ctx.actor.user_id }
+    await changeRun(tx, run, { event: { type: 'agent_run.updated', body } })
     return getRun(ctx, run_id, tx)
   })
 }

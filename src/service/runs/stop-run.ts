@@ -2,10 +2,10 @@ import type { AgentRun } from '../../contract/runs/runs.ts'
 import { isRecorded } from '../../core/runs/recorded-run.ts'
 import { isTerminal, sourcesOf } from '../../core/runs/run-transitions.ts'
 import type { Db } from '../../store/database.ts'
-import { notifyOwner, notifyRun } from '../../store/notify.ts'
+import { CONTROL } from '../../store/notify.ts'
+import { changeRun } from '../../store/runs/change-run.ts'
 import { lockRunsAndLiveBelow } from '../../store/runs/child-runs.ts'
-import { insertEvent } from '../../store/runs/events.ts'
-import { moveRun, recordStop, requestResume } from '../../store/runs/run-moves.ts'
+import { requestResume } from '../../store/runs/follow-ups.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Context } from '../context.ts'
 import { getRun, runNotFound } from './runs.ts'
@@ -43,21 +43,20 @@ export async function stopLockedRuns(tx: Db, ctx: Context, runs: RunRow[]): Prom
 }
 
 async function stopOne(tx: Db, ctx: Context, run: RunRow): Promise<void> {
-  if (run.status === 'cancelling') return withdrawFollowUp(tx, ctx, run.id)
+  if (run.status === 'cancelling') return withdrawFollowUp(tx, ctx, run)
   // A run that lost its worker may have an open step, which the sweep closes first.
   const leased = !isRecorded(run) && (run.status === 'starting' || run.status === 'running' || run.recovering_since !== null)
-  await recordStop(tx, ctx.organization_id, run.id, ctx.actor.user_id)
-  await moveRun(tx, ctx.organization_id, run.id, null, { from: sourcesOf('cancelling'), to: 'cancelling' })
-  await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.status', { status: 'cancelling', user_id: ctx.actor.user_id })
-  if (!leased) {
-    await moveRun(tx, ctx.organization_id, run.id, null, { from: ['cancelling'], to: 'cancelled' })
-    await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.status', { status: 'cancelled' })
-  } else await notifyOwner(tx, ctx.organization_id, run.id)
-  await notifyRun(tx, ctx.organization_id, run.id)
+  const { user_id } = ctx.actor
+  const event = { type: 'agent_run.status', body: { status: 'cancelling', user_id } } as const
+  const live = leased ? CONTROL : undefined
+  await changeRun(tx, run, { from: sourcesOf('cancelling'), to: 'cancelling', user_id, event, live })
+  if (leased) return
+  const cancelled = { type: 'agent_run.status', body: { status: 'cancelled' } } as const
+  await changeRun(tx, run, { from: ['cancelling'], to: 'cancelled', event: cancelled })
 }
 
-async function withdrawFollowUp(tx: Db, ctx: Context, run_id: number): Promise<void> {
-  if (!(await requestResume(tx, ctx.organization_id, run_id, false))) return
-  await insertEvent(tx, ctx.organization_id, run_id, 'agent_run.updated', { follow_up_withdrawn: true, user_id: ctx.actor.user_id })
-  await notifyRun(tx, ctx.organization_id, run_id)
+async function withdrawFollowUp(tx: Db, ctx: Context, run: RunRow): Promise<void> {
+  if (!(await requestResume(tx, ctx.organization_id, run.id, false))) return
+  const body = { follow_up_withdrawn: true, user_id: ctx.actor.user_id }
+  await changeRun(tx, run, { event: { type: 'agent_run.updated', body } })
 }

@@ -1,6 +1,6 @@
-import { END_SECONDS } from '../../core/runs/lease.ts'
 import { RECORDED_OWNER } from '../../core/runs/recorded-run.ts'
 import type { Transactional } from '../database.ts'
+import { claimed, setOf } from '../runs/run-states.ts'
 import type { RunRow } from '../runs/runs.ts'
 
 /**
@@ -13,15 +13,7 @@ type Lease = { owner: string; seconds: number; turn_seconds: number; runs?: read
 const DRAIN_AFTER_SECONDS = 10
 const LIVE_WORKER_SECONDS = 10
 
-const claimed = `status = case status when 'waiting' then 'running' else 'starting' end,
-        phase = case when status = 'waiting' then 'agent' when journal_count = 0 then 'clone'
-          when exists (select 1 from journal j where j.run_id = runs.id and j.turn = runs.turn) then 'recover' else 'checkout' end,
-        waiting_on = null,
-        owner = $1, epoch = epoch + 1, runnable_at = null,
-        lease_until = case when recovering_since is null then now() + make_interval(secs => $2)
-          else least(now() + make_interval(secs => $2), deadline_at + interval '${END_SECONDS} seconds') end,
-        deadline_at = case when recovering_since is null then now() + make_interval(secs => $3) else deadline_at end,
-        started_at = coalesce(started_at, now()), updated_at = now(), last_progress_at = now()`
+const claim = setOf(claimed({ owner: '$1', lease_seconds: '$2', turn_seconds: '$3' }))
 
 // The order of an organization's queue, which is that of the index `runs_queue`: runs that recover come first, because nulls come last.
 const queue = 'recovering_since, runnable_at, id'
@@ -92,7 +84,7 @@ async function claimUnbounded(db: Transactional, lease: Lease, passed: number[])
         union all
         (select r.id, t.bounded_organization_id from turns t cross join lateral (${claimable('t.organization_id')} ${locked}) r limit 1)
         limit 1
-      ), claimed as (update runs set ${claimed} from next where runs.id = next.id and next.bounded_organization_id is null returning runs.*)
+      ), claimed as (update runs set ${claim} from next where runs.id = next.id and next.bounded_organization_id is null returning runs.*)
       select claimed.*, next.bounded_organization_id from next left join claimed on true`,
     values: [lease.owner, lease.seconds, lease.turn_seconds, passed, lease.runs ?? [], lease.only_children ?? false],
   })
@@ -117,7 +109,7 @@ async function claimBounded(
     if (locked_rows.length === 0) return 'busy'
     const { rows } = await tx.query<RunRow>({
       name: 'claim_run_of',
-      text: `update runs set ${claimed}
+      text: `update runs set ${claim}
         where id = (${claimable('$4')} and (select o.max_concurrent_runs is null or o.max_concurrent_runs >
             ${active_runs('$4')} from organizations o where o.id = $4) ${locked})
         returning *`,

@@ -1,11 +1,10 @@
 import type { RunStatus } from '../../contract/runs/runs.ts'
-import { MAX_STALLS } from '../../core/runs/after-lost-worker.ts'
 import { END_SECONDS, LEASE_SECONDS } from '../../core/runs/lease.ts'
 import { RECORDED_OWNER } from '../../core/runs/recorded-run.ts'
 import { add_to_day, today } from '../access/usage-days.ts'
 import type { Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
-import { is_stalled } from './stalls.ts'
+import { is_stalled } from '../runs/run-states.ts'
 import { ownerIsDead } from './worker-sessions.ts'
 
 /** A heartbeat without a response after this time is retried, because the lease keeps expiring. */
@@ -67,9 +66,7 @@ async function renew(db: Db, beats: readonly Beat[], lease_seconds: number, name
 /** The process that sweeps: its data folder and its name as an owner of runs; null for a process without a worker. */
 export type Sweeper = { folder_id: string | null; owner: string | null }
 /** `late_seconds`: how long ago a lease must have expired to be taken. */
-export type Sweep = Sweeper & { max_losses: number; late_seconds: number; limit: number }
-
-const valuesOf = ({ max_losses, late_seconds, limit, folder_id, owner }: Sweep) => [max_losses, late_seconds, limit, folder_id, owner]
+type Sweep = Sweeper & { late_seconds: number; limit: number }
 
 /** A run without a worker that the sweep continues or ends. */
 export type LostRun = {
@@ -94,50 +91,42 @@ const lost = `id, organization_id, status, turn, epoch, losses, stalls, sandbox,
 const of_worker = `owner is not null and owner <> '${RECORDED_OWNER}'`
 /** Expired for $2 seconds; or far in the future, because the clock of the database was set back. */
 const lease_over = `(lease_until < now() - make_interval(secs => $2) or lease_until > now() + interval '10 minutes'
-  or ${ownerIsDead(LEASE_SECONDS, '$2', '$4', '$5')})`
-/** The same rule as src/core/runs/after-lost-worker.ts. */
-const continues = `status in ('starting', 'running') and pause_requested_at is null and deadline_at >= now() and losses < $1
-  and (stalls < ${MAX_STALLS} or not (${is_stalled}))`
+  or ${ownerIsDead(LEASE_SECONDS, '$2', '$3', '$4')})`
 
 /**
- * Requeues runs whose lease expired or whose owner is dead: those without a requested stop or pause, with time left, and with fewer than
- * `max_losses` in this turn. Raises the epoch at once, so that every later write of the former owner is fenced.
+ * Locks runs whose lease expired or whose owner is dead, and recovering runs past their deadline that no worker has claimed. Until the transaction
+ * ends, the caller decides what happens to them.
  */
-export async function requeueExpired(db: Db, sweep: Sweep): Promise<LostRun[]> {
-  const { rows } = await db.query<LostRun>({
-    name: 'requeue_expired',
-    text: `update runs set status = 'queued', phase = null, owner = null, lease_until = null, epoch = epoch + 1, runnable_at = now(),
-        losses = losses + 1, stalls = stalls + stalled::int,
-        recovering_since = least(lease_until, now()), recovery_cause = 'lease_lost', updated_at = now()
-      from (select id as expired_id, ${is_stalled} as stalled from runs where ${of_worker} and ${lease_over} and ${continues}
-        order by lease_until for update skip locked limit $3) expired
-      where id = expired_id
-      returning ${lost}, stalled`,
-    values: valuesOf(sweep),
+export async function lockExpired(tx: Db, { late_seconds, limit, folder_id, owner }: Sweep): Promise<LostRun[]> {
+  const { rows } = await tx.query<LostRun>({
+    name: 'lock_expired',
+    // Two lists, because `or` of the two would read all runs.
+    text: `with expired as (
+        select ${lost}, ${is_stalled} as stalled from runs
+        where ${of_worker} and ${lease_over}
+        order by lease_until for update skip locked limit $1
+      ), overdue as (
+        select ${lost}, false as stalled from runs
+        where runnable_at is not null and recovering_since is not null and owner is null and deadline_at < now()
+        for update skip locked limit $1
+      )
+      select * from expired union all select * from overdue`,
+    values: [limit, late_seconds, folder_id, owner],
   })
   return rows
 }
 
-/**
- * Takes over runs whose lease expired or whose owner is dead and that no worker may continue, and recovering runs past their deadline. The
- * caller owns them afterwards.
- */
-export async function takeExpired(db: Db, sweep: Sweep): Promise<LostRun[]> {
-  const { rows } = await db.query<LostRun>({
-    name: 'take_expired',
-    // Joined by `union`, because `or` of the two would read all runs.
-    text: `with expired as (select id, ${is_stalled} as stalled from runs where ${of_worker} and ${lease_over} and not (${continues})
-        order by lease_until for update skip locked limit $3
-      ), overdue as (select id, false as stalled from runs where runnable_at is not null and recovering_since is not null and owner is null and deadline_at < now()
-        for update skip locked limit $3)
-      update runs set epoch = epoch + 1, owner = 'sweep', lease_until = now() + interval '10 seconds',
+/** Takes over runs that the caller has locked and that no worker may continue: it owns them afterwards. */
+export async function takeOver(tx: Db, runs: readonly LostRun[]): Promise<LostRun[]> {
+  await tx.query({
+    name: 'take_over',
+    text: `update runs set epoch = epoch + 1, owner = 'sweep', lease_until = now() + interval '10 seconds',
         stalled_epoch = case when stalled then epoch + 1 end
-      from (select id as taken_id, stalled from expired union select id, stalled from overdue) taken
-      where id = taken_id
-      returning ${lost}, stalled`,
-    values: valuesOf(sweep),
+      from unnest($1::bigint[], $2::boolean[]) as taken (taken_id, stalled)
+      where id = taken_id`,
+    values: [runs.map(({ id }) => id), runs.map(({ stalled }) => stalled)],
   })
-  return rows
+  return runs.map(run => ({ ...run, epoch: run.epoch + 1 }))
 }
 
 /** Returns runs without an owner that are past their deadline: queued or waiting. Those that wait for checks continue then. */

@@ -1,11 +1,9 @@
 import type { Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
+import { is_stalled } from '../runs/run-states.ts'
 
 /** A claim; `in_hand`: its process worked on the run when its event loop stalled. */
 type StalledClaim = { organization_id: number; run_id: number; epoch: number; in_hand: boolean }
-
-/** Returns SQL: the run was in hand when the event loop of its owner stalled, and that has not ended. */
-export const is_stalled = 'stalled_epoch is not distinct from epoch'
 
 /** Records which claims of a process were in hand when its event loop stalled. Returns the number of changed claims: one that has ended stays. */
 export async function recordStall(db: Db, claims: readonly StalledClaim[]): Promise<number> {

@@ -1,4 +1,5 @@
 import type { Db } from '../database.ts'
+import { setOf, woken } from '../runs/run-states.ts'
 
 /** Returns commits whose checks runs wait for, of all organizations: for the sweep. */
 export async function listWaitingHeads(
@@ -21,7 +22,7 @@ export async function listWaitingHeads(
 export async function wakeChecked(db: Db, deadline_seconds: number, limit: number): Promise<{ organization_id: number; id: number }[]> {
   const { rows } = await db.query<{ organization_id: number; id: number }>({
     name: 'wake_checked',
-    text: `update runs set runnable_at = now(), deadline_at = now() + make_interval(secs => $1), updated_at = now()
+    text: `update runs set ${setOf(woken('$1'))}
       where id in (select r.id from runs r where r.status = 'waiting' and r.waiting_on = 'ci' and r.runnable_at is null
         and (r.deadline_at < now()
           or exists (select from pull_requests p where p.organization_id = r.organization_id and p.repository_id = r.repository_id

@@ -2,15 +2,10 @@ import { webhookEventOf } from '../../core/webhooks/webhook-event.ts'
 import { type Db, only } from '../database.ts'
 import { insertDeliveries } from '../webhooks/webhook-deliveries.ts'
 
-type EventType =
-  | 'agent_run.created'
-  | 'agent_run.status'
-  | 'agent_run.updated'
-  | 'agent_run.pull_request'
-  | 'agent_run.limits_near'
-  | 'agent_run.deleted'
+/** Of a change of a run (`changeRun`). */
+export type EventType = 'agent_run.created' | 'agent_run.status' | 'agent_run.updated' | 'agent_run.pull_request' | 'agent_run.limits_near'
 /** `run_id` null: the run is deleted, and its id is in the body. */
-type EventRow = { seq: number; run_id: number | null; type: EventType; body: string }
+type EventRow = { seq: number; run_id: number | null; type: EventType | 'agent_run.deleted'; body: string }
 
 /**
  * Records an event of a run in the transaction of the change itself: in the order of the organization, without gaps except those of deleted
@@ -20,7 +15,7 @@ export async function insertEvent(
   db: Db,
   organization_id: number,
   run_id: number,
-  type: Exclude<EventType, 'agent_run.deleted'>,
+  type: EventType,
   body: Record<string, unknown>,
 ): Promise<number> {
   const { rows } = await db.query<{ seq: number; reported: boolean }>({

@@ -1,15 +1,29 @@
 import type { Db } from '../database.ts'
-import { notifyWork } from '../notify.ts'
-import { insertEvent } from './events.ts'
-import { requeueRun } from './run-moves.ts'
+import { changeRun, type RunKey } from './change-run.ts'
 
 /**
- * Starts the new turn of a run that was resumed after a stop. Call it in the transaction that moves the run from `cancelling` to `cancelled`, so
- * that no crash loses the follow-up.
+ * Requests a new turn for a run that is being stopped, to start after the stop. `wanted` false withdraws it and returns
+ * whether there was one.
  */
-export async function beginFollowUp(tx: Db, organization_id: number, id: number, queue_seconds: number): Promise<void> {
-  const next = { from: ['cancelled' as const], new_turn: true, deadline_seconds: queue_seconds, only: 'resume_requested' as const }
-  if (!(await requeueRun(tx, organization_id, id, next))) return
-  await insertEvent(tx, organization_id, id, 'agent_run.status', { status: 'queued' })
-  await notifyWork(tx)
+export async function requestResume(db: Db, organization_id: number, id: number, wanted: boolean): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'request_resume',
+    text: `update runs
+      set resume_requested_at = case when $3 then coalesce(resume_requested_at, now()) end,
+        updated_at = now()
+      where organization_id = $1 and id = $2
+        and status = 'cancelling'
+        and ($3 or resume_requested_at is not null)`,
+    values: [organization_id, id, wanted],
+  })
+  return rowCount === 1
+}
+
+/**
+ * Starts the new turn of a run that was resumed after a stop. Call it in the transaction that moves the run from
+ * `cancelling` to `cancelled`, so that no crash loses the follow-up.
+ */
+export async function beginFollowUp(tx: Db, run: RunKey, deadline_seconds: number): Promise<void> {
+  const only = 'resume_requested'
+  await changeRun(tx, run, { from: ['cancelled'], to: 'queued', because: 'new_turn', deadline_seconds, only })
 }

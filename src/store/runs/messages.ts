@@ -6,20 +6,11 @@ export type MessageMode = 'prompt' | 'steer' | 'enqueue' | 'interrupt' | 'answer
 /** `images`: data URLs. */
 type MessageRow = { id: number; seq: number; mode: MessageMode; text: string; images: string[]; user_id: number | null }
 
-/** Stores a message until a worker delivers it to the agent. `turn`: the first turn in which it may be delivered. */
-export async function insertMessage(
-  db: Db,
-  message: {
-    organization_id: number
-    run_id: number
-    seq: number
-    turn: number
-    mode: MessageMode
-    text: string
-    images: string[] | null
-    user_id: number
-  },
-): Promise<void> {
+/** `turn`: the first turn in which it may be delivered. `images`: data URLs. */
+export type NewMessage = { turn: number; mode: MessageMode; text: string; images: string[] | null; user_id: number }
+
+/** Stores a message until a worker delivers it to the agent: that of entry `seq`. */
+export async function insertMessage(db: Db, message: NewMessage & { organization_id: number; run_id: number; seq: number }): Promise<void> {
   await db.query({
     name: 'insert_message',
     text: `with m as (insert into messages (organization_id, run_id, seq, turn, mode, text, images, user_id) values ($1, $2, $3, $4, $5, $6, $7, $8))

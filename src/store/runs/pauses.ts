@@ -15,15 +15,6 @@ export async function requestPause(db: Db, organization_id: number, id: number, 
   return rowCount === 1
 }
 
-/** Records who paused a run without an owner. */
-export async function recordPause(db: Db, organization_id: number, id: number, user_id: number): Promise<void> {
-  await db.query({
-    name: 'record_pause',
-    text: 'update runs set pause_requested_at = now(), pause_requested_by = $3 where organization_id = $1 and id = $2',
-    values: [organization_id, id, user_id],
-  })
-}
-
 /** Withdraws a pause. Returns false when none was requested. */
 export async function withdrawPause(db: Db, organization_id: number, id: number): Promise<boolean> {
   const { rowCount } = await db.query({

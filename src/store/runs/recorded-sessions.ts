@@ -1,17 +1,14 @@
 import { z } from 'zod'
-import { MAX_SILENCE_SECONDS, RECORDED_OWNER } from '../../core/runs/recorded-run.ts'
+import { RECORDED_OWNER } from '../../core/runs/recorded-run.ts'
 import type { Db } from '../database.ts'
 import { parseColumn } from '../json-column.ts'
+import { namesOf, recording, valuesOf } from './run-states.ts'
 
 /** A session belongs to one user: the same `session_id` of another user or organization is another session. */
 type SessionKey = { organization_id: number; user_id: number; session_id: string }
 const OpenCalls = z.array(z.object({ id: z.string(), name: z.string(), input: z.unknown(), at: z.number().nullable() }))
 /** The state between reports. `open_calls`: tool calls without a result; `answer`: the newest answer of the turn. */
 type RecordingState = { open_calls: z.infer<typeof OpenCalls>; answer: string }
-
-const silence = `now() + interval '${MAX_SILENCE_SECONDS} seconds'`
-const live = `status = 'running', status_reason = null, phase = 'agent', waiting_on = null, owner = '${RECORDED_OWNER}', runnable_at = null,
-  lease_until = ${silence}, deadline_at = ${silence}`
 
 /** Serializes the creation of a session until the transaction ends. */
 export async function lockSession(db: Db, { organization_id, user_id, session_id }: SessionKey): Promise<void> {
@@ -37,9 +34,9 @@ export async function insertSession(db: Db, key: SessionKey, run: { title: strin
   const { rows } = await db.query<{ run_id: number }>({
     name: 'insert_recorded_session',
     text: `with run as (
-        insert into runs (organization_id, user_id, status, phase, source_type, agent_type, model, prompt, title, auto_create_pr, owner, lease_until,
-          deadline_at, runnable_at, started_at, cost_known)
-        values ($1, $2, 'running', 'agent', 'LOCAL', 'claude_code', $5, '', $4, false, '${RECORDED_OWNER}', ${silence}, ${silence}, null, now(), false)
+        insert into runs (organization_id, user_id, source_type, agent_type, model, prompt, title, auto_create_pr, started_at, cost_known,
+          ${namesOf(recording)})
+        values ($1, $2, 'LOCAL', 'claude_code', $5, '', $4, false, now(), false, ${valuesOf(recording)})
         returning id
       )
       insert into recorded_sessions (organization_id, user_id, session_id, run_id) select $1, $2, $3, id from run returning run_id`,
@@ -75,8 +72,8 @@ export async function saveRecording(
     name: 'save_recording',
     text: `with run as (
         update runs set prompt = coalesce($5, prompt), title = coalesce($6, title), model = coalesce($7, model), result = coalesce($8, result),
-          lease_until = case when owner = '${RECORDED_OWNER}' then ${silence} else lease_until end,
-          deadline_at = case when owner = '${RECORDED_OWNER}' then ${silence} else deadline_at end,
+          lease_until = case when owner = '${RECORDED_OWNER}' then ${recording.lease_until} else lease_until end,
+          deadline_at = case when owner = '${RECORDED_OWNER}' then ${recording.deadline_at} else deadline_at end,
           updated_at = now(), last_progress_at = now()
         where organization_id = $1 and id = $2 returning id
       )
@@ -85,19 +82,6 @@ export async function saveRecording(
       ...[organization_id, run_id, JSON.stringify(state.open_calls), state.answer],
       ...[change.prompt, change.title, change.model, change.result],
     ],
-  })
-  return rowCount === 1
-}
-
-/** Starts a new turn of a recorded run that has ended. Returns false when the run has not ended, or is not a recording. */
-export async function beginRecordedTurn(db: Db, organization_id: number, run_id: number): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: 'begin_recorded_turn',
-    text: `with session as (update recorded_sessions set answer = '' where organization_id = $1 and run_id = $2 returning run_id)
-      update runs set ${live}, turn = turn + 1, result = '', error_code = null, error_message = null, finished_at = null, archived = false,
-        turn_started_at = now(), updated_at = now(), last_progress_at = now()
-      from session where organization_id = $1 and id = session.run_id and status in ('completed', 'failed')`,
-    values: [organization_id, run_id],
   })
   return rowCount === 1
 }

@@ -7,6 +7,7 @@ import type { StatusFilter } from '../../core/wire-profile.ts'
 import { today } from '../access/usage-days.ts'
 import { type Db, only } from '../database.ts'
 import { conditionsOf, createdAfter, createdBefore, listPage } from '../list-page.ts'
+import { created, namesOf, valuesOf } from './run-states.ts'
 
 export type RunRow = {
   id: number
@@ -157,15 +158,17 @@ export type NewRun = {
   deadline_seconds: number
 }
 
+const queued_first = created('$20')
+
 /** Inserts a queued run that a worker may claim at once. */
 export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
   const { rows } = await db.query<{ id: number }>({
     name: 'insert_run',
-    text: `with run as (insert into runs (organization_id, user_id, repository_id, status, source_type, agent_type, model, prompt, title, tags, metadata,
+    text: `with run as (insert into runs (organization_id, user_id, repository_id, source_type, agent_type, model, prompt, title, tags, metadata,
         webhooks, base_ref, base_sha, auto_create_pr, parent_run_id, budget_max_cost_usd, budget_max_steps, budget_max_active_seconds,
-        budget_max_wall_seconds, deadline_at, forked_at_seq, repository_ids, reasoning_effort, tools_off, review,
+        budget_max_wall_seconds, ${namesOf(queued_first)}, forked_at_seq, repository_ids, reasoning_effort, tools_off, review,
         from_default_branch, branch_prefix)
-      values ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, now() + make_interval(secs => $20), $21, $22, $23, $24, $25,
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, ${valuesOf(queued_first)}, $21, $22, $23, $24, $25,
         $26, $27)
         returning id, organization_id, user_id, repository_id, model
       ), counted as (

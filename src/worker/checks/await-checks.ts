@@ -56,7 +56,7 @@ async function awaitChecks(to: Following): Promise<Followed> {
   const local = await localChecks(to, sha)
   const age_ms = await pushedAgo(to, sha)
   if (!(await hasChecks(to, local, age_ms))) return knownChecks(local)
-  if (!(await writer.move({ from: ['running'], to: 'running', phase: 'evaluate' }))) return { kind: 'left' }
+  if (!(await writer.change({ from: ['running'], to: 'running', phase: 'evaluate' }))) return { kind: 'left' }
   await runChecks({ ...to, head_sha: sha }, local.to_run)
   signal.throwIfAborted()
   const on_forge = await syncChecks(deps, to.base.repository, sha, async text =>

@@ -1,5 +1,5 @@
-import { CLAIMED, liveNotification, notifyAll, runNotification } from '../../store/notify.ts'
-import { insertEvent } from '../../store/runs/events.ts'
+import { CLAIMED } from '../../store/notify.ts'
+import { changeRun } from '../../store/runs/change-run.ts'
 import { lockRun, type RunRow } from '../../store/runs/runs.ts'
 import type { DatabaseDeps } from '../deps.ts'
 
@@ -11,7 +11,6 @@ export async function publishRunStarted({ db }: DatabaseDeps, { organization_id,
   await db.transaction(async tx => {
     const now = await lockRun(tx, organization_id, id)
     if (now?.epoch !== epoch || now.status !== status) return
-    await insertEvent(tx, organization_id, id, 'agent_run.status', { status })
-    await notifyAll(tx, [runNotification(organization_id, id), liveNotification(organization_id, id, CLAIMED)])
+    await changeRun(tx, now, { event: { type: 'agent_run.status', body: { status } }, live: CLAIMED })
   })
 }

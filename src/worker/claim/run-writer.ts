@@ -1,11 +1,10 @@
 import { createBackgroundRedactor } from '../../redaction/background-redactor.ts'
 import type { BackgroundRedactor, Redacted } from '../../redaction/port.ts'
 import type { Db, Transactional } from '../../store/database.ts'
-import { liveNotification, type Notification, notifyAll, notifyRun, runNotification } from '../../store/notify.ts'
+import { liveNotification, type Notification, notifyAll, runNotification } from '../../store/notify.ts'
 import { type Addition, type AppendResult, append, appendedEntries, type NewEntry, type NewRecord } from '../../store/runs/append.ts'
-import { insertEvent } from '../../store/runs/events.ts'
+import { type Change, changeRun, type RunKey } from '../../store/runs/change-run.ts'
 import type { EntryRow } from '../../store/runs/log-entries.ts'
-import { type Move, moveRun } from '../../store/runs/run-moves.ts'
 import { countedEntry, redactedEntry } from '../../trace/redacted-entry.ts'
 import { requireOwned } from './fenced-error.ts'
 import { redactedRecord } from './redacted-writes.ts'
@@ -17,6 +16,9 @@ const no_secrets = createBackgroundRedactor([])
 
 /** An addition without secrets: its parts were redacted when they were created. */
 export type RedactedAddition = Omit<Addition, 'entries' | 'records'> & { entries?: Redacted<NewEntry>[]; records?: Redacted<NewRecord>[] }
+
+/** A change of the run that this worker owns. */
+type OwnChange = Extract<Change, { from: unknown }>
 
 /** Reports canary values that the redactor has met since the last report; `where` names the text that held them. */
 export type Alarms = { report(where: string): Promise<void> }
@@ -30,6 +32,7 @@ export class RunWriter {
   readonly direct: Transactional
   readonly organization_id: number
   readonly run_id: number
+  readonly run: RunKey
   readonly epoch: number
   readonly viewers: ViewerPresence
   /** Receives the entries that were appended while there were viewers. */
@@ -46,6 +49,7 @@ export class RunWriter {
     this.direct = direct
     this.organization_id = run.organization_id
     this.run_id = run.id
+    this.run = { organization_id: run.organization_id, id: run.id }
     this.epoch = run.epoch
     this.viewers = viewers
   }
@@ -99,31 +103,19 @@ export class RunWriter {
     return redacted
   }
 
-  /** Writes entries, records and a change of status in one transaction. False: the run is no longer in `from`, and nothing was written. */
-  async move(
-    move: Move,
-    add: { entries?: NewEntry[]; records?: NewRecord[] } = {},
-    also: (tx: Db) => Promise<void> = async () => {},
-  ): Promise<boolean> {
-    const [clean, addition] = await Promise.all([this.#redactor.value(move), this.#redacted(add)])
+  /**
+   * Changes the run like `changeRun`, in one transaction with `also`. False: the run is no longer in `from`, and nothing was written.
+   */
+  async change(change: OwnChange, also: (tx: Db) => Promise<void> = async () => {}): Promise<boolean> {
+    const { entries = [], ...rest } = change
+    const [clean, addition] = await Promise.all([this.#redactor.value(rest), this.#redacted({ entries })])
     await this.reportAlarms('end')
-    return this.db
-      .transaction(async tx => {
-        await this.#write(addition, tx)
-        const moved = await moveRun(tx, this.organization_id, this.run_id, this.epoch, clean)
-        if (!moved) throw new MovedAway()
-        await insertEvent(tx, this.organization_id, this.run_id, 'agent_run.status', {
-          status: move.to,
-          status_reason: move.status_reason ?? null,
-        })
-        await also(tx)
-        await notifyRun(tx, this.organization_id, this.run_id)
-        return true
-      })
-      .catch(error => {
-        if (error instanceof MovedAway) return false
-        throw error
-      })
+    return this.db.transaction(async tx => {
+      const changed = await changeRun(tx, this.run, { ...clean, ...addition, epoch: this.epoch })
+      // A write throws if another worker owns the run.
+      await (changed ? also(tx) : this.#write({}, tx))
+      return changed
+    })
   }
 
   /** A viewer has announced itself. The first one may have read the tables before the entries that nobody was notified of. */
@@ -161,5 +153,3 @@ export class RunWriter {
     if (this.#flush) clearTimeout(this.#flush)
   }
 }
-
-class MovedAway extends Error {}

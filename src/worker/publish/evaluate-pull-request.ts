@@ -7,7 +7,7 @@ import { GitError } from '../../git/process/git-error.ts'
 import { tryMerge } from '../../git/publish/mergeable.ts'
 import { openHeldBack, recordReview } from '../../store/pull-requests/pull-request-moves.ts'
 import { findByBranch } from '../../store/pull-requests/pull-requests.ts'
-import { insertEvent } from '../../store/runs/events.ts'
+import { changeRun } from '../../store/runs/change-run.ts'
 import { entry } from '../../trace/entry.ts'
 import { latestEvaluation } from './latest-evaluation.ts'
 import type { Committed } from './publication.ts'
@@ -36,8 +36,8 @@ export async function evaluateProposed(committed: Committed): Promise<void> {
     await writer.append({ entries: [entry({ message_type: 'PR_EVALUATION', observation })] }, tx)
     await recordReview(tx, organization_id, pr.id, { head_sha: head, verdict })
     if (verdict === 'fail' || !(await openHeldBack(tx, organization_id, pr.id, head))) return
-    const event = { pr_number: pr.number, state: 'open', created: false }
-    await insertEvent(tx, organization_id, run_id, 'agent_run.pull_request', event)
+    const body = { pr_number: pr.number, state: 'open', created: false }
+    await changeRun(tx, writer.run, { event: { type: 'agent_run.pull_request', body } })
   })
 }
 

@@ -8,7 +8,7 @@ import { resolveRef } from '../../git/read/revisions.ts'
 import type { Db } from '../../store/database.ts'
 import { findByBranch, savePullRequest } from '../../store/pull-requests/pull-requests.ts'
 import { mirrorRemote, recordRemote } from '../../store/pull-requests/remote-pull-requests.ts'
-import { insertEvent } from '../../store/runs/events.ts'
+import { changeRun } from '../../store/runs/change-run.ts'
 import { entry } from '../../trace/entry.ts'
 import { proposeOnForge } from '../base/propose-on-forge.ts'
 import type { Committed } from './publication.ts'
@@ -55,8 +55,8 @@ async function recordProposed(tx: Db, committed: Committed, { wanted, remote, ch
     const observation = { pr_number: number, url, head_branch, base_branch, head_sha: head, title, files_changed, additions, deletions }
     await writer.append({ entries: [entry({ message_type: 'INITIAL_PR_GENERATION', observation })] }, tx)
   }
-  const event = { pr_number: number, state: pr.state, created: pr.created }
-  await insertEvent(tx, run.organization_id, run.id, 'agent_run.pull_request', event)
+  const body = { pr_number: number, state: pr.state, created: pr.created }
+  await changeRun(tx, run, { event: { type: 'agent_run.pull_request', body } })
   // It was closed or merged on the forge before its creation was reported here.
   const ended = remote !== null && (remote.state === 'closed' || remote.state === 'merged')
   if (ended) await mirrorRemote(tx, run.organization_id, pr.id, remote)

@@ -1,10 +1,7 @@
-import { notifyClaimable } from '../../store/notify.ts'
-import { insertEvent } from '../../store/runs/events.ts'
-import { requeueLostSandbox } from '../../store/runs/run-moves.ts'
 import { errorEntry } from '../../trace/entry.ts'
 import type { EndReason } from '../claim/end.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { DatabaseDeps, WaitDeps } from '../deps.ts'
+import type { WaitDeps } from '../deps.ts'
 
 type LostSandbox = Extract<EndReason, { kind: 'sandbox_lost' }>
 type Killed = Extract<EndReason, { kind: 'killed' }>
@@ -18,29 +15,20 @@ const maxRecoveries = ({ max_losses }: Pick<WaitDeps, 'max_losses'>) => Math.min
  * Requeues a run whose sandbox ended, or whose git or agent was killed, as after a lost worker: the next worker closes what is open in the journal
  * and continues from the last checkpoint. False: the run must end, because it ran out of memory, lost too much, or a person stops or pauses it.
  */
-export async function recoverLost(
-  deps: DatabaseDeps & Pick<WaitDeps, 'max_losses'>,
-  writer: RunWriter,
-  lost: LostSandbox | Killed,
-): Promise<boolean> {
+export async function recoverLost(deps: Pick<WaitDeps, 'max_losses'>, writer: RunWriter, lost: LostSandbox | Killed): Promise<boolean> {
   if (lost.kind === 'sandbox_lost' && lost.out_of_memory) return false
   const message = `${lost.message} The run continues in a new sandbox from its last checkpoint.`
   const code = lost.kind === 'killed' ? lost.code : lost.kind
   const entries = [errorEntry({ code, message, retryable: true, phase: 'sandbox' })]
-  const recovered = deps.db.transaction(async tx => {
-    await writer.append({ entries }, tx)
-    if (!(await requeueLostSandbox(tx, writer.organization_id, writer.run_id, writer.epoch, maxRecoveries(deps)))) throw new NotRecovered()
-    await insertEvent(tx, writer.organization_id, writer.run_id, 'agent_run.status', { status: 'queued' })
-    await notifyClaimable(tx, writer.organization_id, writer.run_id)
-    return true
-  })
-  return recovered.catch(error => {
-    if (error instanceof NotRecovered) return false
-    throw error
+  return writer.change({
+    from: ['starting', 'running'],
+    to: 'queued',
+    because: 'sandbox_lost',
+    only: 'not_pausing',
+    losses_below: maxRecoveries(deps),
+    entries,
   })
 }
-
-class NotRecovered extends Error {}
 
 /** Returns why a run is not recovered once more. */
 export const whyNotContinued = (deps: Pick<WaitDeps, 'max_losses'>): string =>

@@ -63,7 +63,7 @@ const SHOWN_CHARS = 1_000
 /** Runs the commands in sequence in a sandbox of their own, which ends with all that they started. Each is an entry of the trace. */
 export async function runSetup(to: RunSetupInput): Promise<SetupFailure[]> {
   const { deps, writer, live, run, files_of, shown, started } = to
-  await writer.move({ from: ['starting'], to: 'starting', phase: 'setup' })
+  await writer.change({ from: ['starting'], to: 'starting', phase: 'setup' })
   const own = await variablesOf(to)
   await using stack = new AsyncDisposableStack()
   const purpose = files_of === 'repository' ? 'setup' : 'agent'

@@ -6,23 +6,13 @@ import { deleteOldKeys } from '../../store/access/idempotency-keys.ts'
 import { deleteOldInvitations } from '../../store/access/invitations.ts'
 import { deleteIdleWindows } from '../../store/access/rate-windows.ts'
 import { deleteExpiredTokens } from '../../store/access/token-access.ts'
-import {
-  type LostRun,
-  listAbandoned,
-  listOverdue,
-  requeueExpired,
-  type Sweep,
-  type Sweeper,
-  takeExpired,
-} from '../../store/leases/leases.ts'
+import { type LostRun, listAbandoned, listOverdue, lockExpired, type Sweeper, takeOver } from '../../store/leases/leases.ts'
 import { deleteSilentWorkers } from '../../store/leases/workers.ts'
-import { notifyRun, notifyWork } from '../../store/notify.ts'
+import { notifyAll, runNotification, workNotification } from '../../store/notify.ts'
 import { wakeChecked } from '../../store/pull-requests/check-waits.ts'
-import { append } from '../../store/runs/append.ts'
+import { type Change, changeRun } from '../../store/runs/change-run.ts'
 import { forgetLeftoverWorkspace, listLeftoverWorkspaces } from '../../store/runs/deletions.ts'
-import { insertEvent } from '../../store/runs/events.ts'
 import { beginFollowUp } from '../../store/runs/follow-ups.ts'
-import { type Move, moveRun } from '../../store/runs/run-moves.ts'
 import { tryAcquireTick } from '../../store/runs/ticks.ts'
 import { loseSandboxes } from '../../store/workspaces/sandboxes.ts'
 import { errorEntry } from '../../trace/entry.ts'
@@ -37,6 +27,7 @@ const continued_alone = {
   message: 'The service stopped responding while it worked on this run. The run is continued once, without other runs beside it.',
   retryable: true,
 }
+const ACTIVE = ['starting', 'running'] as const
 /** A little less than the interval, so that one process sweeps each time. */
 const TURN_SECONDS = 0.9
 const BATCH = 50
@@ -69,18 +60,15 @@ export async function sweepInTurn(deps: SweepDeps): Promise<void> {
  * reached a deadline without a worker.
  */
 export async function sweepRuns(deps: SweepDeps): Promise<void> {
-  const { max_losses, folder_id, owner } = deps
-  const sweep = { max_losses, late_seconds: deps.driver === null ? LEFT_TO_WORKERS_SECONDS : 0, limit: BATCH, folder_id, owner }
-  const orphans = await requeueOrphans(deps, sweep)
+  const { requeued, taken } = await recoverExpired(deps)
   await wakeWaiting(deps)
-  const expired = await takeExpired(deps.db, sweep)
-  if (orphans.length + expired.length > 0) deps.telemetry.leasesExpired(orphans.length + expired.length)
+  if (requeued.length + taken.length > 0) deps.telemetry.leasesExpired(requeued.length + taken.length)
   // Read before any end starts: the rejection of a promise that is not awaited yet would be unhandled.
   const late = await listOverdue(deps.db, BATCH)
   const silent = await listAbandoned(deps.db, BATCH)
   const ended = await Promise.allSettled([
-    ...orphans.map(run => endSandbox(deps, run)),
-    ...expired.map(run => endLost(deps, run)),
+    ...requeued.map(run => endSandbox(deps, run)),
+    ...taken.map(run => endLost(deps, run)),
     ...late.map(run => end(deps, run, overdue(run))),
     ...silent.map(run => end(deps, run, abandoned)),
   ])
@@ -89,25 +77,28 @@ export async function sweepRuns(deps: SweepDeps): Promise<void> {
   if (failed) throw failed.reason
 }
 
-async function requeueOrphans(deps: SweepDeps, sweep: Sweep): Promise<LostRun[]> {
+/** Requeues runs of lost workers for the next one, and takes over those that no worker may continue, to end them. */
+async function recoverExpired(deps: SweepDeps): Promise<{ requeued: LostRun[]; taken: LostRun[] }> {
+  const { folder_id, owner, max_losses } = deps
+  const sweep = { late_seconds: deps.driver === null ? LEFT_TO_WORKERS_SECONDS : 0, limit: BATCH, folder_id, owner }
   return deps.db.transaction(async tx => {
-    const orphans = await requeueExpired(tx, sweep)
-    for (const { organization_id, id, status, stalled } of orphans) {
-      await insertEvent(tx, organization_id, id, 'agent_run.status', { status: 'queued' })
-      await notifyRun(tx, organization_id, id)
-      if (stalled) await append(tx, organization_id, id, null, { entries: [errorEntry({ ...continued_alone, phase: status })] })
-      deps.log('info', 'a worker is lost: another one continues its run', { run_id: id, stalled })
+    const expired = await lockExpired(tx, sweep)
+    const requeued = expired.filter(run => afterLoss(run, max_losses) === 'queued')
+    const others = expired.filter(run => !requeued.includes(run))
+    const taken = others.length > 0 ? await takeOver(tx, others) : []
+    for (const run of requeued) {
+      const entries = run.stalled ? [errorEntry({ ...continued_alone, phase: 'queued' })] : []
+      await changeRun(tx, run, { from: ACTIVE, to: 'queued', because: 'worker_lost', entries })
+      deps.log('info', 'a worker is lost: another one continues its run', { run_id: run.id, stalled: run.stalled })
     }
-    if (orphans.length > 0) await notifyWork(tx)
-    return orphans
+    return { requeued, taken }
   })
 }
 
 /** Requeues runs whose checks have ended: the process that recorded the last one may have died before it did. */
 async function wakeWaiting(deps: SweepDeps): Promise<void> {
   const woken = await wakeChecked(deps.db, deps.queue_seconds, BATCH)
-  for (const { organization_id, id } of woken) await notifyRun(deps.db, organization_id, id)
-  if (woken.length > 0) await notifyWork(deps.db)
+  if (woken.length > 0) await notifyAll(deps.db, [workNotification, ...woken.map(run => runNotification(run.organization_id, run.id))])
 }
 
 /** A frozen worker cannot end its sandbox; another process on its machine can. */
@@ -131,66 +122,51 @@ async function endLost(deps: SweepDeps, run: LostRun): Promise<void> {
   await end(deps, run, endOf(run, deps.max_losses), tool_name)
 }
 
-function endOf(run: LostRun, max_losses: number): Move {
+/** A move that ends a run, or pauses it. */
+type EndMove = Extract<Change, { from: unknown; to: 'paused' | 'failed' | 'cancelled' }>
+
+function endOf(run: LostRun, max_losses: number): EndMove {
   const end = afterLoss(run, max_losses)
   if (end === 'cancelled') return { from: ['cancelling'], to: 'cancelled' }
-  if (end === 'paused') return { from: [run.status], to: 'paused', status_reason: 'user_request', only: 'pausing' }
-  if (end === 'stalled') return stalledAgain(run)
-  return end === 'timeout' ? overdue(run) : lost(run)
+  if (end === 'paused') return { from: [run.status], to: 'paused', because: 'user_request', only: 'pausing' }
+  if (end === 'timeout') return overdue(run)
+  const error = end === 'stalled' ? stalled_again : lost
+  return { from: [run.status], to: 'failed', because: error.code, error }
 }
 
-const lost = (run: LostRun): Move => ({
-  from: [run.status],
-  to: 'failed',
-  status_reason: 'lost',
-  error: {
-    code: 'lost',
-    message: 'Too many workers died while they had this run. Its files and its conversation are kept: resume the run to continue.',
-  },
-})
-const stalledAgain = (run: LostRun): Move => ({
-  from: [run.status],
-  to: 'failed',
-  status_reason: 'worker_stalled',
-  error: {
-    code: 'worker_stalled',
-    message:
-      'The service stopped responding twice while it worked on this run, the second time without other runs beside it. Its files and its conversation are kept: resume the run with other instructions.',
-  },
-})
-const overdue = (run: LostRun): Move => ({
+const lost = {
+  code: 'lost',
+  message: 'Too many workers died while they had this run. Its files and its conversation are kept: resume the run to continue.',
+} as const
+const stalled_again = {
+  code: 'worker_stalled',
+  message:
+    'The service stopped responding twice while it worked on this run, the second time without other runs beside it. Its files and its conversation are kept: resume the run with other instructions.',
+} as const
+const overdue = (run: LostRun): EndMove => ({
   from: [run.status],
   only: 'overdue',
   to: 'failed',
-  status_reason: 'timeout',
+  because: 'timeout',
   error: deadlineError(run.status),
 })
-const abandoned: Move = {
+const abandoned: EndMove = {
   from: ['running'],
   only: 'overdue',
   to: 'failed',
-  status_reason: 'timeout',
+  because: 'timeout',
   error: { code: 'session_silent', message: 'The recorded session reported nothing for an hour. Its next report continues the recording.' },
 }
 
 /** Writes nothing if the run has moved meanwhile, by another sweep or a request. */
-async function end(deps: SweepDeps, run: LostRun, move: Move, tool_name: string | null = null): Promise<void> {
-  const ended = deps.db.transaction(async tx => {
-    if (move.error) {
-      const entries = [errorEntry({ ...move.error, retryable: true, phase: run.status }, tool_name)]
-      await append(tx, run.organization_id, run.id, null, { entries })
-    }
-    if (!(await moveRun(tx, run.organization_id, run.id, null, move))) throw new MovedMeanwhile()
-    await insertEvent(tx, run.organization_id, run.id, 'agent_run.status', { status: move.to, status_reason: move.status_reason ?? null })
-    if (move.to === 'cancelled') await beginFollowUp(tx, run.organization_id, run.id, deps.queue_seconds)
-    await notifyRun(tx, run.organization_id, run.id)
-  })
-  await ended.catch(error => {
-    if (!(error instanceof MovedMeanwhile)) throw error
+async function end(deps: SweepDeps, run: LostRun, move: EndMove, tool_name: string | null = null): Promise<void> {
+  const error = move.to === 'failed' ? move.error : undefined
+  const entries = error ? [errorEntry({ ...error, retryable: true, phase: run.status }, tool_name)] : []
+  await deps.db.transaction(async tx => {
+    const ended = await changeRun(tx, run, { ...move, entries })
+    if (ended && move.to === 'cancelled') await beginFollowUp(tx, run, deps.queue_seconds)
   })
 }
-
-class MovedMeanwhile extends Error {}
 
 /** Removes workspaces of deleted runs, expired tokens and invitations, stored responses and idle rate windows. */
 export async function sweepLeftovers(deps: DatabaseDeps & Pick<ProcessDeps, 'folder_id'> & Pick<HostFolderDeps, 'users'>): Promise<void> {

@@ -86,7 +86,7 @@ async function runRounds(turn: AgentTurn, loop: AgentLoop, begun: { conversation
     const outcome: LoopOutcome = await loop.run(round.conversation)
     const end = await endOfLoop(turn, round, outcome)
     if (end !== 'sent_back' && end !== 'interrupted') return end
-    if (!(await writer.move({ from: ['running'], to: 'running', phase: 'agent' }))) return endOfControl(control)
+    if (!(await writer.change({ from: ['running'], to: 'running', phase: 'agent' }))) return endOfControl(control)
     round = { ...round, ...(await nextState(turn, round.run, end)) }
   }
 }

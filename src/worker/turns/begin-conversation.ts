@@ -54,7 +54,7 @@ export async function beginConversation(turn: AgentTurn): Promise<Begun | null> 
   const { deps, writer, run, base, setup, program } = turn
   // Files that must be restored or set up first are a part of the start, and shown as such.
   const files_first = mustRestore(deps, run) || mustSetUp(deps, run, setup, program)
-  const begin = async () => run.status !== 'starting' || writer.move({ from: ['starting'], to: 'running', phase: 'agent' })
+  const begin = async () => run.status !== 'starting' || writer.change({ from: ['starting'], to: 'running', phase: 'agent' })
   const [instructions, records, started] = await Promise.all([
     readInstructions(deps, writer, run, base),
     isFirstClaim(run) ? [] : readJournal(writer),

@@ -39,7 +39,7 @@ export async function endOfLoop(turn: AgentTurn, round: Round, outcome: LoopOutc
   const answer = { text: text === '' ? NO_LAST_MESSAGE : text, thought: outcome.thought }
   const facts = await factsOfAgent(turn, { answered: text !== '' })
   if (base === null) return completedTurn(answer, facts)
-  if (!(await writer.move({ from: ['running'], to: 'running', phase: 'push' }))) return endOfControl(control)
+  if (!(await writer.change({ from: ['running'], to: 'running', phase: 'push' }))) return endOfControl(control)
   const work = { deps: { ...deps, sendQuestion }, writer, control, run, base, sandbox }
   const published = await publish({ ...work, answer: answer.text, sent_back: conversation.sent_back })
   if (control.signal.aborted) return endOfControl(control)

@@ -1,11 +1,10 @@
 import { rebuildConversation } from '../../agent/conversation.ts'
 import type { StatusReason } from '../../contract/runs/runs.ts'
-import { notifyRun, notifyWork } from '../../store/notify.ts'
+import { rollback } from '../../store/database.ts'
 import { requestApproval } from '../../store/pull-requests/approvals.ts'
-import { insertEvent } from '../../store/runs/events.ts'
+import { changeRun } from '../../store/runs/change-run.ts'
 import { beginFollowUp } from '../../store/runs/follow-ups.ts'
 import { postponeMessages } from '../../store/runs/messages.ts'
-import { handOverRun, type Move, requeueRun } from '../../store/runs/run-moves.ts'
 import { getRun, type RunRow } from '../../store/runs/runs.ts'
 import { entry, errorEntry } from '../../trace/entry.ts'
 import type { End, Waiting } from '../claim/end.ts'
@@ -15,6 +14,8 @@ import { recoverLost, whyNotContinued, whyPaused } from '../sandbox/lost-sandbox
 import { chargeLostCalls, closeOpenCalls, estimateLostCalls, readJournal } from './recovered-conversation.ts'
 
 type Deps = DatabaseDeps & WaitDeps
+
+const ACTIVE = ['starting', 'running'] as const
 
 /** Failures that may not recur when the run is resumed. */
 const RETRYABLE: StatusReason[] = ['model_unavailable', 'git_unavailable', 'timeout', 'lost']
@@ -34,16 +35,13 @@ export async function endTurn(deps: Deps, writer: RunWriter, run: RunRow, end: E
 
 /** Ends the run as failed without its last entries and open calls: for a turn whose trace or journal cannot be written. */
 export async function endWithStatus(deps: Deps, writer: RunWriter, end: Extract<End, { kind: 'failed' }>): Promise<void> {
-  const { reason: status_reason, code, message } = end
-  const move = { from: ['starting', 'running'], to: 'failed', status_reason, error: { code, message } } satisfies Move
-  if (!(await writer.move(move))) await settleStop(deps, writer)
+  const { reason: because, code, message } = end
+  if (!(await writer.change({ from: ACTIVE, to: 'failed', because, error: { code, message } }))) await settleStop(deps, writer)
 }
 
 /** Cancels the run; a follow-up message that arrived meanwhile starts the next turn. */
 const settleStop = (deps: Deps, writer: RunWriter): Promise<boolean> =>
-  writer.move({ from: ['cancelling'], to: 'cancelled' }, {}, tx =>
-    beginFollowUp(tx, writer.organization_id, writer.run_id, deps.queue_seconds),
-  )
+  writer.change({ from: ['cancelling'], to: 'cancelled' }, tx => beginFollowUp(tx, writer.run, deps.queue_seconds))
 
 async function writeEnd(
   deps: Deps,
@@ -52,19 +50,18 @@ async function writeEnd(
   end: Exclude<End, { kind: 'stop' | 'lost' | 'shutdown' }>,
   running_tool: string | null,
 ): Promise<boolean> {
-  const from = ['starting', 'running'] as const
   if (end.kind === 'waiting') {
     return (await pauseIfRequested(writer)) || waitForPerson(writer, end, deps.answer_seconds)
   }
   if (end.kind === 'waiting_for_checks') {
     const deadline_seconds = end.seconds
-    return (await pauseIfRequested(writer)) || writer.move({ from: ['running'], to: 'waiting', waiting_on: 'ci', deadline_seconds })
+    return (await pauseIfRequested(writer)) || writer.change({ from: ['running'], to: 'waiting', because: 'ci', deadline_seconds })
   }
   if (end.kind === 'paused' && end.reason === 'budget') return pauseForBudget(deps, writer, run, end.message)
   if (end.kind === 'paused' || end.kind === 'sandbox_lost') {
-    const status_reason = end.kind === 'paused' ? end.reason : end.kind
+    const because = end.kind === 'paused' ? end.reason : end.kind
     const message = end.kind === 'paused' ? end.message : `${end.message} ${whyPaused(deps, end)}`
-    return writer.move({ from: [...from], to: 'paused', status_reason, error: { code: status_reason, message } })
+    return writer.change({ from: ACTIVE, to: 'paused', because, error: { code: because, message } })
   }
   if (end.kind === 'killed') {
     const message = `${end.message} ${whyNotContinued(deps)}`
@@ -72,12 +69,10 @@ async function writeEnd(
   }
   if (end.kind === 'failed') return writeFailure(writer, end, running_tool)
   const entries = [entry({ message_type: 'FINAL_ANSWER', thought: end.thought, observation: end.text })]
-  return writer.move({ from: ['running'], to: 'completed', status_reason: end.reason, result: end.text }, { entries }, async tx => {
+  return writer.change({ from: ['running'], to: 'completed', because: end.reason, result: end.text, entries }, async tx => {
     // A message that arrived too late for this turn starts the next one.
     if (!(await postponeMessages(tx, run.organization_id, run.id))) return
-    await requeueRun(tx, run.organization_id, run.id, { from: ['completed'], new_turn: true, deadline_seconds: deps.queue_seconds })
-    await insertEvent(tx, run.organization_id, run.id, 'agent_run.status', { status: 'queued' })
-    await notifyWork(tx)
+    await changeRun(tx, writer.run, { from: ['completed'], to: 'queued', because: 'new_turn', deadline_seconds: deps.queue_seconds })
   })
 }
 
@@ -87,12 +82,12 @@ function writeFailure(
   running_tool: string | null,
 ): Promise<boolean> {
   const entries = [errorEntry({ code, message, retryable: RETRYABLE.includes(reason), phase }, tool_name ?? running_tool)]
-  return writer.move({ from: ['starting', 'running'], to: 'failed', status_reason: reason, error: { code, message } }, { entries })
+  return writer.change({ from: ACTIVE, to: 'failed', because: reason, error: { code, message }, entries })
 }
 
 function waitForPerson(writer: RunWriter, { approval_of }: Waiting, deadline_seconds: number): Promise<boolean> {
-  const waiting_on = approval_of === null ? 'user_input' : 'tool_approval'
-  return writer.move({ from: ['running'], to: 'waiting', waiting_on, deadline_seconds }, {}, async tx => {
+  const because = approval_of === null ? 'user_input' : 'tool_approval'
+  return writer.change({ from: ['running'], to: 'waiting', because, deadline_seconds }, async tx => {
     if (approval_of !== null) await requestApproval(tx, writer.organization_id, writer.run_id, approval_of)
   })
 }
@@ -112,36 +107,23 @@ async function pauseForBudget(deps: Deps, writer: RunWriter, run: RunRow, messag
   const advanced = (await getRun(deps.db, run.organization_id, run.id))?.steps !== run.steps
   const entries = advanced ? [] : [errorEntry({ ...error, retryable: true, phase: 'agent' })]
   let changed = false
-  const paused = await writer
-    .move({ from: ['starting', 'running'], to: 'paused', status_reason: 'budget', error }, { entries }, async tx => {
-      const now = await getRun(tx, run.organization_id, run.id)
-      changed = now !== undefined && (now.pending_messages > 0 || budgetOf(now) !== budgetOf(run))
-      if (changed) throw new Changed()
-    })
-    .catch(error => {
-      if (!(error instanceof Changed)) throw error
-      return false
-    })
+  const paused = await writer.change({ from: ACTIVE, to: 'paused', because: 'budget', error, entries }, async tx => {
+    const now = await getRun(tx, run.organization_id, run.id)
+    changed = now !== undefined && (now.pending_messages > 0 || budgetOf(now) !== budgetOf(run))
+    if (changed) rollback(false)
+  })
   if (changed) await handOver(deps, writer)
   return paused || changed
 }
-
-class Changed extends Error {}
 
 const budgetOf = (run: RunRow) =>
   JSON.stringify([run.budget_max_cost_usd, run.budget_max_steps, run.budget_max_active_seconds, run.budget_max_wall_seconds])
 
 /** False: no pause is requested. */
-const pauseIfRequested = (writer: RunWriter) =>
-  writer.move({ from: ['starting', 'running'], to: 'paused', status_reason: 'user_request', only: 'pausing' })
+const pauseIfRequested = (writer: RunWriter) => writer.change({ from: ACTIVE, to: 'paused', because: 'user_request', only: 'pausing' })
 
 /** Requeues the run for the shutdown of this worker; the next one continues from the journal. */
 async function handOver(deps: Deps, writer: RunWriter): Promise<void> {
-  const handed = await deps.db.transaction(async tx => {
-    if (!(await handOverRun(tx, writer.organization_id, writer.run_id, writer.epoch))) return false
-    await insertEvent(tx, writer.organization_id, writer.run_id, 'agent_run.status', { status: 'queued' })
-    await notifyRun(tx, writer.organization_id, writer.run_id)
-    return true
-  })
+  const handed = await writer.change({ from: ACTIVE, to: 'queued', because: 'handed_over', only: 'not_pausing' })
   if (!handed && !(await pauseIfRequested(writer))) await settleStop(deps, writer)
 }

@@ -5,9 +5,8 @@ import { countedTokens } from '../../core/runs/budget/budget-check.ts'
 import type { ModelMessage, ModelResponse, ToolCall } from '../../model/port.ts'
 import { composed, type Redacted } from '../../redaction/port.ts'
 import { joined, type Transactional } from '../../store/database.ts'
-import { notifyRun } from '../../store/notify.ts'
 import type { Addition, AppendResult, NewRecord, UsageDelta } from '../../store/runs/append.ts'
-import { insertEvent } from '../../store/runs/events.ts'
+import { changeRun } from '../../store/runs/change-run.ts'
 import { takeMessages } from '../../store/runs/messages.ts'
 import type { FilesAfter } from '../../store/workspaces/checkpoints.ts'
 import { toolEntries } from '../../trace/agent-entries.ts'
@@ -176,8 +175,7 @@ async function withLimitNotice<T>(
   const limits = notice.limits
   const result = await writer.db.transaction(async tx => {
     const written = await write(joined(tx))
-    await insertEvent(tx, writer.organization_id, writer.run_id, 'agent_run.limits_near', { limits })
-    await notifyRun(tx, writer.organization_id, writer.run_id)
+    await changeRun(tx, writer.run, { event: { type: 'agent_run.limits_near', body: { limits } } })
     return written
   })
   live.limitsNear(limits)

@@ -35,7 +35,7 @@ export async function setupTurn(of: TurnOf): Promise<End> {
   if (base === null) throw new StartError('setup_failed', 'no_repository', 'There is no repository to set up.', 'setup')
   await deliverMessages(writer)
   if (run.recovering_since !== null) await recordRecovery(writer, run, rebuildConversation(await readJournal(writer), run.turn))
-  if (run.status === 'starting' && !(await writer.move({ from: ['starting'], to: 'starting', phase: 'setup' })))
+  if (run.status === 'starting' && !(await writer.change({ from: ['starting'], to: 'starting', phase: 'setup' })))
     return endOfControl(control)
 
   const started = (identities: Identities) => recordSandboxes(deps, writer, null, identities)
@@ -53,7 +53,8 @@ export async function setupTurn(of: TurnOf): Promise<End> {
   })
   const found = await findSetup(proposal, missing, runner, tooOldText(proposal.tools, toolchain))
   if (control.signal.aborted) return endOfControl(control)
-  if (run.status === 'starting' && !(await writer.move({ from: ['starting'], to: 'running', phase: 'agent' }))) return endOfControl(control)
+  if (run.status === 'starting' && !(await writer.change({ from: ['starting'], to: 'running', phase: 'agent' })))
+    return endOfControl(control)
   const result = await resultOf(of, { found, proposed, variables, seq: total_logs, began })
   // The text is JSON, which names why nothing was proved.
   const { reason } = completionOf({ setup_verified: found.verified })

@@ -130,12 +130,11 @@ test('the same calls reach our objects: only the organization prevented the othe
     'append',
     'updateRun',
     'heartbeat',
-    ...['saveArtifact', 'beginRecordedTurn', 'saveRecording'],
+    ...['saveArtifact', 'saveRecording'],
     'saveChange',
     'saveCheck',
     'recordWorkspace',
     'recordPush',
-    'recordStop',
     'setBanned',
     'forgetLeftoverWorkspace',
     'deleteFirstEntries',
@@ -151,7 +150,7 @@ test('the same calls reach our objects: only the organization prevented the othe
   ]
   // Its writes are excluded from the contents, because polls of the service write it too.
   expect(await reaches.recordSeenUntil?.(app.db, app.org_id)).toBe(true)
-  for (const name of [...writers, 'moveRun', 'requeueRun', 'setRole', 'revokeTokensOf', 'deleteMembership']) {
+  for (const name of [...writers, 'changeRun', 'setRole', 'revokeTokensOf', 'deleteMembership']) {
     const before = await contentsNow(app)
     await reaches[name]?.(app.db, app.org_id)
     expect({ name, changed: JSON.stringify(await contentsNow(app)) !== JSON.stringify(before) }).toEqual({ name, changed: true })

@@ -151,7 +151,7 @@ const steps = {
       if (to === 'completed')
         await append(app.db, tenant.org_id, id, null, { entries: [entry({ message_type: 'FINAL_ANSWER', observation: 'done' })] })
       await putRun(app, id, to)
-      if (to === 'cancelled') await app.db.transaction(tx => beginFollowUp(tx, tenant.org_id, id, 3_600))
+      if (to === 'cancelled') await app.db.transaction(tx => beginFollowUp(tx, { organization_id: tenant.org_id, id }, 3_600))
       model.runs.set(id, moved(run, to))
     },
   /** A finished turn's pull request. */

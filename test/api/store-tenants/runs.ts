@@ -6,6 +6,7 @@ import { recordStall } from '../../../src/store/leases/stalls.ts'
 import { recordApproval, requestApproval, takeApproval } from '../../../src/store/pull-requests/approvals.ts'
 import { append } from '../../../src/store/runs/append.ts'
 import { getArtifact, saveArtifact } from '../../../src/store/runs/artifacts.ts'
+import { changeRun } from '../../../src/store/runs/change-run.ts'
 import {
   costOfChildRuns,
   generationOf,
@@ -14,7 +15,7 @@ import {
   setRepositoryBounds,
 } from '../../../src/store/runs/child-runs.ts'
 import { forgetLeftoverWorkspace } from '../../../src/store/runs/deletions.ts'
-import { beginFollowUp } from '../../../src/store/runs/follow-ups.ts'
+import { beginFollowUp, requestResume } from '../../../src/store/runs/follow-ups.ts'
 import { copyConversation, hasChangedFiles } from '../../../src/store/runs/forks.ts'
 import {
   entriesOfCalls,
@@ -43,23 +44,13 @@ import {
   searchRange,
 } from '../../../src/store/runs/log-entries.ts'
 import { insertMessage, listMessageImages, postponeMessages, takeMessages } from '../../../src/store/runs/messages.ts'
-import { recordPause, requestPause, withdrawPause } from '../../../src/store/runs/pauses.ts'
-import { beginRecordedTurn, getRecording, saveRecording } from '../../../src/store/runs/recorded-sessions.ts'
+import { requestPause, withdrawPause } from '../../../src/store/runs/pauses.ts'
+import { getRecording, saveRecording } from '../../../src/store/runs/recorded-sessions.ts'
 import { deleteEndedRuns, deleteFirstEntries, lockExpiredRuns } from '../../../src/store/runs/retention.ts'
-import { updateRun } from '../../../src/store/runs/run-changes.ts'
+import { recordTraceparent, updateRun } from '../../../src/store/runs/run-changes.ts'
 import { findRunAccess } from '../../../src/store/runs/run-heads.ts'
-import {
-  handOverRun,
-  moveRun,
-  recordStop,
-  requestResume,
-  requeueLostSandbox,
-  requeueRun,
-  wakeRun,
-} from '../../../src/store/runs/run-moves.ts'
 import { countLiveRuns, getRun, insertRun, lockRun } from '../../../src/store/runs/runs.ts'
 import { listSandboxEntries } from '../../../src/store/runs/sandbox-entries.ts'
-import { recordTraceparent } from '../../../src/store/runs/traceparents.ts'
 import { copyCheckpoint, getPack, listPacks } from '../../../src/store/workspaces/checkpoint-packs.ts'
 import {
   actionsBetween,
@@ -145,12 +136,10 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   getRecording: (db, org) => getRecording(db, org, mine.recorded),
   saveRecording: (db, org) =>
     saveRecording(db, org, mine.recorded, { open_calls: [], answer: 'x' }, { prompt: 'x', title: 'x', model: 'x', result: 'x' }),
-  beginRecordedTurn: (db, org) => beginRecordedTurn(db, org, mine.recorded),
   generationOf: async (db, org) => (await generationOf(db, org, mine.child)) > 0,
   costOfChildRuns: async (db, org) => Number(await costOfChildRuns(db, org, mine.run)) > 0,
   setRepositoryBounds: (db, org) => setRepositoryBounds(db, org, mine.run, [1]),
   countLiveRuns: async (db, org) => (await countLiveRuns(db, org, mine.repo)) > 0,
-  handOverRun: (db, org) => handOverRun(db, org, mine.run, mine.epoch),
   heartbeat: (db, org) => heartbeat(db, { ...beat, organization_id: org, run_id: mine.run, epoch: mine.epoch }, 60),
   heartbeats: async (db, org) => (await heartbeats(db, [{ ...beat, organization_id: org, run_id: mine.run, epoch: mine.epoch }], 60))[0],
   recordStall: async (db, org) =>
@@ -174,26 +163,22 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   listJournal: (db, org) => listJournal(db, org, mine.run),
   listSteps: (db, org) => listSteps(db, org, mine.run),
   lockRun: (db, org) => lockRun(db, org, mine.run),
-  moveRun: (db, org) => moveRun(db, org, mine.run, mine.epoch, { from: ['running'], to: 'failed', status_reason: 'lost' }),
+  changeRun: (db, org) =>
+    changeRun(db, { organization_id: org, id: mine.run }, { from: ['running'], to: 'failed', because: 'lost', epoch: mine.epoch }),
   postponeMessages: (db, org) => postponeMessages(db, org, mine.run),
   recordCheckout: (db, org) => recordCheckout(db, org, mine.run, mine.epoch, { base_ref: 'x', base_sha: 'x', branch: 'x' }),
   recordNextBranch: (db, org) => recordNextBranch(db, org, mine.run, mine.epoch, { base_sha: 'x', branch: 'x-2' }),
-  recordStop: (db, org) => recordStop(db, org, mine.run, other.user_id),
   recordWorkspace: (db, org) => recordWorkspace(db, org, mine.run, mine.epoch, { workspace: '/x', folder_id: 'x', sandbox: null }),
-  recordPause: (db, org) => recordPause(db, org, mine.run, other.user_id),
   requestPause: (db, org) => requestPause(db, org, mine.run, other.user_id),
   withdrawPause: (db, org) => withdrawPause(db, org, mine.run),
   recordTraceparent: (db, org) => recordTraceparent(db, org, mine.run, 'theirs'),
   requestResume: (db, org) => requestResume(db, org, mine.run, true),
-  beginFollowUp: (db, org) => beginFollowUp(db, org, mine.run, 60),
-  requeueLostSandbox: (db, org) => requeueLostSandbox(db, org, mine.run, mine.epoch, 10),
-  requeueRun: (db, org) => requeueRun(db, org, mine.run, { from: ['failed'], new_turn: true, deadline_seconds: 60 }),
+  beginFollowUp: (db, org) => beginFollowUp(db, { organization_id: org, id: mine.run }, 60),
   saveArtifact: (db, org) =>
     saveArtifact(db, org, mine.run, mine.epoch, { content_type: 'x', content: Buffer.from('x'), total_bytes: 1, max_bytes: 100 }),
   takeMessages: (db, org) => takeMessages(db, org, mine.run, mine.epoch),
   updateRun: (db, org) =>
     updateRun(db, org, mine.run, { title: 'theirs', archived: true, model: 'x', tags: ['x'], budget: { max_steps: 1 } }),
-  wakeRun: (db, org) => wakeRun(db, org, mine.run, 60),
   insertSandbox: (db, org) => insertSandbox(db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, sandbox),
   recordSandboxUse: (db, org) => recordSandboxUse(db, { organization_id: org, id: mine.sandbox, epoch: mine.epoch }, taken),
   endSandbox: (db, org) => endSandbox(db, { organization_id: org, id: mine.sandbox, epoch: mine.epoch }, { reason: 'stopped' }, taken),

@@ -106,7 +106,7 @@ test('a change of status is published whether the run has a viewer or not', asyn
   const writer = await claimOf(app, new ViewerPresence(() => now))
   now = Number.MAX_SAFE_INTEGER / 2
   await using ear = await listenToAll(app)
-  expect(await writer.move({ from: ['running'], to: 'completed', result: 'done' })).toBe(true)
+  expect(await writer.change({ from: ['running'], to: 'completed', result: 'done' })).toBe(true)
   expect(await ear.until(notifications => notifications.length > 0)).toEqual([`${app.org_id}:${writer.run_id}`])
 })
 

@@ -1,14 +1,14 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { Database, type Db, only } from '../../../src/store/database.ts'
-import { requeueExpired, type Sweeper, takeExpired } from '../../../src/store/leases/leases.ts'
+import { lockExpired, type Sweeper } from '../../../src/store/leases/leases.ts'
 import { holdSession, SESSION_NAME } from '../../../src/store/leases/worker-sessions.ts'
+import { changeRun } from '../../../src/store/runs/change-run.ts'
 import { requestPause } from '../../../src/store/runs/pauses.ts'
-import { moveRun } from '../../../src/store/runs/run-moves.ts'
 import { createTestDatabase } from '../../database.ts'
 
 const QUIET = 3.4
-const sweep = { max_losses: 3, late_seconds: 0, limit: 50, folder_id: 'other', owner: 'sweeper' }
+const sweep = { late_seconds: 0, limit: 50, folder_id: 'other', owner: 'sweeper' }
 
 /** A database with three workers that have no session yet, and an organization for runs. */
 async function workersAndRuns() {
@@ -60,21 +60,21 @@ async function workersAndRuns() {
 test('only a closed session of a server that did not restart, or the same data folder, ends a lease early', async () => {
   await using there = await workersAndRuns()
   // In one transaction, so that no time passes between the heartbeat and the sweep.
-  const requeued = (owner: string, lease_seconds: number, sweeper: Partial<Sweeper> = {}) =>
+  const ended = (owner: string, lease_seconds: number, sweeper: Partial<Sweeper> = {}) =>
     there.db.transaction(async tx => {
       const run = await there.putRun(tx, owner, lease_seconds)
-      return (await requeueExpired(tx, { ...sweep, ...sweeper })).some(lost => lost.id === run)
+      return (await lockExpired(tx, { ...sweep, ...sweeper })).some(lost => lost.id === run)
     })
-  expect(await requeued('dead', QUIET), 'no session shows that the server did not restart').toBe(false)
-  expect(await requeued('dead', QUIET, { folder_id: 'b' }), 'the same data folder').toBe(true)
-  expect(await requeued('dead', QUIET, { folder_id: 'b', owner: 'dead' }), 'its own runs').toBe(false)
+  expect(await ended('dead', QUIET), 'no session shows that the server did not restart').toBe(false)
+  expect(await ended('dead', QUIET, { folder_id: 'b' }), 'the same data folder').toBe(true)
+  expect(await ended('dead', QUIET, { folder_id: 'b', owner: 'dead' }), 'its own runs').toBe(false)
   await using _live = await there.open()
-  expect(await requeued('dead', QUIET), 'the server restarted after the heartbeat').toBe(false)
+  expect(await ended('dead', QUIET), 'the server restarted after the heartbeat').toBe(false)
   await there.oldSession()
-  expect(await requeued('dead', 4.8), 'a heartbeat just now').toBe(false)
-  expect(await requeued('live', QUIET), 'a session that is open').toBe(false)
-  expect(await requeued('older-version', QUIET), 'a worker that holds no session lock').toBe(false)
-  expect(await requeued('dead', QUIET), 'a closed session').toBe(true)
+  expect(await ended('dead', 4.8), 'a heartbeat just now').toBe(false)
+  expect(await ended('live', QUIET), 'a session that is open').toBe(false)
+  expect(await ended('older-version', QUIET), 'a worker that holds no session lock').toBe(false)
+  expect(await ended('dead', QUIET), 'a closed session').toBe(true)
 }, 60_000)
 
 test('a closed session does not end the lease of a run whose lease heartbeats do not extend', async () => {
@@ -83,7 +83,7 @@ test('a closed session does not end the lease of a run whose lease heartbeats do
   await using _live = await there.open()
   await there.oldSession()
   const changes: [string, (tx: Db, run: number) => Promise<unknown>][] = [
-    ['stopping', (tx, run) => moveRun(tx, organization_id, run, null, { from: ['running'], to: 'cancelling' })],
+    ['stopping', (tx, id) => changeRun(tx, { organization_id, id }, { from: ['running'], to: 'cancelling', user_id })],
     ['pausing', (tx, run) => requestPause(tx, organization_id, run, user_id)],
     [
       'past its deadline',
@@ -103,7 +103,7 @@ test('a closed session does not end the lease of a run whose lease heartbeats do
             text: 'update runs set lease_until = now() + make_interval(secs => $2) where id = $1',
             values: [run, lease_seconds],
           })
-          return (await takeExpired(tx, { ...sweep, folder_id })).some(lost => lost.id === run)
+          return (await lockExpired(tx, { ...sweep, folder_id })).some(lost => lost.id === run)
         })
         expect(taken, `${what}, with ${lease_seconds} s left`).toBe(expected)
       }

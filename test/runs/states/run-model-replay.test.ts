@@ -154,7 +154,7 @@ const of_worker = [0, 1].flatMap((worker): Op[] => {
         writer => recordStall(db, [{ ...writer, in_hand }]),
       ),
     ),
-    write('begin', turnBegun, writer => writer.move({ from: ['starting'], to: 'running', phase: 'agent' })),
+    write('begin', turnBegun, writer => writer.change({ from: ['starting'], to: 'running', phase: 'agent' })),
     write('read messages', messagesRead, writer => takeMessages(db, writer.organization_id, writer.run_id, writer.epoch)),
     ...(Object.keys(ends) as RowEnd[]).map(end =>
       write(

@@ -1,0 +1,148 @@
+import type { RunStatus } from '../../contract/runs/runs.ts'
+import { isTerminal, type Move, requireAllowed } from '../../core/runs/run-transitions.ts'
+import { add_to_day, today } from '../access/usage-days.ts'
+import type { Db } from '../database.ts'
+import { isHeldBy } from '../fence.ts'
+import { liveNotification, type Notification, notifyAll, runNotification, workNotification } from '../notify.ts'
+import { append, type NewEntry } from './append.ts'
+import { type EventType, insertEvent } from './events.ts'
+import { insertMessage, type NewMessage } from './messages.ts'
+import { columnsOf, setOf } from './run-states.ts'
+
+export type RunKey = { organization_id: number; id: number }
+
+/** What else must be true of the run. */
+const conditions = {
+  pausing: 'pause_requested_at is not null',
+  not_pausing: 'pause_requested_at is null',
+  overdue: 'deadline_at < now()',
+  resume_requested: 'resume_requested_at is not null',
+}
+
+/** What must be true of the run. */
+type Fence = {
+  /** The statuses that it may have. */
+  from: readonly RunStatus[]
+  /** Of the claim that must hold it. */
+  epoch?: number
+  only?: keyof typeof conditions
+  /** More than the number of workers and sandboxes that it has lost in this turn. */
+  losses_below?: number
+}
+
+/** `body` absent: the `seq` of the last entry. */
+type ChangeEvent = { type: EventType; body?: Record<string, unknown> }
+
+type Report = {
+  entries?: NewEntry[] | undefined
+  /** Of a person, for the agent: the first of the entries. */
+  message?: NewMessage
+  /** Of a move: its status and reason, unless it states another one. */
+  event?: ChangeEvent | undefined
+  /** A live event for the owner and the viewers, as JSON. */
+  live?: string | undefined
+  /** False: another change of the same transaction notifies. */
+  notify?: boolean
+}
+
+/** A move with what reports it, or only a report: the status stays. */
+export type Change = ((Move & Fence) | { to?: undefined }) & Report
+
+/**
+ * Changes a run in the caller's transaction: updates what src/store/runs/run-states.ts states for the new status,
+ * appends entries to the turn that the run then has, notifies, and inserts the event with its webhooks.
+ * False: the run is not as the fence requires, and nothing was written (decisions.md#one-function-changes-a-run).
+ */
+export async function changeRun(tx: Db, run: RunKey, change: Change): Promise<boolean> {
+  const { organization_id, id } = run
+  if (change.to !== undefined && !(await move(tx, run, change))) return false
+  const { entries = [], message } = change
+  let last_seq = 0
+  if (entries.length > 0) {
+    // The move has locked the row and checked the fence, and a claim that has ended could not append.
+    const appended = await append(tx, organization_id, id, null, { entries })
+    if (!appended) return false
+    last_seq = appended.total_logs
+  }
+  if (message) await insertMessage(tx, { ...message, organization_id, run_id: id, seq: last_seq - entries.length + 1 })
+  if (change.notify !== false) await notifyAll(tx, notificationsOf(run, change))
+  // Last: from here on, every other event of the organization waits for this transaction.
+  const event = change.event ?? eventOf(change)
+  if (event) await insertEvent(tx, organization_id, id, event.type, event.body ?? { message_seq: last_seq })
+  return true
+}
+
+function eventOf(change: Change): ChangeEvent | null {
+  if (change.to === undefined) return null
+  if (change.to === 'queued') return { type: 'agent_run.status', body: { status: 'queued' } }
+  const has_reason = change.to === 'paused' || change.to === 'failed' || change.to === 'completed'
+  const status_reason = has_reason ? (change.because ?? null) : null
+  return { type: 'agent_run.status', body: { status: change.to, status_reason } }
+}
+
+function notificationsOf({ organization_id, id }: RunKey, change: Change): Notification[] {
+  const is_claimable =
+    change.to === 'queued' ||
+    (change.to === 'waiting' && change.because === 'answered') ||
+    (change.event?.type === 'agent_run.created' && change.event.body?.status === 'queued')
+  return [
+    ...(is_claimable ? [workNotification] : []),
+    runNotification(organization_id, id),
+    ...(change.live === undefined ? [] : [liveNotification(organization_id, id, change.live)]),
+  ]
+}
+
+async function move(tx: Db, { organization_id, id }: RunKey, change: Move & Fence): Promise<boolean> {
+  const { to, from, epoch, only, losses_below } = change
+  requireAllowed(from, change)
+  const values: unknown[] = [organization_id, id, from]
+  const bind = (value: unknown) => `$${values.push(value)}`
+  const set = setOf(columnsOf(change, bind))
+  const fence = [
+    'organization_id = $1 and id = $2 and status = any($3)',
+    ...(epoch === undefined ? [] : [isHeldBy(bind(epoch))]),
+    ...(only === undefined ? [] : [conditions[only]]),
+    ...(losses_below === undefined ? [] : [`losses < ${bind(losses_below)}`]),
+  ].join(' and ')
+  const text = isTerminal(to) ? ending(set, fence) : moving(set, fence)
+  const { rowCount } = await tx.query({ name: nameOf(change), text, values })
+  return rowCount === 1
+}
+
+const moving = (set: string, fence: string) => `update runs
+    set ${set}
+    where ${fence}`
+
+/** Counts the end as well. */
+const ending = (set: string, fence: string) => `with ended as (
+    ${moving(set, fence)}
+    returning id, organization_id, user_id, repository_id, model, status, status_reason, source_type
+  ), counted as (
+    insert into usage_days (organization_id, day, run_id, model, user_id, repository_id,
+      completed, completed_with_reason, failed, cancelled)
+    select organization_id, ${today}, id, model, user_id, repository_id,
+      (status = 'completed')::int,
+      (status = 'completed' and status_reason is not null)::int,
+      (status = 'failed')::int,
+      (status = 'cancelled')::int
+    from ended
+    where source_type <> 'LOCAL' ${add_to_day}
+  )
+  select 1 from ended`
+
+/** Returns the name of the prepared statement: one per text. */
+function nameOf(change: Move & Fence): string {
+  const has_own_columns = change.to === 'queued' || (change.to === 'waiting' && change.because === 'answered')
+  return [
+    'change_run',
+    change.to,
+    has_own_columns && change.because,
+    'phase' in change && 'phase',
+    'user_id' in change && change.user_id !== undefined && 'person',
+    change.epoch !== undefined && 'held',
+    change.only,
+    change.losses_below !== undefined && 'losses',
+  ]
+    .filter(part => part)
+    .join('_')
+}
