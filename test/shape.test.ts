@@ -206,3 +206,50 @@ test('ARCHITECTURE.md names every folder of src and web/src, and only existing p
 function sourceFilesBelow(folder: string): boolean {
   return readdirSync(join(clone, folder), { recursive: true, withFileTypes: true }).some(entry => entry.isFile())
 }
+
+/** The table of what a change sets and clears, and the function that applies it. */
+const states_of_runs = 'src/store/runs/run-states.ts'
+const change_run = 'src/store/runs/change-run.ts'
+/** Statements for many runs, and those that insert one: they take their columns from the table. */
+const from_table = [
+  'src/store/leases/claims.ts',
+  'src/store/pull-requests/check-waits.ts',
+  change_run,
+  'src/store/runs/recorded-sessions.ts',
+  'src/store/runs/runs.ts',
+]
+
+const state_columns = 'status|status_reason|phase|waiting_on|finished_at|recovering_since|recovery_cause'
+/** In statements: an assignment, which conditions never follow after `set` or a comma; and the columns of an insert. */
+const assigns_state = new RegExp(`(?:\\bset|,)\\s+(?:${state_columns})\\s*=[^=>]`)
+const inserts_state = new RegExp(`\\binsert\\s+into\\s+runs\\s*\\([^)]*\\b(?:${state_columns})\\b`)
+const writes_runs = /\b(?:update|insert\s+into)\s+runs\b/i
+
+const writing = server.filter(({ text }) => writes_runs.test(text))
+
+/** Whether a file has a statement that writes the state of a run with columns of its own. */
+const writesState = (text: string) => writes_runs.test(text) && (assigns_state.test(text) || inserts_state.test(text))
+
+test('only the table of run states names the columns that a change of status writes', () => {
+  expect(writing.length).toBeGreaterThan(15)
+  expect(writing.filter(({ path, text }) => path !== states_of_runs && writesState(text)).map(({ path }) => path)).toEqual([])
+})
+
+test('statements outside of the table that write the state of a run are found', () => {
+  expect(writesState("update runs set status = 'failed' where id = $1")).toBe(true)
+  expect(writesState("update runs r\n set epoch = epoch + 1,\n  phase = null where r.status = 'queued'")).toBe(true)
+  expect(writesState("insert into runs (organization_id, status) values ($1, 'queued')")).toBe(true)
+  expect(writesState("update runs set banned = true where id = $1 and status = 'waiting' and waiting_on = 'ci'")).toBe(false)
+})
+
+test('only known statements take the columns of a change from the table, and one of them the change of a run', () => {
+  const importers = server.filter(({ imports }) => imports.some(({ target }) => target === states_of_runs))
+  const takers = importers.filter(({ text }) => /\b(?:setOf|valuesOf)\(/.test(text))
+  expect(takers.map(({ path }) => path).sort()).toEqual([...from_table].sort())
+  expect(importers.filter(({ text }) => text.includes('columnsOf(')).map(({ path }) => path)).toEqual([change_run])
+})
+
+test('only a change of a run inserts its event', () => {
+  const callers = server.filter(({ text }) => /\binsertEvent\b/.test(text)).map(({ path }) => path)
+  expect(callers).toEqual([change_run, 'src/store/runs/events.ts'])
+})
