@@ -1,5 +1,5 @@
-import { searchSignature } from '../src/core/runs/search/search-signature.ts'
-import { searchedText } from '../src/core/runs/search/searched-text.ts'
+import { searchSignature } from '../src/core/runs/trace/search-signature.ts'
+import { searchedText } from '../src/core/runs/trace/stored-entry.ts'
 import { searchRunLogs } from '../src/service/runs/logs/search-logs.ts'
 import type { Database } from '../src/store/database.ts'
 import { searchEntries } from '../src/store/runs/log-entries.ts'

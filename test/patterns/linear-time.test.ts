@@ -27,7 +27,7 @@ const INSERTED: Record<string, string> = {
 
 /** Lists of literals that are joined as alternatives, by their file. */
 const JOINED: Record<string, string> = {
-  'src/core/runs/search/searched-text.ts': 'the keys of entries and their literals',
+  'src/core/runs/trace/stored-entry.ts': 'the keys of entries and their literals',
   'src/model/named-limits.ts': 'ten messages without an unbounded repetition',
 }
 

@@ -1,5 +1,5 @@
-import { searchSignature } from '../../src/core/runs/search/search-signature.ts'
-import { searchedText } from '../../src/core/runs/search/searched-text.ts'
+import { searchSignature } from '../../src/core/runs/trace/search-signature.ts'
+import { searchedText } from '../../src/core/runs/trace/stored-entry.ts'
 
 const words =
   `add allow api archive avoid batch branch build bundle cache call change check clean client close code column commit compare compile

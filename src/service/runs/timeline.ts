@@ -1,7 +1,7 @@
 import type { LogEntry } from '../../contract/runs/logs.ts'
 import type { RunTimeline, TimelineQuery } from '../../contract/runs/timeline.ts'
 import { storedJson } from '../../core/json/stored-json.ts'
-import { partStarts, type SectionStart, timelineOf } from '../../core/runs/timeline.ts'
+import { partStarts, type SectionStart, timelineOf } from '../../core/runs/trace/timeline.ts'
 import { sumCosts } from '../../store/runs/journal.ts'
 import { countKinds, listPlans } from '../../store/runs/log-entries.ts'
 import type { Context } from '../context.ts'

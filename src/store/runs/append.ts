@@ -1,6 +1,6 @@
 import type { RunStatus } from '../../contract/runs/runs.ts'
-import { searchSignature } from '../../core/runs/search/search-signature.ts'
-import { searchedText } from '../../core/runs/search/searched-text.ts'
+import { searchSignature } from '../../core/runs/trace/search-signature.ts'
+import { searchedText } from '../../core/runs/trace/stored-entry.ts'
 import { add_to_day, today } from '../access/usage-days.ts'
 import type { Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'

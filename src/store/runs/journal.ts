@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { CostRow } from '../../core/runs/timeline.ts'
+import type { CostRow } from '../../core/runs/trace/timeline.ts'
 import type { Db } from '../database.ts'
 import { parseColumn, TextList } from '../json-column.ts'
 

@@ -1,6 +1,6 @@
-import { searchBits } from '../../core/runs/search/search-signature.ts'
-import { entry_keys } from '../../core/runs/search/searched-text.ts'
-import type { KindRow } from '../../core/runs/timeline.ts'
+import { searchBits } from '../../core/runs/trace/search-signature.ts'
+import { entry_keys } from '../../core/runs/trace/stored-entry.ts'
+import type { KindRow } from '../../core/runs/trace/timeline.ts'
 import { type Db, only, type Statement, type Transactional, texts_only } from '../database.ts'
 
 export type EntryRow = { seq: number; body: string }

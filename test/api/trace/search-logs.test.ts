@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient } from '../../../src/client/sdk/client.ts'
 import { LogSearch } from '../../../src/contract/runs/log-search.ts'
-import { searchBits, searchSignature } from '../../../src/core/runs/search/search-signature.ts'
+import { searchBits, searchSignature } from '../../../src/core/runs/trace/search-signature.ts'
 import { append } from '../../../src/store/runs/append.ts'
 import { entry } from '../../../src/trace/entry.ts'
 import { createRun } from '../../runs/await-run.ts'

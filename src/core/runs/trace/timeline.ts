@@ -1,5 +1,5 @@
-import type { RunTimeline, TimelinePart, TimelineTurn } from '../../contract/runs/timeline.ts'
-import { plainDecimal } from '../text/plain-decimal.ts'
+import type { RunTimeline, TimelinePart, TimelineTurn } from '../../../contract/runs/timeline.ts'
+import { plainDecimal } from '../../text/plain-decimal.ts'
 
 /** Entries of one kind in one part of a trace. Times are in milliseconds. */
 export type KindRow = {
