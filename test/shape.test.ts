@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { entry_keys } from '../src/core/runs/trace/stored-entry.ts'
 import { centre, from_server, type Room, rooms, web_rooms } from './rooms.ts'
 import { clone, type Import, sourceFiles } from './source-tree.ts'
 
@@ -182,6 +183,26 @@ test.each([
   'Row.parse(JSON.parse(text))',
   'const copy: Row = JSON.parse(JSON.stringify(row))',
 ])('JSON that is checked passes: %s', code => expect(parsesUnchecked(code)).toBe(false))
+
+/** Whether code writes or reads the text of an entry: its keys in JSON, or its object without a brace. */
+function knowsStoredEntries(text: string): boolean {
+  const code = text.replace(/^\s*(\/\/|\/?\*).*$/gm, '')
+  const key = new RegExp(`"(${Object.keys(entry_keys).join('|')})\\\\?" ?:`)
+  return [key, /\{\$\{[\w.]*\bjson\}/, /\bjson\)*\.slice\(1/].some(pattern => pattern.test(code))
+}
+
+test('one module knows how entries are stored', () => {
+  const files = server.filter(file => knowsStoredEntries(file.text)).map(file => file.path)
+  expect(files).toEqual(['src/core/runs/trace/stored-entry.ts'])
+})
+
+test.each([
+  `body.endsWith('"artifact_url":null}')`,
+  'const seq = /"seq":(\\d+)/.exec(body)',
+  'text: `select \'{"agent_run_id":\' || id`',
+  ['storedJson(`{$', '{entry.json}`)'].join(''),
+  'const rest = (await redactor.json(json)).slice(1)',
+])('code that knows how entries are stored is found: %s', code => expect(knowsStoredEntries(code)).toBe(true))
 
 test('no combined signal holds a timeout: the garbage collector may take it away, `deadline` stays', () => {
   const files = [...server, ...page].filter(({ text }) =>

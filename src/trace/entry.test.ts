@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { artifactPath, entry, shownEntry } from './entry.ts'
+import { entry } from './entry.ts'
 
 const written = (text: string) =>
   JSON.parse(
-    `{${entry({ message_type: 'ACTION', thought: text, tool_input: { [text]: 1 }, tool_output: { list: [text] }, observation: text }).json}`,
+    entry({ message_type: 'ACTION', thought: text, tool_input: { [text]: 1 }, tool_output: { list: [text] }, observation: text }).json,
   )
 
 test.each([
@@ -24,16 +24,4 @@ test.each([
 test('and well-formed text is not changed: NUL, pairs, and text that only resembles an escape', () => {
   for (const text of ['a\0b', '😀', '\\ud800', '\\\\udfff', '\ud7ff\ue000\uffff', 'C:\\users\\udd00'])
     expect(written(text)).toMatchObject({ thought: text, tool_input: { [text]: 1 }, observation: text })
-})
-
-test("the address of an artifact is created where an entry is shown, regardless of the entry's quotes", () => {
-  const path = artifactPath(1, 2)
-  const quoted = `"artifact_url":"${path}"}`
-  const stored = (artifact_url: string | null) =>
-    `{${entry({ message_type: 'ACTION', thought: quoted, observation: quoted, artifact_url }).json}`
-  expect(JSON.parse(shownEntry(stored(path), 'https://a.example/"'))).toEqual({
-    ...JSON.parse(stored(path)),
-    artifact_url: `https://a.example/"${path}`,
-  })
-  expect(shownEntry(stored(null), 'https://a.example')).toBe(stored(null))
 })

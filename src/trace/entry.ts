@@ -17,11 +17,11 @@ type EntryContent = {
   artifact_url?: string | null
 }
 
-type Body = Omit<LogEntry, 'agent_run_id' | 'seq' | 'created_at' | 'turn'>
+type Body = Omit<LogEntry, 'agent_run_id' | 'seq' | 'created_at' | 'turn' | 'artifact_url'>
 
 /**
- * Returns the stored form of an entry: JSON text without its opening brace, so that the database can put sequence and time before it. NUL
- * stays what it is, as a JSON escape; half a surrogate pair, for which strict parsers refuse a whole page, becomes U+FFFD.
+ * Returns an entry that can be appended. NUL stays what it is, as a JSON escape; half a surrogate pair, for which strict parsers refuse a whole
+ * page, becomes U+FFFD.
  */
 export function entry(content: EntryContent): NewEntry {
   const body: Body = {
@@ -33,12 +33,12 @@ export function entry(content: EntryContent): NewEntry {
     observation: content.observation ?? null,
     duration_ms: content.duration_ms === undefined || content.duration_ms === null ? null : Math.round(content.duration_ms),
     truncated: content.truncated ?? false,
-    artifact_url: content.artifact_url ?? null,
   }
   return {
     message_type: body.message_type,
     tool_name: body.tool_name,
-    json: wellFormed(JSON.stringify(body)).slice(1),
+    json: wellFormed(JSON.stringify(body)),
+    artifact_url: content.artifact_url ?? null,
     failed: hasFailed(body),
   }
 }
@@ -52,17 +52,6 @@ function hasFailed({ message_type, tool_output, observation }: Body): boolean {
   if (message_type !== 'ACTION') return typeof observation === 'object' && observation?.verdict === 'fail'
   const { status, exit_code } = tool_output ?? {}
   return failed_statuses.has(status) || (typeof exit_code === 'number' && exit_code !== 0)
-}
-
-export const artifactPath = (organization_id: number, id: number): string => `/v1/organizations/${organization_id}/artifacts/${id}`
-
-/** Converts a stored entry for display: the path of its artifact, its last property, becomes an address of this service. */
-export function shownEntry(body: string, base_url: string): string {
-  if (body.endsWith('"artifact_url":null}')) return body
-  return body.replace(
-    /"artifact_url":"(\/v1\/organizations\/\d+\/artifacts\/\d+)"\}$/,
-    (_, path) => `"artifact_url":${JSON.stringify(base_url + path)}}`,
-  )
 }
 
 /** String.toWellFormed for every key and value at once: JSON.stringify writes a half pair, and nothing else, as an escape of D800 to DFFF. */

@@ -1,4 +1,5 @@
 import type { Database } from '../../src/store/database.ts'
+import { headSql } from '../../src/store/runs/log-entries.ts'
 import { entryTexts, TEXTS, textsOf } from './words.ts'
 
 export type Filled = {
@@ -62,12 +63,12 @@ async function addPeople(db: Database): Promise<void> {
 }
 
 async function addTexts(db: Database): Promise<void> {
-  await db.query({ text: 'create unlogged table scale_texts (n int primary key, rest text not null, signature bytea not null)' })
+  await db.query({ text: 'create unlogged table scale_texts (n int primary key, tail text not null, signature bytea not null)' })
   await db.query({ text: 'create unlogged table scale_prompts (n int primary key, text text not null)' })
   const texts = entryTexts()
   await db.query({
-    text: `insert into scale_texts select n - 1, rest, signature from unnest($1::text[], $2::bytea[]) with ordinality as t (rest, signature, n)`,
-    values: [texts.map(({ rest }) => rest), texts.map(({ signature }) => signature)],
+    text: `insert into scale_texts select n - 1, tail, signature from unnest($1::text[], $2::bytea[]) with ordinality as t (tail, signature, n)`,
+    values: [texts.map(({ tail }) => tail), texts.map(({ signature }) => signature)],
   })
   await db.query({
     text: 'insert into scale_prompts select n - 1, text from unnest($1::text[]) with ordinality as t (text, n)',
@@ -150,7 +151,7 @@ async function addEntries(db: Database, from: number, to: number): Promise<void>
   await db.query({
     text: `insert into log_entries (run_id, seq, organization_id, turn, message_type, tool_name, created_at, body, signature)
       select r.id, s, r.organization_id, 1, 'ACTION', case t.n % 2 when 0 then 'shell' else 'read' end, r.created_at,
-        '{"agent_run_id":' || r.id || ',"seq":' || s || ',"created_at":"2026-11-20T10:30:00.000Z","turn":1,' || t.rest, t.signature
+        ${headSql({ agent_run_id: 'r.id', seq: 's', created_at: `'2026-11-20T10:30:00.000Z'`, turn: '1' })} || t.tail, t.signature
       from runs r cross join lateral generate_series(1, r.total_logs) s
       join scale_texts t on t.n = abs(hashint8(r.id * 7919 + s)::bigint) % ${TEXTS} where r.id between $1 and $2 order by r.id, s`,
     values: [from, to],

@@ -1,5 +1,5 @@
 import { searchSignature } from '../../src/core/runs/trace/search-signature.ts'
-import { searchedText } from '../../src/core/runs/trace/stored-entry.ts'
+import { entryTail, searchedText } from '../../src/core/runs/trace/stored-entry.ts'
 
 const words =
   `add allow api archive avoid batch branch build bundle cache call change check clean client close code column commit compare compile
@@ -39,7 +39,7 @@ export function textsOf(count: number, length: number, seed: number): string[] {
 }
 
 /** Returns the part of an entry that does not depend on its run and position, as JSON, and its signature. */
-export function entryTexts(): { rest: string; signature: Buffer }[] {
+export function entryTexts(): { tail: string; signature: Buffer }[] {
   return textsOf(TEXTS, 14, 3).map((output, n) => {
     const entry = {
       message_type: 'ACTION',
@@ -50,9 +50,8 @@ export function entryTexts(): { rest: string; signature: Buffer }[] {
       observation: null,
       duration_ms: 40,
       truncated: false,
-      artifact_url: null,
     }
-    const rest = JSON.stringify(entry).slice(1)
-    return { rest, signature: searchSignature(searchedText(rest)) }
+    const tail = entryTail({ json: JSON.stringify(entry), artifact_url: null })
+    return { tail, signature: searchSignature(searchedText(tail)) }
   })
 }

@@ -1,10 +1,10 @@
 import type { ListSandboxesQuery, Sandbox, SandboxLogsQuery } from '../../contract/repositories/sandboxes.ts'
 import { type Extent, extentOf, pageNumbers, pageWindow } from '../../core/paging.ts'
+import { shownEntry } from '../../core/runs/trace/stored-entry.ts'
 import { entryUrl } from '../../core/runs/trace-url.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { listSandboxEntries } from '../../store/runs/sandbox-entries.ts'
 import { getSandbox as getRow, listSandboxes as listRows, type SandboxRow } from '../../store/workspaces/sandboxes.ts'
-import { shownEntry } from '../../trace/entry.ts'
 import type { Context } from '../context.ts'
 
 export async function requireSandbox(ctx: Context, id: number): Promise<SandboxRow> {

@@ -1,5 +1,6 @@
 import type { AgentRun, RunStatus } from '../../contract/runs/runs.ts'
 import { storedJson } from '../../core/json/stored-json.ts'
+import { shownEntry } from '../../core/runs/trace/stored-entry.ts'
 import type { Frame } from '../../live/feed.ts'
 import type { Db } from '../../store/database.ts'
 import { notifyJoined } from '../../store/notify.ts'
@@ -7,7 +8,6 @@ import { lastEventSeq, listEventsAfter } from '../../store/runs/events.ts'
 import { lastRecord } from '../../store/runs/journal.ts'
 import { type EntryRow, listEntriesAfter } from '../../store/runs/log-entries.ts'
 import { getRun } from '../../store/runs/runs.ts'
-import { shownEntry } from '../../trace/entry.ts'
 import { runObjects } from './run-object.ts'
 
 const frame = (event: string, data: string, seq?: number) => `${seq === undefined ? '' : `id: ${seq}\n`}event: ${event}\ndata: ${data}\n\n`

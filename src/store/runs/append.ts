@@ -1,14 +1,14 @@
 import type { RunStatus } from '../../contract/runs/runs.ts'
 import { searchSignature } from '../../core/runs/trace/search-signature.ts'
-import { searchedText } from '../../core/runs/trace/stored-entry.ts'
+import { type EntryContent, entryHead, entryTail, searchedText } from '../../core/runs/trace/stored-entry.ts'
 import { add_to_day, today } from '../access/usage-days.ts'
 import type { Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
 import { type FilesAfter, replace_checkpoint } from '../workspaces/checkpoints.ts'
-import type { EntryRow } from './log-entries.ts'
+import { type EntryRow, headSql } from './log-entries.ts'
 
-/** An entry before it gets its `seq`. `json` is its body without run, seq, time and turn. */
-export type NewEntry = { message_type: string; tool_name: string | null; json: string; failed: boolean }
+/** An entry before it gets its `seq`. */
+export type NewEntry = EntryContent & { message_type: string; tool_name: string | null; failed: boolean }
 export type NewRecord = {
   kind:
     | 'message'
@@ -62,6 +62,12 @@ export type AppendResult = {
 }
 
 const written_at = `to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+const head = headSql({
+  agent_run_id: 'run.id',
+  seq: '(run.total_logs - $4 + e.ordinal)',
+  created_at: written_at,
+  turn: 'run.turn',
+})
 const nothing = { model: null, steps: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_usd: '0' }
 
 /**
@@ -82,7 +88,8 @@ export async function append(
   const files = add.files ?? null
   const checkpoint = files !== null && 'tree' in files ? files : null
   // The first texts are the long ones as a rule. As elements of a list they would be escaped here and parsed there.
-  const [first, ...other_entries] = entries
+  const tails = entries.map(entryTail)
+  const [first_tail, ...other_tails] = tails
   const [first_record, ...other_records] = records
   const { rows } = await db.query<AppendResult>({
     name: 'append',
@@ -97,10 +104,9 @@ export async function append(
       ), entries as (
         insert into log_entries (run_id, seq, organization_id, turn, message_type, tool_name, body, signature, failed)
         select run.id, run.total_logs - $4 + e.ordinal, run.organization_id, run.turn, e.message_type, e.tool_name,
-          '{"agent_run_id":' || run.id || ',"seq":' || (run.total_logs - $4 + e.ordinal) || ',"created_at":"' ||
-          ${written_at} || '","turn":' || run.turn || ',' || e.json, e.signature, e.failed
+          ${head} || e.tail, e.signature, e.failed
         from run, unnest($11::text[], $12::text[], $13::text || $21::text[], $19::bytea[], $20::boolean[])
-          with ordinality as e (message_type, tool_name, json, signature, failed, ordinal)
+          with ordinality as e (message_type, tool_name, tail, signature, failed, ordinal)
         where e.ordinal <= $4
       ), records as (
         insert into journal (run_id, n, organization_id, turn, epoch, seq, kind, key, body, cost_usd)
@@ -135,15 +141,15 @@ export async function append(
       usage.cost_usd,
       entries.map(e => e.message_type),
       entries.map(e => e.tool_name),
-      first?.json,
+      first_tail,
       records.map(r => r.kind),
       records.map(r => r.key),
       first_record?.body,
       usage.model,
       add.reserved_usd ?? null,
-      entries.map(e => searchSignature(searchedText(e.json))),
+      tails.map(tail => searchSignature(searchedText(tail))),
       entries.map(e => e.failed),
-      other_entries.map(e => e.json),
+      other_tails,
       other_records.map(r => r.body),
       files !== null && 'unchanged_since' in files ? files.unchanged_since : null,
       checkpoint?.packs,
@@ -155,8 +161,8 @@ export async function append(
 
 /** Returns the entries of an append as they are stored. */
 export function appendedEntries(run_id: number, entries: NewEntry[], { total_logs, turn, written_at }: AppendResult): EntryRow[] {
-  return entries.map(({ json }, n) => {
+  return entries.map((entry, n) => {
     const seq = total_logs - entries.length + 1 + n
-    return { seq, body: `{"agent_run_id":${run_id},"seq":${seq},"created_at":"${written_at}","turn":${turn},${json}` }
+    return { seq, body: entryHead({ agent_run_id: run_id, seq, created_at: written_at, turn }) + entryTail(entry) }
   })
 }

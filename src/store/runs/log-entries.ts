@@ -1,9 +1,28 @@
 import { searchBits } from '../../core/runs/trace/search-signature.ts'
-import { entry_keys } from '../../core/runs/trace/stored-entry.ts'
+import { entry_keys, entryHead } from '../../core/runs/trace/stored-entry.ts'
 import type { KindRow } from '../../core/runs/trace/timeline.ts'
 import { type Db, only, type Statement, type Transactional, texts_only } from '../database.ts'
 
 export type EntryRow = { seq: number; body: string }
+
+/** SQL: the head of an entry, with an SQL expression for each of its values. */
+export function headSql(of: Record<'agent_run_id' | 'seq' | 'created_at' | 'turn', string>): string {
+  const spliced = (sql: string) => `' || ${sql} || '`
+  return `'${entryHead({
+    agent_run_id: spliced(of.agent_run_id),
+    seq: spliced(of.seq),
+    created_at: spliced(of.created_at),
+    turn: spliced(of.turn),
+  })}'`
+}
+
+/** SQL: `body` without its head. Every time has the same length. */
+const tail_of_body = `substr(body, 1 + length(${headSql({
+  agent_run_id: 'run_id',
+  seq: 'seq',
+  created_at: `'${new Date(0).toISOString()}'`,
+  turn: 'turn',
+})}))`
 
 /**
  * Returns the texts of entries `from` … `to` by seq, both included, oldest first: a range of the primary key, so its cost does not grow with
@@ -95,7 +114,7 @@ export function searchRange(
         where organization_id = $1 and run_id = $2 and seq > $3 and seq <= $4
           and ($5::text[] is null or message_type = any($5)) and ($6::text[] is null or tool_name = any($6))
           and ($9::boolean is null or failed = $9)
-          and case when ${excluded} then false else ${containsText(folded, `substr(body, strpos(substr(body, 1, 200), '"message_type":'))`)} end)
+          and case when ${excluded} then false else ${containsText(folded, tail_of_body)} end)
         select seq from hits order by seq limit $8`,
       values: [
         ...[organization_id, run_id, range.after, range.to, message_type ?? null, tool_name ?? null],

@@ -1,10 +1,10 @@
 import type { ToolResult, WholeOutput } from '../../agent/tool.ts'
+import { artifactPath } from '../../core/runs/trace/stored-entry.ts'
 import { isBinary } from '../../core/text/output-text.ts'
 import type { Redacted } from '../../redaction/port.ts'
 import type { Transactional } from '../../store/database.ts'
 import type { AppendResult, NewEntry } from '../../store/runs/append.ts'
 import { type NewArtifact, saveArtifact } from '../../store/runs/artifacts.ts'
-import { artifactPath } from '../../trace/entry.ts'
 import type { RedactedAddition, RunWriter } from './run-writer.ts'
 
 /** Maximum size of all artifacts of one run; later outputs are only shown truncated. */

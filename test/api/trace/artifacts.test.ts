@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { artifactPath } from '../../../src/core/runs/trace/stored-entry.ts'
 import { append } from '../../../src/store/runs/append.ts'
 import { saveArtifact } from '../../../src/store/runs/artifacts.ts'
-import { artifactPath, entry } from '../../../src/trace/entry.ts'
+import { entry } from '../../../src/trace/entry.ts'
 import { createRun } from '../../runs/await-run.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
 import { addArtifact, addTenant, type Tenant } from '../access/second-organization.ts'
@@ -54,9 +55,16 @@ describe('its address', () => {
     const artifact = { content_type: 'text/plain; charset=utf-8', content: Buffer.from('all of it'), total_bytes: 9 }
     const artifact_id = (await saveArtifact(app.db, app.org_id, run.id, row?.epoch ?? 0, { ...artifact, max_bytes: 100 })) ?? 0
     const quoting = `"artifact_url":"${artifactPath(1, 2)}"}`
+    const truncated = entry({
+      message_type: 'ACTION',
+      tool_name: 'shell',
+      truncated: true,
+      artifact_url: artifactPath(app.org_id, artifact_id),
+    })
+    const later = { quoting, artifact_url: artifactPath(1, 2) }
     await append(app.db, app.org_id, run.id, row?.epoch ?? 0, {
       entries: [
-        entry({ message_type: 'ACTION', tool_name: 'shell', truncated: true, artifact_url: artifactPath(app.org_id, artifact_id) }),
+        { ...truncated, json: JSON.stringify({ ...JSON.parse(truncated.json), later }) },
         entry({ message_type: 'ACTION', tool_name: 'shell', thought: quoting }),
       ],
     })
@@ -64,6 +72,7 @@ describe('its address', () => {
     const { body } = await app.call('GET', `${logs}/logs`)
     const { artifact_url, seq } = body.logs[1]
     expect(artifact_url).toBe(`${app.base_url}${path(artifact_id)}`)
+    expect(body.logs[1].later).toEqual(later)
     expect(body.logs[2]).toMatchObject({ artifact_url: null, thought: quoting })
     expect(await rows(app, 'select seq from artifacts where id = $1', [artifact_id])).toEqual([{ seq }])
     expect((await app.call('GET', `${logs}/logs?tool_name=shell`)).body.logs[0]).toEqual(body.logs[1])

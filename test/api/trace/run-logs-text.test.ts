@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { entryTail } from '../../../src/core/runs/trace/stored-entry.ts'
 import { append } from '../../../src/store/runs/append.ts'
 import { entry } from '../../../src/trace/entry.ts'
 import { createRun } from '../../runs/await-run.ts'
@@ -38,7 +39,7 @@ beforeAll(async () => {
     }),
   )
   await append(app.db, app.org_id, id, null, { entries })
-  bodies = entries.map(item => item.json)
+  bodies = entries.map(entryTail)
 })
 afterAll(() => app[Symbol.asyncDispose]())
 

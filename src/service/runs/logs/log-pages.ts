@@ -1,5 +1,5 @@
+import { shownEntry } from '../../../core/runs/trace/stored-entry.ts'
 import { listEntries } from '../../../store/runs/log-entries.ts'
-import { shownEntry } from '../../../trace/entry.ts'
 import type { Context } from '../../context.ts'
 import { listBytes, pageOf, responseWith } from './log-page-cache.ts'
 
