@@ -1,4 +1,4 @@
-import type { EndReason } from './end.ts'
+import type { EndReason } from '../../core/runs/outcome.ts'
 
 /** Carries outside events to a run: the end of the whole run, or of its current step. The first reason for the end counts. */
 export class Control {

@@ -1,9 +1,9 @@
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { End } from '../../core/runs/outcome.ts'
 import { foldersOf, removeWithAll, workspaceName } from '../../sandbox/workspaces/workspaces.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { forgetWorkspace } from '../../store/workspaces/workspaces.ts'
-import type { End } from '../claim/end.ts'
 import type { DatabaseDeps, HostFolderDeps } from '../deps.ts'
 
 /** Messages of the kernel, git and the shell. */

@@ -1,5 +1,5 @@
+import type { EndReason } from '../../core/runs/outcome.ts'
 import { errorEntry } from '../../trace/entry.ts'
-import type { EndReason } from '../claim/end.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { WaitDeps } from '../deps.ts'
 

@@ -19,7 +19,7 @@ import { errorEntry } from '../../trace/entry.ts'
 import { RunWriter } from '../claim/run-writer.ts'
 import { deadlineError } from '../deadline.ts'
 import type { DatabaseDeps, HostFolderDeps, LogDeps, ProcessDeps, TelemetryDeps, WaitDeps } from '../deps.ts'
-import { closeTurn } from '../turns/end-turn.ts'
+import { closeTurn } from '../turns/write-outcome.ts'
 
 export const SWEEP_MS = 1_000
 const continued_alone = {

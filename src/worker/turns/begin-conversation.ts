@@ -9,7 +9,7 @@ import type { RunSecrets } from '../sandbox/run-secrets.ts'
 import type { Setup } from '../setup/run-setup.ts'
 import { openWorkspace, type Workspace } from '../workspace/workspace.ts'
 import { mustRestore, mustSetUp } from '../workspace/workspace-folders.ts'
-import { endOf } from './end-of.ts'
+import { endOf } from './outcome-of-error.ts'
 import {
   addRestoredMessage,
   addSetupFailuresMessage,

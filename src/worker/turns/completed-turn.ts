@@ -1,5 +1,5 @@
 import { completionOf, type OutcomeFacts } from '../../core/runs/completion.ts'
-import type { Completed } from '../claim/end.ts'
+import type { Completed } from '../../core/runs/outcome.ts'
 
 /** Returns the end of a turn with an answer, which names everything that was not done. */
 export function completedTurn({ text, thought }: Pick<Completed, 'text' | 'thought'>, facts: OutcomeFacts): Completed {

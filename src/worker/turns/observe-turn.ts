@@ -1,8 +1,8 @@
 import type { LoopJournal } from '../../agent/journal.ts'
+import type { End } from '../../core/runs/outcome.ts'
 import type { Model, ModelError } from '../../model/port.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Telemetry } from '../../telemetry/port.ts'
-import type { End } from '../claim/end.ts'
 import type { StartupTimer } from '../claim/startup-timer.ts'
 
 /** Reports a turn to telemetry: the model and the journal that it returns behave as the given ones. */

@@ -1,4 +1,4 @@
-import type { End } from '../claim/end.ts'
+import type { End } from '../../core/runs/outcome.ts'
 import type { Workspace } from './workspace.ts'
 
 /** How long an end waits until the last checkpoint is stored. */
