@@ -22,7 +22,7 @@ const stored_made = new Set(['made', 'made_at', 'made_at_sha', 'made_by_run'])
  */
 const answers = new Set([
   ...['answer', 'isAnswer', 'is_answer', 'answered', 'unanswered', 'answer_seconds', 'AnswerPane', 'NoAnswer'],
-  ...['finalAnswer', 'final_answers', 'endWithoutAnswer', 'postAnswer', 'AnswerTask', 'SideAnswer', 'AnswerSchema', 'answerIn'],
+  ...['finalAnswer', 'final_answers', 'publishAnswer', 'postAnswer', 'AnswerTask', 'SideAnswer', 'AnswerSchema', 'answerIn'],
   ...['AGENTRUN_ANSWER_MAX_SECONDS', 'FINAL_ANSWER', 'answer_timeout', 'model_answered'],
 ])
 /** Names of responses that were called answers. */

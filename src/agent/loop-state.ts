@@ -1,5 +1,4 @@
-import type { StatusReason } from '../contract/runs/runs.ts'
-import type { LimitReached } from '../core/runs/budget/budget-check.ts'
+import type { TurnOutcome } from '../core/runs/outcome.ts'
 import type { Model, ModelMessage, ModelRequest, ToolCall, ToolSpec } from '../model/port.ts'
 import type { BackgroundRedactor } from '../redaction/port.ts'
 import type { Conversation, TurnEnding } from './conversation.ts'
@@ -55,14 +54,8 @@ export type LoopInput = {
   on_output(call: ToolCall, chunk: Uint8Array): void
 }
 
-export type LoopOutcome =
-  | TurnEnding
-  | { kind: 'limit'; limit: LimitReached }
-  /** A person must approve a tool call first. */
-  | { kind: 'approval'; digest: string }
-  /** `tool_name`: the tool that caused the failure. */
-  | { kind: 'failed'; reason: StatusReason; code: string; message: string; phase: 'model' | 'agent'; tool_name?: string | null }
-  | { kind: 'stopped' }
+/** The agent ended its turn itself, so its work is published; or the turn ends without that. */
+export type LoopOutcome = TurnEnding | TurnOutcome
 
 /** What changes from step to step. */
 export type LoopState = {

@@ -1,4 +1,5 @@
 import { countedTokens } from '../core/runs/budget/budget-check.ts'
+import { outcomeOfLimit, type TurnOutcome } from '../core/runs/outcome.ts'
 import { composed } from '../redaction/port.ts'
 import type { LoopInput, LoopOutcome, LoopState } from './loop-state.ts'
 import { addNotice, callModel } from './model-step.ts'
@@ -75,9 +76,9 @@ async function runStep(input: LoopInput, state: LoopState): Promise<LoopOutcome 
   return afterTools(input, state, await runToolCalls(input, state, { response, requested, signals, signal }))
 }
 
-async function stopped({ journal }: LoopInput, { planned }: LoopState): Promise<LoopOutcome> {
+async function stopped({ journal }: LoopInput, { planned }: LoopState): Promise<TurnOutcome> {
   if (planned !== null) await journal.modelNotCalled()
-  return { kind: 'stopped' }
+  return { kind: 'stop' }
 }
 
 async function deliver({ journal }: LoopInput, state: LoopState): Promise<'continue'> {
@@ -109,7 +110,7 @@ async function afterTools(input: LoopInput, state: LoopState, round: ToolRound):
   if (round.failure !== null) return round.failure
   const { messages_waiting, interrupted } = round.signals
   if (round.ending !== null && !messages_waiting) return round.ending
-  if (round.next?.kind === 'limit') return round.next
+  if (round.next?.kind === 'limit') return outcomeOfLimit(round.next.limit)
   if (!messages_waiting && !interrupted) return 'continue'
   // The reservation does not cover the messages that arrived since.
   state.planned = null

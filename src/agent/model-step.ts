@@ -1,8 +1,9 @@
 import type { LimitReached } from '../core/runs/budget/budget-check.ts'
+import type { TurnOutcome } from '../core/runs/outcome.ts'
 import { ModelError } from '../model/port.ts'
 import type { Attempt } from './call-with-retries.ts'
 import { compactAfterRefusal, compactConversation, mustCompact } from './compaction/compact-step.ts'
-import type { LoopInput, LoopOutcome, LoopState } from './loop-state.ts'
+import type { LoopInput, LoopState } from './loop-state.ts'
 import type { PlannedCall } from './meter.ts'
 import { afterFailedCall, attemptOf, type Called, callRecorded } from './recorded-call.ts'
 
@@ -10,7 +11,7 @@ import { afterFailedCall, attemptOf, type Called, callRecorded } from './recorde
  * Calls the model once, with retries, or compacts the conversation if it is too long for that. `continue`: the next step repeats the call, which
  * was interrupted or has another conversation now.
  */
-export async function callModel(input: LoopInput, state: LoopState, signal: AbortSignal): Promise<Called | LoopOutcome | 'continue'> {
+export async function callModel(input: LoopInput, state: LoopState, signal: AbortSignal): Promise<Called | TurnOutcome | 'continue'> {
   if (state.planned === null && mustCompact(input, state, state.messages)) return compactConversation(input, state, 'limit', signal)
   try {
     return await callRecorded(input, state, () => startCall(input, state, signal))

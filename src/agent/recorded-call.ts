@@ -1,9 +1,9 @@
-import type { StatusReason } from '../contract/runs/runs.ts'
 import type { LimitReached } from '../core/runs/budget/budget-check.ts'
+import { type Failure, outcomeOfLimit, type TurnOutcome } from '../core/runs/outcome.ts'
 import { ModelError, type ModelMessage, type ModelRequest, type ModelResponse, type ToolCall } from '../model/port.ts'
 import type { Redacted } from '../redaction/port.ts'
 import { type Attempt, callWithRetries } from './call-with-retries.ts'
-import type { LoopInput, LoopOutcome, LoopState } from './loop-state.ts'
+import type { LoopInput, LoopState } from './loop-state.ts'
 import type { PlannedCall } from './meter.ts'
 import { redactedResponse } from './redacted-response.ts'
 
@@ -15,10 +15,10 @@ export async function callRecorded(
   input: LoopInput,
   state: LoopState,
   start: () => Promise<Attempt | LimitReached>,
-): Promise<Called | { kind: 'limit'; limit: LimitReached }> {
+): Promise<Called | TurnOutcome> {
   const { journal, meter } = input
   const first = await start()
-  if ('kind' in first) return { kind: 'limit', limit: first }
+  if ('kind' in first) return outcomeOfLimit(first)
   const calling = callWithRetries(input.model, first, input.retry, {
     async failed(failed, charge) {
       if (charge !== null) {
@@ -31,7 +31,7 @@ export async function callRecorded(
   })
   input.on_model_call()
   const called = await calling
-  if ('limit' in called) return { kind: 'limit', limit: called.limit }
+  if ('limit' in called) return outcomeOfLimit(called.limit)
   return { requested: called.response.tool_calls, response: await redactedResponse(called.response, input.redactor) }
 }
 
@@ -64,23 +64,23 @@ export async function attemptOf(
 }
 
 /** Returns what follows from a call that failed: an interruption delivers messages and continues, everything else ends the loop. */
-export async function afterFailedCall(input: LoopInput, state: LoopState, error: unknown): Promise<LoopOutcome | 'continue'> {
+export async function afterFailedCall(input: LoopInput, state: LoopState, error: unknown): Promise<TurnOutcome | 'continue'> {
   if (!(error instanceof ModelError)) throw error
   if (error.code === 'aborted') {
-    if (input.signal.aborted) return { kind: 'stopped' }
+    if (input.signal.aborted) return { kind: 'stop' }
     state.messages = [...state.messages, ...(await input.journal.deliver())]
     return 'continue'
   }
   return failedCall(error)
 }
 
-/** Returns the end of a turn whose last model call has failed. */
-export function failedCall(error: ModelError): Extract<LoopOutcome, { kind: 'failed' }> {
+/** Returns the outcome of a turn whose last model call has failed. */
+export function failedCall(error: ModelError): Failure {
   const { code, message, tool_name } = error
   return { kind: 'failed', reason: reasonOf(error), code, message, phase: 'model', tool_name }
 }
 
-function reasonOf(error: ModelError): StatusReason {
+function reasonOf(error: ModelError): Failure['reason'] {
   if (error.code === 'auth') return 'model_auth'
   if (error.code === 'context_exceeded') return 'out_of_tokens'
   if (error.code === 'script_failed') return 'agent_error'

@@ -1,12 +1,13 @@
+import type { Failure } from '../core/runs/outcome.ts'
 import type { ModelMessage, ModelResponse } from '../model/port.ts'
 import type { TurnEnding } from './conversation.ts'
 import type { ResponseNotice } from './journal.ts'
-import type { LoopInput, LoopOutcome, LoopState } from './loop-state.ts'
+import type { LoopInput, LoopState } from './loop-state.ts'
 
 const MAX_EMPTY_RESPONSES = 2
 
 /** What follows from a response without tool calls: it ends the turn, the agent gets a notice and continues, or the run fails. */
-export type Verdict = { ends_turn: TurnEnding | null; notice: ResponseNotice | null; failure: LoopOutcome | null }
+export type Verdict = { ends_turn: TurnEnding | null; notice: ResponseNotice | null; failure: Failure | null }
 
 /**
  * Judges a response without tool calls. Text ends the turn (specification.md#logs). Before any tool call of the turn, or marked as commentary by
@@ -49,7 +50,7 @@ const noticeOf = (shown: string, message: string): ResponseNotice => ({
   text: null,
 })
 
-const failedAgent = (code: string, message: string): LoopOutcome => ({
+const failedAgent = (code: string, message: string): Failure => ({
   kind: 'failed',
   reason: 'agent_error',
   code,

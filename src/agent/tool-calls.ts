@@ -1,4 +1,5 @@
 import { actionTool } from '../contract/runs/action-tools.ts'
+import type { Failure } from '../core/runs/outcome.ts'
 import type { ModelMessage, ModelResponse, ToolCall } from '../model/port.ts'
 import { composed, type Redacted } from '../redaction/port.ts'
 import { mustCompact } from './compaction/compact-step.ts'
@@ -7,8 +8,8 @@ import type { TurnEnding } from './conversation.ts'
 import { toolMessage } from './conversation.ts'
 import { deliverInstructions } from './folder-instructions.ts'
 import type { Signals } from './journal.ts'
-import type { LoopInput, LoopOutcome, LoopState } from './loop-state.ts'
-import type { PlannedCall } from './meter.ts'
+import type { LoopInput, LoopState } from './loop-state.ts'
+import type { Meter } from './meter.ts'
 import type { Repetition } from './repetition.ts'
 import { failed, forModel, interrupted, runTool, type ToolResult } from './tool.ts'
 
@@ -17,8 +18,8 @@ export type ToolRound = {
   messages: ModelMessage[]
   signals: Signals
   ending: TurnEnding | null
-  failure: LoopOutcome | null
-  next: PlannedCall | Extract<LoopOutcome, { kind: 'limit' }> | null
+  failure: Failure | null
+  next: ReturnType<Meter['plan']> | null
 }
 
 /** `requested`: the calls as the model requested them, while `response` has them redacted. */
@@ -33,7 +34,7 @@ export async function runToolCalls(input: LoopInput, state: LoopState, step: Ste
   let { messages } = state
   let { signals } = step
   let ending: TurnEnding | null = null
-  let failure: LoopOutcome | null = null
+  let failure: Failure | null = null
   let next: ToolRound['next'] = null
   const calls = response.tool_calls
   for (const [i, call] of calls.entries()) {
@@ -101,8 +102,12 @@ function noted(result: ToolResult, repetition: Repetition): Record<string, unkno
   return { ...forModel(result), note: `You have made ${what} several times. Do something else.` }
 }
 
-const repeatedCall = ({ name }: ToolCall, calls: number): LoopOutcome => ({
-  ...{ kind: 'failed', reason: 'agent_error', code: 'repeated_call', phase: 'agent', tool_name: name },
+const repeatedCall = ({ name }: ToolCall, calls: number): Failure => ({
+  kind: 'failed',
+  reason: 'agent_error',
+  code: 'repeated_call',
+  phase: 'agent',
+  tool_name: name,
   message:
     calls === 1
       ? `The model repeated the same call of ${name} with the same result too often.`

@@ -1,7 +1,8 @@
 import { countedTokens } from '../../core/runs/budget/budget-check.ts'
+import type { TurnOutcome } from '../../core/runs/outcome.ts'
 import { truncateText } from '../../core/text/truncate.ts'
 import { ModelError, type ModelMessage, type ModelUsage } from '../../model/port.ts'
-import type { LoopInput, LoopOutcome, LoopState } from '../loop-state.ts'
+import type { LoopInput, LoopState } from '../loop-state.ts'
 import { afterFailedCall, attemptOf, callRecorded } from '../recorded-call.ts'
 import { type CompactionChoice, chooseCompaction, SUMMARY_SHARE } from './choose-compaction.ts'
 import { applyCompaction, type Compaction, type CompactionCause, callsOf, resultsOf } from './compaction.ts'
@@ -33,7 +34,7 @@ export async function compactAfterRefusal(
   state: LoopState,
   error: ModelError,
   signal: AbortSignal,
-): Promise<LoopOutcome | 'continue'> {
+): Promise<TurnOutcome | 'continue'> {
   const { estimate } = input.context
   const refused = Math.max(estimate.of(state.messages), estimate.measured(state.messages) / MAX_OVERESTIMATE)
   state.refusals++
@@ -48,7 +49,7 @@ export async function compactConversation(
   state: LoopState,
   cause: CompactionCause,
   signal: AbortSignal,
-): Promise<LoopOutcome | 'continue'> {
+): Promise<TurnOutcome | 'continue'> {
   const began = performance.now()
   const choice = choiceFor(input, state, state.messages)
   if (choice === null) return 'continue'
@@ -88,7 +89,7 @@ type Summary = { text: string; by: 'model' | 'service'; usage: ModelUsage | null
 type Requested = Pick<CompactionChoice, 'clear_through'> & { replaces: ModelMessage[]; cause: CompactionCause; signal: AbortSignal }
 
 /** Requests a summary from the model; the service writes one itself when the conversation does not fit or the model gives none. */
-async function writeSummary(input: LoopInput, state: LoopState, requested: Requested): Promise<Summary | LoopOutcome | 'continue'> {
+async function writeSummary(input: LoopInput, state: LoopState, requested: Requested): Promise<Summary | TurnOutcome | 'continue'> {
   const max_chars = Math.floor(SUMMARY_SHARE * limitOf(input, state) * CHARS_A_TOKEN)
   const by_service = (usage: ModelUsage | null): Summary => ({
     ...{ text: truncateText(serviceSummary(state.messages), max_chars).text, by: 'service', usage },

@@ -54,14 +54,14 @@ export type Move =
   | { to: 'running'; phase: RunPhase }
   | { to: 'running'; because: 'session_reports' }
   | { to: 'waiting'; because: WaitingReason | 'answered'; deadline_seconds: number }
-  | { to: 'paused'; because: StatusReason; error?: Failure; user_id?: number }
-  | { to: 'failed'; because: StatusReason; error?: Failure }
+  | { to: 'paused'; because: StatusReason; error?: RunError; user_id?: number }
+  | { to: 'failed'; because: StatusReason; error?: RunError }
   | { to: 'completed'; because?: StatusReason | null; result: string }
   | { to: 'cancelling'; user_id: number }
   | { to: 'cancelled' }
 
 /** Why a run failed or is paused, for people. */
-type Failure = { code: string; message: string }
+type RunError = { code: string; message: string }
 
 /** Throws for a move that the table of specification.md#run-status does not allow, which is a bug. */
 export function requireAllowed(from: readonly RunStatus[], move: Move): void {

@@ -1,10 +1,10 @@
-import type { EndReason } from '../../core/runs/outcome.ts'
+import type { TurnOutcome } from '../../core/runs/outcome.ts'
 
-/** Carries outside events to a run: the end of the whole run, or of its current step. The first reason for the end counts. */
+/** Carries outside events to a run: the end of the whole turn, or of its current step. The first outcome that is requested counts. */
 export class Control {
   readonly #run = new AbortController()
   #step = new AbortController()
-  #reason: EndReason | null = null
+  #outcome: TurnOutcome | null = null
   #lost = false
   #leaving = false
   #idle = false
@@ -22,8 +22,10 @@ export class Control {
   get signal(): AbortSignal {
     return this.#run.signal
   }
-  get reason(): EndReason | null {
-    return this.#reason
+
+  /** The outcome of a turn that stopped as requested. */
+  get outcome(): TurnOutcome {
+    return this.#outcome ?? { kind: this.#leaving ? 'shutdown' : 'stop' }
   }
 
   /** Whether the run belongs to another worker, whatever else ended it before. */
@@ -56,9 +58,9 @@ export class Control {
     if (this.#idle) this.end({ kind: 'shutdown' })
   }
 
-  end(reason: EndReason) {
-    if (reason.kind === 'lost') this.#lost = true
-    this.#reason ??= reason
+  end(outcome: TurnOutcome) {
+    if (outcome.kind === 'lost') this.#lost = true
+    this.#outcome ??= outcome
     this.#run.abort()
   }
 

@@ -1,5 +1,6 @@
 import { storedJson } from '../../core/json/stored-json.ts'
 import { gapText } from '../../core/pull-requests/commit-findings.ts'
+import type { Failure } from '../../core/runs/outcome.ts'
 import { type CommitGap, parseGaps } from '../../git/workspace/commit-gaps.ts'
 import { commitCommand, parseCommit } from '../../git/workspace/workspace-commands.ts'
 import { lastOutcome } from '../../store/runs/journal.ts'
@@ -7,7 +8,7 @@ import { errorEntry } from '../../trace/entry.ts'
 import { shownReason, workspaceRepository } from '../base/checkout.ts'
 import { requireGitAlive } from '../claim/killed-program.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { CommitWords, NotPublished, Publication } from './publication.ts'
+import { type CommitWords, notPublished, type Publication } from './publication.ts'
 
 /**
  * Returns the recorded words of an earlier worker if the agent has done nothing since; otherwise records new ones before the commit is
@@ -30,7 +31,7 @@ export async function planCommit({ deps, writer, run }: Publication, message: st
 export async function commitTurn(
   { deps, writer, base, sandbox, control }: Publication,
   { message, author, at }: CommitWords,
-): Promise<{ head: string | null; gaps: CommitGap[] } | NotPublished> {
+): Promise<{ head: string | null; gaps: CommitGap[] } | Failure> {
   const repository = workspaceRepository(deps, base, base.sha)
   const command = commitCommand({ ...repository, author_name: author.name, author_email: author.email, message, at })
   const bounds = { timeout_ms: deps.git_limits.push_ms, max_output_bytes: 16 * 1024, signal: control.signal }
@@ -45,7 +46,7 @@ export async function commitTurn(
   }
   if (result.status === 'timeout') return tooSlow('commit_timeout', 'The changes were not committed', deps.git_limits.push_ms)
   const reason = await shownReason(writer, { output, ended: result.status })
-  return { kind: 'failed', reason: 'agent_error', code: 'commit_failed', message: `The changes could not be committed: ${reason}` }
+  return notPublished('agent_error', 'commit_failed', `The changes could not be committed: ${reason}`)
 }
 
 /** A change without a commit leads to no review, so the trace names the paths in any case. */
@@ -58,9 +59,5 @@ async function recordGaps(writer: RunWriter, gaps: readonly CommitGap[]): Promis
 }
 
 /** Returns the failure of a step that did not end within `ms` milliseconds, as one sentence about `what`. */
-export const tooSlow = (code: string, what: string, ms: number): NotPublished => ({
-  kind: 'failed',
-  reason: 'agent_error',
-  code,
-  message: `${what} within ${ms / 1000} s.`,
-})
+export const tooSlow = (code: string, what: string, ms: number): Failure =>
+  notPublished('agent_error', code, `${what} within ${ms / 1000} s.`)

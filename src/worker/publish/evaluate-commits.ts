@@ -26,19 +26,16 @@ const MAX_ROUNDS = 2
 const PATHS_AT_ONCE = 50
 const MAX = { commits: 50, files: 100, findings: 50, message: 1_000 }
 
-/** Null: the commits may be pushed. */
-type Stopped = { kind: 'sent_back' } | { kind: 'approval'; head: string } | NotPublished | null
-
 /**
  * Reviews the commits as the commit agent before the push and records the result in the trace, once per head. Commits that fail return to
- * the agent, twice in a turn; after that only those with the value of a secret are rejected. `approval`: a person must approve a change of
- * files that run elsewhere, because CI for example runs them with credentials that no sandbox has, or that the organization names.
+ * the agent, twice in a turn; after that only those with the value of a secret are rejected. A person must approve a change of files that run
+ * elsewhere, because CI for example runs them with credentials that no sandbox has, or that the organization names. Null: they may be pushed.
  */
 export async function evaluateTurn(
   committed: Committed,
   pushed_sha: string | null,
   changes: { change: Change; changesSince: ChangeReader },
-): Promise<Stopped> {
+): Promise<NotPublished | null> {
   const { deps, writer, head, sent_back } = committed
   const since = await reviewedSince(committed, pushed_sha)
   const { listed, secrets, ...review } = await reviewCommits(committed, since, changes)
@@ -55,7 +52,9 @@ export async function evaluateTurn(
   }
   if (returned) return { kind: 'sent_back' }
   if (secrets.length > 0) return await deniedForSecrets(writer, secrets)
-  return needsApproval(findings, deps.approve_ci_changes) && committed.run.approved_sha !== head ? { kind: 'approval', head } : null
+  return needsApproval(findings, deps.approve_ci_changes) && committed.run.approved_sha !== head
+    ? { kind: 'waiting', approval_of: head }
+    : null
 }
 
 /** The commit after which the review starts: the last one that was pushed, if the head builds on it, or the base. */

@@ -1,5 +1,6 @@
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Failure } from '../../core/runs/outcome.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import { importBundle } from '../../git/publish/bundles.ts'
 import { type Changes, readChanges } from '../../git/read/changes.ts'
@@ -10,7 +11,7 @@ import { shownReason } from '../base/checkout.ts'
 import { requireOwned } from '../claim/fenced-error.ts'
 import { requireGitAlive } from '../claim/killed-program.ts'
 import { tooSlow } from './commit-turn.ts'
-import type { Committed, NotPublished } from './publication.ts'
+import { type Committed, notPublished } from './publication.ts'
 
 const BUNDLE_BYTES = 512 * 1024 ** 2
 const PATCH_BYTES = 2 * 1024 ** 2
@@ -28,7 +29,7 @@ export function changeReader({ deps, run, base, head }: Committed): ChangeReader
 }
 
 /** Imports the commit into the run's own objects on the host and records what it changes. No other run sees it before it is pushed. */
-export async function exportCommit(committed: Committed, changesSince: ChangeReader): Promise<NotPublished | null> {
+export async function exportCommit(committed: Committed, changesSince: ChangeReader): Promise<Failure | null> {
   const { deps, writer, run, base, head } = committed
   const failed = await importFromSandbox(committed)
   if (failed) return failed
@@ -38,7 +39,7 @@ export async function exportCommit(committed: Committed, changesSince: ChangeRea
   return null
 }
 
-async function importFromSandbox(committed: Committed): Promise<NotPublished | null> {
+async function importFromSandbox(committed: Committed): Promise<Failure | null> {
   const { deps, writer, run, base, head } = committed
   const file = join(deps.folders.bundles, `${run.id}-${writer.epoch}.bundle`)
   await rm(file, { force: true })
@@ -50,14 +51,8 @@ async function importFromSandbox(committed: Committed): Promise<NotPublished | n
     return null
   } catch (error) {
     if (error instanceof RangeError)
-      return {
-        kind: 'failed',
-        reason: 'disk_quota',
-        code: 'change_too_large',
-        message: `The change is larger than ${BUNDLE_BYTES / 1024 ** 2} MiB.`,
-      }
-    if (error instanceof GitError && error.code !== 'killed')
-      return { kind: 'failed', reason: 'agent_error', code: `bundle_${error.code}`, message: error.message }
+      return notPublished('disk_quota', 'change_too_large', `The change is larger than ${BUNDLE_BYTES / 1024 ** 2} MiB.`)
+    if (error instanceof GitError && error.code !== 'killed') return notPublished('agent_error', `bundle_${error.code}`, error.message)
     throw error
   } finally {
     await bundle.close()
@@ -66,7 +61,7 @@ async function importFromSandbox(committed: Committed): Promise<NotPublished | n
 }
 
 /** Throws RangeError for a bundle that is too large. */
-async function writeBundle({ deps, writer, base, head, sandbox, control }: Committed, bundle: FileHandle): Promise<NotPublished | null> {
+async function writeBundle({ deps, writer, base, head, sandbox, control }: Committed, bundle: FileHandle): Promise<Failure | null> {
   let bytes = 0
   const command = bundleCommand({ base_sha: base.sha, head_sha: head })
   const bounds = { timeout_ms: deps.git_limits.push_ms, max_output_bytes: 16 * 1024, signal: control.signal }
@@ -81,10 +76,5 @@ async function writeBundle({ deps, writer, base, head, sandbox, control }: Commi
   if (result.exit_code === NOTHING_TO_BUNDLE) await bundle.truncate()
   if (result.exit_code === 0 || result.exit_code === NOTHING_TO_BUNDLE) return null
   const reason = await shownReason(writer, { output: Buffer.from(result.output).toString('utf8'), ended: result.status })
-  return {
-    kind: 'failed',
-    reason: 'agent_error',
-    code: 'bundle_failed',
-    message: `The commit could not be exported from the sandbox: ${reason}`,
-  }
+  return notPublished('agent_error', 'bundle_failed', `The commit could not be exported from the sandbox: ${reason}`)
 }

@@ -1,5 +1,7 @@
 import type { Proposal } from '../../agent/phases/proposal-text.ts'
 import type { SendQuestion } from '../../agent/side-question.ts'
+import { actionTool } from '../../contract/runs/action-tools.ts'
+import type { Failure, Waiting } from '../../core/runs/outcome.ts'
 import type { CommitGap } from '../../git/workspace/commit-gaps.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
@@ -41,22 +43,19 @@ export type Publication = {
 /** A publication whose files are committed as `head` in the workspace. */
 export type Committed = Publication & { head: string; gaps: readonly CommitGap[]; commit: CommitWords; words: Proposal }
 
-export type NotPublished = {
-  kind: 'failed'
-  reason: 'git_unavailable' | 'agent_error' | 'disk_quota' | 'policy_denied'
-  code: string
-  message: string
-}
-
 /**
- * `nothing`: there is no change; `sent_back`: the agent must fix the change first; `approval`: a person must approve it first; `pushed`: with the
- * refusal of its pull request, if the forge refused that; `refused`: the remote rejected it, the message belongs to the answer and the work is
- * kept; `failed`: it could not be exported, or the remote was not reached.
+ * `nothing`: there is no change; `pushed`: with the refusal of its pull request, if the forge refused that; `refused`: the remote rejected it, the
+ * message belongs to the answer and the work is kept.
  */
 export type Published =
   | { kind: 'nothing' }
-  | { kind: 'sent_back' }
-  | { kind: 'approval'; head: string }
   | { kind: 'pushed'; head: string; is_new: boolean; refusal: string | null }
   | { kind: 'refused'; message: string }
-  | NotPublished
+
+/** The agent must fix the change first, a person must approve it first, or it could not be exported or pushed. */
+export type NotPublished = { kind: 'sent_back' } | Waiting | Failure
+
+/** Returns the failure of a publication. */
+export function notPublished(reason: Failure['reason'], code: string, message: string): Failure {
+  return { kind: 'failed', reason, code, message, phase: 'push', tool_name: reason === 'git_unavailable' ? actionTool.git_push : null }
+}

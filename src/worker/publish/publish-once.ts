@@ -14,7 +14,7 @@ import { evaluateTurn } from './evaluate-commits.ts'
 import { evaluateProposed } from './evaluate-pull-request.ts'
 import { type ChangeReader, changeReader, exportCommit } from './export-commit.ts'
 import { propose } from './propose.ts'
-import type { Committed, Published } from './publication.ts'
+import type { Committed, NotPublished, Published } from './publication.ts'
 import { pushRunBranch } from './push-branch.ts'
 import type { PushConflict } from './push-conflict.ts'
 
@@ -22,7 +22,7 @@ import type { PushConflict } from './push-conflict.ts'
 type Branch = { pushed_sha: string | null; proposed: readonly PullRequestRow[] }
 
 /** `pull_request_ended`: the pull request of the branch was closed or merged meanwhile. */
-type Outcome = Published | PushConflict | { kind: 'pull_request_ended' }
+type Outcome = Published | NotPublished | PushConflict | { kind: 'pull_request_ended' }
 
 /** Makes one round: exports the commit, reviews it, pushes it and opens or updates its pull request. */
 export async function publishOnce(committed: Committed): Promise<Outcome> {

@@ -7,13 +7,13 @@ import { nextBranch, objectsOfRun, renewBase } from '../base/base.ts'
 import { runInWorkspace } from '../base/checkout.ts'
 import { commitTurn, planCommit } from './commit-turn.ts'
 import { isEnded } from './ended-pull-request.ts'
-import type { Committed, Publication, Published } from './publication.ts'
+import type { Committed, NotPublished, Publication, Published } from './publication.ts'
 import { publishOnce } from './publish-once.ts'
 import { conflict_kinds, type PushConflict } from './push-conflict.ts'
 import { mergePushed, rebaseOntoPushed } from './rebase-onto-pushed.ts'
 
 /** Commits in the workspace → exports → reviews → pushes one branch → pull request. Git on the host never runs in the agent's tree. */
-export async function publish(publication: Publication): Promise<Published> {
+export async function publish(publication: Publication): Promise<Published | NotPublished> {
   const { deps, writer, run, sandbox, control, sent_back } = publication
   const words = proposal({
     title: await writer.redactor.text(run.title),
@@ -35,7 +35,7 @@ export async function publish(publication: Publication): Promise<Published> {
  * Publishes the commit. A round is repeated only if the branch or its pull request changed meanwhile: each conflict determines how the next round
  * differs.
  */
-async function publishCommit(committed: Committed): Promise<Published> {
+async function publishCommit(committed: Committed): Promise<Published | NotPublished> {
   const taken = new Set<string>()
   for (let current = committed; ; ) {
     const base = await renewBase(current.deps, current.run, current.base, current.control.signal)
@@ -50,7 +50,7 @@ async function publishCommit(committed: Committed): Promise<Published> {
   }
 }
 
-const isConflict = (published: Published | PushConflict): published is PushConflict => conflict_kinds.has(published.kind)
+const isConflict = (published: Published | NotPublished | PushConflict): published is PushConflict => conflict_kinds.has(published.kind)
 
 /** Returns the publication of the next round, or the end of the publication where the conflict cannot be resolved. */
 async function resolveConflict(current: Committed, conflict: PushConflict, taken: Set<string>): Promise<Committed | Published> {

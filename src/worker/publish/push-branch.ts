@@ -1,6 +1,7 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import { pause } from '../../core/pause.ts'
 import { exponential, retryDelay } from '../../core/retry-policy.ts'
+import type { Failure } from '../../core/runs/outcome.ts'
 import { objectsOf } from '../../git/objects/objects.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import { hasMoved, isBlockedName, pushBranch } from '../../git/publish/push.ts'
@@ -11,7 +12,7 @@ import { listPushes } from '../../store/runs/journal.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { entry, errorEntry } from '../../trace/entry.ts'
 import { objectsOfRun } from '../base/base.ts'
-import type { Committed } from './publication.ts'
+import { type Committed, notPublished, type Published } from './publication.ts'
 import { findConflict, type PushConflict } from './push-conflict.ts'
 
 /** An error that git does not classify is unlikely to go away. */
@@ -25,9 +26,7 @@ const NOTES: Record<PushConflict['kind'], string> = {
   taken: 'The branch has other commits, of a person or of an earlier time: they stay as they are, and the work goes to a new branch.',
 }
 
-type Refused = { kind: 'refused'; message: string }
-type Failed = { kind: 'failed'; reason: 'git_unavailable'; code: string; message: string }
-type NotPushed = PushConflict | Refused | Failed
+type Refused = Extract<Published, { kind: 'refused' }>
 
 /** `pushed_sha`: the last known commit of this branch; `proposes`: a successful push is followed by a new pull request. */
 type Pushing = { pushed_sha: string | null; proposes: boolean }
@@ -37,7 +36,10 @@ type Pushing = { pushed_sha: string | null; proposes: boolean }
  * with backoff for `push_retry_ms` from the first push of the turn, whichever worker made it; the run stays `running` in phase `push`, and
  * every wait is in the trace before it begins.
  */
-export async function pushRunBranch(committed: Committed, { pushed_sha, proposes }: Pushing): Promise<NotPushed | null> {
+export async function pushRunBranch(
+  committed: Committed,
+  { pushed_sha, proposes }: Pushing,
+): Promise<PushConflict | Refused | Failure | null> {
   const { deps, writer, control } = committed
   const { signal } = control
   const { announced, waited_ms } = await announce(committed)
@@ -64,7 +66,7 @@ export async function pushRunBranch(committed: Committed, { pushed_sha, proposes
     )
     await writer.append({ entries: attempt === 1 ? [failed, retried] : [retried] })
     await control.whileIdle(pause(wait, signal).catch(() => {}))
-    if (signal.aborted) return { kind: 'failed', reason: 'git_unavailable', code, message }
+    if (signal.aborted) return notPublished('git_unavailable', code, message)
   }
 }
 
@@ -104,14 +106,14 @@ async function pushOnce(committed: Committed): Promise<{ error: GitError; action
 async function giveUp(
   committed: Committed,
   { error, failed, attempt, proposes }: { error: GitError; failed: NewEntry; attempt: number; proposes: boolean },
-): Promise<Refused | Failed> {
+): Promise<Refused | Failure> {
   const { writer } = committed
   const { message } = error
   const code = `push_${error.code}`
   const workflow = workflowRefusal(message)
   if (workflow !== null) {
     await writer.append({ entries: [failed] })
-    return { kind: 'failed', reason: 'git_unavailable', code: 'push_workflow_permission', message: workflow }
+    return notPublished('git_unavailable', 'push_workflow_permission', workflow)
   }
   const refused = error.code === 'rejected'
   const observation = { code: error.code, message, http_status: null, retryable: !refused, attempt }
@@ -124,7 +126,7 @@ async function giveUp(
   // A failure that ends the run has its ERROR as the last entry of the turn.
   const refusal = errorEntry({ code, message, retryable: false, phase: 'push' }, actionTool.git_push)
   await writer.append({ entries: [failed, ...(refused ? [refusal] : []), ...(proposes ? [not_created] : [])] })
-  return refused ? { kind: 'refused', message } : { kind: 'failed', reason: 'git_unavailable', code, message }
+  return refused ? { kind: 'refused', message } : notPublished('git_unavailable', code, message)
 }
 
 /** Records the intent to push. `announced`: all commits that workers of this run intended to push there. `waited_ms`: since the first push of the turn. */

@@ -1,9 +1,10 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
+import type { Failure } from '../../core/runs/outcome.ts'
 import { addedText } from '../../git/read/added-text.ts'
 import type { BackgroundRedactor } from '../../redaction/port.ts'
 import { objectsOfRun } from '../base/base.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { Committed, NotPublished } from './publication.ts'
+import { type Committed, notPublished } from './publication.ts'
 
 /** Characters that are searched at once; the overlap finds a value at the edge of two pieces. */
 const PIECE = 1024 ** 2
@@ -27,19 +28,18 @@ export async function secretsIn({ deps, writer, run, base, head }: Committed): P
 }
 
 /** Commits with the value of a secret are not pushed: every reader of the branch could read it, and a push cannot be undone. */
-export async function deniedForSecrets(writer: RunWriter, found: SecretFound[]): Promise<NotPublished> {
+export async function deniedForSecrets(writer: RunWriter, found: SecretFound[]): Promise<Failure> {
   const lines: string[] = []
   for (const { path, names } of found) {
     const where = path === null ? 'the message of a commit' : await writer.redactor.text(path)
     lines.push(...names.map(name => `${where} holds ${name}`))
   }
   const more = lines.length > MAX_SHOWN ? ` and ${lines.length - MAX_SHOWN} more` : ''
-  return {
-    kind: 'failed',
-    reason: 'policy_denied',
-    code: 'secret_in_commit',
-    message: `Nothing was pushed, because the commits contain values of secrets: ${lines.slice(0, MAX_SHOWN).join('; ')}${more}. The work is kept. Resume the run and have the values removed from the commits, not only from the files.`,
-  }
+  return notPublished(
+    'policy_denied',
+    'secret_in_commit',
+    `Nothing was pushed, because the commits contain values of secrets: ${lines.slice(0, MAX_SHOWN).join('; ')}${more}. The work is kept. Resume the run and have the values removed from the commits, not only from the files.`,
+  )
 }
 
 async function namesIn(redactor: BackgroundRedactor, text: string): Promise<string[]> {

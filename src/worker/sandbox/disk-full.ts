@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { End } from '../../core/runs/outcome.ts'
+import type { TurnOutcome } from '../../core/runs/outcome.ts'
 import { foldersOf, removeWithAll, workspaceName } from '../../sandbox/workspaces/workspaces.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { forgetWorkspace } from '../../store/workspaces/workspaces.ts'
@@ -13,9 +13,10 @@ export const DISK_FULL = 'disk_full'
 const OWN_PHASES = ['clone', 'sandbox', 'push', 'workspace']
 
 /** Changes the reason of a failure to `disk_quota` if its cause is a full disk. */
-export function namedDiskFull(end: End): End {
-  if (end.kind !== 'failed' || !OWN_PHASES.includes(end.phase) || !FULL.test(end.message)) return end
-  return { ...end, reason: 'disk_quota', code: DISK_FULL, message: `There is no space left for the files of the run. ${end.message}` }
+export function namedDiskFull(outcome: TurnOutcome): TurnOutcome {
+  if (outcome.kind !== 'failed' || !OWN_PHASES.includes(outcome.phase) || !FULL.test(outcome.message)) return outcome
+  const message = `There is no space left for the files of the run. ${outcome.message}`
+  return { ...outcome, reason: 'disk_quota', code: DISK_FULL, message }
 }
 
 /** Returns why the disk of the workspaces counts as full; null when at least `reserve_bytes` are free. */
@@ -32,8 +33,12 @@ export const isDiskFull = (error: unknown): boolean => FULL.test((error as { cod
  * Removes the files of a run that ended for lack of space, because other runs need it, and of a tool call, which nothing continues. Commits of
  * the run are in the mirror.
  */
-export async function giveSpaceBack(deps: DatabaseDeps & Pick<HostFolderDeps, 'folders' | 'users'>, run: RunRow, end: End): Promise<void> {
-  const full = end.kind === 'failed' && end.code === DISK_FULL
+export async function giveSpaceBack(
+  deps: DatabaseDeps & Pick<HostFolderDeps, 'folders' | 'users'>,
+  run: RunRow,
+  outcome: TurnOutcome,
+): Promise<void> {
+  const full = outcome.kind === 'failed' && outcome.code === DISK_FULL
   if (!full && run.source_type !== 'TOOL') return
   const { workspaces } = deps.folders
   for (const name of foldersOf(workspaces, workspaceName(run.id, run.epoch, null))) {

@@ -1,10 +1,7 @@
-import type { EndReason } from '../../core/runs/outcome.ts'
+import type { FinalOutcome, Lost } from '../../core/runs/outcome.ts'
 import { errorEntry } from '../../trace/entry.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { WaitDeps } from '../deps.ts'
-
-type LostSandbox = Extract<EndReason, { kind: 'sandbox_lost' }>
-type Killed = Extract<EndReason, { kind: 'killed' }>
 
 /** How often a turn is continued without a person after it has lost a sandbox or a worker. */
 const MAX_RECOVERIES = 3
@@ -15,7 +12,7 @@ const maxRecoveries = ({ max_losses }: Pick<WaitDeps, 'max_losses'>) => Math.min
  * Requeues a run whose sandbox ended, or whose git or agent was killed, as after a lost worker: the next worker closes what is open in the journal
  * and continues from the last checkpoint. False: the run must end, because it ran out of memory, lost too much, or a person stops or pauses it.
  */
-export async function recoverLost(deps: Pick<WaitDeps, 'max_losses'>, writer: RunWriter, lost: LostSandbox | Killed): Promise<boolean> {
+export async function recoverLost(deps: Pick<WaitDeps, 'max_losses'>, writer: RunWriter, lost: Lost): Promise<boolean> {
   if (lost.kind === 'sandbox_lost' && lost.out_of_memory) return false
   const message = `${lost.message} The run continues in a new sandbox from its last checkpoint.`
   const code = lost.kind === 'killed' ? lost.code : lost.kind
@@ -30,12 +27,12 @@ export async function recoverLost(deps: Pick<WaitDeps, 'max_losses'>, writer: Ru
   })
 }
 
-/** Returns why a run is not recovered once more. */
-export const whyNotContinued = (deps: Pick<WaitDeps, 'max_losses'>): string =>
-  `The run was not continued automatically: a turn is continued ${maxRecoveries(deps)} times at most.`
-
-/** Returns why such a run is paused, and what to do. */
-export function whyPaused(deps: Pick<WaitDeps, 'max_losses'>, { out_of_memory }: LostSandbox): string {
-  const reason = out_of_memory ? 'It used up its memory, so it was not restarted.' : whyNotContinued(deps)
-  return `${reason} Its files are kept: resume the run to continue.`
+/** Returns the outcome of a turn that is not recovered once more: a lost sandbox pauses the run, and its files are kept. */
+export function notRecovered(deps: Pick<WaitDeps, 'max_losses'>, lost: Lost): FinalOutcome {
+  const not_continued = `The run was not continued automatically: a turn is continued ${maxRecoveries(deps)} times at most.`
+  if (lost.kind === 'killed')
+    return { kind: 'failed', reason: 'agent_error', code: lost.code, message: `${lost.message} ${not_continued}`, phase: 'agent' }
+  const why = lost.out_of_memory ? 'It used up its memory, so it was not restarted.' : not_continued
+  const message = `${lost.message} ${why} Its files are kept: resume the run to continue.`
+  return { kind: 'paused', reason: 'sandbox_lost', message }
 }

@@ -1,14 +1,17 @@
-import { type Conversation, rebuildConversation } from '../../agent/conversation.ts'
+import { type Conversation, rebuildConversation, type TurnEnding } from '../../agent/conversation.ts'
 import type { LoopOutcome } from '../../agent/loop-state.ts'
+import type { SendQuestion } from '../../agent/side-question.ts'
 import { createToolCallModel } from '../../agent/tool-call-model.ts'
 import { BUILT_IN_AGENT } from '../../core/agents/registered-agents.ts'
 import { stricterPermissions } from '../../core/agents/stricter-permissions.ts'
-import type { End } from '../../core/runs/outcome.ts'
+import { completed, type Failure, type TurnOutcome } from '../../core/runs/outcome.ts'
 import type { Model } from '../../model/port.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
 import { getRun, type RunRow } from '../../store/runs/runs.ts'
 import { type Base, prepareBase } from '../base/base.ts'
 import { StartError } from '../base/start-error.ts'
+import { type Followed, followUnlessInterrupted } from '../checks/await-checks.ts'
+import { publish } from '../publish/publish.ts'
 import { type AgentProgram, openAgentProgram } from '../sandbox/agent-program.ts'
 import { openRunSecrets } from '../sandbox/run-secrets.ts'
 import { setupOf } from '../setup/setup.ts'
@@ -17,25 +20,37 @@ import type { ProgramTurn } from './acp/program-turn.ts'
 import { type AgentLoop, createAgentLoop } from './agent-loop.ts'
 import { reviewQuestionSender } from './ask-of-run.ts'
 import { type AgentTurn, type Begun, beginConversation, openFilesOnce } from './begin-conversation.ts'
-import { endOfLoop, type Round } from './end-of-loop.ts'
-import { endOfControl } from './outcome-of-error.ts'
+import { factsOfAgent, factsOfPush } from './outcome-facts.ts'
 import { readJournal } from './recovered-conversation.ts'
 import type { TurnOf } from './turn.ts'
+import type { TurnMeter } from './turn-limits.ts'
 
-/** Runs one turn of the agent, from the conversation in the journal to an end. `run` is claimed. A rejection ends the turn too. */
-export async function agentTurn(of: TurnOf): Promise<End> {
+/** One round of a turn: the agent works on the conversation, then its answer is published. `base`: null if nothing is published. */
+type Round = {
+  run: RunRow
+  base: Base | null
+  conversation: Conversation
+  late: boolean
+  sendQuestion: SendQuestion
+  meter: TurnMeter
+}
+
+const NO_LAST_MESSAGE = 'The agent ended its turn without a last message.'
+
+/** Runs one turn of the agent, from the conversation in the journal to an outcome. `run` is claimed. A rejection ends the turn too. */
+export async function agentTurn(of: TurnOf): Promise<TurnOutcome> {
   const { deps, writer, run, control, startup } = of
   const model = run.source_type === 'TOOL' ? createToolCallModel(run.prompt) : deps.models.get(run.model)
   if (!model) return notConfigured(run)
   // The secrets first of all: what git reports is redacted.
   const [secrets, setup] = await Promise.all([openRunSecrets(deps, writer, run), setupOf(deps, run)])
   const base = await startup.during('mirror_ms', () => prepareBase(deps, writer, run, control.signal))
-  if (control.signal.aborted) return endOfControl(control)
+  if (control.signal.aborted) return { kind: 'stop' }
   await using program = await openProgram(of, model)
   const parts = { ...of, model, secrets, base, setup, program }
   const turn: AgentTurn = { ...parts, openFiles: openFilesOnce(parts) }
   const begun = await beginConversation(turn)
-  if (begun === null) return endOfControl(control)
+  if (begun === null) return { kind: 'stop' }
   await using loop = await createLoop(turn, begun)
   // Awaited: the gateway of a program, and what tools have opened, close at the end of this function.
   return await runRounds(turn, loop, begun)
@@ -65,7 +80,7 @@ async function openProgram({ deps, run }: TurnOf, model: Model): Promise<AgentPr
   return openAgentProgram(deps, agent, permissions, { ...model, endpoint })
 }
 
-const notConfigured = ({ model }: RunRow): End => ({
+const notConfigured = ({ model }: RunRow): Failure => ({
   kind: 'failed',
   reason: 'model_auth',
   code: 'model_not_configured',
@@ -74,20 +89,17 @@ const notConfigured = ({ model }: RunRow): End => ({
 })
 
 /** Runs the agent until its answer is published and its checks pass. */
-async function runRounds(turn: AgentTurn, loop: AgentLoop, begun: { conversation: Conversation; late: boolean }): Promise<End> {
-  const { writer, control } = turn
-  const sendQuestion = reviewQuestionSender(turn, loop.meter)
+async function runRounds(turn: AgentTurn, loop: AgentLoop, { conversation, late }: Begun): Promise<TurnOutcome> {
+  const { meter } = loop
   // Without a base nothing is committed, pushed or proposed.
   const base = turn.run.source_type === 'TOOL' ? null : turn.base
-  for (
-    let round: Round = { run: turn.run, base, conversation: begun.conversation, late: begun.late, sendQuestion, meter: loop.meter };
-    ;
-  ) {
-    const outcome: LoopOutcome = await loop.run(round.conversation)
-    const end = await endOfLoop(turn, round, outcome)
-    if (end !== 'sent_back' && end !== 'interrupted') return end
-    if (!(await writer.change({ from: ['running'], to: 'running', phase: 'agent' }))) return endOfControl(control)
-    round = { ...round, ...(await nextState(turn, round.run, end)) }
+  let round: Round = { run: turn.run, base, conversation, late, sendQuestion: reviewQuestionSender(turn, meter), meter }
+  for (;;) {
+    const ended = await loop.run(round.conversation)
+    const outcome = ended.kind === 'answer' ? await publishAnswer(turn, round, ended) : outcomeOfLoop(turn, ended)
+    if (outcome !== 'sent_back' && outcome !== 'interrupted') return outcome
+    if (!(await turn.writer.change({ from: ['running'], to: 'running', phase: 'agent' }))) return { kind: 'stop' }
+    round = { ...round, ...(await nextState(turn, round.run, outcome)) }
   }
 }
 
@@ -95,12 +107,56 @@ async function runRounds(turn: AgentTurn, loop: AgentLoop, begun: { conversation
 async function nextState(
   { deps, writer, run: { organization_id, id, turn }, control }: AgentTurn,
   before: RunRow,
-  end: 'sent_back' | 'interrupted',
-): Promise<{ run: RunRow; base: Base | null; conversation: Conversation }> {
+  outcome: 'sent_back' | 'interrupted',
+): Promise<Pick<Round, 'run' | 'base' | 'conversation'>> {
   const run = (await getRun(deps.db, organization_id, id)) ?? before
   const base = await prepareBase(deps, writer, run, control.signal)
   const conversation = rebuildConversation(await readJournal(writer), turn)
   // A message or a limit interrupted the checks: both are handled before the answer counts.
-  if (end === 'interrupted') conversation.ending = null
+  if (outcome === 'interrupted') conversation.ending = null
   return { run, base, conversation }
+}
+
+function outcomeOfLoop({ deps, run }: AgentTurn, ended: Exclude<LoopOutcome, FinalText>): TurnOutcome {
+  if (ended.kind === 'ask') return { kind: 'waiting', approval_of: null }
+  if (ended.kind === 'failed' && ended.reason === 'model_auth')
+    deps.log('error', 'a model provider rejects its key: no run of this model works until the key is replaced', { model: run.model })
+  return ended
+}
+
+type FinalText = Extract<TurnEnding, { kind: 'answer' }>
+
+/** Publishes the answer and follows its checks, or returns the work to the agent. */
+async function publishAnswer(turn: AgentTurn, round: Round, ended: FinalText): Promise<TurnOutcome | 'sent_back' | 'interrupted'> {
+  const { deps, writer, control, openFiles } = turn
+  const { sandbox } = await openFiles()
+  const { run, base, sendQuestion, conversation } = round
+  const text = ended.text.trim()
+  const answer = { text: text === '' ? NO_LAST_MESSAGE : text, thought: ended.thought }
+  const facts = await factsOfAgent(turn, { answered: text !== '' })
+  if (base === null) return completed(answer, facts)
+  if (!(await writer.change({ from: ['running'], to: 'running', phase: 'push' }))) return { kind: 'stop' }
+  const work = { deps: { ...deps, sendQuestion }, writer, control, run, base, sandbox }
+  const published = await publish({ ...work, answer: answer.text, sent_back: conversation.sent_back })
+  if (control.signal.aborted) return { kind: 'stop' }
+  if (published.kind === 'sent_back') return 'sent_back'
+  if (published.kind === 'waiting' || published.kind === 'failed') return published
+  const of_push = await factsOfPush(writer, facts, published)
+  if (published.kind !== 'pushed') return completed(answer, of_push)
+  const followed = await follow(turn, round, base, answer.text)
+  if (control.signal.aborted || followed.kind === 'left') return { kind: 'stop' }
+  if (followed.kind === 'sent_back' || followed.kind === 'interrupted') return followed.kind
+  if (followed.kind === 'waiting') return { kind: 'waiting_for_checks', seconds: followed.seconds }
+  if (followed.outcome !== null) return completed(answer, { ...of_push, checks: followed })
+  const noted = followed.summary === null ? answer.text : `${answer.text}\n\n${followed.summary}`
+  return completed({ ...answer, text: noted }, of_push)
+}
+
+/** Checks count for the time limits of the turn, and a message interrupts them. */
+async function follow(turn: AgentTurn, { run, conversation, late, meter }: Round, base: Base, answer: string): Promise<Followed> {
+  const { deps, writer, live, setup, secrets, control, openFiles } = turn
+  const [stop, signal] = [meter.watch(), control.stepSignal()]
+  const started = async (identities: readonly (string | null)[]) => (await openFiles()).recordBesides(identities)
+  const checking = { deps, writer, live, run, base, setup, secrets, started, signal }
+  return followUnlessInterrupted({ ...checking, rounds: conversation.check_rounds, late, answer }).finally(stop)
 }

@@ -3,7 +3,7 @@ import { explainQuestion, explanationOf } from '../../agent/phases/explain-logs.
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { LogFinding } from '../../contract/runs/log-analysis.ts'
 import { storedJson } from '../../core/json/stored-json.ts'
-import type { End } from '../../core/runs/outcome.ts'
+import { completed, type TurnOutcome } from '../../core/runs/outcome.ts'
 import { linked, namedEntries } from '../../log-analysis/explanation.ts'
 import { resultText } from '../../log-analysis/result.ts'
 import { knownEntries } from '../../store/runs/log-analysis.ts'
@@ -11,9 +11,7 @@ import { findEntries } from '../../store/runs/log-entries.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import { openRunSecrets } from '../sandbox/run-secrets.ts'
 import { questionSenderOfRun } from './ask-of-run.ts'
-import { completedTurn } from './completed-turn.ts'
 import { deliverMessages } from './loop-journal.ts'
-import { endOfControl } from './outcome-of-error.ts'
 import { readJournal, recordRecovery } from './recovered-conversation.ts'
 import type { TurnOf } from './turn.ts'
 
@@ -21,21 +19,20 @@ import type { TurnOf } from './turn.ts'
 type Found = { tool_input: { agent_run_id?: number }; tool_output: { message: string; findings: LogFinding[] } }
 
 /** Asks the model to explain findings in logs; without a model the findings are the result. Needs no sandbox. */
-export async function analysisTurn(of: TurnOf): Promise<End> {
+export async function analysisTurn(of: TurnOf): Promise<TurnOutcome> {
   const { deps, writer, run, control } = of
   const secrets = await openRunSecrets(deps, writer, run)
   await deliverMessages(writer)
   if (run.recovering_since !== null) await recordRecovery(writer, run, rebuildConversation(await readJournal(writer), run.turn))
-  if (run.status === 'starting' && !(await writer.change({ from: ['starting'], to: 'running', phase: 'agent' })))
-    return endOfControl(control)
-  if (control.signal.aborted) return endOfControl(control)
+  if (run.status === 'starting' && !(await writer.change({ from: ['starting'], to: 'running', phase: 'agent' }))) return { kind: 'stop' }
+  if (control.signal.aborted) return { kind: 'stop' }
   const found = await latestFindings(writer)
   if (found === null)
     return { kind: 'failed', reason: 'agent_error', code: 'nothing_analyzed', message: 'There is no analysis to explain.', phase: 'agent' }
   const { message, findings } = found.tool_output
   const response = await questionSenderOfRun(of, secrets)(explainQuestion(message, findings, run.turn))
   const text = explanationOf(response)
-  if (control.signal.aborted) return endOfControl(control)
+  if (control.signal.aborted) return { kind: 'stop' }
   const about = found.tool_input.agent_run_id ?? null
   const shown = new Set(findings.flatMap(({ agent_run_id, agent_run_ids }) => [agent_run_id, ...agent_run_ids]))
   if (about !== null) shown.add(about)
@@ -43,7 +40,7 @@ export async function analysisTurn(of: TurnOf): Promise<End> {
   const known = await knownEntries(deps.db, run.organization_id, named)
   const explanation = text === null ? null : linked(text, about, known, deps.base_url)
   const answer = { text: await writer.redactor.text(resultText(message, findings, explanation)), thought: null }
-  return completedTurn(answer, { explanation_missing: text === null && response.kind !== 'not_asked' })
+  return completed(answer, { explanation_missing: text === null && response.kind !== 'not_asked' })
 }
 
 /** Reads the newest findings of the run. */

@@ -9,7 +9,7 @@ import type { RunSecrets } from '../sandbox/run-secrets.ts'
 import type { Setup } from '../setup/run-setup.ts'
 import { openWorkspace, type Workspace } from '../workspace/workspace.ts'
 import { mustRestore, mustSetUp } from '../workspace/workspace-folders.ts'
-import { endOf } from './outcome-of-error.ts'
+import { outcomeOfError } from './outcome-of-error.ts'
 import {
   addRestoredMessage,
   addSetupFailuresMessage,
@@ -39,7 +39,7 @@ export function openFilesOnce(parts: Parts): () => Promise<Workspace> {
   return async () => {
     opened.workspace ??= openWorkspace({ ...parts, signal: control.signal }).catch(error => {
       heartbeat.expire()
-      control.end(endOf(error, control))
+      control.end(outcomeOfError(error, control))
       throw error
     })
     opened.current = await opened.workspace

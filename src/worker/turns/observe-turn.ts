@@ -1,16 +1,16 @@
 import type { LoopJournal } from '../../agent/journal.ts'
-import type { End } from '../../core/runs/outcome.ts'
+import type { TurnOutcome } from '../../core/runs/outcome.ts'
 import type { Model, ModelError } from '../../model/port.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Telemetry } from '../../telemetry/port.ts'
 import type { StartupTimer } from '../claim/startup-timer.ts'
 
 /** Reports a turn to telemetry: the model and the journal that it returns behave as the given ones. */
-export type ObservedTurn = { model(model: Model): Model; journal(journal: LoopJournal): LoopJournal; ended(end: End): void }
+export type ObservedTurn = { model(model: Model): Model; journal(journal: LoopJournal): LoopJournal; ended(outcome: TurnOutcome): void }
 
 type TurnTelemetry = ReturnType<Telemetry['turnBegan']>
 
-const outcomes: Partial<Record<End['kind'], string>> = { stop: 'cancelled', shutdown: 'handed_over' }
+const outcomes: Partial<Record<TurnOutcome['kind'], string>> = { stop: 'cancelled', shutdown: 'handed_over' }
 
 const isModelError = (error: unknown): error is ModelError => error instanceof Error && error.name === 'ModelError'
 
@@ -53,7 +53,7 @@ export function observeTurn(telemetry: Telemetry, run: RunRow, startup: StartupT
         return journal.toolFinished(finished)
       },
     }),
-    ended: end => turn.ended({ outcome: outcomes[end.kind] ?? end.kind, reason: 'reason' in end ? end.reason : null }),
+    ended: outcome => turn.ended({ outcome: outcomes[outcome.kind] ?? outcome.kind, reason: 'reason' in outcome ? outcome.reason : null }),
   }
 }
 

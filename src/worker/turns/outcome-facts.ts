@@ -26,11 +26,7 @@ export async function factsOfAgent({ writer, run }: AgentTurn, { answered }: { a
 }
 
 /** Adds what is known after the publication. */
-export async function factsOfPush(
-  writer: RunWriter,
-  facts: OutcomeFacts,
-  published: Extract<Published, { kind: 'nothing' | 'refused' | 'pushed' }>,
-): Promise<OutcomeFacts> {
+export async function factsOfPush(writer: RunWriter, facts: OutcomeFacts, published: Published): Promise<OutcomeFacts> {
   if (published.kind === 'nothing') return facts
   if (published.kind === 'refused') return { ...facts, had_effect: true, push_refusal: published.message }
   return {

@@ -1,6 +1,6 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import { isDatabaseAway } from '../../core/database-away.ts'
-import type { EndReason } from '../../core/runs/outcome.ts'
+import type { TurnOutcome } from '../../core/runs/outcome.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import { SandboxError, SandboxLostError } from '../../sandbox/port.ts'
 import { StartError } from '../base/start-error.ts'
@@ -9,16 +9,11 @@ import { FencedError } from '../claim/fenced-error.ts'
 import { KilledProgram } from '../claim/killed-program.ts'
 import { DISK_FULL, isDiskFull } from '../sandbox/disk-full.ts'
 
-/** Returns the end that the control requests. */
-export function endOfControl(control: Control): EndReason {
-  return control.reason ?? (control.leaving ? { kind: 'shutdown' } : { kind: 'stop' })
-}
-
-/** Returns the end of a turn in which `error` was thrown. */
-export function endOf(error: unknown, control: Control): EndReason {
+/** Returns the outcome of a turn in which `error` was thrown. */
+export function outcomeOfError(error: unknown, control: Control): TurnOutcome {
   // A statement may have succeeded although the database is unavailable: the next worker reads the journal.
   if (error instanceof FencedError || isDatabaseAway(error)) return { kind: 'lost' }
-  if (control.signal.aborted) return endOfControl(control)
+  if (control.signal.aborted) return { kind: 'stop' }
   if (error instanceof StartError)
     return { kind: 'failed', reason: error.reason, code: error.code, message: error.message, phase: error.phase, tool_name: toolOf(error) }
   if (error instanceof KilledProgram) return { kind: 'killed', code: error.code, message: error.message }

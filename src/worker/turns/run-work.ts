@@ -1,7 +1,7 @@
 import { isDatabaseAway } from '../../core/database-away.ts'
 import { errorText, type Log, logWith } from '../../core/log.ts'
 import { LEASE_SECONDS } from '../../core/runs/lease.ts'
-import type { End } from '../../core/runs/outcome.ts'
+import type { Failure, TurnOutcome } from '../../core/runs/outcome.ts'
 import { retryWhileUnavailable } from '../../store/retry-while-unavailable.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Control } from '../claim/control.ts'
@@ -16,15 +16,15 @@ import { closeWorkspace, FINISH_MS, type Opened } from '../workspace/close-works
 import { agentTurn } from './agent-turn.ts'
 import { analysisTurn } from './analysis-turn.ts'
 import { observeTurn } from './observe-turn.ts'
-import { endOf } from './outcome-of-error.ts'
+import { outcomeOfError } from './outcome-of-error.ts'
 import { setupTurn } from './setup-turn.ts'
 import type { ClaimDeps, Turn, TurnOf } from './turn.ts'
-import { endTurn, endWithStatus } from './write-outcome.ts'
+import { writeOutcome, writeStatus } from './write-outcome.ts'
 
 /** Runs that do something else than follow their prompt. */
 const turns: Partial<Record<RunRow['source_type'], Turn>> = { LOG_ANALYSIS: analysisTurn, SETUP_COMMANDS: setupTurn }
 
-/** Works on a claimed run until its turn ends. Never rejects: every failure becomes an end in the trace. `claim_began_at`: by `performance.now()`. */
+/** Works on a claimed run until its turn ends. Never rejects: every failure becomes an outcome in the trace. `claim_began_at`: by `performance.now()`. */
 export async function workOnRun(shared: ClaimDeps, run: RunRow, control: Control, claim_began_at: number): Promise<void> {
   const { id: run_id, organization_id, epoch, owner } = run
   const redactedLog: Log = (level, message, fields) => shared.log(level, message, fields && writer.redactor.small(fields))
@@ -32,7 +32,7 @@ export async function workOnRun(shared: ClaimDeps, run: RunRow, control: Control
   // A short outage of the database delays a run. One that lasts as long as the lease costs this worker the run.
   let retry_until = Number.POSITIVE_INFINITY
   const deps = { ...shared, log, db: retryWhileUnavailable(shared.db, () => control.lost || performance.now() > retry_until) }
-  // A tool that is interrupted has been closed by the time the end is written.
+  // A tool that is interrupted has been closed by the time the outcome is written.
   let running_tool: string | null = null
   control.signal.addEventListener('abort', () => {
     running_tool = live.tool?.name ?? null
@@ -46,70 +46,73 @@ export async function workOnRun(shared: ClaimDeps, run: RunRow, control: Control
   log('info', 'run claimed', { turn: run.turn, phase: run.phase, recovered: run.recovery_cause })
   const heartbeat = startHeartbeat(deps, writer, live, control)
   const opened: Opened = { current: null, ended: false }
-  const end = await runTurn({ deps, writer, live, run, control, heartbeat, opened, observed, startup })
+  const outcome = await runTurn({ deps, writer, live, run, control, heartbeat, opened, observed, startup })
   opened.ended = true
   retry_until = performance.now() + FINISH_MS
-  await closeWorkspace(opened, end)
+  await closeWorkspace(opened, outcome)
   retry_until = performance.now() + LEASE_SECONDS * 1_000
   await heartbeat.stop()
-  await writeEnd(deps, writer, run, end.kind === 'failed' ? { ...end, tool_name: end.tool_name ?? running_tool } : end)
-  await giveSpaceBack(deps, run, end).catch(error => log('error', 'the files of a run could not be removed', { error: errorText(error) }))
+  await endTurn(deps, writer, run, outcome.kind === 'failed' ? { ...outcome, tool_name: outcome.tool_name ?? running_tool } : outcome)
+  await giveSpaceBack(deps, run, outcome).catch(error =>
+    log('error', 'the files of a run could not be removed', { error: errorText(error) }),
+  )
   live.close()
   writer.close()
   // If another worker continues, the startup is not complete yet.
-  if (!['shutdown', 'lost', 'sandbox_lost', 'killed'].includes(end.kind)) void startup.write()
-  observed.ended(end)
-  log('info', 'turn ended', { end: end.kind, reason: 'reason' in end ? end.reason : null })
+  if (!['shutdown', 'lost', 'sandbox_lost', 'killed'].includes(outcome.kind)) void startup.write()
+  observed.ended(outcome)
+  log('info', 'turn ended', { end: outcome.kind, reason: 'reason' in outcome ? outcome.reason : null })
 }
 
-async function runTurn(of: Omit<TurnOf, 'deps'> & { deps: ClaimDeps }): Promise<End> {
+async function runTurn(of: Omit<TurnOf, 'deps'> & { deps: ClaimDeps }): Promise<TurnOutcome> {
   const { deps, run, control, heartbeat } = of
   const turn = turns[run.source_type] ?? agentTurn
   try {
     const [models] = await Promise.all([deps.organizationModels(deps.db, run.organization_id), publishRunStarted(deps, run)])
-    return endedFor(run, await turn({ ...of, deps: { ...deps, models } }))
+    return outcomeFor(of, await turn({ ...of, deps: { ...deps, models } }))
   } catch (error) {
     heartbeat.expire()
-    const end = endedFor(run, endOf(error, control))
-    if (end.kind === 'lost' && isDatabaseAway(error))
+    const outcome = outcomeFor(of, outcomeOfError(error, control))
+    if (outcome.kind === 'lost' && isDatabaseAway(error))
       deps.log('error', 'the database is unavailable: the run is released', { error: errorText(error) })
-    if (end.kind === 'failed' && end.code === 'internal')
+    if (outcome.kind === 'failed' && outcome.code === 'internal')
       deps.log('error', 'run failed with an internal error', { error: errorText(error) })
-    return end
+    return outcome
   }
 }
 
-/** A tool call cannot be resumed, so a reason to pause fails it. */
-function endedFor(run: RunRow, end: End): End {
-  if (run.source_type !== 'TOOL' || end.kind !== 'paused') return namedDiskFull(end)
-  const { reason, message } = end
+/** A turn that stopped has the outcome that was requested. A tool call cannot be resumed, so a reason to pause fails it. */
+function outcomeFor({ run, control }: Pick<TurnOf, 'run' | 'control'>, of_turn: TurnOutcome): TurnOutcome {
+  const outcome = of_turn.kind === 'stop' ? control.outcome : of_turn
+  if (run.source_type !== 'TOOL' || outcome.kind !== 'paused') return namedDiskFull(outcome)
+  const { reason, message } = outcome
   return { kind: 'failed', reason: reason === 'budget' ? 'timeout' : 'lost', code: reason, message, phase: 'agent' }
 }
 
 /**
- * The last barrier: an end that cannot be written is replaced by a plain failure with the same reason, and at last by its bare status. While the
+ * The last barrier: an outcome that cannot be written is replaced by a plain failure with the same reason, and at last by its bare status. While the
  * database is unavailable, that is left to the next worker.
  */
-async function writeEnd(deps: ClaimDeps, writer: RunWriter, run: RunRow, end: End): Promise<void> {
-  const plain = plainFailure(end)
+async function endTurn(deps: ClaimDeps, writer: RunWriter, run: RunRow, outcome: TurnOutcome): Promise<void> {
+  const plain = plainFailure(outcome)
   const attempts = [
-    () => endTurn(deps, writer, run, end),
-    () => endTurn(deps, writer, run, plain),
-    () => endWithStatus(deps, writer, plain),
+    () => writeOutcome(deps, writer, run, outcome),
+    () => writeOutcome(deps, writer, run, plain),
+    () => writeStatus(deps, writer, plain),
   ]
   for (const attempt of attempts) {
     try {
       return await attempt()
     } catch (error) {
       if (error instanceof FencedError || isDatabaseAway(error)) return
-      deps.log('error', 'the end of a turn could not be written', { end: end.kind, error: errorText(error) })
+      deps.log('error', 'the end of a turn could not be written', { end: outcome.kind, error: errorText(error) })
     }
   }
 }
 
 /** Returns a failure without any text from outside the service. */
-function plainFailure(end: End): Extract<End, { kind: 'failed' }> {
+function plainFailure(outcome: TurnOutcome): Failure {
   const message = 'The end of the turn could not be stored as it was; the log of the service has its details.'
-  if (end.kind === 'failed') return { ...end, message, tool_name: null }
+  if (outcome.kind === 'failed') return { ...outcome, message, tool_name: null }
   return { kind: 'failed', reason: 'agent_error', code: 'internal', message, phase: 'agent' }
 }

@@ -1,7 +1,7 @@
 import { rebuildConversation } from '../../agent/conversation.ts'
 import type { FoundSetupCommands } from '../../contract/repositories/setup-commands.ts'
 import { completionOf } from '../../core/runs/completion.ts'
-import type { End } from '../../core/runs/outcome.ts'
+import type { TurnOutcome } from '../../core/runs/outcome.ts'
 import type { Found } from '../../setup-detection/plan.ts'
 import { findSetup } from '../../setup-detection/search.ts'
 import { tooOldText } from '../../setup-detection/toolchain.ts'
@@ -13,7 +13,6 @@ import { openRunSecrets } from '../sandbox/run-secrets.ts'
 import { saveFound } from '../setup/save-found-setup.ts'
 import { questionSenderOfRun } from './ask-of-run.ts'
 import { deliverMessages } from './loop-journal.ts'
-import { endOfControl } from './outcome-of-error.ts'
 import { readJournal, recordRecovery } from './recovered-conversation.ts'
 import { digestOf, type ProposalInput, type Proposed, proposalEntry, proposeSetup } from './setup-proposal.ts'
 import { createSetupRunner } from './setup-runner.ts'
@@ -25,18 +24,17 @@ const MAX_EVIDENCE = 60
  * Detects how a repository is set up and verifies it, without an agent. After a crash the next worker restarts, because a sandbox that was left
  * unfinished verifies nothing. A rejection ends the turn too.
  */
-export async function setupTurn(of: TurnOf): Promise<End> {
+export async function setupTurn(of: TurnOf): Promise<TurnOutcome> {
   const { deps, writer, live, run, control } = of
   const began = performance.now()
   if (run.sandbox !== null) await deps.driver.end(run.sandbox)
   const secrets = await openRunSecrets(deps, writer, run)
   const base = await prepareBase(deps, writer, run, control.signal)
-  if (control.signal.aborted) return endOfControl(control)
+  if (control.signal.aborted) return { kind: 'stop' }
   if (base === null) throw new StartError('setup_failed', 'no_repository', 'There is no repository to set up.', 'setup')
   await deliverMessages(writer)
   if (run.recovering_since !== null) await recordRecovery(writer, run, rebuildConversation(await readJournal(writer), run.turn))
-  if (run.status === 'starting' && !(await writer.change({ from: ['starting'], to: 'starting', phase: 'setup' })))
-    return endOfControl(control)
+  if (run.status === 'starting' && !(await writer.change({ from: ['starting'], to: 'starting', phase: 'setup' }))) return { kind: 'stop' }
 
   const started = (identities: Identities) => recordSandboxes(deps, writer, null, identities)
   const input: ProposalInput = { deps, writer, live, run, base, secrets, started, signal: control.signal }
@@ -52,9 +50,8 @@ export async function setupTurn(of: TurnOf): Promise<End> {
     until: began + deps.setup_ms,
   })
   const found = await findSetup(proposal, missing, runner, tooOldText(proposal.tools, toolchain))
-  if (control.signal.aborted) return endOfControl(control)
-  if (run.status === 'starting' && !(await writer.change({ from: ['starting'], to: 'running', phase: 'agent' })))
-    return endOfControl(control)
+  if (control.signal.aborted) return { kind: 'stop' }
+  if (run.status === 'starting' && !(await writer.change({ from: ['starting'], to: 'running', phase: 'agent' }))) return { kind: 'stop' }
   const result = await resultOf(of, { found, proposed, variables, seq: total_logs, began })
   // The text is JSON, which names why nothing was proved.
   const { reason } = completionOf({ setup_verified: found.verified })

@@ -1,4 +1,4 @@
-import type { End } from '../../core/runs/outcome.ts'
+import type { TurnOutcome } from '../../core/runs/outcome.ts'
 import type { Hub } from '../../live/hub.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { BaseDeps } from '../base/base.ts'
@@ -61,5 +61,5 @@ export type TurnOf = {
   startup: StartupTimer
 }
 
-/** Executes a turn and returns its end without writing it; a rejection becomes an end too. */
-export type Turn = (of: TurnOf) => Promise<End>
+/** Executes a turn and returns its outcome without writing it; a rejection becomes one too. */
+export type Turn = (of: TurnOf) => Promise<TurnOutcome>

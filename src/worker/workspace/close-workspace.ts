@@ -1,4 +1,4 @@
-import type { End } from '../../core/runs/outcome.ts'
+import type { TurnOutcome } from '../../core/runs/outcome.ts'
 import type { Workspace } from './workspace.ts'
 
 /** How long an end waits until the last checkpoint is stored. */
@@ -10,17 +10,17 @@ const PAUSE_MS = 5_000
 /** `workspace` is set once something needs the run's files, `current` when they are open; none is opened after the turn has ended. */
 export type Opened = { workspace?: Promise<Workspace>; current: Workspace | null; ended: boolean }
 
-/** Stops the sandboxes and stores the last checkpoint before the end can be read: then no process of the run is left. */
-export async function closeWorkspace(opened: Opened, end: End): Promise<void> {
+/** Stops the sandboxes and stores the last checkpoint before the outcome can be read: then no process of the run is left. */
+export async function closeWorkspace(opened: Opened, outcome: TurnOutcome): Promise<void> {
   const workspace = await opened.workspace?.catch(() => null)
   if (!workspace) return
   await workspace.sandbox.stop()
-  if (end.kind !== 'lost') await workspace.reportBlocked()
-  if (end.kind !== 'lost') await workspace.checkpoints.finish(timeoutOf(end))
+  if (outcome.kind !== 'lost') await workspace.reportBlocked()
+  if (outcome.kind !== 'lost') await workspace.checkpoints.finish(timeoutOf(outcome))
   await workspace[Symbol.asyncDispose]()
 }
 
-function timeoutOf(end: End): number {
-  if (end.kind === 'stop') return STOP_MS
-  return end.kind === 'paused' && end.reason === 'user_request' ? PAUSE_MS : FINISH_MS
+function timeoutOf(outcome: TurnOutcome): number {
+  if (outcome.kind === 'stop') return STOP_MS
+  return outcome.kind === 'paused' && outcome.reason === 'user_request' ? PAUSE_MS : FINISH_MS
 }

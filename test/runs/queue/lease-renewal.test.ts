@@ -100,10 +100,10 @@ test('a run whose claim is lost ends, and the others keep theirs', async () => {
   const [lost, ended, ...others] = of_process.all
   await rows(app, 'update runs set epoch = epoch + 1 where id = $1', [lost?.id])
   await putRun(app, ended?.id ?? 0, 'completed')
-  const reasons = () => [lost, ended].map(claim => claim?.control.reason)
-  await expect.poll(reasons, { timeout: 10_000 }).toEqual([{ kind: 'lost' }, { kind: 'lost' }])
+  const outcomes = () => [lost, ended].map(claim => claim?.control.outcome)
+  await expect.poll(outcomes, { timeout: 10_000 }).toEqual([{ kind: 'lost' }, { kind: 'lost' }])
   await expect.poll(() => renewed(app), { timeout: 10_000 }).toEqual(others.map(({ id }) => id))
-  expect(others.map(({ control }) => control.reason)).toEqual([null, null])
+  expect(others.map(({ control }) => control.signal.aborted)).toEqual([false, false])
 })
 
 test('a run whose row is locked is not lost, and delays no other', async () => {
@@ -115,7 +115,7 @@ test('a run whose row is locked is not lost, and delays no other', async () => {
     await expect.poll(() => renewed(app), { timeout: 10_000 }).toEqual(others.map(({ id }) => id))
   })
   await expect.poll(() => renewed(app), { timeout: 10_000 }).toHaveLength(3)
-  expect(locked?.control.reason).toBeNull()
+  expect(locked?.control.signal.aborted).toBe(false)
 })
 
 test('a run whose row cannot be written fails no heartbeat of another', async () => {
@@ -144,7 +144,7 @@ test('a process whose event loop is occupied for longer than a lease keeps its l
   expect(kept.map(({ id }) => id)).toEqual(ids)
   // The tick that follows finds that the leases were renewed meanwhile.
   await expect.poll(() => renewed(app), { timeout: 10_000 }).toEqual(ids)
-  expect(of_process.all.map(({ control }) => control.reason)).toEqual([null, null])
+  expect(of_process.all.map(({ control }) => control.signal.aborted)).toEqual([false, false])
 })
 
 test('a thread that dies is replaced, and no lease is lost', async () => {
@@ -155,7 +155,7 @@ test('a thread that dies is replaced, and no lease is lost', async () => {
   of_process.hub.live(app.org_id, ids[0] ?? 0, '{"event":"control"}')
   await rows(app, `update runs set lease_until = now() + interval '1 minute' where id = any($1)`, [ids])
   await expect.poll(() => renewed(app), { timeout: 10_000 }).toEqual(ids)
-  expect(of_process.all.map(({ control }) => control.reason)).toEqual([null, null])
+  expect(of_process.all.map(({ control }) => control.signal.aborted)).toEqual([false, false])
 })
 
 test('the connection of heartbeats holds the session lock of the owner, and takes it again when it is closed', async () => {
@@ -172,5 +172,5 @@ test('the connection of heartbeats holds the session lock of the owner, and take
   const [first] = await holders()
   await rows(app, 'select pg_terminate_backend($1)', [first])
   await expect.poll(async () => (await holders()).filter(pid => pid !== first), { timeout: 10_000 }).toHaveLength(1)
-  expect(of_process.all.map(({ control }) => control.reason)).toEqual([null])
+  expect(of_process.all.map(({ control }) => control.signal.aborted)).toEqual([false])
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RunStatus, StatusReason } from '../../../src/contract/runs/runs.ts'
-import type { End } from '../../../src/core/runs/outcome.ts'
+import type { TurnOutcome } from '../../../src/core/runs/outcome.ts'
 import { ServiceError } from '../../../src/core/service-error.ts'
 import type { Context } from '../../../src/service/context.ts'
 import { pauseRun } from '../../../src/service/runs/pause-run.ts'
@@ -16,7 +16,7 @@ import { getRun, insertRun, type RunRow } from '../../../src/store/runs/runs.ts'
 import { FencedError } from '../../../src/worker/claim/fenced-error.ts'
 import { RunWriter } from '../../../src/worker/claim/run-writer.ts'
 import { type SweepDeps, sweepRuns } from '../../../src/worker/sweep/sweep.ts'
-import { endTurn } from '../../../src/worker/turns/write-outcome.ts'
+import { writeOutcome } from '../../../src/worker/turns/write-outcome.ts'
 import type { WorkerDeps } from '../../../src/worker/worker-deps.ts'
 import { createTestDatabase } from '../../database.ts'
 import {
@@ -99,7 +99,7 @@ async function newWorld(): Promise<World> {
   return { row: created(0, times), now: 0, id, claims: [null, null] }
 }
 
-const ends: Record<RowEnd, End> = {
+const ends: Record<RowEnd, TurnOutcome> = {
   completed: { kind: 'completed', reason: null, text: 'done', thought: null },
   failed: { kind: 'failed', reason: 'agent_error', code: 'x', message: 'x', phase: 'agent' },
   waiting: { kind: 'waiting', approval_of: null },
@@ -160,7 +160,7 @@ const of_worker = [0, 1].flatMap((worker): Op[] => {
       write(
         end,
         (row, epoch, now) => ended(row, epoch, end, now, times),
-        (writer, run) => endTurn({ ...worker_deps, db }, writer, run, ends[end]),
+        (writer, run) => writeOutcome({ ...worker_deps, db }, writer, run, ends[end]),
       ),
     ),
   ]

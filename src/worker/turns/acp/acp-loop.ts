@@ -1,11 +1,12 @@
 import { AgentError, AgentKilledError } from '../../../acp/agent-session.ts'
 import type { Message } from '../../../acp/messages.ts'
-import { type Conversation, rebuildConversation } from '../../../agent/conversation.ts'
+import { type Conversation, rebuildConversation, type TurnEnding } from '../../../agent/conversation.ts'
 import type { LoopOutcome } from '../../../agent/loop-state.ts'
 import { failedCall } from '../../../agent/recorded-call.ts'
 import { actionTool } from '../../../contract/runs/action-tools.ts'
 import { onAbort } from '../../../core/abort.ts'
 import { approvalOfCall, digestOfCall } from '../../../core/runs/approved-call.ts'
+import { type Failure, outcomeOfLimit } from '../../../core/runs/outcome.ts'
 import { Quote } from '../../../core/secrets/quote.ts'
 import { withTimeout } from '../../../core/timeout.ts'
 import { serverOfTool } from '../../../mcp/tool-names.ts'
@@ -112,12 +113,12 @@ async function sendPrompts(state: State, first: Next): Promise<LoopOutcome> {
   const { turn, journal } = state
   let next = first
   for (;;) {
-    if (mustStop(turn)) return { kind: 'stopped' }
+    if (mustStop(turn)) return { kind: 'stop' }
     const outcome = await promptOnce(state, next)
-    if (outcome.kind !== 'answer' && outcome.kind !== 'continue') return outcome
+    if (outcome !== 'continue' && outcome.kind !== 'answer') return outcome
     const waiting = await journal.deliver()
-    if (outcome.kind === 'answer' && waiting.length === 0) return outcome
-    if (outcome.kind === 'answer') await recordMessage(state, outcome, false)
+    if (outcome !== 'continue' && waiting.length === 0) return outcome
+    if (outcome !== 'continue') await recordMessage(state, outcome, false)
     // The journal has what the agent did meanwhile, for a new process.
     const rebuilt = rebuildConversation(await readJournal(turn.writer), turn.run.turn)
     next = { messages: rebuilt.messages, unsent: waiting, earlier: rebuilt.session }
@@ -131,10 +132,8 @@ async function endWork(state: State): Promise<void> {
   await closeCalls(state)
 }
 
-type PromptOutcome = LoopOutcome | { kind: 'continue' }
-
 /** Sends one prompt, to a new process if there is none, and waits for its end. */
-async function promptOnce(state: State, next: Next): Promise<PromptOutcome> {
+async function promptOnce(state: State, next: Next): Promise<LoopOutcome | 'continue'> {
   const { turn, recorder, meter } = state
   state.messages_waiting = false
   state.approval = null
@@ -163,7 +162,7 @@ async function promptOnce(state: State, next: Next): Promise<PromptOutcome> {
   } catch (error) {
     await closeSession(state)
     await closeCalls(state)
-    if (turn.control.signal.aborted) return { kind: 'stopped' }
+    if (turn.control.signal.aborted) return { kind: 'stop' }
     if (!(error instanceof AgentError)) throw error
     // An agent may report a cancelled prompt or a refused call as an error.
     return state.limit !== null || state.approval !== null || mustStop(turn) || state.messages_waiting || signal.aborted
@@ -215,14 +214,14 @@ async function promptFor(state: State, next: Next): Promise<Prompt> {
 }
 
 /** A session that fails must not fail again at the next message; one that was continued has a second chance with the conversation as text. */
-async function failedPrompt(state: State, error: AgentError): Promise<PromptOutcome> {
+async function failedPrompt(state: State, error: AgentError): Promise<LoopOutcome | 'continue'> {
   // Nothing is known against the session.
   if (error instanceof AgentKilledError) throw new KilledProgram('agent_killed', `The agent was killed. ${error.message}`)
   const { turn, continued, last_failure } = state
   await forgetSession(turn)
   if (!continued || (last_failure !== null && last_failure.code !== 'rejected')) return failedBy(state, error)
   await reportLostSession(turn, error.message)
-  return { kind: 'continue' }
+  return 'continue'
 }
 
 /** Durable before the call is permitted: a worker that is killed after it asks again. Calls may be requested at once. */
@@ -233,16 +232,16 @@ async function takeApprovalOf(state: State, digest: string): Promise<boolean> {
   return takeApproval(db, { organization_id, run_id, epoch, approved: approvalOfCall(digest) })
 }
 
-async function outcomeOf(state: State, reason: string, signal: AbortSignal): Promise<PromptOutcome> {
+async function outcomeOf(state: State, reason: string, signal: AbortSignal): Promise<LoopOutcome | 'continue'> {
   const { turn, limit, approval, messages_waiting, recorder, last_failure } = state
-  if (limit !== null) return { kind: 'limit', limit }
-  if (mustStop(turn)) return { kind: 'stopped' }
+  if (limit !== null) return outcomeOfLimit(limit)
+  if (mustStop(turn)) return { kind: 'stop' }
   // A message that came meanwhile does not wait for the approval.
-  if (approval !== null && !messages_waiting) return { kind: 'approval', digest: approval }
+  if (approval !== null && !messages_waiting) return { kind: 'waiting', approval_of: approvalOfCall(approval) }
   // A limit of time interrupts the step, and is then the reason why no other call is planned.
   const planned = signal.aborted ? state.meter.planAside([], state.spending, 1) : null
-  if (planned?.kind === 'limit') return planned
-  if (messages_waiting || signal.aborted) return { kind: 'continue' }
+  if (planned?.kind === 'limit') return outcomeOfLimit(planned.limit)
+  if (messages_waiting || signal.aborted) return 'continue'
   const answer = recorder.takeLastMessage()
   // Programs report a failed call as an ordinary message, if at all. One that they closed themselves has not failed.
   if (reason === 'end_turn' && last_failure !== null && last_failure.code !== 'aborted') return failedCall(last_failure)
@@ -254,7 +253,7 @@ async function outcomeOf(state: State, reason: string, signal: AbortSignal): Pro
   return { kind: 'failed', reason: 'agent_error', code: 'agent_stopped', message, phase: 'agent' }
 }
 
-type LastMessage = Extract<LoopOutcome, { kind: 'answer' }>
+type LastMessage = Extract<TurnEnding, { kind: 'answer' }>
 
 /** Records a last message of the agent. One that ends the turn is durable before anything is published. */
 async function recordMessage({ journal, turn, spending }: State, answer: LastMessage, ends: boolean): Promise<LoopOutcome> {
@@ -275,7 +274,7 @@ async function closeSession(state: State): Promise<void> {
   await session?.[Symbol.asyncDispose]()
 }
 
-function failedBy({ turn, last_failure }: State, error: AgentError): LoopOutcome {
+function failedBy({ turn, last_failure }: State, error: AgentError): Failure {
   const text = `${turn.run.agent_type}: ${error.message}`
   if (last_failure?.code === 'auth')
     return { kind: 'failed', reason: 'model_auth', code: 'auth', message: last_failure.message, phase: 'model' }
