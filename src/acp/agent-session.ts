@@ -4,7 +4,7 @@ import { isKilled } from '../core/concurrency/killed.ts'
 import { messageWithQuote, Quote, QuotingError, type Redact } from '../core/secrets/quote.ts'
 import { settledWithin } from '../core/timeout.ts'
 import { type ExecResult, type Sandbox, SandboxLostError } from '../sandbox/port.ts'
-import { AgentProtocolError, createMessageSplitter, type Message } from './messages.ts'
+import { AgentProtocolError, createMessageSplitter, describedEnd, MAX_SHOWN_CHARACTERS, type Message } from './messages.ts'
 import { type PermissionDecision, permissionResponse, readPermissionRequest } from './permission.ts'
 import { readInitialized, requireText } from './responses.ts'
 
@@ -13,7 +13,6 @@ const START_TIMEOUT_MS = 60_000
 const CONTINUE_TIMEOUT_MS = 30_000
 const END_TIMEOUT_MS = 2_000
 const MAX_ERROR_OUTPUT_BYTES = 64 * 1024
-const MAX_SHOWN_CHARACTERS = 1_000
 /** Requests of the agent without a response: each is in memory until the agent reads its input. */
 const MAX_PENDING_REQUESTS = 32
 
@@ -171,7 +170,7 @@ function connect({ sandbox, command, on_update, on_permission }: Program, signal
       return permissionResponse(params.options, decision)
     })
     .connect({ readable, writable })
-  const over = process.ended.then(endOf, (error: Error) => error)
+  const over = process.ended.then(errorOfEnd, (error: Error) => error)
   void over.then(() => connection.close())
   return { connection, over }
 }
@@ -220,10 +219,7 @@ function reportedBy({ message, data }: RequestError): AgentError {
   return new AgentError('It reported an error:', new Quote(`${message}${details}`, MAX_SHOWN_CHARACTERS))
 }
 
-function endOf({ status, exit_code, output }: ExecResult): Error {
-  const how = status === 'exited' ? `ended with exit code ${exit_code}` : `was ended: ${status}`
-  const text = Buffer.from(output).toString().trim()
-  const Ended = status === 'exited' && isKilled({ code: exit_code }) ? AgentKilledError : AgentError
-  if (text === '') return new Ended(`It ${how}.`)
-  return new Ended(`It ${how}. Its last output:`, new Quote(text, MAX_SHOWN_CHARACTERS, 'end'))
+function errorOfEnd(result: ExecResult): Error {
+  const killed = result.status === 'exited' && isKilled({ code: result.exit_code })
+  return killed ? new AgentKilledError(...describedEnd(result)) : new AgentError(...describedEnd(result))
 }

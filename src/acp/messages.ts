@@ -1,11 +1,14 @@
 import { type JsonChannel, json_channels } from '../core/json/channels.ts'
 import { readJson } from '../core/json/parse-json.ts'
 import { Quote, QuotingError } from '../core/secrets/quote.ts'
+import type { ExecResult } from '../sandbox/port.ts'
 
 /** Bytes of all messages of a process. */
 const MAX_TOTAL_BYTES = 512 * 1024 * 1024
 /** Lines that are no messages: some programs print notices. */
 const MAX_OTHER_LINES = 200
+/** Characters of a program's text that an error quotes. */
+export const MAX_SHOWN_CHARACTERS = 1_000
 
 /** Whose messages they are: those of an agent, or of an MCP server. */
 type MessageChannel = Extract<JsonChannel, 'agent_message' | 'mcp_message'>
@@ -62,4 +65,11 @@ function parseMessage(channel: MessageChannel, text: string): Message | null {
   const { value, problem } = readJson(channel, text)
   if (problem !== undefined && problem.limit !== null) throw new AgentProtocolError(`A message ${problem.message}.`)
   return typeof value === 'object' && value !== null && !Array.isArray(value) && 'jsonrpc' in value ? (value as Message) : null
+}
+
+/** Returns the message of an error for people, and what it quotes: how a program that speaks the protocol has ended. */
+export function describedEnd({ status, exit_code, output }: ExecResult): [message: string, quote: Quote | null] {
+  const how = status === 'exited' ? `ended with exit code ${exit_code}` : `was ended: ${status}`
+  const text = Buffer.from(output).toString().trim()
+  return text === '' ? [`It ${how}.`, null] : [`It ${how}. Its last output:`, new Quote(text, MAX_SHOWN_CHARACTERS, 'end')]
 }

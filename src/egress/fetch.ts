@@ -75,7 +75,7 @@ export function fetchByRules(configuration: ProxyConfiguration): FetchByRules {
   return { fetch, recheck: in_progress.recheck }
 }
 
-const connectOf =
+export const connectOf =
   (outgoing: Outgoing): Connect =>
   (authority, request) =>
     connectChecked(outgoing, authority, request)
@@ -143,7 +143,8 @@ async function exchange(connect: Connect, target: URL, init: Sent, max_bytes: nu
   }
 }
 
-async function send(
+/** Sends a request over a connection of its own, which the caller closes after the response. */
+export async function send(
   connect: Connect,
   target: URL,
   { method = 'GET', headers = {}, body, signal }: Sent,

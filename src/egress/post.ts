@@ -1,11 +1,10 @@
-import { type IncomingMessage, request } from 'node:http'
-import type { Socket } from 'node:net'
+import type { IncomingMessage } from 'node:http'
 import { orAborted } from '../core/abort.ts'
 import { deadline } from '../core/deadline.ts'
 import { settledWithin } from '../core/timeout.ts'
 import { type AttemptOutcome, readRetryAfter } from '../core/webhooks/webhook-retries.ts'
-import { type Authority, authorityText, parseAuthority } from './authority.ts'
-import { connectChecked, type Outgoing } from './connect-checked.ts'
+import type { Outgoing } from './connect-checked.ts'
+import { connectOf, send } from './fetch.ts'
 import { Refused } from './refused.ts'
 
 /** From the first DNS query to the end of the response. */
@@ -42,13 +41,8 @@ async function exchange(
   { url, headers, body }: { url: string; headers: Record<string, string>; body: string },
   signal: AbortSignal,
 ): Promise<Omit<AttemptOutcome, 'latency_ms'>> {
-  const target = new URL(url)
-  const secure = target.protocol === 'https:'
-  const authority = parseAuthority(target.host, secure ? 443 : 80)
-  if (authority === null) throw new Refused('address not allowed: it cannot be read as a host and a port')
-  const socket = await connectChecked(outgoing, authority, { method: 'POST', secure, signal })
+  const { response, socket } = await send(connectOf(outgoing), new URL(url), { method: 'POST', headers, body, signal })
   try {
-    const response = await sendMessage(socket, { target, authority, headers, body }, signal)
     const text = await beginningOf(response, signal)
     const status = response.statusCode ?? 0
     const error =
@@ -61,29 +55,6 @@ async function exchange(
   } finally {
     socket.destroy()
   }
-}
-
-type Message = { target: URL; authority: Authority; headers: Record<string, string>; body: string }
-
-function sendMessage(socket: Socket, { target, authority, headers, body }: Message, signal: AbortSignal): Promise<IncomingMessage> {
-  const bytes = Buffer.from(body, 'utf8')
-  const sent = request({
-    createConnection: () => socket,
-    method: 'POST',
-    path: `${target.pathname}${target.search}`,
-    headers: {
-      host: authorityText(authority, target.protocol === 'https:' ? 443 : 80),
-      connection: 'close',
-      ...headers,
-      'content-length': bytes.length,
-    },
-    signal,
-  })
-  return new Promise((resolve, reject) => {
-    sent.once('response', resolve)
-    sent.on('error', reject)
-    sent.end(bytes)
-  })
 }
 
 /** Returns the beginning of the response as text that can be stored. The rest is not read. */

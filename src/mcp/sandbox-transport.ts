@@ -1,11 +1,10 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
-import { createMessageSplitter } from '../acp/messages.ts'
-import { Quote, QuotingError } from '../core/secrets/quote.ts'
-import type { ExecResult, Sandbox } from '../sandbox/port.ts'
+import { createMessageSplitter, describedEnd } from '../acp/messages.ts'
+import { QuotingError } from '../core/secrets/quote.ts'
+import type { Sandbox } from '../sandbox/port.ts'
 import { createServerTraffic, type ServerTraffic } from './server-traffic.ts'
 
 const MAX_ERROR_OUTPUT_BYTES = 64 * 1024
-const MAX_SHOWN_CHARACTERS = 1_000
 
 /** A program of a sandbox that speaks MCP over its standard streams. */
 export type Program = { command: string; args: readonly string[]; environment: Readonly<Record<string, string>> }
@@ -38,7 +37,10 @@ export function programTransport(sandbox: Sandbox, program: Program, signal: Abo
       send = line =>
         new Promise((done, reject) => process.stdin.write(`${line}\n`, error => (error ? reject(new Error('It reads no input.')) : done())))
       process.ended
-        .then(endOf, (error: Error) => error)
+        .then(
+          result => new QuotingError(...describedEnd(result)),
+          (error: Error) => error,
+        )
         .then(error => {
           resolve(error)
           transport.onclose?.()
@@ -54,13 +56,6 @@ export function programTransport(sandbox: Sandbox, program: Program, signal: Abo
     },
   }
   return { transport, traffic, over }
-}
-
-function endOf({ status, exit_code, output }: ExecResult): Error {
-  const how = status === 'exited' ? `ended with exit code ${exit_code}` : `was ended: ${status}`
-  const text = Buffer.from(output).toString().trim()
-  if (text === '') return new QuotingError(`It ${how}.`)
-  return new QuotingError(`It ${how}. Its last output:`, new Quote(text, MAX_SHOWN_CHARACTERS, 'end'))
 }
 
 function commandOf({ command, args, environment }: Program): string {

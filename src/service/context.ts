@@ -129,9 +129,9 @@ export type Services = {
   /** The forges that organizations are connected to. */
   forges: Forges
   /** Whether forges may have private addresses, by the operator's choice. */
+  allow_private_forges: boolean
   /** Hosts that may receive the codes of sign-ins by OAuth, over https. */
   oauth_redirect_hosts: ReadonlySet<string>
-  allow_private_forges: boolean
   mcp_sign_in: McpSignInClient
   git_server: GitServer
   readTrees: TreeReader

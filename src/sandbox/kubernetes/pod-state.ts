@@ -22,7 +22,7 @@ export function podState(pod: Pod | null): PodState {
   if (pod === null) return { is: 'over', why: 'the pod is gone' }
   const { phase, reason, message, conditions = [], containerStatuses = [] } = pod.status ?? {}
   const { waiting, terminated } = containerStatuses[0]?.state ?? {}
-  if (terminated) return { is: 'over', why: endOf(terminated) }
+  if (terminated) return { is: 'over', why: terminationOf(terminated) }
   // Ended by the node: evicted, rejected for lack of processors, past its deadline.
   if (phase === 'Failed' || phase === 'Succeeded') return { is: 'over', why: `the pod has ended: ${followed(reason ?? phase, message)}` }
   if (pod.metadata.deletionTimestamp !== undefined) return { is: 'over', why: 'the pod was deleted' }
@@ -33,7 +33,7 @@ export function podState(pod: Pod | null): PodState {
   return { is: 'wait', why: `the pod is ${waiting?.reason ?? phase ?? 'Pending'}` }
 }
 
-function endOf({ reason, message, exitCode }: { reason?: string; message?: string; exitCode: number }): string {
+function terminationOf({ reason, message, exitCode }: { reason?: string; message?: string; exitCode: number }): string {
   if (reason === 'OOMKilled') return 'the pod was ended because its memory was used up (OOMKilled)'
   return `the pod has ended: ${followed(`${reason ?? 'ended'}, exit code ${exitCode}`, message)}`
 }

@@ -27,8 +27,8 @@ process.on('message', (request: HelperRequest) => {
   if ('stop' in request) return running.get(request.id)?.stop()
   if ('more' in request) return void running.get(request.id)?.child?.stdout?.resume()
   if ('input' in request) return write(request)
-  if ('change' in request) return report({ id: request.id, end: endOf(request.user, () => void changeFiles(request.change)) })
-  if ('state_of' in request) return report({ id: request.id, end: endOf(request.user, () => folderState(request.state_of)) })
+  if ('change' in request) return report({ id: request.id, end: endAfter(request.user, () => void changeFiles(request.change)) })
+  if ('state_of' in request) return report({ id: request.id, end: endAfter(request.user, () => folderState(request.state_of)) })
   if ('join' in request) return runJoined(request)
   if ('run' in request) return void run(request.id, request.run)
   passOutput(request.id, run(request.id, request.open, { input: 'pipe', output: 'pipe' }).child)
@@ -70,7 +70,7 @@ function write({ id, input, last }: { id: number; input: string; last: boolean }
 }
 
 /** Does what needs no program, as `user`; null: as this process. What `work` returns is the output. */
-function endOf(user: User | null, work: () => string | undefined): ProgramEnd {
+function endAfter(user: User | null, work: () => string | undefined): ProgramEnd {
   try {
     const output = user === null ? work() : asUser(user, work)
     return { ...notRun, code: 0, stdout: Buffer.from(output ?? '') }

@@ -132,7 +132,7 @@ export class ThrottledText {
     one.unread = false
     if (ended) this.#streams.splice(this.#streams.indexOf(one), 1)
     try {
-      if (unseen !== '') one.tail = endOf(one.tail + (gap ? GAP : '') + (await stream.push(unseen, gap)))
+      if (unseen !== '') one.tail = keptTail(one.tail + (gap ? GAP : '') + (await stream.push(unseen, gap)))
       const follows_gap = gap && unseen === ''
       if (waiting !== '') this.#show(one, (follows_gap ? GAP : '') + (await stream.push(waiting, follows_gap)))
       if (ended) addTo(this.#shown, { ...part, text: await stream.end() })
@@ -142,12 +142,12 @@ export class ThrottledText {
   }
 
   #show(one: Stream, text: string): void {
-    one.tail = endOf(one.tail + text)
+    one.tail = keptTail(one.tail + text)
     addTo(this.#shown, { ...one.part, text })
   }
 }
 
-const endOf = (text: string) => text.slice(-KEPT_SHOWN)
+const keptTail = (text: string) => text.slice(-KEPT_SHOWN)
 
 const isSame = (a: LivePart, b: LivePart) => a.event === b.event && a.call_id === b.call_id && a.kind === b.kind
 
