@@ -1,7 +1,7 @@
 import { createSealer } from '../src/core/secrets/sealing.ts'
 import { createModelCatalog } from '../src/model/catalog.ts'
 import { accessFinder, runAccessFinder } from '../src/service/access/authenticate.ts'
-import { createLimiter } from '../src/service/access/limits.ts'
+import { createLimiter } from '../src/service/access/rate-limiter.ts'
 import type { Services } from '../src/service/context.ts'
 import { createLogPages } from '../src/service/runs/logs/log-page-cache.ts'
 import type { Database } from '../src/store/database.ts'

@@ -1,7 +1,7 @@
 import { pause } from '../core/pause.ts'
 import { chargeOfBroken, type LimitReached, type Reservation } from '../core/runs/budget/budget-check.ts'
 import { type Model, ModelError, type ModelRequest, type ModelResponse } from '../model/port.ts'
-import { type RetryPolicy, waitBefore } from './retry-policy.ts'
+import { type RetryPolicy, waitBefore } from './model-retry-policy.ts'
 
 export type FailedAttempt = { error: ModelError; attempt: number; retry_in_ms: number | null }
 

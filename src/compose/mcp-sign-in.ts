@@ -1,5 +1,5 @@
 import { outgoingFetch } from '../egress/fetch.ts'
-import type { SignInAccess } from '../mcp/sign-in/guarded-fetch.ts'
+import type { SignInAccess } from '../mcp/sign-in/sign-in-fetch.ts'
 import type { Services } from '../service/context.ts'
 import type { McpDeps } from '../worker/deps.ts'
 import type { Parts } from './parts.ts'

@@ -1,4 +1,4 @@
-import type { HealthCheck } from '../contract/organizations/limits.ts'
+import type { HealthCheck } from '../contract/organizations/organization-limits.ts'
 import type { SandboxLimitMechanisms } from '../contract/service.ts'
 
 export const ok = (check: string, detail: string): HealthCheck => ({ check, state: 'ok', detail, fix: null })

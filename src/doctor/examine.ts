@@ -1,4 +1,4 @@
-import type { HealthCheck } from '../contract/organizations/limits.ts'
+import type { HealthCheck } from '../contract/organizations/organization-limits.ts'
 import { broken } from '../core/health-checks.ts'
 import type { Db } from '../store/database.ts'
 import { causeText } from './cause-text.ts'

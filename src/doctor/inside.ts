@@ -1,4 +1,4 @@
-import type { HealthCheck } from '../contract/organizations/limits.ts'
+import type { HealthCheck } from '../contract/organizations/organization-limits.ts'
 import { checkCluster, type ServiceProcess } from '../core/cluster/cluster-checks.ts'
 import { broken, ok, warning } from '../core/health-checks.ts'
 import type { Db } from '../store/database.ts'

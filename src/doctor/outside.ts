@@ -1,4 +1,4 @@
-import type { HealthCheck } from '../contract/organizations/limits.ts'
+import type { HealthCheck } from '../contract/organizations/organization-limits.ts'
 import { deadline } from '../core/deadline.ts'
 import { broken, ok, warning } from '../core/health-checks.ts'
 import { responseJson } from '../core/json/parse-json.ts'

@@ -1,4 +1,4 @@
-import type { PlainFetch } from './bound-fetch.ts'
+import type { PlainFetch } from './one-origin-fetch.ts'
 
 const MAX_ENTRIES = 2_000
 const MAX_BYTES = 32 * 1024 ** 2

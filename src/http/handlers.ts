@@ -18,7 +18,6 @@ import { connectForge, disconnectForge, listForgeRepositories } from '../service
 import { generateSlackToken, listConnections, listIntegrations, revokeConnection } from '../service/forges/integrations.ts'
 import { getOrganizationHealth } from '../service/forges/organization-health.ts'
 import { allowEgress, getEgress, setEgress } from '../service/organizations/egress.ts'
-import { getOrganizationLimits } from '../service/organizations/limits.ts'
 import {
   deleteModel,
   deleteModelProvider,
@@ -28,6 +27,7 @@ import {
   testModel,
 } from '../service/organizations/model-settings.ts'
 import { listAgents, listModels } from '../service/organizations/models.ts'
+import { getOrganizationLimits } from '../service/organizations/organization-limits.ts'
 import {
   createOrganization,
   getOrganization,

@@ -9,9 +9,9 @@ import {
 import { createBackgroundRedactor } from '../redaction/background-redactor.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import type { AccessTokens } from './access-tokens.ts'
-import { boundedFetch } from './bounded-fetch.ts'
 import { connectServer, type McpConnection } from './connection.ts'
 import { McpError } from './mcp-error.ts'
+import { boundedFetch } from './metered-fetch.ts'
 import { type Program, programTransport } from './sandbox-transport.ts'
 import { createServerTraffic, type ServerTraffic } from './server-traffic.ts'
 

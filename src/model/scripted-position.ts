@@ -1,7 +1,7 @@
 import { NOT_RUN } from '../core/runs/not-run.ts'
 import type { PlaybookStep } from '../core/runs/playbook.ts'
-import { callsOf, type SeenResult } from './conversation.ts'
 import type { ModelMessage } from './port.ts'
+import { callsOf, type SeenResult } from './scripted-messages.ts'
 import { failed, type Unit } from './scripted-steps.ts'
 
 /** The next unit of a script. `repeat`: it was started and took no effect; `inspect`: its outcome is unknown, so its file is read first. */

@@ -1,7 +1,7 @@
 import { actionTool } from '../contract/runs/action-tools.ts'
 import type { Playbook, PlaybookStep } from '../core/runs/playbook.ts'
-import type { SeenCall } from './conversation.ts'
 import { ModelError } from './port.ts'
+import type { SeenCall } from './scripted-messages.ts'
 
 /** The next response of the scripted model. */
 export type Move = { reasoning: string | null; text: string; calls: { name: string; input: Record<string, unknown> }[] }

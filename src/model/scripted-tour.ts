@@ -1,6 +1,6 @@
 import { actionTool } from '../contract/runs/action-tools.ts'
-import { callsOf, type SeenCall } from './conversation.ts'
 import type { ModelMessage } from './port.ts'
+import { callsOf, type SeenCall } from './scripted-messages.ts'
 import type { Move } from './scripted-steps.ts'
 
 const COUNT_COMMITS = 'git rev-list --count HEAD 2>/dev/null || echo 0; git log --oneline -n 5 2>/dev/null || true'

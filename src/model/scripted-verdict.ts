@@ -1,7 +1,7 @@
 import { REVIEW_TOOL } from '../contract/pull-requests/reviews.ts'
 import { findPlaybook, type PlaybookVerdict } from '../core/runs/playbook.ts'
-import { textOf } from './conversation.ts'
 import { isPrompt, type ModelRequest } from './port.ts'
+import { textOf } from './scripted-messages.ts'
 import type { Move } from './scripted-steps.ts'
 
 /** Returns the playbook's response to a review, with the verdicts that it contains; null: the request is no review. */

@@ -1,7 +1,7 @@
 import { findPlaybook, type Playbook, SCRIPTED_MODEL_ID } from '../core/runs/playbook.ts'
 import { storedText } from '../core/text/stored-text.ts'
-import { callsOf, countResponses, isChecksFailed, textOf } from './conversation.ts'
 import { isPrompt, type Model, ModelError, type ModelMessage, type ModelRequest, type ModelResponse, without_limits } from './port.ts'
+import { callsOf, countResponses, isChecksFailed, textOf } from './scripted-messages.ts'
 import { positionOf } from './scripted-position.ts'
 import { checkResult, inspectionOf, type Move, moveOf, toUnits } from './scripted-steps.ts'
 import { shortReply, tourMove } from './scripted-tour.ts'

@@ -1,6 +1,6 @@
 import { outgoingFetch } from '../../src/egress/fetch.ts'
 import { createResolver } from '../../src/egress/resolve.ts'
-import type { PlainFetch } from '../../src/forge/bound-fetch.ts'
+import type { PlainFetch } from '../../src/forge/one-origin-fetch.ts'
 import type { RemoteForge } from '../../src/forge/port.ts'
 import { gitIn } from '../runs/coding-app.ts'
 import type { FakeState } from './fake-state.ts'

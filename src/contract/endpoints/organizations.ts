@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Endpoint, none, org, v1 } from '../endpoint.ts'
-import { OrganizationHealth, OrganizationLimits } from '../organizations/limits.ts'
+import { OrganizationHealth, OrganizationLimits } from '../organizations/organization-limits.ts'
 import {
   Agents,
   CreateOrganizationInput,

@@ -1,4 +1,4 @@
-import type { HealthCheck } from '../../contract/organizations/limits.ts'
+import type { HealthCheck } from '../../contract/organizations/organization-limits.ts'
 import { broken, ok, warning } from '../health-checks.ts'
 
 /** A process of the service as it reported itself. `seen_seconds`: how long ago. */

@@ -1,4 +1,4 @@
-import type { Approval } from './approvals.ts'
+import type { Approval } from './path-approvals.ts'
 
 /** A finding of an evaluation of commits. `line`: in the file as the commit leaves it. */
 export type Finding = {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { responseJson } from '../../core/json/parse-json.ts'
-import { boundFetch, type PlainFetch } from '../bound-fetch.ts'
 import { clockOf } from '../clock.ts'
 import { connectionFailure, responseFailure } from '../failure.ts'
+import { boundFetch, type PlainFetch } from '../one-origin-fetch.ts'
 import { readResponse } from '../read-response.ts'
 
 /** `identity`: the account of the token, where it is known. */

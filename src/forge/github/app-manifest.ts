@@ -1,5 +1,5 @@
 import { Octokit } from '@octokit/core'
-import type { PlainFetch } from '../bound-fetch.ts'
+import type { PlainFetch } from '../one-origin-fetch.ts'
 import { readResponse } from '../read-response.ts'
 import { apiUrl, versionedFetch } from './client.ts'
 import { forgeErrorFrom } from './failure.ts'

@@ -1,7 +1,7 @@
 import { createAppAuth } from '@octokit/auth-app'
 import { Octokit } from '@octokit/core'
 import type { ForgeRepository } from '../../core/forges/forge-address.ts'
-import { boundFetch, type PlainFetch } from '../bound-fetch.ts'
+import { boundFetch, type PlainFetch } from '../one-origin-fetch.ts'
 import { ForgeError } from '../port.ts'
 import { readResponse } from '../read-response.ts'
 import { forgeErrorFrom } from './failure.ts'

@@ -12,8 +12,8 @@ import {
 } from '@modelcontextprotocol/client'
 import { deadline } from '../../core/deadline.ts'
 import type { BegunSignIn, SignInRequest } from '../../core/secrets/mcp-sign-in.ts'
-import { guardedFetch, insecure, type SignInAccess } from './guarded-fetch.ts'
 import { problemText } from './problem-text.ts'
+import { guardedFetch, insecure, type SignInAccess } from './sign-in-fetch.ts'
 
 const TIMEOUT_MS = 30_000
 const MAX_ADDRESS = 2_000

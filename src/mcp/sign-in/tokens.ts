@@ -1,8 +1,8 @@
 import { exchangeAuthorization, type FetchLike, OAuthError, refreshAuthorization } from '@modelcontextprotocol/client'
 import { deadline } from '../../core/deadline.ts'
 import type { Grant, PendingSignIn, SignInParty, Tokens } from '../../core/secrets/mcp-sign-in.ts'
-import { guardedFetch, type SignInAccess } from './guarded-fetch.ts'
 import { problemText } from './problem-text.ts'
+import { guardedFetch, type SignInAccess } from './sign-in-fetch.ts'
 
 const TIMEOUT_MS = 10_000
 /** As RFC 6750 has a token, so that it is one line of a header; longer than what redaction would find everywhere. */

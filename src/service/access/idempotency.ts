@@ -3,7 +3,7 @@ import { ServiceError } from '../../core/service-error.ts'
 import { beginKey, isKnownKey, type KeyOwner, lockKey, saveResponse, takeKey } from '../../store/access/idempotency-keys.ts'
 import { joined } from '../../store/database.ts'
 import type { ActorContext, Context, Services } from '../context.ts'
-import type { Charged, Who } from './limits.ts'
+import type { Charged, Who } from './rate-limiter.ts'
 
 const LOCK_TIMEOUT_MS = 5_000
 

@@ -1,4 +1,4 @@
-import type { HealthCheck, OrganizationHealth } from '../../contract/organizations/limits.ts'
+import type { HealthCheck, OrganizationHealth } from '../../contract/organizations/organization-limits.ts'
 import { checkCluster } from '../../core/cluster/cluster-checks.ts'
 import { broken, checkModels, checkRepositories, checkWorkers, ok, warning } from '../../core/health-checks.ts'
 import { openSecrets } from '../../core/secrets/run-secrets.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { OrganizationHealth, type OrganizationLimit, OrganizationLimits } from '../../../src/contract/organizations/limits.ts'
+import { OrganizationHealth, type OrganizationLimit, OrganizationLimits } from '../../../src/contract/organizations/organization-limits.ts'
 import { createRun } from '../../runs/await-run.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
 import { addTenant, type Tenant } from '../access/second-organization.ts'

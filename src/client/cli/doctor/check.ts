@@ -1,4 +1,4 @@
-import type { HealthCheck } from '../../../contract/organizations/limits.ts'
+import type { HealthCheck } from '../../../contract/organizations/organization-limits.ts'
 import type { Settings } from '../settings.ts'
 
 export { broken, ok, warning } from '../../../core/health-checks.ts'

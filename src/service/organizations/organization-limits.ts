@@ -1,5 +1,5 @@
 import { limits } from '../../contract/limits.ts'
-import type { OrganizationLimit, OrganizationLimits } from '../../contract/organizations/limits.ts'
+import type { OrganizationLimit, OrganizationLimits } from '../../contract/organizations/organization-limits.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { plainDecimal } from '../../core/text/plain-decimal.ts'
 import { limitUse } from '../../store/access/limit-use.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ModelError } from '../model/port.ts'
-import { retryPolicy, waitBefore } from './retry-policy.ts'
+import { retryPolicy, waitBefore } from './model-retry-policy.ts'
 
 const limited = (retry_after_ms: number | null) => new ModelError('rate_limited', 'later', { retry_after_ms })
 const away = (retry_after_ms: number | null = null) => new ModelError('unavailable', 'away', { retry_after_ms })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { needsApproval, readApprovals } from './approvals.ts'
+import { needsApproval, readApprovals } from './path-approvals.ts'
 
 const RUN = [
   ...['.github/workflows/ci.yml', '.github/actions/build/action.yml', 'tools/setup/action.yml', '".github/workflows/\\377.yml"'],
