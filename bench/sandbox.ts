@@ -9,7 +9,7 @@ import { cloneCommand } from '../src/git/workspace/workspace-commands.ts'
 import type { Sandbox, SandboxDriver } from '../src/sandbox/port.ts'
 import { createWorkspace, removeWorkspace } from '../src/sandbox/workspaces/workspaces.ts'
 import { createOwnFolder } from '../src/system/own-folder.ts'
-import { ensureServiceUsers } from '../src/system/users.ts'
+import { ensureSystemUsers } from '../src/system/users.ts'
 import { Templates } from '../src/worker/base/templates.ts'
 import { limits, makeDriver, sandbox_user } from '../test/sandbox/start-sandbox.ts'
 import { makeLargeRepository } from './large-repository.ts'
@@ -26,7 +26,7 @@ const AT_ONCE = 50
 export async function sandbox(): Promise<string> {
   await using host = makeDriver()
   using repository = makeLargeRepository()
-  const { service } = ensureServiceUsers()
+  const { service } = ensureSystemUsers()
   const data_dir = join(host.folder, 'data')
   createOwnFolder(data_dir, 0o711, service)
   await using git = await openGitHost({ data_dir, user: service, allow_private: true })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { startEmbeddedPostgres } from '../src/postgres/embedded.ts'
 import { Database } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
-import { ensureServiceUsers } from '../src/system/users.ts'
+import { ensureSystemUsers } from '../src/system/users.ts'
 
 export type BenchDatabase = AsyncDisposable & {
   url: string
@@ -17,7 +17,7 @@ export type BenchDatabase = AsyncDisposable & {
 export async function startDatabase(): Promise<BenchDatabase> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-bench-database-')))
   chmodSync(folder, 0o711)
-  const { database } = ensureServiceUsers()
+  const { database } = ensureSystemUsers()
   const postgres = await startEmbeddedPostgres({ data_dir: join(folder, 'postgres'), user: database, log: () => {} })
   await migrate(postgres.url)
   const opened: Database[] = []

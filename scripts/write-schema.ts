@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../src/postgres/embedded.ts'
 import { migrate } from '../src/store/migrate.ts'
-import { ensureServiceUsers } from '../src/system/users.ts'
+import { ensureSystemUsers } from '../src/system/users.ts'
 import { dumpSchema, SCHEMA_FILE } from './schema-dump.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'agentrun-schema-'))
 chmodSync(folder, 0o711)
 try {
-  const { database } = ensureServiceUsers()
+  const { database } = ensureSystemUsers()
   await using postgres = await startEmbeddedPostgres({ data_dir: join(folder, 'postgres'), user: database, log: () => {}, durable: false })
   await migrate(postgres.url)
   const client = new pg.Client({ connectionString: postgres.url })

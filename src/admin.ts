@@ -18,7 +18,7 @@ import { Database } from './store/database.ts'
 import { requireMigrated } from './store/migrate.ts'
 import { findDataFolder, locateDataFolder, prepareDataFolder } from './system/data-folder.ts'
 import { DataFolderInUse, lockDataFolder } from './system/instance-lock.ts'
-import { ensureServiceUsers } from './system/users.ts'
+import { ensureSystemUsers } from './system/users.ts'
 
 const usage = `usage: ./agentrun admin token [--user EMAIL|ID] [--org ID] [--name NAME] [--wire-profile standard|codegen]
        ./agentrun admin link  [--user EMAIL|ID] [--org ID]
@@ -80,7 +80,7 @@ async function main(args: string[]) {
 }
 
 function configuration() {
-  const users = ensureServiceUsers()
+  const users = ensureSystemUsers()
   return loadConfig(process.env, path => locateDataFolder({ path, clone_dir, users }))
 }
 
@@ -213,11 +213,11 @@ async function runningAddress(config: Config): Promise<string | null> {
   }
 }
 
-const folderOf = (config: Config, users = ensureServiceUsers()) => ({ path: config.AGENTRUN_DATA_DIR ?? null, clone_dir, users })
+const folderOf = (config: Config, users = ensureSystemUsers()) => ({ path: config.AGENTRUN_DATA_DIR ?? null, clone_dir, users })
 
 /** The server that the running service has, or one of our own until the end. The folder's lock decides which: a service that starts meanwhile is refused. `may_make`: where there is none yet, a new one. */
 async function openEmbedded(config: Config, stack: AsyncDisposableStack, may_create = false): Promise<string> {
-  const users = ensureServiceUsers()
+  const users = ensureSystemUsers()
   const folder = folderOf(config, users)
   const data = may_create ? prepareDataFolder(folder) : findDataFolder(folder)
   if (!may_create && !hasCluster(data.postgres)) throw new Error(`there is no database in ${data.root} yet: start the service once`)

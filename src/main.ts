@@ -18,7 +18,7 @@ import { ownSecretKey } from './system/secret-key.ts'
 import { writeStartCredentials } from './system/start-credentials.ts'
 import { startErrorText } from './system/start-error.ts'
 import { connectSupervisor } from './system/supervisor.ts'
-import { ensureServiceUsers } from './system/users.ts'
+import { ensureSystemUsers } from './system/users.ts'
 
 const clone_dir = fileURLToPath(new URL('../', import.meta.url))
 const { version } = storedJson<{ version: string }>(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
@@ -31,7 +31,7 @@ async function main() {
   // `npm start | tee log`: a Ctrl-C ends tee first, and an end in order must not fail because nobody reads of it.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const role = readRole(process.argv.slice(2))
-  const users = ensureServiceUsers()
+  const users = ensureSystemUsers()
   const { config } = loadConfig(process.env, path => locateDataFolder({ path, clone_dir, users }))
   if (role === 'work' && config.DATABASE_URL === undefined)
     throw new ConfigError('work needs DATABASE_URL: the database of the processes that serve')

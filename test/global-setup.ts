@@ -7,7 +7,7 @@ import { startEmbeddedPostgres } from '../src/postgres/embedded.ts'
 import { findOrphan, stopServer } from '../src/postgres/leftover.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { isAlive } from '../src/system/processes.ts'
-import { ensureServiceUsers } from '../src/system/users.ts'
+import { ensureSystemUsers } from '../src/system/users.ts'
 import { memory_root, memoryFolder } from './runner/memory-folder.ts'
 
 declare module 'vitest' {
@@ -34,7 +34,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   chmodSync(folder, 0o711)
   const files = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`))
   chmodSync(files, 0o755)
-  const { database } = ensureServiceUsers()
+  const { database } = ensureSystemUsers()
   const postgres = await startEmbeddedPostgres({ data_dir: join(folder, 'postgres'), user: database, log: () => {}, durable: false })
   const stop = async () => {
     await postgres.stop()

@@ -10,7 +10,7 @@ import { Database } from '../src/store/database.ts'
 import { prepareDataFolder } from '../src/system/data-folder.ts'
 import { sandboxNode } from '../src/system/sandbox-node.ts'
 import { ownSecretKey } from '../src/system/secret-key.ts'
-import { ensureServiceUsers } from '../src/system/users.ts'
+import { ensureSystemUsers } from '../src/system/users.ts'
 import { createTestDatabase } from './database.ts'
 import { no_reviews } from './runs/recovery/service-process.ts'
 import { testedOnce } from './tested-once.ts'
@@ -63,7 +63,7 @@ export async function startApp(env: Record<string, string> = {}): Promise<App> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-')))
   chmodSync(folder, 0o755)
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
-  const users = ensureServiceUsers()
+  const users = ensureSystemUsers()
   const data = prepareDataFolder({ path: env.AGENTRUN_DATA_DIR ?? join(folder, 'data'), clone_dir: folder, users })
   // Tests stop in the middle of things: what a worker does with its grace has tests of its own.
   const at_once = { AGENTRUN_SHUTDOWN_GRACE_SECONDS: '0' }

@@ -1,7 +1,7 @@
 import { pause } from '../core/pause.ts'
 import { chargeOfBroken, type LimitReached, type Reservation } from '../core/runs/budget/budget-check.ts'
 import { type Model, ModelError, type ModelRequest, type ModelResponse } from '../model/port.ts'
-import { type RetryPolicy, waitBefore } from './model-retry-policy.ts'
+import { type ModelRetryPolicy, waitBefore } from './model-retry-policy.ts'
 
 export type FailedAttempt = { error: ModelError; attempt: number; retry_in_ms: number | null }
 
@@ -22,7 +22,7 @@ type CallHooks = {
 export async function callWithRetries(
   model: Model,
   first: Attempt,
-  policy: RetryPolicy,
+  policy: ModelRetryPolicy,
   hooks: CallHooks,
 ): Promise<{ response: ModelResponse } | { limit: LimitReached }> {
   let current = first

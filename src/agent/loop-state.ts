@@ -5,7 +5,7 @@ import type { Conversation, TurnEnding } from './conversation.ts'
 import type { FolderInstructions } from './folder-instructions.ts'
 import type { LoopJournal } from './journal.ts'
 import type { Meter, PlannedCall } from './meter.ts'
-import type { RetryPolicy } from './model-retry-policy.ts'
+import type { ModelRetryPolicy } from './model-retry-policy.ts'
 import type { RepetitionGuard } from './repetition.ts'
 import type { TokenEstimate } from './token-estimate.ts'
 import type { ExternalTools, ToolContext, ToolTable } from './tool.ts'
@@ -24,7 +24,7 @@ export type LoopInput = {
   meter: Meter
   /** The tokens from which on the conversation is compacted before a call: fewer once a provider has named its window. */
   context: { limit(): number; estimate: TokenEstimate }
-  retry: RetryPolicy
+  retry: ModelRetryPolicy
   timeouts: ModelRequest['timeouts']
   sandbox: ToolContext['sandbox']
   /** The installed programs with their versions, for a result when the conversation does not have them; null: not known. */

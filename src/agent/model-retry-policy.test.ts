@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { ModelError } from '../model/port.ts'
-import { retryPolicy, waitBefore } from './model-retry-policy.ts'
+import { modelRetryPolicy, waitBefore } from './model-retry-policy.ts'
 
 const limited = (retry_after_ms: number | null) => new ModelError('rate_limited', 'later', { retry_after_ms })
 const away = (retry_after_ms: number | null = null) => new ModelError('unavailable', 'away', { retry_after_ms })
 const wait = (error: ModelError, attempt = 1, waited_ms = 0, left_ms = Number.POSITIVE_INFINITY, chance = 0) =>
-  waitBefore(error, attempt, waited_ms, { ...retryPolicy, left_ms: () => left_ms }, () => chance)
+  waitBefore(error, attempt, waited_ms, { ...modelRetryPolicy, left_ms: () => left_ms }, () => chance)
 
 test('an unavailable provider is called five times, with growing waits; one with invalid responses twice', () => {
   expect([1, 2, 3, 4, 5].map(attempt => wait(away(), attempt, 0, Number.POSITIVE_INFINITY, 1))).toEqual([1_000, 2_000, 4_000, 8_000, null])

@@ -1,7 +1,7 @@
 import { exponential, retryDelay } from '../core/retry-policy.ts'
 import type { ModelError } from '../model/port.ts'
 
-export type RetryPolicy = {
+export type ModelRetryPolicy = {
   /** Maximum number of calls while a provider is unavailable, and while its responses are malformed. */
   attempts: number
   malformed_attempts: number
@@ -13,7 +13,7 @@ export type RetryPolicy = {
   left_ms(): number
 }
 
-export const retryPolicy: RetryPolicy = {
+export const modelRetryPolicy: ModelRetryPolicy = {
   attempts: 5,
   malformed_attempts: 2,
   first_wait_ms: 1_000,
@@ -33,7 +33,7 @@ export function waitBefore(
   error: ModelError,
   attempt: number,
   waited_ms: number,
-  policy: RetryPolicy,
+  policy: ModelRetryPolicy,
   random = Math.random,
 ): number | null {
   if (!error.retryable) return null

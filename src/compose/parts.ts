@@ -8,7 +8,7 @@ import type { ModelCatalog } from '../model/port.ts'
 import type { SandboxDriver } from '../sandbox/port.ts'
 import type { Database } from '../store/database.ts'
 import type { DataFolder } from '../system/data-folder.ts'
-import type { ServiceUsers } from '../system/users.ts'
+import type { SystemUsers } from '../system/users.ts'
 import type { Telemetry } from '../telemetry/port.ts'
 
 /** What a process does: serve the API, work on runs, or both. Any number of each meet in one database. */
@@ -21,7 +21,7 @@ export type ServiceInput = {
   data: DataFolder
   /** 32 bytes for stored secrets. */
   secret_key: Buffer
-  users: ServiceUsers
+  users: SystemUsers
   /** PATH of the environment. */
   path: string
   /** Absolute path of the Node that sandboxes are shown. */

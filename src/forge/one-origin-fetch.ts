@@ -14,7 +14,7 @@ const MAX_REDIRECTS = 3
  * Keeps requests, and the credentials in them, at one API: no response leads to another origin. Redirects, as of a repository that was moved,
  * are followed there with the same method and body. A JSON response is counted before a library parses it. `forge`: its name in messages.
  */
-export function boundFetch(fetch: PlainFetch, api_url: string, forge: string): PlainFetch {
+export function oneOriginFetch(fetch: PlainFetch, api_url: string, forge: string): PlainFetch {
   const { origin } = new URL(api_url)
   return async (url, init = {}) => {
     let at = new URL(url)

@@ -60,7 +60,7 @@ import { getSetupCommands, setSetupCommands } from '../service/repositories/setu
 import { executeTool, listTools } from '../service/run-kinds/execute-tool.ts'
 import { generateSetupCommands } from '../service/run-kinds/generate-setup.ts'
 import { analyzeLogs, analyzeRunLogs, analyzeSandboxLogs } from '../service/run-kinds/log-analysis.ts'
-import { addSessionLog, createSession, setSessionStatus } from '../service/run-kinds/recorded-sessions.ts'
+import { addSessionLog, createRecordedSession, setSessionStatus } from '../service/run-kinds/recorded-sessions.ts'
 import { getArtifact, getMessageImages } from '../service/runs/artifacts.ts'
 import { banRun, removeRunFromPullRequest, unbanRun } from '../service/runs/ban-run.ts'
 import { createRun } from '../service/runs/create-run.ts'
@@ -156,7 +156,7 @@ export const handlers: Handlers = {
   removeAgentRunFromPr: (ctx, { body }) => removeRunFromPullRequest(ctx, body.agent_run_id),
   archiveAgentRun: (ctx, { body }) => updateRun(ctx, body.agent_run_id, { archived: true }),
   unarchiveAgentRun: (ctx, { body }) => updateRun(ctx, body.agent_run_id, { archived: false }),
-  createClaudeCodeSession: (ctx, { body }) => createSession(ctx, body.session_id),
+  createClaudeCodeSession: (ctx, { body }) => createRecordedSession(ctx, body.session_id),
   addClaudeCodeLog: (ctx, { params, body }) => addSessionLog(ctx, params.session_id, body.log),
   setClaudeCodeStatus: (ctx, { params, body }) => setSessionStatus(ctx, params.session_id, body.status),
   getAgentRunLogs: async (ctx, { params, query }) => {

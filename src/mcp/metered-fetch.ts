@@ -12,7 +12,7 @@ const MAX_STREAM_BYTES = 64 * 1024 ** 2
  * Returns the same `fetch` with responses that fail when they are too large, or a message in them has more than its channel permits, because the SDK
  * reads and checks them whole. `traffic` counts them too.
  */
-export const boundedFetch =
+export const meteredFetch =
   (fetch: FetchLike, traffic: ServerTraffic): FetchLike =>
   async (url, init) => {
     const response = await fetch(url, init)

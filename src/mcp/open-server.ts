@@ -11,7 +11,7 @@ import type { Sandbox } from '../sandbox/port.ts'
 import type { AccessTokens } from './access-tokens.ts'
 import { connectServer, type McpConnection } from './connection.ts'
 import { McpError } from './mcp-error.ts'
-import { boundedFetch } from './metered-fetch.ts'
+import { meteredFetch } from './metered-fetch.ts'
 import { type Program, programTransport } from './sandbox-transport.ts'
 import { createServerTraffic, type ServerTraffic } from './server-traffic.ts'
 
@@ -53,7 +53,7 @@ export async function openAddress(fetch: FetchLike, address: Address, opening: O
   const client = await clientOf(address, url)
   const traffic = createServerTraffic()
   const transport = new StreamableHTTPClientTransport(url, {
-    fetch: boundedFetch(fetch, traffic),
+    fetch: meteredFetch(fetch, traffic),
     requestInit: { headers: headersOf(address) },
     ...(client !== null && { authProvider: client }),
     onInsufficientScope: 'throw',

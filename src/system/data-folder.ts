@@ -5,7 +5,7 @@ import { ownFolderId } from './data-folder-id.ts'
 import { firstClosedFolder } from './folder-access.ts'
 import { createOwnFolder } from './own-folder.ts'
 import { reportsFullDisk } from './start-error.ts'
-import type { ServiceUsers, SystemUser } from './users.ts'
+import type { SystemUser, SystemUsers } from './users.ts'
 
 /** Absolute real paths of the data folder and its parts. */
 export type DataFolder = {
@@ -27,7 +27,7 @@ export type DataFolder = {
 }
 
 /** Returns the folder that `prepareDataFolder` will use. Nothing is created. */
-export function locateDataFolder({ path, clone_dir, users }: { path: string | null; clone_dir: string; users: ServiceUsers }): string {
+export function locateDataFolder({ path, clone_dir, users }: { path: string | null; clone_dir: string; users: SystemUsers }): string {
   return path === null ? defaultFolder(clone_dir, users) : resolve(path)
 }
 
@@ -36,7 +36,7 @@ export function locateDataFolder({ path, clone_dir, users }: { path: string | nu
  * `/var/lib/agentrun-<hash>` when we are root and the service's users cannot enter the clone; data created earlier is found again.
  * Throws an Error whose message is one line that states what to do.
  */
-export function prepareDataFolder(options: { path: string | null; clone_dir: string; users: ServiceUsers }): DataFolder {
+export function prepareDataFolder(options: { path: string | null; clone_dir: string; users: SystemUsers }): DataFolder {
   const { users } = options
   const wanted = locateDataFolder(options)
   try {
@@ -69,7 +69,7 @@ export function prepareDataFolder(options: { path: string | null; clone_dir: str
  * Returns where `prepareDataFolder` has put the data. Nothing is created. Throws one line when there is none yet, or when it is another
  * user's.
  */
-export function findDataFolder(options: { path: string | null; clone_dir: string; users: ServiceUsers }): {
+export function findDataFolder(options: { path: string | null; clone_dir: string; users: SystemUsers }): {
   root: string
   postgres: string
 } {
@@ -83,14 +83,14 @@ export function findDataFolder(options: { path: string | null; clone_dir: string
 }
 
 /** The user whose data it is when it is not ours; null: it is. As root the owner of the mirrors decides, which the service user has from the first start on. */
-function foreignOwner(root: string, users: ServiceUsers): number | null {
+function foreignOwner(root: string, users: SystemUsers): number | null {
   const { uid } = lstatSync(join(root, users.service ? 'mirrors' : 'postgres'), { throwIfNoEntry: false }) ?? {}
   const own = users.service?.uid ?? process.getuid?.()
   return uid === undefined || uid === own ? null : uid
 }
 
 /** Data of an earlier start wins, so that a changed mode of some folder above never looks like lost data. */
-function defaultFolder(clone_dir: string, users: ServiceUsers): string {
+function defaultFolder(clone_dir: string, users: SystemUsers): string {
   const in_clone = join(realpathSync(clone_dir), 'data')
   if (!users.service || existsSync(join(in_clone, 'postgres'))) return in_clone
   const elsewhere = `/var/lib/agentrun-${createHash('sha256').update(in_clone).digest('hex').slice(0, 12)}`
@@ -104,7 +104,7 @@ const may_be_there_before = ['lost+found', '.env', 'agentrun.toml']
  * Makes the top folder and refuses one whose owner and mode are not ours to change. As root it is root's: a part of it that belongs to
  * another user cannot be replaced by a link then.
  */
-function createRoot(root: string, users: ServiceUsers): void {
+function createRoot(root: string, users: SystemUsers): void {
   const names = existsSync(root) ? readdirSync(root).filter(name => !may_be_there_before.includes(name)) : []
   if (names.length > 0 && !names.includes('postgres')) {
     throw new Error(`${root} is neither empty nor a data folder of this service: set AGENTRUN_DATA_DIR to an empty or new folder`)

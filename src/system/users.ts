@@ -9,7 +9,7 @@ export type SystemUser = { name: string; uid: number; gid: number }
  * Who runs what when the service was started as root: `service` runs git and owns the mirrors, `database` runs PostgreSQL and owns its
  * files, `sandbox` owns the workspaces and runs the agents' commands. All are null when the service itself is unprivileged.
  */
-export type ServiceUsers = { service: SystemUser | null; database: SystemUser | null; sandbox: SystemUser | null }
+export type SystemUsers = { service: SystemUser | null; database: SystemUser | null; sandbox: SystemUser | null }
 
 const service_name = 'agentrun'
 const database_name = 'agentrun-postgres'
@@ -20,7 +20,7 @@ const sandbox_name = 'agentrun-sandbox'
  * group of the service user so that it can read mirrors. Where accounts cannot be created (no useradd, read-only /etc), `nobody`
  * runs git and the database, and the sandbox gets a free uid without a passwd entry. Throws when not even `nobody` exists.
  */
-export function ensureServiceUsers(): ServiceUsers {
+export function ensureSystemUsers(): SystemUsers {
   if (process.getuid?.() !== 0) return { service: null, database: null, sandbox: null }
   const service = ensureAccount(service_name, ['--user-group']) ?? accounts().find(account => account.name === 'nobody')
   if (!service) throw new Error(`cannot create the system user ${service_name} with useradd, and there is no user "nobody" to take instead`)

@@ -11,7 +11,7 @@ import type { GitHost } from '../git/process/git-host.ts'
 import type { ModelCatalog, ModelRequest } from '../model/port.ts'
 import type { SandboxDriver, SandboxLimits } from '../sandbox/port.ts'
 import type { Db, Transactional } from '../store/database.ts'
-import type { ServiceUsers } from '../system/users.ts'
+import type { SystemUsers } from '../system/users.ts'
 import type { Telemetry } from '../telemetry/port.ts'
 
 /* What the worker works with, by topic. A function names the topics that it needs; `worker-deps.ts` has all of them. */
@@ -38,7 +38,7 @@ export type LinkDeps = { base_url: string }
 /** `disk_reserve_bytes`: no run starts while less is free on the disk of the workspaces. */
 export type HostFolderDeps = {
   folders: { workspaces: string; bundles: string }
-  users: ServiceUsers
+  users: SystemUsers
   disk_reserve_bytes: number
 }
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { isDatabaseAway } from '../../src/core/database-away.ts'
 import { startEmbeddedPostgres } from '../../src/postgres/embedded.ts'
 import { migrate } from '../../src/store/migrate.ts'
-import { ensureServiceUsers } from '../../src/system/users.ts'
+import { ensureSystemUsers } from '../../src/system/users.ts'
 import { PRICED } from '../runs/coding-app.ts'
 import { type Cluster, type ClusterNode, startCluster } from '../runs/recovery/cluster.ts'
 import { TOKEN } from '../start-app.ts'
@@ -106,7 +106,7 @@ test(`processes are killed at random (TEST_SEED=${seed}): every run completes, e
   using folder = temporaryFolder()
   await using postgres = await startEmbeddedPostgres({
     data_dir: join(folder.path, 'postgres'),
-    user: ensureServiceUsers().database,
+    user: ensureSystemUsers().database,
     log: () => {},
   })
   await migrate(postgres.url)

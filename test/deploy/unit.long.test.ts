@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { ensureServiceUsers } from '../../src/system/users.ts'
+import { ensureSystemUsers } from '../../src/system/users.ts'
 import { root } from '../system/small-clone.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
@@ -55,7 +55,7 @@ test.skipIf(!can_start)(
   'under its unit, as systemd confines it, the service starts with its own database, and a run completes in its sandbox',
   async () => {
     using folder = temporaryFolder()
-    ensureServiceUsers()
+    ensureSystemUsers()
     const token = randomBytes(20).toString('hex')
     const variables = { PATH: process.env.PATH, AGENTRUN_PORT: '0', AGENTRUN_DATA_DIR: '/var/lib/agentrun', AGENTRUN_INIT_TOKEN: token }
     const { output } = writeUnits(

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startEmbeddedPostgres } from '../../src/postgres/embedded.ts'
 import { migrate } from '../../src/store/migrate.ts'
-import { ensureServiceUsers } from '../../src/system/users.ts'
+import { ensureSystemUsers } from '../../src/system/users.ts'
 import { expectProblem } from '../api/expect-problem.ts'
 import { createTestDatabase } from '../database.ts'
 import { allLogs, awaitEnd, createRun, followRun } from '../runs/await-run.ts'
@@ -133,7 +133,7 @@ test.skipIf(missing !== null)(
     const lines: string[] = []
     await using postgres = await startEmbeddedPostgres({
       data_dir: `${disk.path}/postgres`,
-      user: ensureServiceUsers().database,
+      user: ensureSystemUsers().database,
       log: line => lines.push(line),
     })
     await migrate(postgres.url)

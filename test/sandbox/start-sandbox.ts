@@ -6,7 +6,7 @@ import { createDockerEngine } from '../../src/sandbox/containers/docker.ts'
 import { createContainerDriver, RESERVE } from '../../src/sandbox/containers/driver.ts'
 import type { ExecRequest, ExecResult, Sandbox, SandboxDriver, SandboxLimits, SandboxSpec } from '../../src/sandbox/port.ts'
 import { createOwnFolder } from '../../src/system/own-folder.ts'
-import { ensureServiceUsers } from '../../src/system/users.ts'
+import { ensureSystemUsers } from '../../src/system/users.ts'
 import { type ClusterOfTests, clusterDriver } from './cluster/driver.ts'
 
 const mebibyte = 1024 * 1024
@@ -22,7 +22,7 @@ export const limits: SandboxLimits = {
 }
 
 export const path = process.env.PATH ?? ''
-export const sandbox_user = ensureServiceUsers().sandbox
+export const sandbox_user = ensureSystemUsers().sandbox
 
 /** The engine that the test file requests; undefined: bubblewrap. */
 export type EngineOfTests = { name: 'docker' | 'podman'; socket: string; image?: string; runtime?: string } | ClusterOfTests

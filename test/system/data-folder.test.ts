@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { prepareDataFolder } from '../../src/system/data-folder.ts'
 import { createOwnFolder } from '../../src/system/own-folder.ts'
-import { ensureServiceUsers, type SystemUser } from '../../src/system/users.ts'
+import { ensureSystemUsers, type SystemUser } from '../../src/system/users.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
-const users = ensureServiceUsers()
+const users = ensureSystemUsers()
 const ourselves = process.getuid?.() ?? -1
 
 /** The result of `test -r`, `-w` or `-x` as that user (null: as ourselves). */

@@ -7,12 +7,12 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/postgres
 import { removeTemporarySocketFolder } from '../../src/postgres/socket-folder.ts'
 import { changeOwner } from '../../src/system/change-owner.ts'
 import { isAlive } from '../../src/system/processes.ts'
-import { ensureServiceUsers, type SystemUser } from '../../src/system/users.ts'
+import { ensureSystemUsers, type SystemUser } from '../../src/system/users.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 // Unprivileged, everything is one user.
 const root = process.getuid?.() === 0
-const { service, database } = ensureServiceUsers()
+const { service, database } = ensureSystemUsers()
 
 const start = (data_dir: string, user: SystemUser | null, former: SystemUser | null = null): Promise<EmbeddedPostgres> =>
   startEmbeddedPostgres({ data_dir, user, former, log: () => {} })

@@ -7,10 +7,10 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/postgres/embedded.ts'
 import { isAlive, processExecutable, processIds, waitUntil } from '../../src/system/processes.ts'
-import { ensureServiceUsers } from '../../src/system/users.ts'
+import { ensureSystemUsers } from '../../src/system/users.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
-const { database } = ensureServiceUsers()
+const { database } = ensureSystemUsers()
 const folder = temporaryFolder()
 const data_dir = join(folder.path, 'postgres')
 const cluster = join(data_dir, 'cluster')

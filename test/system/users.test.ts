@@ -1,16 +1,16 @@
 import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { childEnv } from '../../src/system/host-child-env.ts'
-import { ensureServiceUsers } from '../../src/system/users.ts'
+import { ensureSystemUsers } from '../../src/system/users.ts'
 
 test('as root, git, database and sandbox run as different users that are not root; otherwise as ourselves', () => {
-  const { service, database, sandbox } = ensureServiceUsers()
+  const { service, database, sandbox } = ensureSystemUsers()
   if (process.getuid?.() !== 0) return expect({ service, database, sandbox }).toEqual({ service: null, database: null, sandbox: null })
   const ids = [0, service?.uid, database?.uid, sandbox?.uid]
   expect(new Set(ids).size).toBe(4)
   expect(database?.gid).not.toBe(service?.gid)
   expect(sandbox?.gid).toBe(service?.gid)
-  expect(ensureServiceUsers()).toEqual({ service, database, sandbox })
+  expect(ensureSystemUsers()).toEqual({ service, database, sandbox })
 })
 
 test('a child process gets no variable of ours but those that are named', () => {

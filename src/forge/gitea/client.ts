@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { responseJson } from '../../core/json/parse-json.ts'
 import { clockOf } from '../clock.ts'
 import { connectionFailure, responseFailure } from '../failure.ts'
-import { boundFetch, type PlainFetch } from '../one-origin-fetch.ts'
+import { oneOriginFetch, type PlainFetch } from '../one-origin-fetch.ts'
 import { readResponse } from '../read-response.ts'
 
 /** `identity`: the account of the token, where it is known. */
@@ -29,7 +29,7 @@ export class GiteaClient {
   constructor(settings: GiteaSettings) {
     this.#settings = settings
     this.#api = `${settings.url}/api/v1`
-    this.#fetch = boundFetch(settings.fetch, this.#api, 'Gitea')
+    this.#fetch = oneOriginFetch(settings.fetch, this.#api, 'Gitea')
   }
 
   async get<S extends z.ZodType>(shape: S, path: string, query: Query = {}): Promise<z.output<S>> {

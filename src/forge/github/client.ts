@@ -1,7 +1,7 @@
 import { createAppAuth } from '@octokit/auth-app'
 import { Octokit } from '@octokit/core'
 import type { ForgeRepository } from '../../core/forges/forge-address.ts'
-import { boundFetch, type PlainFetch } from '../one-origin-fetch.ts'
+import { oneOriginFetch, type PlainFetch } from '../one-origin-fetch.ts'
 import { ForgeError } from '../port.ts'
 import { readResponse } from '../read-response.ts'
 import { forgeErrorFrom } from './failure.ts'
@@ -34,7 +34,7 @@ type Identity = { login: string; app: string | null }
 export function versionedFetch(fetch: PlainFetch, api_url: string): PlainFetch {
   const versioned: PlainFetch = (url, init = {}) =>
     fetch(url, { ...init, headers: { ...init.headers, 'x-github-api-version': API_VERSION } })
-  return boundFetch(versioned, api_url, 'GitHub')
+  return oneOriginFetch(versioned, api_url, 'GitHub')
 }
 
 /** Requests to one GitHub as one identity. Tokens of installations are kept while they are valid, and requested again when GitHub revokes one. */

@@ -13,7 +13,7 @@ import {
 import { deadline } from '../../core/deadline.ts'
 import type { BegunSignIn, SignInRequest } from '../../core/secrets/mcp-sign-in.ts'
 import { problemText } from './problem-text.ts'
-import { guardedFetch, insecure, type SignInAccess } from './sign-in-fetch.ts'
+import { insecure, type SignInAccess, signInFetch } from './sign-in-fetch.ts'
 
 const TIMEOUT_MS = 30_000
 const MAX_ADDRESS = 2_000
@@ -26,7 +26,7 @@ const MAX_CLIENT_VALUE = 4_000
 export async function beginSignIn(access: SignInAccess, request: SignInRequest): Promise<BegunSignIn | { problem: string }> {
   using limit = deadline(TIMEOUT_MS)
   try {
-    return await begin(access, request, guardedFetch(access, limit.signal))
+    return await begin(access, request, signInFetch(access, limit.signal))
   } catch (error) {
     return { problem: limit.passed ? `there was no response within ${TIMEOUT_MS / 1_000} seconds` : problemText(error) }
   }

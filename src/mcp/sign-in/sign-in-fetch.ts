@@ -14,7 +14,7 @@ export type SignInAccess = { fetch: BoundedFetch; allow_private: boolean }
  * Returns the `fetch` of one sign-in, whose requests end with `signal`. Every address is that of a stranger: it must be secure, and redirects are
  * errors.
  */
-export function guardedFetch({ fetch, allow_private }: SignInAccess, signal: AbortSignal): FetchLike {
+export function signInFetch({ fetch, allow_private }: SignInAccess, signal: AbortSignal): FetchLike {
   return async (url, init = {}) => {
     const to = String(url)
     const refusal = insecure(to, allow_private)

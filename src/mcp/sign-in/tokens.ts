@@ -2,7 +2,7 @@ import { exchangeAuthorization, type FetchLike, OAuthError, refreshAuthorization
 import { deadline } from '../../core/deadline.ts'
 import type { Grant, PendingSignIn, SignInParty, Tokens } from '../../core/secrets/mcp-sign-in.ts'
 import { problemText } from './problem-text.ts'
-import { guardedFetch, type SignInAccess } from './sign-in-fetch.ts'
+import { type SignInAccess, signInFetch } from './sign-in-fetch.ts'
 
 const TIMEOUT_MS = 10_000
 /** As RFC 6750 has a token, so that it is one line of a header; longer than what redaction would find everywhere. */
@@ -53,7 +53,7 @@ function partyOf({ issuer, token_endpoint, resource, client_id, client_secret, a
 async function issued(access: SignInAccess, request: (fetchFn: FetchLike) => Promise<Issued>): Promise<Tokens | TokenProblem> {
   using limit = deadline(TIMEOUT_MS)
   try {
-    return tokensOf(await request(guardedFetch(access, limit.signal)))
+    return tokensOf(await request(signInFetch(access, limit.signal)))
   } catch (error) {
     if (limit.passed) return { problem: `there was no response within ${TIMEOUT_MS / 1_000} seconds`, ended: false }
     const code = error instanceof OAuthError ? error.code : ''

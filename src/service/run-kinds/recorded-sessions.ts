@@ -35,7 +35,7 @@ const shown = (ctx: Context, session_id: string, agent_run_id: number): Recorded
 })
 
 /** Starts to record a session of the caller. A session that is already recorded keeps its run, whatever the run's status is. */
-export async function createSession(ctx: Context, session_id: string): Promise<RecordedSession> {
+export async function createRecordedSession(ctx: Context, session_id: string): Promise<RecordedSession> {
   const key = keyOf(ctx, session_id)
   return ctx.db.transaction(async tx => {
     await lockSession(tx, key)

@@ -2,10 +2,10 @@ import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, readFileSync, 
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../../../test/temporary-folder.ts'
-import { ensureServiceUsers } from '../users.ts'
+import { ensureSystemUsers } from '../users.ts'
 import { changeFilesAs, refusedRemovals, runProgram } from './run-program.ts'
 
-const { service } = ensureServiceUsers()
+const { service } = ensureSystemUsers()
 const userOf = (path: string) => [lstatSync(path).uid, lstatSync(path).mode & 0o777]
 const through = (path: string) => `${path}.new`
 

@@ -1,7 +1,7 @@
 import type { Conversation } from '../../agent/conversation.ts'
 import { runLoop } from '../../agent/loop.ts'
 import type { LoopInput, LoopOutcome } from '../../agent/loop-state.ts'
-import { retryPolicy } from '../../agent/model-retry-policy.ts'
+import { modelRetryPolicy } from '../../agent/model-retry-policy.ts'
 import { planAgentInstructions } from '../../agent/phases/plan-agent.ts'
 import { createTokenEstimate } from '../../agent/token-estimate.ts'
 import { toolSpecs } from '../../agent/tool.ts'
@@ -134,7 +134,7 @@ function partsOf(turn: AgentTurn, meter: TurnMeter) {
     model: observed.model(model),
     journal: observed.journal(createLoopJournal({ writer, live, model: run.model, withFiles })),
     meter,
-    retry: { ...retryPolicy, left_ms: meter.left_ms },
+    retry: { ...modelRetryPolicy, left_ms: meter.left_ms },
     request: { reasoning_effort: run.reasoning_effort, cache_key: `agentrun-${run.id}` },
     timeouts: deps.model_timeouts,
     skills: organizationSkills(deps.db, run.organization_id),

@@ -12,7 +12,7 @@ import { Database } from '../../../src/store/database.ts'
 import { append } from '../../../src/store/runs/append.ts'
 import { prepareDataFolder } from '../../../src/system/data-folder.ts'
 import { sandboxNode } from '../../../src/system/sandbox-node.ts'
-import { ensureServiceUsers } from '../../../src/system/users.ts'
+import { ensureSystemUsers } from '../../../src/system/users.ts'
 import { entry } from '../../../src/trace/entry.ts'
 import { createTestDatabase } from '../../database.ts'
 import { type ApiResponse, TOKEN } from '../../start-app.ts'
@@ -34,7 +34,7 @@ beforeAll(async () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-')))
   chmodSync(folder, 0o755)
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
-  const users = ensureServiceUsers()
+  const users = ensureSystemUsers()
   const data = prepareDataFolder({ path: join(folder, 'data'), clone_dir: folder, users })
   const service = stack.use(
     await startService({

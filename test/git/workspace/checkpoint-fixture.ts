@@ -10,7 +10,7 @@ import { restoreCommand } from '../../../src/git/workspace/restore-command.ts'
 import { cloneCommand, type WorkspaceRepository } from '../../../src/git/workspace/workspace-commands.ts'
 import type { Sandbox } from '../../../src/sandbox/port.ts'
 import { createOwnFolder } from '../../../src/system/own-folder.ts'
-import { ensureServiceUsers } from '../../../src/system/users.ts'
+import { ensureSystemUsers } from '../../../src/system/users.ts'
 import { type SnapshotSandbox, startSnapshotSandbox } from '../../../src/worker/workspace/snapshot-sandbox.ts'
 import { makeDriver, startSandbox, type TestSandbox } from '../../sandbox/start-sandbox.ts'
 import { localRepository, makeRepository, runText } from '../repositories.ts'
@@ -39,7 +39,7 @@ export type CheckpointTest = AsyncDisposable & {
   restore(snapshot: Snapshot, work: (agent: TestSandbox, again: Snapshot) => Promise<void>): Promise<void>
 }
 
-const users = ensureServiceUsers()
+const users = ensureSystemUsers()
 const caps = { max_file_bytes: 1024 ** 2, max_bytes: 32 * 1024 ** 2 }
 
 /** A run's workspace with its snapshots: cloned from a repository of `files`, or empty for null. Its next owner is another one of these. */

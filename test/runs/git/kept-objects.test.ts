@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { countCachedPacks } from '../../../src/git/objects/object-cache.ts'
 import { openGitHost } from '../../../src/git/process/git-host.ts'
 import { saveCheckpoints } from '../../../src/store/workspaces/checkpoints.ts'
-import { ensureServiceUsers } from '../../../src/system/users.ts'
+import { ensureSystemUsers } from '../../../src/system/users.ts'
 import { loadTip } from '../../../src/worker/base/kept-objects.ts'
 import { putRun } from '../../api/runs/put-run.ts'
 import { rows, startApp } from '../../start-app.ts'
@@ -31,7 +31,7 @@ test('a remote that never responds does not block the restore of kept objects: n
   })
 
   const text: string[] = []
-  await using git = await openGitHost({ data_dir: app.data_dir, user: ensureServiceUsers().service, allow_private: true })
+  await using git = await openGitHost({ data_dir: app.data_dir, user: ensureSystemUsers().service, allow_private: true })
   const deps = { db: app.db, git, log: (_level: string, message: string) => void text.push(message) }
   const kept = { run_id: id, repository_id: repository?.id ?? null }
   const stop = new AbortController()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { withMirrorLock } from '../../../src/git/mirrors/mirror-lock.ts'
 import { openGitHost } from '../../../src/git/process/git-host.ts'
-import { ensureServiceUsers } from '../../../src/system/users.ts'
+import { ensureSystemUsers } from '../../../src/system/users.ts'
 import { sweepMirrors } from '../../../src/worker/sweep/sweep-mirrors.ts'
 import { rows } from '../../start-app.ts'
 import { awaitEnd, createRun } from '../await-run.ts'
@@ -15,7 +15,7 @@ test('the mirror of a deleted repository is removed later, and no other mirror i
   const { body } = await app.call('GET', repos)
   const ids: number[] = body.items.map((item: { id: number }) => item.id)
   for (const repo_id of ids) await awaitEnd(app, (await createRun(app, { prompt: 'x', repo_id })).id)
-  const { service, sandbox } = ensureServiceUsers()
+  const { service, sandbox } = ensureSystemUsers()
   await using git = await openGitHost({
     ...{ data_dir: app.data_dir, user: service, allow_private: false },
     ...(sandbox && { reader_gid: sandbox.gid }),

@@ -6,14 +6,14 @@ import { openGitHost } from '../../../src/git/process/git-host.ts'
 import { extendCheckpoint, reopenCheckpoints, saveCheckpoints, TO_THE_END } from '../../../src/store/workspaces/checkpoints.ts'
 import { recordCheckout, recordWorkspace } from '../../../src/store/workspaces/workspaces.ts'
 import { ownFolderId } from '../../../src/system/data-folder-id.ts'
-import { ensureServiceUsers } from '../../../src/system/users.ts'
+import { ensureSystemUsers } from '../../../src/system/users.ts'
 import { sweepFolders, sweepWorkspaces } from '../../../src/worker/sweep/sweep-files.ts'
 import { putRun } from '../../api/runs/put-run.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
 import { calls, responses, shell, startCodingApp } from '../coding-app.ts'
 
-const users = ensureServiceUsers()
+const users = ensureSystemUsers()
 const workspaces = (app: App) => join(app.data_dir, 'workspaces')
 
 test('I8: folders of dead owners and of deleted runs are removed, those in use are kept, and what was kept of runs is recreated on demand', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { TO_THE_END } from '../../../src/store/workspaces/checkpoints.ts'
 import { ownFolderId } from '../../../src/system/data-folder-id.ts'
-import { ensureServiceUsers } from '../../../src/system/users.ts'
+import { ensureSystemUsers } from '../../../src/system/users.ts'
 import { sweepWorkspaces } from '../../../src/worker/sweep/sweep-files.ts'
 import { type App, rows } from '../../start-app.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
@@ -30,7 +30,7 @@ async function removeFiles(app: App, id: number): Promise<string> {
     `update runs set finished_at = now() - interval '31 seconds' where id = $1 returning workspace`,
     [id],
   )
-  await sweepWorkspaces({ db: app.db, folder_id: ownFolderId(app.data_dir), users: ensureServiceUsers() })
+  await sweepWorkspaces({ db: app.db, folder_id: ownFolderId(app.data_dir), users: ensureSystemUsers() })
   return run?.workspace ?? ''
 }
 

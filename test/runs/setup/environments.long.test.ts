@@ -2,7 +2,7 @@
 import { appendFileSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { ensureServiceUsers } from '../../../src/system/users.ts'
+import { ensureSystemUsers } from '../../../src/system/users.ts'
 import { sweepEnvironments } from '../../../src/worker/setup/environments.ts'
 import type { FakeResponse } from '../../model/fake-server.ts'
 import { rows } from '../../start-app.ts'
@@ -208,7 +208,7 @@ test('files of an unused environment are removed, the least recently used first,
   await work('true')
   const [last, before] = await list()
   expect(last.bytes).toBeGreaterThan(2_000_000)
-  const paths = { root: join(app.data_dir, 'templates'), workspaces: join(app.data_dir, 'workspaces'), user: ensureServiceUsers().sandbox }
+  const paths = { root: join(app.data_dir, 'templates'), workspaces: join(app.data_dir, 'workspaces'), user: ensureSystemUsers().sandbox }
   const sweep = () => sweepEnvironments({ db: app.db, folders: paths, folder_id: last.machine, max_age_seconds: 1_000 }, 3_000_000)
   const environmentOf = async ({ id }: { id: number }) =>
     (await rows<{ template: string }>(app, 'select template from environments where id = $1', [id]))[0]?.template

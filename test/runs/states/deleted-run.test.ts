@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { ownFolderId } from '../../../src/system/data-folder-id.ts'
-import { ensureServiceUsers } from '../../../src/system/users.ts'
+import { ensureSystemUsers } from '../../../src/system/users.ts'
 import { sweepLeftovers } from '../../../src/worker/sweep/sweep.ts'
 import { rows } from '../../start-app.ts'
 import { awaitEnd, createRun } from '../await-run.ts'
@@ -17,7 +17,7 @@ test('the files of a deleted run are removed by the sweep, and its pushed branch
   expect((await app.call('DELETE', `/v1/organizations/${app.org_id}/agent/run/${id}`)).status).toBe(200)
   expect(existsSync(workspace)).toBe(true)
 
-  const elsewhere = { db: app.db, folder_id: 'another-folder', users: ensureServiceUsers() }
+  const elsewhere = { db: app.db, folder_id: 'another-folder', users: ensureSystemUsers() }
   await sweepLeftovers(elsewhere)
   expect(existsSync(workspace)).toBe(true)
   await sweepLeftovers({ ...elsewhere, folder_id: ownFolderId(app.data_dir) })

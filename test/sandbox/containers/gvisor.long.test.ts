@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { createDockerEngine } from '../../../src/sandbox/containers/docker.ts'
 import { createContainerDriver } from '../../../src/sandbox/containers/driver.ts'
-import { ensureServiceUsers } from '../../../src/system/users.ts'
+import { ensureSystemUsers } from '../../../src/system/users.ts'
 import { guaranteesOf } from '../every-guarantee.ts'
 import { engineProblem, startEngine } from './start-engine.ts'
 
@@ -24,7 +24,7 @@ if (problem === null) {
   })
   const files = { seccomp_file: join(runtime_dir, 'seccomp.json'), owner: 'test' }
   const docker = createDockerEngine({ name: 'docker', socket: engine.socket, image: null, runtime: 'runsc', ...files })
-  const own = { user: ensureServiceUsers().sandbox, node_path: process.execPath, runtime_dir, own_root: false }
+  const own = { user: ensureSystemUsers().sandbox, node_path: process.execPath, runtime_dir, own_root: false }
   const verdict = await createContainerDriver({ engine: docker, ...own }).selfTest()
   if (verdict.ok) guaranteesOf({ name: 'docker', socket: engine.socket, runtime: 'runsc' }, 'in a container of gVisor')
   else
