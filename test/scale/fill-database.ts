@@ -1,5 +1,5 @@
+import { entryHeadSql } from '../../src/core/runs/trace/stored-entry.ts'
 import type { Database } from '../../src/store/database.ts'
-import { headSql } from '../../src/store/runs/log-entries.ts'
 import { entryTexts, TEXTS, textsOf } from './words.ts'
 
 export type Filled = {
@@ -151,7 +151,7 @@ async function addEntries(db: Database, from: number, to: number): Promise<void>
   await db.query({
     text: `insert into log_entries (run_id, seq, organization_id, turn, message_type, tool_name, created_at, body, signature)
       select r.id, s, r.organization_id, 1, 'ACTION', case t.n % 2 when 0 then 'shell' else 'read' end, r.created_at,
-        ${headSql({ agent_run_id: 'r.id', seq: 's', created_at: `'2026-11-20T10:30:00.000Z'`, turn: '1' })} || t.tail, t.signature
+        ${entryHeadSql({ agent_run_id: 'r.id', seq: 's', created_at: `'2026-11-20T10:30:00.000Z'`, turn: '1' })} || t.tail, t.signature
       from runs r cross join lateral generate_series(1, r.total_logs) s
       join scale_texts t on t.n = abs(hashint8(r.id * 7919 + s)::bigint) % ${TEXTS} where r.id between $1 and $2 order by r.id, s`,
     values: [from, to],

@@ -1,11 +1,11 @@
 import type { RunStatus } from '../../contract/runs/runs.ts'
 import { searchSignature } from '../../core/runs/trace/search-signature.ts'
-import { type EntryContent, entryHead, entryTail, searchedText } from '../../core/runs/trace/stored-entry.ts'
+import { type EntryContent, entryHead, entryHeadSql, entryTail, searchedText } from '../../core/runs/trace/stored-entry.ts'
 import { add_to_day, today } from '../access/usage-days.ts'
 import type { Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
 import { type FilesAfter, replace_checkpoint } from '../workspaces/checkpoints.ts'
-import { type EntryRow, headSql } from './log-entries.ts'
+import type { EntryRow } from './log-entries.ts'
 
 /** An entry before it gets its `seq`. */
 export type NewEntry = EntryContent & { message_type: string; tool_name: string | null; failed: boolean }
@@ -62,7 +62,7 @@ export type AppendResult = {
 }
 
 const written_at = `to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-const head = headSql({
+const head = entryHeadSql({
   agent_run_id: 'run.id',
   seq: '(run.total_logs - $4 + e.ordinal)',
   created_at: written_at,

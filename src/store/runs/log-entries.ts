@@ -1,23 +1,12 @@
 import { searchBits } from '../../core/runs/trace/search-signature.ts'
-import { entry_keys, entryHead } from '../../core/runs/trace/stored-entry.ts'
+import { entry_keys, entryHeadSql } from '../../core/runs/trace/stored-entry.ts'
 import type { KindRow } from '../../core/runs/trace/timeline.ts'
 import { type Db, only, type Statement, type Transactional, texts_only } from '../database.ts'
 
 export type EntryRow = { seq: number; body: string }
 
-/** SQL: the head of an entry, with an SQL expression for each of its values. */
-export function headSql(of: Record<'agent_run_id' | 'seq' | 'created_at' | 'turn', string>): string {
-  const spliced = (sql: string) => `' || ${sql} || '`
-  return `'${entryHead({
-    agent_run_id: spliced(of.agent_run_id),
-    seq: spliced(of.seq),
-    created_at: spliced(of.created_at),
-    turn: spliced(of.turn),
-  })}'`
-}
-
 /** SQL: `body` without its head. Every time has the same length. */
-const tail_of_body = `substr(body, 1 + length(${headSql({
+const tail_of_body = `substr(body, 1 + length(${entryHeadSql({
   agent_run_id: 'run_id',
   seq: 'seq',
   created_at: `'${new Date(0).toISOString()}'`,

@@ -6,16 +6,21 @@ import type { LogEntry } from '../../../contract/runs/logs.ts'
  */
 export type EntryContent = { json: string; artifact_url: string | null }
 
-type HeadKey = 'agent_run_id' | 'seq' | 'created_at' | 'turn'
-type Head = Record<HeadKey, string | number>
+type Head<Value> = Record<'agent_run_id' | 'seq' | 'created_at' | 'turn', Value>
 
 /**
- * Returns the start of a stored entry; in SQL, with expressions that are spliced in. Only this module knows how an entry is stored: as the JSON
+ * Returns the start of a stored entry. Only this module knows how an entry is stored: as the JSON
  * text that readers get, except that the address of its artifact is a path. So a page joins texts of any size and parses none. The head comes
  * first, because only the database knows its values. The artifact comes last, where it is found without reading the text.
  */
-export const entryHead = ({ agent_run_id, seq, created_at, turn }: Head): string =>
+export const entryHead = ({ agent_run_id, seq, created_at, turn }: Head<string | number>): string =>
   `{"agent_run_id":${agent_run_id},"seq":${seq},"created_at":"${created_at}","turn":${turn},`
+
+/** Returns the start of a stored entry as SQL, from the SQL of its values. */
+export function entryHeadSql(of: Head<string>): string {
+  const spliced = Object.entries(of).map(([key, sql]) => [key, `' || ${sql} || '`])
+  return `'${entryHead(Object.fromEntries(spliced) as Head<string>)}'`
+}
 
 const ARTIFACT = ',"artifact_url":'
 
