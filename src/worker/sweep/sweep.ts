@@ -119,13 +119,13 @@ async function endLost(deps: SweepDeps, run: LostRun): Promise<void> {
       deps.log('error', 'a run of a dead worker could not be cleaned up', { run_id: run.id, error: errorText(error) }),
     )
   writer.close()
-  await end(deps, run, endOf(run, deps.max_losses), tool_name)
+  await end(deps, run, moveAfterLoss(run, deps.max_losses), tool_name)
 }
 
 /** A move that ends a run, or pauses it. */
 type EndMove = Extract<Change, { from: unknown; to: 'paused' | 'failed' | 'cancelled' }>
 
-function endOf(run: LostRun, max_losses: number): EndMove {
+function moveAfterLoss(run: LostRun, max_losses: number): EndMove {
   const end = afterLoss(run, max_losses)
   if (end === 'cancelled') return { from: ['cancelling'], to: 'cancelled' }
   if (end === 'paused') return { from: [run.status], to: 'paused', because: 'user_request', only: 'pausing' }
