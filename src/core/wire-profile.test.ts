@@ -33,7 +33,7 @@ const states = runStatus.options.flatMap((status): RunState[] => (details[status
 
 test.each<[string, RunState[]]>([
   ['ACTIVE', [...(['queued', 'starting', 'running', 'cancelling'] as const).map(status => ({ status }))]],
-  ['ACTIVE', (['plan_approval', 'tool_approval', 'ci'] as const).map(waiting_on => ({ status: 'waiting', waiting_on }))],
+  ['ACTIVE', (['tool_approval', 'ci'] as const).map(waiting_on => ({ status: 'waiting', waiting_on }))],
   ['PAUSED', [{ status: 'waiting', waiting_on: 'user_input' }, { status: 'paused', status_reason: 'budget' }, { status: 'paused' }]],
   [
     'COMPLETE',

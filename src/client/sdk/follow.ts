@@ -24,7 +24,7 @@ export type FollowOptions = {
   signal?: AbortSignal
 }
 
-const people: (AgentRun['waiting_on'] | undefined)[] = ['user_input', 'plan_approval', 'tool_approval']
+const people: (AgentRun['waiting_on'] | undefined)[] = ['user_input', 'tool_approval']
 
 /** Returns whether a run waits for a person. One whose question was answered waits for a worker. */
 export const waitsForPerson = (run: AgentRun) => people.includes(run.waiting_on)

@@ -57,13 +57,13 @@ export const RunPhase = z
 export type RunPhase = z.infer<typeof RunPhase>
 
 /** What a `waiting` run waits for, and what a run in another status does (specification.md#run-status). */
-const waitingReasons = ['user_input', 'plan_approval', 'tool_approval', 'ci'] as const
+const waitingReasons = ['user_input', 'tool_approval', 'ci'] as const
 export type WaitingReason = (typeof waitingReasons)[number]
 const workingReasons = ['slot', 'worker', 'clone', 'setup', 'recovery', 'model', 'model_retry', 'tool', 'push'] as const
 export const WaitingOn = z.enum([...waitingReasons, ...workingReasons]).meta({
   id: 'WaitingOn',
   description:
-    'The condition or activity that a run waits for. While it is `waiting`, a person or an outside event: `user_input`, `plan_approval`, `tool_approval`, `ci`. Otherwise the current activity: `ci`: checks that the service itself runs; `slot`: a free worker; `worker`: a worker that claims it, releases it or is between two steps; `clone`, `setup` and `recovery` of its files; `model`: a response; `model_retry`: the next attempt after a failed one; `tool`: a call in progress; `push`',
+    'The condition or activity that a run waits for. While it is `waiting`, a person or an outside event: `user_input`, `tool_approval`, `ci`. Otherwise the current activity: `ci`: checks that the service itself runs; `slot`: a free worker; `worker`: a worker that claims it, releases it or is between two steps; `clone`, `setup` and `recovery` of its files; `model`: a response; `model_retry`: the next attempt after a failed one; `tool`: a call in progress; `push`',
 })
 export type WaitingOn = z.infer<typeof WaitingOn>
 

@@ -22,7 +22,6 @@ type Marked = {
 
 const waits: Record<WaitingReason, string> = {
   user_input: 'Waiting for an answer',
-  plan_approval: 'Waiting for an approval',
   tool_approval: 'Waiting for an approval',
   // The same text as before and after: the checks are listed beside the status, and each update counts against a rate limit.
   ci: 'Running',

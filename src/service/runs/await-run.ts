@@ -43,7 +43,7 @@ const reasonOf = ({ terminal, status, waiting_on }: AgentRun): RunWait['reason']
   // A run that waits for checks, or whose answer a worker has not taken yet, continues by itself.
   return status === 'waiting' && waiting_on !== null && people.includes(waiting_on) ? 'waiting' : 'timeout'
 }
-const people: readonly string[] = ['user_input', 'plan_approval', 'tool_approval']
+const people: readonly string[] = ['user_input', 'tool_approval']
 
 /**
  * Waits until a run has ended, is paused or waits for a person (decisions.md#wait-ends-where-nothing-proceeds), or until `over` aborts, which

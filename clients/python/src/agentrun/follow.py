@@ -11,7 +11,7 @@ from agentrun.call import Call, whole_body
 from agentrun.models.agents import AgentRun, AgentRunLogEntry
 from agentrun.sse import ServerEvent
 
-PEOPLE = ("user_input", "plan_approval", "tool_approval")
+PEOPLE = ("user_input", "tool_approval")
 POLL_SECONDS = 2.0
 """A client that polls sends no more than one request in this time."""
 

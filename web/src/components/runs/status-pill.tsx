@@ -43,7 +43,6 @@ export function statusDetail(run: AgentRun): string | null {
 
 const waitingWords: Record<WaitingOn, string> = {
   user_input: 'for your answer',
-  plan_approval: 'for plan approval',
   tool_approval: 'for your approval',
   ci: 'for checks',
   slot: 'for a free worker',

@@ -52,8 +52,8 @@ RunPhase: TypeAlias = Literal["clone", "setup", "checkout", "recover", "agent", 
 """Current activity of a run that is starting or running"""
 
 
-WaitingOn: TypeAlias = Literal["user_input", "plan_approval", "tool_approval", "ci", "slot", "worker", "clone", "setup", "recovery", "model", "model_retry", "tool", "push"]
-"""The condition or activity that a run waits for. While it is `waiting`, a person or an outside event: `user_input`, `plan_approval`, `tool_approval`, `ci`. Otherwise the current activity: `ci`: checks that the service itself runs; `slot`: a free worker; `worker`: a worker that claims it, releases it or is between two steps; `clone`, `setup` and `recovery` of its files; `model`: a response; `model_retry`: the next attempt after a failed one; `tool`: a call in progress; `push`"""
+WaitingOn: TypeAlias = Literal["user_input", "tool_approval", "ci", "slot", "worker", "clone", "setup", "recovery", "model", "model_retry", "tool", "push"]
+"""The condition or activity that a run waits for. While it is `waiting`, a person or an outside event: `user_input`, `tool_approval`, `ci`. Otherwise the current activity: `ci`: checks that the service itself runs; `slot`: a free worker; `worker`: a worker that claims it, releases it or is between two steps; `clone`, `setup` and `recovery` of its files; `model`: a response; `model_retry`: the next attempt after a failed one; `tool`: a call in progress; `push`"""
 
 
 class Usage(Model):

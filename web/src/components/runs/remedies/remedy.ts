@@ -53,7 +53,7 @@ const remedies: Partial<Record<NonNullable<AgentRun['status_reason']>, { label: 
 function remedyOfWaiting({ waiting_on }: AgentRun): Remedy | null {
   if (waiting_on === 'tool_approval') return { kind: 'approve', label: 'Review and approve' }
   // After a reply it still waits, for a worker.
-  return waiting_on === 'user_input' || waiting_on === 'plan_approval' ? { kind: 'reply', label: 'Reply' } : null
+  return waiting_on === 'user_input' ? { kind: 'reply', label: 'Reply' } : null
 }
 
 type Limited = Pick<AgentRun, 'budget' | 'error'>

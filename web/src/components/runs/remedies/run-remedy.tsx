@@ -49,11 +49,10 @@ export default function RunRemedy({ run, row }: { run: AgentRun; row: boolean })
 }
 
 function reasonOf(run: AgentRun, { kind }: Remedy): string {
-  const { waiting_on, checks } = run
+  const { checks } = run
   const incomplete = completionText(run)
   if (kind === 'approve') return 'The agent waits for your approval of a call, or of a change to the CI configuration before it is pushed.'
-  if (kind === 'reply')
-    return waiting_on === 'plan_approval' ? 'The agent waits for your view of its plan.' : 'The agent waits for your answer.'
+  if (kind === 'reply') return 'The agent waits for your answer.'
   if (incomplete !== null) return incomplete
   return checks?.state === 'failure' ? 'Checks of the pull request fail.' : 'The run can continue where it stopped.'
 }
