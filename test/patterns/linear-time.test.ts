@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import packages from '../../src/setup-detection/repair/packages.json' with { type: 'json' }
 import { superLinear } from './linear-time.ts'
 import { patternsOf, sourcePatterns } from './source-patterns.ts'
 
@@ -23,6 +24,7 @@ const INSERTED: Record<string, string> = {
   folder: 'test or tests',
   word: 'names of programs in the tables of the detection',
   pattern: 'a literal of the table above it, which is checked as such',
+  'row.pattern': 'a pattern of packages.json, which is checked here',
 }
 
 /** Lists of literals that are joined as alternatives, by their file. */
@@ -40,6 +42,11 @@ test('every regular expression of the code takes linear time for any text', () =
     return problem === null ? [] : [`${where} /${source}/${flags}: ${problem}`]
   })
   expect(slow).toEqual([])
+})
+
+test('every regular expression of the tables of packages takes linear time for any text', () => {
+  const of_tables = [...packages.macros, ...packages.pytest_plugins].map(row => row.pattern)
+  expect(of_tables.filter(pattern => superLinear(pattern, '') !== null)).toEqual([])
 })
 
 test('no text from outside becomes a pattern', () => {
