@@ -7,6 +7,8 @@ import { installPackage } from './real-agents.ts'
 
 const PAGE = readFileSync(new URL('../../docs/how-to/other-agents.md', import.meta.url), 'utf8')
 
+const COMMAND = 'echo made >made.txt'
+
 /** Returns the documented settings of an agent, and its package with the documented version. */
 function documented(id: string, name: string) {
   const examples = PAGE.split('```json\n').slice(1)
@@ -16,18 +18,18 @@ function documented(id: string, name: string) {
 }
 
 test.each([
-  ['kimi', '@moonshot-ai/kimi-code', 'Bash'],
-  ['qwen', '@qwen-code/qwen-code', 'run_shell_command'],
+  ['kimi', '@moonshot-ai/kimi-code', { name: 'Bash', arguments: { command: COMMAND, description: 'Work' } }],
+  ['qwen', '@qwen-code/qwen-code', { name: 'run_shell_command', arguments: { command: COMMAND, description: 'Work' } }],
+  ['cline', 'cline', { name: 'run_commands', arguments: { commands: [COMMAND] } }],
 ])(
   'an agent that is only documented works on a run, and its commands change files: %s',
-  async (id, name, shell) => {
+  async (id, name, call) => {
     const { settings, version } = documented(id, name)
     const agents = { [id]: { ...settings, folder: await installPackage(version) } }
-    const command = { name: shell, arguments: { command: 'echo made >made.txt', description: 'Work' } }
     await using app = await startCodingApp(
       ({ body }: any) => {
         const worked = body.messages.some(({ role }: any) => role === 'tool')
-        return body.tools?.length > 0 && !worked ? { tool_calls: [command] } : { text: 'I made it.' }
+        return body.tools?.length > 0 && !worked ? { tool_calls: [call] } : { text: 'I made it.' }
       },
       { AGENTRUN_AGENTS: JSON.stringify(agents) },
     )
