@@ -37,6 +37,7 @@ export class StallWatch {
   #silent_seconds = 0
   #cpu_before_ms = 0
   #memory_before = 0
+  #memory_seen = process.memoryUsage.rss()
   #in_hand: InHand | null = null
   #session: Session | null = null
   #recorded: Claim[] = []
@@ -71,7 +72,9 @@ export class StallWatch {
     if (this.#silent_seconds >= RECORD_AFTER) this.#actions.over(this.#silent_seconds, this.#recorded)
     this.#silent_seconds = 0
     this.#cpu_before_ms = mainThreadMs()
-    this.#memory_before = process.memoryUsage.rss()
+    // That of the second before: what stalls the loop may have begun to take memory.
+    this.#memory_before = this.#memory_seen
+    this.#memory_seen = process.memoryUsage.rss()
     this.#in_hand = null
     this.#session?.disconnect()
     this.#session = null
