@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendRaw } from '../api/http/raw-request.ts'
 import { addPerson } from '../api/members/people.ts'
@@ -145,4 +148,21 @@ test('ten thousand levels, arguments of other types and prototype names are refu
     errors: [{ loc: ['arguments', 'idempotency_key'] }],
   })
   expect((await mcp.succeed('list_agent_runs')).total).toBe(0)
+})
+
+test.each([
+  ['a refused call', message('tools/call', { name: 'list_agent_runs', arguments: [1] })],
+  ['a call', message('tools/call', { name: 'list_agent_runs', arguments: {} })],
+  ['initialize', initialize],
+])('the response to %s ends the connection of a client that asks for it, also as an event stream', async (_kind, body) => {
+  const headers = {
+    authorization: `Bearer ${app.token}`,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    connection: 'close',
+  }
+  const sent = request(`${app.base_url}/mcp`, { method: 'POST', headers, agent: false }).end(JSON.stringify(body))
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  expect([response.statusCode, response.headers.connection]).toEqual([200, 'close'])
+  await text(response)
 })

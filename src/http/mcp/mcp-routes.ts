@@ -134,10 +134,13 @@ async function respond(handler: McpHttpHandler, { request, reply, edge, caller }
   return sendResponse(reply, response)
 }
 
-/** Sends a response of the SDK; an event stream is passed on as it comes. */
+/**
+ * Sends a response of the SDK; an event stream is passed on as it comes. Whether the connection stays open is not for the SDK to decide: the
+ * client may have asked to close it, and a process that drains closes it.
+ */
 async function sendResponse(reply: FastifyReply, response: Response) {
   reply.code(response.status)
-  for (const [name, value] of response.headers) reply.header(name, value)
+  for (const [name, value] of response.headers) if (name !== 'connection') reply.header(name, value)
   if (response.body === null) return reply.send()
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return reply.send(await response.text())
   reply.request.raw.socket.setTimeout(0)
