@@ -1,4 +1,4 @@
-import { useLocation } from '@tanstack/react-router'
+import { useLocation, useRouter } from '@tanstack/react-router'
 import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react'
 import { readTabStorage, writeTabStorage } from '../ui/tab-storage.ts'
 
@@ -20,6 +20,7 @@ window.addEventListener('pagehide', () => writeTabStorage(KEY, [...positions].sl
  */
 export function usePageScroll(box: RefObject<HTMLElement | null>): void {
   const key = useLocation({ select: ({ state }) => state.__TSR_key ?? '' })
+  const router = useRouter()
   const restoring = useRef(false)
   useLayoutEffect(() => {
     const element = box.current
@@ -45,10 +46,15 @@ export function usePageScroll(box: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const element = box.current
     if (!element) return
-    const onScroll = () => {
+    const keep = () => {
       if (!restoring.current) positions.set(key, element.scrollTop)
     }
-    element.addEventListener('scroll', onScroll, { passive: true })
-    return () => element.removeEventListener('scroll', onScroll)
-  }, [box, key])
+    element.addEventListener('scroll', keep, { passive: true })
+    // What scrolled in the same frame, as a link does that gets the focus, has not reported it yet.
+    const stop = router.subscribe('onBeforeNavigate', keep)
+    return () => {
+      stop()
+      element.removeEventListener('scroll', keep)
+    }
+  }, [box, key, router])
 }
