@@ -8,7 +8,7 @@ const TRACE = join(SOURCE, 'pages/runs/trace.tsx')
 /** All icons are exported by one file, which every page imports. */
 const ICONS = /lucide-react/
 /** Pages that use a module before it belongs to the chunk that all of them load. */
-const COMMON_PAGES = 8
+const COMMON_PAGES = 10
 
 /**
  * Chunks by who needs them. Without these groups every module that a few pages share is a chunk of its own: the trace page had sixty, most

@@ -10,18 +10,21 @@ type FilterProps<Value extends string | number> = {
   any: string
   value: Value | undefined
   options: Option<Value>[]
-  /** Whether long values have more space. */
+  /** Has the width of its longest value: for the first line of the page, which does not wrap. */
   wide?: boolean
   on_choose: (value: Value | undefined) => void
 }
 
-/** A filter by one of several values. A value that is not among them, from an address, is shown as it is. */
+/**
+ * A filter by one of several values. A value that is not among them, from an address, is shown as it is. Its width does not depend on the
+ * values, which may arrive later and would move what is below.
+ */
 export function FilterSelect<Value extends string | number>({ label, any, value, options, wide = false, on_choose }: FilterProps<Value>) {
   const known = value === undefined || options.some(([option]) => option === value)
   return (
     <Select
       aria-label={label}
-      className={`w-auto! ${wide ? 'max-w-56' : 'max-w-32'}`}
+      className={wide ? 'w-auto! max-w-56' : 'w-32!'}
       value={value ?? ''}
       onChange={event => on_choose(options.find(([option]) => String(option) === event.target.value)?.[0])}
     >

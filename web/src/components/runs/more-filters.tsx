@@ -27,7 +27,7 @@ const no_filters = {
 type Props = { search: RunListSearch; change: (next: Partial<RunListSearch>) => void }
 
 /** The filters of the run list that are needed less often: failure reason, person, model, source, tag and days. */
-export default function MoreFilters({ search, change }: Props) {
+export function MoreFilters({ search, change }: Props) {
   const box = useRef<HTMLInputElement>(null)
   const people = useQuery(peopleQuery).data ?? []
   const models = useQuery(modelsQuery).data?.providers.flatMap(provider => provider.models) ?? []

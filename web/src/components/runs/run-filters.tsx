@@ -1,12 +1,11 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { SlidersHorizontal } from 'lucide-react'
-import { lazy, Suspense, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import { RunStatuses } from '../../api/names.ts'
 import { Button } from '../../ui/button.tsx'
 import { FilterBox } from '../../ui/filter-box.tsx'
 import { FilterSelect, RepositoryFilter, sameNames } from '../filters.tsx'
-
-const MoreFilters = lazy(() => import('./more-filters.tsx'))
+import { MoreFilters } from './more-filters.tsx'
 
 /** The filters of the run list. They live in the address, so that a filtered list can be sent to someone. */
 export function RunFilters() {
@@ -50,11 +49,7 @@ export function RunFilters() {
           <SlidersHorizontal aria-hidden className="size-3.5" /> More filters
         </Button>
       </div>
-      {open && (
-        <Suspense fallback={<div className="h-8" />}>
-          <MoreFilters search={search} change={change} />
-        </Suspense>
-      )}
+      {open && <MoreFilters search={search} change={change} />}
     </search>
   )
 }
