@@ -26,7 +26,8 @@ function startInTerminal(clone: string, env: Record<string, string>) {
   mkdirSync(join(clone, 'src'))
   writeFileSync(join(clone, 'src/main.ts'), `await import(${JSON.stringify(join(root, 'src/main.ts'))})`)
   stampPackages(clone)
-  const supervisor = `/bin/bash ${shellQuote(join(clone, 'supervisor.sh'))}`
+  // A shell between them would end with the signal, and its exit code is the one that counts.
+  const supervisor = `exec /bin/bash ${shellQuote(join(clone, 'supervisor.sh'))}`
   const child = spawn('script', ['-qfec', supervisor, '/dev/null'], { env: { ...process.env, ...env }, stdio: 'pipe' })
   let output = ''
   child.stdout.setEncoding('utf8').on('data', text => {
