@@ -1,5 +1,4 @@
-import type { Signature } from './signatures/signature.ts'
-import { signatures } from './signatures/table.ts'
+import { type Signature, signatures } from './signatures/table.ts'
 
 /** `line`: the index of the line, for ordering only. */
 export type Match = { signature: Signature; line: number; text: string; caught: string[] }
@@ -55,7 +54,7 @@ export function matchLine(text: string, line = 0, lines: readonly string[] = [])
 }
 
 function isNear({ near }: Signature, lines: readonly string[], line: number): boolean {
-  return near === undefined || lines.slice(Math.max(0, line - 5), line + 1).some(one => near.test(one))
+  return near === null || lines.slice(Math.max(0, line - 5), line + 1).some(one => near.test(one))
 }
 
 const isCaught = ({ caught }: Match) => caught.some(part => part !== '')

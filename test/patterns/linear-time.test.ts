@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { signatures } from '../../src/log-analysis/signatures/table.ts'
 import packages from '../../src/setup-detection/repair/packages.json' with { type: 'json' }
 import { superLinear } from './linear-time.ts'
 import { patternsOf, sourcePatterns } from './source-patterns.ts'
@@ -25,6 +26,8 @@ const INSERTED: Record<string, string> = {
   word: 'names of programs in the tables of the detection',
   pattern: 'a literal of the table above it, which is checked as such',
   'row.pattern': 'a pattern of packages.json, which is checked here',
+  "patterns.join('|')": 'of a known error of a log, which is checked here',
+  "near.join('|')": 'of a known error of a log, which is checked here',
 }
 
 /** Lists of literals that are joined as alternatives, by their file. */
@@ -44,9 +47,11 @@ test('every regular expression of the code takes linear time for any text', () =
   expect(slow).toEqual([])
 })
 
-test('every regular expression of the tables of packages takes linear time for any text', () => {
-  const of_tables = [...packages.macros, ...packages.pytest_plugins].map(row => row.pattern)
-  expect(of_tables.filter(pattern => superLinear(pattern, '') !== null)).toEqual([])
+test('every regular expression of the data files takes linear time for any text', () => {
+  const of_packages = [...packages.macros, ...packages.pytest_plugins].map(row => new RegExp(row.pattern))
+  const of_logs = signatures.flatMap(({ pattern, near }) => [pattern, near ?? []].flat())
+  const slow = [...of_packages, ...of_logs].filter(({ source, flags }) => superLinear(source, flags) !== null)
+  expect(slow).toEqual([])
 })
 
 test('no text from outside becomes a pattern', () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { isPattern } from '../../../test/patterns/is-pattern.ts'
 import { packageOfLibrary, packageOfMacro, packageOfPhp, packageOfProgram } from './debian-packages.ts'
 import packages from './packages.json' with { type: 'json' }
 import { missingPythonPackages } from './python-modules.ts'
@@ -16,14 +17,6 @@ const Packages = z.strictObject({
   python_modules: z.record(z.string().regex(/^\w+$/), Package),
   pytest_plugins: Patterns,
 })
-
-function isPattern(text: string): boolean {
-  try {
-    return new RegExp(text) instanceof RegExp
-  } catch {
-    return false
-  }
-}
 
 test('packages.json has the form that its readers expect', () => {
   expect(Packages.safeParse(packages).error?.issues).toBeUndefined()

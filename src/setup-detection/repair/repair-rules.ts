@@ -92,17 +92,17 @@ export const COMMAND_RULES: readonly CommandRule[] = [
   },
   {
     id: 'npm_engine',
-    why: 'a package wants another version of Node',
+    why: 'a package requires another version of Node',
     command: NPM,
     output: /EBADENGINE/,
     to: flag('--engine-strict=false'),
   },
   {
-    ...{ id: 'pnpm_engine', why: 'a package wants another version of Node', command: PNPM },
+    ...{ id: 'pnpm_engine', why: 'a package requires another version of Node', command: PNPM },
     ...{ output: /ERR_PNPM_UNSUPPORTED_ENGINE/, to: flag('--config.engine-strict=false') },
   },
   {
-    ...{ id: 'yarn_engine', why: 'a package wants another version of Node', command: YARN1 },
+    ...{ id: 'yarn_engine', why: 'a package requires another version of Node', command: YARN1 },
     ...{ output: /The engine "[^"]+" is incompatible/, to: flag('--ignore-engines') },
   },
   {
