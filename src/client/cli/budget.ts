@@ -1,20 +1,27 @@
+import { type LimitName, limit_names, run_limits } from '../../contract/runs/run-limits.ts'
 import type { Body } from '../sdk/operations.ts'
-import { type Options, type Values, whole } from './command.ts'
+import { type Option, type Values, whole } from './command.ts'
 
-export const budget_options = {
-  'max-cost-usd': { type: 'string', value: 'USD', about: 'pause the run when it has cost this much' },
-  'max-steps': { type: 'string', value: 'N', about: 'pause the run after this many steps' },
-  'max-active-seconds': { type: 'string', value: 'N', about: 'pause the run after this active time' },
-  'max-wall-seconds': { type: 'string', value: 'N', about: 'pause the run after this time' },
-} as const satisfies Options
+/** `max-cost-usd` for `max_cost_usd`. */
+type OptionName<Name extends string> = Name extends `${infer Word}_${infer Rest}` ? `${Word}-${OptionName<Rest>}` : Name
+type BudgetOptions = { [K in LimitName as OptionName<K>]: Option & { type: 'string' } }
+
+const optionName = (name: LimitName) => name.replaceAll('_', '-') as OptionName<LimitName>
+
+export const budget_options = Object.fromEntries(
+  limit_names.map(name => {
+    const { unit, option } = run_limits[name]
+    return [optionName(name), { type: 'string', value: unit === 'usd' ? 'USD' : 'N', about: option }]
+  }),
+) as BudgetOptions
 
 /** Returns the budget that the options set; undefined without such an option. */
-export function budgetOf(values: Values<typeof budget_options>): Body<'createAgentRun'>['budget'] {
-  const budget = {
-    max_cost_usd: values['max-cost-usd'],
-    max_steps: whole('--max-steps', values['max-steps']),
-    max_active_seconds: whole('--max-active-seconds', values['max-active-seconds']),
-    max_wall_seconds: whole('--max-wall-seconds', values['max-wall-seconds']),
+export function budgetOf(values: Partial<Values<BudgetOptions>>): Body<'createAgentRun'>['budget'] {
+  const budget: Body<'createAgentRun'>['budget'] = {}
+  for (const name of limit_names) {
+    const option = optionName(name)
+    const text = values[option]
+    if (text !== undefined) Object.assign(budget, { [name]: run_limits[name].unit === 'usd' ? text : whole(`--${option}`, text) })
   }
-  return Object.values(budget).every(value => value === undefined) ? undefined : budget
+  return Object.keys(budget).length === 0 ? undefined : budget
 }

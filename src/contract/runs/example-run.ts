@@ -1,3 +1,5 @@
+import { no_budget } from './run-limits.ts'
+
 /** The example run of the document: plain data, checked against the schemas by openapi.test.ts. */
 export const exampleRun = {
   id: 42,
@@ -67,7 +69,7 @@ export const exampleRun = {
     cost_usd: '0.0391',
     active_seconds: 71.3,
   },
-  budget: { max_cost_usd: '2.5', max_steps: null, max_active_seconds: null, max_wall_seconds: null },
+  budget: { ...no_budget, max_cost_usd: '2.5' },
   repo_name: 'invoices',
   checks: { state: 'success', passed: 2, failed: 0, pending: 0 },
   banned: false,

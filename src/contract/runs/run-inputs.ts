@@ -10,6 +10,7 @@ import { several } from '../several.ts'
 import { isSoundJson, text, unsound } from '../text.ts'
 import { optionalTools } from './action-tools.ts'
 import { exampleRun } from './example-run.ts'
+import { type ByLimit, byLimit, run_limits } from './run-limits.ts'
 import { RunStatus, SourceType, StatusReason } from './runs.ts'
 
 const prompt = text(1, limits.prompt_chars, { trim: true, error: 'is required and must be a string' })
@@ -51,15 +52,16 @@ const metadata = z
   .refine(value => json_bytes(value) <= limits.metadata_bytes, 'must have at most 16 kB as JSON')
   .refine(value => isSoundJson(JSON.stringify(value)), unsound)
   .meta({ wire: { type: 'object', additionalProperties: {} } })
+const usdInput = moneyInput.nullish()
+const countInput = z.int().min(1).nullish()
 const budgetInput = z
-  .object({
-    max_cost_usd: moneyInput
-      .nullish()
-      .describe('US dollars, as a number or a decimal string; has no effect when the price of the model is unknown'),
-    max_steps: z.int().min(1).max(100_000).nullish().describe('Number of model responses'),
-    max_active_seconds: z.int().min(1).max(604_800).nullish().describe('Seconds of worker time'),
-    max_wall_seconds: z.int().min(1).max(604_800).nullish().describe('Seconds since the turn was requested, including waiting'),
-  })
+  .object(
+    byLimit<ByLimit<typeof usdInput, typeof countInput>>(name => {
+      const limit = run_limits[name]
+      const input = limit.unit === 'usd' ? usdInput : z.int().min(1).max(limit.max).nullish()
+      return input.describe(limit.about)
+    }),
+  )
   .meta({ id: 'BudgetInput' })
 
 const webhooks = WebhookTargets.nullish().describe(

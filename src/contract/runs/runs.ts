@@ -4,6 +4,7 @@ import { pageOf } from '../page.ts'
 import { ReasoningEffort } from '../reasoning-effort.ts'
 import { ReviewMode } from '../review-mode.ts'
 import { exampleRun } from './example-run.ts'
+import { type ByLimit, byLimit, run_limits } from './run-limits.ts'
 
 /** Run status (specification.md#run-status). */
 export const RunStatus = z
@@ -124,13 +125,15 @@ const Usage = z
   })
   .meta({ id: 'Usage' })
 
+const amount = z.int().nullable()
 const Budget = z
-  .object({
-    max_cost_usd: money.nullable().describe('US dollars as a decimal string'),
-    max_steps: z.int().nullable().describe('Number of model responses'),
-    max_active_seconds: z.int().nullable().describe('Seconds of worker time'),
-    max_wall_seconds: z.int().nullable().describe('Seconds since the turn was requested, including waiting'),
-  })
+  .object(
+    byLimit<ByLimit<ReturnType<typeof money.nullable>, typeof amount>>(name =>
+      run_limits[name].unit === 'usd'
+        ? money.nullable().describe('US dollars as a decimal string')
+        : amount.describe(run_limits[name].about),
+    ),
+  )
   .meta({ id: 'Budget' })
 
 /** As in the checks of a pull request, without the checks themselves. */

@@ -12,7 +12,7 @@ import { Field, Input, Switch } from '../../ui/field.tsx'
 import { ApiForm } from '../api-form.tsx'
 import { useReadOnlyReason } from '../permission.ts'
 import { CostSection } from './cost-section.tsx'
-import { BudgetFields, budgetOf, draftOf } from './fields/budget-fields.tsx'
+import { BudgetFields, budget_fields, budgetOf, draftOf } from './fields/budget-fields.tsx'
 import { EffortField } from './fields/effort-field.tsx'
 import { ModelField } from './fields/model-field.tsx'
 import { ReviewField } from './fields/review-field.tsx'
@@ -35,16 +35,7 @@ const draft = (run: AgentRun): Draft => ({
   budget: draftOf(run.budget),
 })
 
-const fields = [
-  'title',
-  'tags',
-  'model',
-  'reasoning_effort',
-  'review',
-  'budget.max_cost_usd',
-  'budget.max_steps',
-  'budget.max_active_seconds',
-]
+const fields = ['title', 'tags', 'model', 'reasoning_effort', 'review', ...budget_fields]
 
 /** The configuration of a run, its details, and the reports of its cost, recovery and startup. */
 export default function ConfigPane({ run }: { run: AgentRun }) {

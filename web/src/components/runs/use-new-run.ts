@@ -12,7 +12,7 @@ import { currentOrganizationQuery, modelsQuery, organizationsQuery, repositories
 import type { NewRunSearch } from '../../search-params.ts'
 import { useDraft } from '../../ui/draft.ts'
 import { useReadOnlyReason } from '../permission.ts'
-import { budgetOf, no_budget } from './fields/budget-fields.tsx'
+import { budget_fields, budgetOf, no_budget } from './fields/budget-fields.tsx'
 
 const empty = {
   ...{ base_ref: '', model: '', agent_type: '', reasoning_effort: null as ReasoningEffort | null, title: '', tags: [] as string[] },
@@ -25,7 +25,7 @@ type NewRunDraft = typeof empty & { prompt: string; repo_id: number | null }
 /** Fields that show their own problems. Any other problem is shown below the form. */
 const shown = new Set([
   ...['prompt', 'repo_id', 'base_ref', 'model', 'agent_type', 'reasoning_effort', 'review', 'title', 'tags', 'tools_off', 'images'],
-  ...['budget.max_cost_usd', 'budget.max_steps', 'budget.max_active_seconds'],
+  ...budget_fields,
 ])
 
 const bodyOf = (draft: NewRunDraft, images: string[], repository: { id: number } | undefined) => ({

@@ -6,6 +6,9 @@ type BudgetDraft = { cost: string; steps: string; minutes: string }
 
 export const no_budget: BudgetDraft = { cost: '', steps: '', minutes: '' }
 
+/** The fields that show their own problems. */
+export const budget_fields = ['budget.max_cost_usd', 'budget.max_steps', 'budget.max_active_seconds']
+
 export const draftOf = ({ max_cost_usd, max_steps, max_active_seconds }: AgentRun['budget']): BudgetDraft => ({
   cost: max_cost_usd ?? '',
   steps: max_steps === null ? '' : String(max_steps),

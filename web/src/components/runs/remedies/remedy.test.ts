@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
+import { no_budget } from '../../../../../src/contract/runs/run-limits.ts'
 import type { AgentRun } from '../../../../../src/contract/runs/runs.ts'
 import { reachedLimit, remedyOf } from './remedy.ts'
 
-const no_budget = { max_cost_usd: null, max_steps: null, max_active_seconds: null, max_wall_seconds: null }
 const run = (fields: Partial<AgentRun>) =>
   ({
     status: 'completed',
