@@ -1,5 +1,6 @@
 import { pause } from '../core/pause.ts'
-import { chargeOfBroken, type LimitReached, type Reservation } from '../core/runs/budget/budget-check.ts'
+import type { LimitReached } from '../core/runs/budget/limits.ts'
+import { chargeOfBroken, type Reservation } from '../core/runs/budget/pot.ts'
 import { type Model, ModelError, type ModelRequest, type ModelResponse } from '../model/port.ts'
 import { type ModelRetryPolicy, waitBefore } from './model-retry-policy.ts'
 

@@ -1,6 +1,6 @@
 import type { CheckRound } from '../core/pull-requests/check-rounds.ts'
-import type { Reservation } from '../core/runs/budget/budget-check.ts'
 import { type NearLimit, noticeKey } from '../core/runs/budget/near-limits.ts'
+import type { Reservation } from '../core/runs/budget/pot.ts'
 import { imagePart, type ModelMessage, type ModelUsage, type ToolCall } from '../model/port.ts'
 import { applyCompaction, type Compaction } from './compaction/compaction.ts'
 import { type CountedPrefix, countedTokensOf } from './token-estimate.ts'

@@ -1,4 +1,4 @@
-import type { Reservation } from '../core/runs/budget/budget-check.ts'
+import type { Reservation } from '../core/runs/budget/pot.ts'
 import type { ModelMessage, ModelResponse, ModelUsage, ToolCall } from '../model/port.ts'
 import type { Redacted } from '../redaction/port.ts'
 import type { FailedAttempt } from './call-with-retries.ts'

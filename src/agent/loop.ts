@@ -1,4 +1,4 @@
-import { countedTokens } from '../core/runs/budget/budget-check.ts'
+import { countedTokens } from '../core/runs/budget/limits.ts'
 import { outcomeOfLimit, type TurnOutcome } from '../core/runs/outcome.ts'
 import { composed } from '../redaction/port.ts'
 import type { LoopInput, LoopOutcome, LoopState } from './loop-state.ts'

@@ -1,5 +1,6 @@
-import type { LimitReached, Reservation } from '../core/runs/budget/budget-check.ts'
+import type { LimitReached } from '../core/runs/budget/limits.ts'
 import type { NearLimit } from '../core/runs/budget/near-limits.ts'
+import type { Reservation } from '../core/runs/budget/pot.ts'
 import type { ModelMessage, ModelResponse } from '../model/port.ts'
 
 /** A permitted model call: its reservation, and the notice to the agent before it when limits are near. */

@@ -1,4 +1,4 @@
-import type { LimitReached } from '../core/runs/budget/budget-check.ts'
+import type { LimitReached } from '../core/runs/budget/limits.ts'
 import type { TurnOutcome } from '../core/runs/outcome.ts'
 import { ModelError } from '../model/port.ts'
 import type { Attempt } from './call-with-retries.ts'

@@ -1,4 +1,4 @@
-import type { LimitReached } from '../core/runs/budget/budget-check.ts'
+import type { LimitReached } from '../core/runs/budget/limits.ts'
 import { type Failure, outcomeOfLimit, type TurnOutcome } from '../core/runs/outcome.ts'
 import { ModelError, type ModelMessage, type ModelRequest, type ModelResponse, type ToolCall } from '../model/port.ts'
 import type { Redacted } from '../redaction/port.ts'

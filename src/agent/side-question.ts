@@ -1,6 +1,6 @@
 import type { AnswerSchema } from '../contract/pull-requests/reviews.ts'
 import type { ReasoningEffort } from '../contract/reasoning-efforts.ts'
-import { chargeOfBroken, type Reservation, reserve } from '../core/runs/budget/budget-check.ts'
+import { chargeOfBroken, type Reservation, reserve } from '../core/runs/budget/pot.ts'
 import { isPrompt, type Model, ModelError, type ModelMessage, type ModelRequest, type ModelResponse, type ToolSpec } from '../model/port.ts'
 import type { BackgroundRedactor } from '../redaction/port.ts'
 import { createTokenEstimate } from './token-estimate.ts'

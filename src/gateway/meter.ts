@@ -1,4 +1,4 @@
-import type { Reservation } from '../core/runs/budget/budget-check.ts'
+import type { Reservation } from '../core/runs/budget/pot.ts'
 import type { Quote } from '../core/secrets/quote.ts'
 import type { CountedTokens, ModelError } from '../model/port.ts'
 

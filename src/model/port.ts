@@ -1,7 +1,7 @@
 import type { ModelMessage } from 'ai'
 import type { ModelApi, ModelProvider, ToolFamily } from '../contract/model-settings.ts'
 import type { ReasoningEffort } from '../contract/reasoning-efforts.ts'
-import type { Price } from '../core/runs/budget/budget-check.ts'
+import type { Price } from '../core/runs/budget/pot.ts'
 import { storedText } from '../core/text/stored-text.ts'
 
 export type { ModelMessage }

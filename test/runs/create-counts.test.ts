@@ -15,7 +15,7 @@ const STATEMENTS = [
   'insert_message',
   'get_run',
   'insert_event',
-  'get_organization',
+  'shared_pots',
 ]
 
 test('a create in the default repository sends eleven statements about its organization, and one for all notifications', async () => {

@@ -18,7 +18,8 @@ type Counts = { statements: number; commits: number; notifications: number; kilo
 /** The budget of a change: a commit that raises a number states why it is worth it. Kilobytes and the other costs of a run are maxima. */
 const STEP: Counts = { statements: 2, commits: 2, notifications: 0, kilobytes: 2, large_texts_redacted: 0 }
 const STEP_OF_64_KB: Counts = { statements: 2, commits: 2, notifications: 0, kilobytes: 128, large_texts_redacted: 1 }
-const RUN_OF_8_STEPS: Counts = { statements: 73, commits: 42, notifications: 5, kilobytes: 26, large_texts_redacted: 0 }
+/** With the one about shared pots, which names the run since it reads more than the organization's; it was sent before, too. */
+const RUN_OF_8_STEPS: Counts = { statements: 74, commits: 43, notifications: 5, kilobytes: 26, large_texts_redacted: 0 }
 
 /** As often as a run takes long: heartbeats of its lease; and checkpoints that are stored beside a step, of the first files and the last. */
 const timed = /^heartbeats?$|checkpoint/

@@ -1,4 +1,4 @@
-import { countedTokens } from '../../core/runs/budget/budget-check.ts'
+import { countedTokens } from '../../core/runs/budget/limits.ts'
 import type { TurnOutcome } from '../../core/runs/outcome.ts'
 import { truncateText } from '../../core/text/truncate.ts'
 import { ModelError, type ModelMessage, type ModelUsage } from '../../model/port.ts'

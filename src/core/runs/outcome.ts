@@ -1,5 +1,5 @@
 import type { CompletionReason, failureReasons, pauseReasons, RunStatus } from '../../contract/runs/runs.ts'
-import type { LimitReached } from './budget/budget-check.ts'
+import type { LimitReached } from './budget/limits.ts'
 import { completionOf, type OutcomeFacts } from './completion.ts'
 import type { Move } from './run-transitions.ts'
 

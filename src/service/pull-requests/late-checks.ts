@@ -7,7 +7,7 @@ import { findRunsAt } from '../../store/pull-requests/check-waits.ts'
 import { listChecks } from '../../store/pull-requests/checks.ts'
 import { changeRun } from '../../store/runs/change-run.ts'
 import { findLatestEvaluation } from '../../store/runs/journal.ts'
-import { lockRun } from '../../store/runs/runs.ts'
+import { lockRun, type RunRow } from '../../store/runs/runs.ts'
 import { userMessage } from '../../trace/entry.ts'
 import { requireQuota } from '../access/quota.ts'
 import type { Context } from '../context.ts'
@@ -41,7 +41,7 @@ async function beginTurn(
   names: string[],
 ) {
   const run = await lockRun(tx, organization_id, id)
-  if (run?.status !== 'completed' || run.banned || !(await hasQuota(tx, organization_id))) return
+  if (run?.status !== 'completed' || run.banned || !(await hasQuota(tx, run))) return
   const text = `Checks of the pushed commit failed after the run had ended: ${names.join(', ')}.`
   const message = userMessage({ text, user_id: null, source_type: 'GITHUB_CHECK_SUITE', mode: 'prompt', images: 0 })
   await changeRun(tx, run, {
@@ -53,9 +53,9 @@ async function beginTurn(
   })
 }
 
-async function hasQuota(tx: Db, organization_id: number): Promise<boolean> {
+async function hasQuota(tx: Db, run: RunRow): Promise<boolean> {
   try {
-    await requireQuota(tx, organization_id, 0)
+    await requireQuota(tx, run, 0)
     return true
   } catch (error) {
     if (error instanceof ServiceError) return false

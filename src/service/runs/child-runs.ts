@@ -2,7 +2,7 @@ import type { CreateRunInput } from '../../contract/runs/run-inputs.ts'
 import type { AgentRun } from '../../contract/runs/runs.ts'
 import type { ToolInput } from '../../contract/runs/tools.ts'
 import { storedJson } from '../../core/json/stored-json.ts'
-import { childBudget, MAX_CHILDREN, MAX_GENERATIONS } from '../../core/runs/budget/child-budget.ts'
+import { budgetOf, childBudget, spentBy } from '../../core/runs/budget/limits.ts'
 import { findPlaybook } from '../../core/runs/playbook.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { listRepositories } from '../../store/access/repositories.ts'
@@ -19,6 +19,9 @@ import { runObjects } from './run-object.ts'
 /** More than any organization has registered. */
 const MAX_REPOSITORIES = 10_000
 const MAX_NAMED = 20
+/** How many runs an agent may start in one run, and how many generations of children may exist below the first run. */
+const MAX_CHILDREN = 10
+const MAX_GENERATIONS = 3
 const by_agent: MessageSource = { source_type: 'PARENT_RUN', comment: null }
 
 /** The run whose agent starts a child. `epoch`: of the worker that owns it; no other worker may start one. */
@@ -47,7 +50,9 @@ export async function startChildRun(services: Services, parent: Parent, call_id:
     inner.db.transaction(async tx => {
       const run = requireOwned(await lockRun(tx, parent.organization_id, parent.id), parent)
       await requireRoom(tx, run)
-      const budget = childBudget(limitsOf(run), await usedBy(tx, run), input.max_cost_usd ?? null)
+      const children_usd = Number(await costOfChildRuns(tx, run.organization_id, run.id))
+      const used = spentBy(run, { children_usd, now_ms: Date.now() })
+      const budget = childBudget(budgetOf(run), used, input.max_cost_usd ?? null)
       if (typeof budget === 'string') throw refused(budget)
       return acceptRun(tx, inner, { ...request, budget }, plan, by_agent)
     }),
@@ -80,21 +85,6 @@ async function requireRoom(tx: Db, { organization_id, id }: RunRow): Promise<voi
   if ((await generationOf(tx, organization_id, id)) >= MAX_GENERATIONS)
     throw refused(`This run is a child in generation ${MAX_GENERATIONS}, the last one that is allowed: do the work yourself.`)
 }
-
-const limitsOf = (row: RunRow) => ({
-  max_cost_usd: row.budget_max_cost_usd,
-  max_steps: row.budget_max_steps,
-  max_active_seconds: row.budget_max_active_seconds,
-  max_wall_seconds: row.budget_max_wall_seconds,
-})
-
-const usedBy = async (tx: Db, row: RunRow) => ({
-  cost_usd: Number(row.cost_usd),
-  children_usd: Number(await costOfChildRuns(tx, row.organization_id, row.id)),
-  steps: row.steps,
-  active_seconds: row.active_ms / 1_000,
-  wall_seconds: (Date.now() - row.turn_started_at.getTime()) / 1_000,
-})
 
 const mayReach = ({ actor }: Context, id: number) => actor.repository_ids === null || actor.repository_ids.includes(id)
 

@@ -1,6 +1,7 @@
 import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
 import type { ReviewMode } from '../../contract/review-modes.ts'
 import type { CreateRunInput } from '../../contract/runs/run-inputs.ts'
+import { no_budget } from '../../contract/runs/run-limits.ts'
 import type { AgentRun } from '../../contract/runs/runs.ts'
 import { BUILT_IN_AGENT } from '../../core/agents/registered-agents.ts'
 import { findPlaybook } from '../../core/runs/playbook.ts'
@@ -129,7 +130,7 @@ export async function acceptRun(
   if (parent) await linkWhileActive(tx, ctx, parent.id, { to: run, relation: source.relation ?? 'child' })
   // Last: from here on, every other create of the organization waits for this one.
   await changeRun(tx, created, { event: { type: 'agent_run.created', body: { status: 'queued' } } })
-  await requireQuota(tx, ctx.organization_id, 1)
+  await requireQuota(tx, created, 1)
   return run
 }
 
@@ -143,7 +144,6 @@ type RunTexts = {
 }
 
 function newRun(ctx: Context, input: CreateRunInput, plan: RunPlan, texts: RunTexts, source_type: MessageSource['source_type']): NewRun {
-  const { budget } = input
   return {
     organization_id: ctx.organization_id,
     user_id: ctx.actor.user_id,
@@ -166,10 +166,7 @@ function newRun(ctx: Context, input: CreateRunInput, plan: RunPlan, texts: RunTe
     auto_create_pr: plan.auto_create_pr,
     parent_run_id: input.parent_run_id ?? null,
     repository_ids: ctx.actor.repository_ids,
-    budget_max_cost_usd: budget?.max_cost_usd ?? null,
-    budget_max_steps: budget?.max_steps ?? null,
-    budget_max_active_seconds: budget?.max_active_seconds ?? null,
-    budget_max_wall_seconds: budget?.max_wall_seconds ?? null,
+    budget: { ...no_budget, ...input.budget },
     deadline_seconds: ctx.queue_seconds,
   }
 }

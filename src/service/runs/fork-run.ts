@@ -1,6 +1,7 @@
 import type { ForkRunInput } from '../../contract/runs/run-inputs.ts'
 import type { AgentRun } from '../../contract/runs/runs.ts'
 import { narrowed } from '../../core/access/repository-bounds.ts'
+import { budgetOf } from '../../core/runs/budget/limits.ts'
 import { titleOf } from '../../core/runs/title.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
@@ -83,7 +84,7 @@ async function reportFork(tx: Db, ctx: Context, parent_id: number, { run, from_s
   await linkWhileActive(tx, ctx, parent_id, { to: run, relation: 'fork', from_seq }, event)
   const { organization_id } = ctx
   await changeRun(tx, { organization_id, id: run.id }, { event: { type: 'agent_run.created', body: { status: 'queued' } } })
-  await requireQuota(tx, ctx.organization_id, 1)
+  await requireQuota(tx, run, 1)
 }
 
 const inherited = ({ organization_id, repository_id, agent_type, model, tags, base_ref, auto_create_pr, ...run }: RunRow) => ({
@@ -93,10 +94,7 @@ const inherited = ({ organization_id, repository_id, agent_type, model, tags, ba
   from_default_branch: run.from_default_branch,
   branch_prefix: run.branch_prefix,
   tools_off: run.tools_off,
-  budget_max_cost_usd: run.budget_max_cost_usd,
-  budget_max_steps: run.budget_max_steps,
-  budget_max_active_seconds: run.budget_max_active_seconds,
-  budget_max_wall_seconds: run.budget_max_wall_seconds,
+  budget: budgetOf(run),
 })
 
 async function requireOpenRepository(tx: Db, { organization_id, repository_id }: RunRow): Promise<void> {

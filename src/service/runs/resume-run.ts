@@ -1,6 +1,7 @@
 import type { ResumeRunInput } from '../../contract/runs/run-inputs.ts'
 import type { AgentRun } from '../../contract/runs/runs.ts'
 import { narrowed } from '../../core/access/repository-bounds.ts'
+import { budgetOf, spentBy, usedLimits } from '../../core/runs/budget/limits.ts'
 import { isTerminal } from '../../core/runs/run-transitions.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import { holdRepository } from '../../store/access/repositories.ts'
@@ -67,7 +68,7 @@ async function requireResumable(tx: Db, ctx: Context, run: RunRow, { prompt, bud
   const models = await ctx.organizationModels(tx, ctx.organization_id)
   if (models.get(model)?.scripted) requireValidPlaybook(prompt)
   const finished = isTerminal(run.status)
-  if (!isActive(run)) await requireQuota(tx, ctx.organization_id, finished || run.status === 'cancelling' ? 0 : null)
+  if (!isActive(run)) await requireQuota(tx, run, finished || run.status === 'cancelling' ? 0 : null)
   if (finished) await requireRepositoryOf(tx, run)
   if (run.status === 'paused') requireTopUp(run, budget ?? {})
 }
@@ -134,23 +135,17 @@ const isActive = ({ status }: RunRow) => status === 'queued' || status === 'star
  * restarts.
  */
 function requireTopUp(run: RunRow, budget: NonNullable<ResumeRunInput['budget']>): void {
-  const { steps, cost_usd, active_ms, budget_max_steps, budget_max_cost_usd, budget_max_active_seconds } = run
-  const limits = [
-    ['max_steps', steps, budget_max_steps],
-    ['max_cost_usd', Number(cost_usd), budget_max_cost_usd],
-    ['max_active_seconds', active_ms / 1000, budget_max_active_seconds],
-  ] as const
-  for (const [name, spent, before] of limits) {
-    const requested = budget[name]
-    const limit = requested === undefined ? before : requested
-    if (limit === null || Number(limit) > spent) continue
-    throw requested === undefined
-      ? invalid(
-          ['body', 'budget'],
-          `is required: the run used ${spent} of its ${name} ${limit}; give a larger ${name}, the new total and not what is added`,
-        )
-      : invalid(['body', 'budget', name], `must be more than the ${spent} that the run has used: it is the new total, not what is added`)
-  }
+  const new_budget = { ...budgetOf(run), ...budget }
+  const limits = usedLimits(new_budget, spentBy(run, { children_usd: 0, now_ms: Date.now() }))
+  const used_up = limits.find(({ scope, allowed, used }) => scope === 'run' && allowed <= used)
+  if (!used_up) return
+  const { name, used } = used_up
+  throw budget[name] === undefined
+    ? invalid(
+        ['body', 'budget'],
+        `is required: the run used ${used} of its ${name} ${new_budget[name]}; give a larger ${name}, the new total and not what is added`,
+      )
+    : invalid(['body', 'budget', name], `must be more than the ${used} that the run has used: it is the new total, not what is added`)
 }
 
 /**

@@ -1,3 +1,4 @@
+import { byLimit } from '../../contract/runs/run-limits.ts'
 import type { AgentRun } from '../../contract/runs/runs.ts'
 import { parseJsonExactly } from '../../core/json/json-text.ts'
 import { checksVerdict } from '../../core/pull-requests/checks-verdict.ts'
@@ -63,7 +64,7 @@ function runObject(row: ShownRun, pull_requests: PullRequestRow[], checks: Agent
     forked_at_seq: row.forked_at_seq,
     total_logs: row.total_logs,
     usage: usageOf(row),
-    budget: budgetOf(row),
+    budget: byLimit(name => shownLimit(row[`budget_${name}`])),
     repo_name: row.repository_name,
     checks,
     banned: row.banned,
@@ -86,6 +87,9 @@ const shownPullRequest = (pr: PullRequestRow): AgentRun['github_pull_requests'][
   deletions: pr.deletions,
 })
 
+/** An amount of money is a decimal string. */
+const shownLimit = (value: string | number | null) => (typeof value === 'string' ? plainDecimal(value) : value)
+
 const usageOf = (row: ShownRun): AgentRun['usage'] => ({
   input_tokens: row.input_tokens,
   output_tokens: row.output_tokens,
@@ -93,13 +97,6 @@ const usageOf = (row: ShownRun): AgentRun['usage'] => ({
   cached_share: row.input_tokens > 0 ? Math.round(Math.min(row.cached_tokens / row.input_tokens, 1) * 1_000) / 1_000 : null,
   cost_usd: row.cost_known ? plainDecimal(row.cost_usd) : null,
   active_seconds: row.active_ms / 1000,
-})
-
-const budgetOf = (row: ShownRun): AgentRun['budget'] => ({
-  max_cost_usd: row.budget_max_cost_usd === null ? null : plainDecimal(row.budget_max_cost_usd),
-  max_steps: row.budget_max_steps,
-  max_active_seconds: row.budget_max_active_seconds,
-  max_wall_seconds: row.budget_max_wall_seconds,
 })
 
 /** Returns the run object of a run that was created in this transaction: it has no pull request. */

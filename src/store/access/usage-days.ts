@@ -30,8 +30,6 @@ type MonthRow = {
   cost_known: boolean
   runs_per_month: number | null
   budget_usd_per_month: string | null
-  /** The budget is used up. */
-  budget_used_up: boolean
 }
 
 /** Returns what this month (UTC) has used of an organization's limits. */
@@ -39,29 +37,10 @@ export async function usedThisMonth(db: Db, organization_id: number): Promise<Mo
   const { rows } = await db.query<MonthRow>({
     name: 'used_this_month',
     text: `select to_char(m.first, 'YYYY-MM-DD') as month, coalesce(sum(u.runs), 0)::int as runs, coalesce(sum(u.cost_usd), 0) as cost_usd,
-        coalesce(bool_and(u.cost_known), true) as cost_known, o.runs_per_month, o.budget_usd_per_month,
-        coalesce(coalesce(sum(u.cost_usd), 0) >= o.budget_usd_per_month, false) as budget_used_up
+        coalesce(bool_and(u.cost_known), true) as cost_known, o.runs_per_month, o.budget_usd_per_month
       from organizations o cross join date_trunc('month', now() at time zone 'utc') as m (first)
       left join usage_days u on u.organization_id = o.id and u.day >= m.first::date
       where o.id = $1 group by o.id, m.first`,
-    values: [organization_id],
-  })
-  return only(rows)
-}
-
-/** Returns the cost of this month (UTC) and what active runs have reserved for their model calls, if the organization has a budget. */
-export async function monthWithReserved(
-  db: Db,
-  organization_id: number,
-): Promise<{ cost_usd: string; reserved_usd: string; budget_usd_per_month: string | null }> {
-  const { rows } = await db.query<{ cost_usd: string; reserved_usd: string; budget_usd_per_month: string | null }>({
-    name: 'month_with_reserved',
-    text: `select o.budget_usd_per_month,
-        case when o.budget_usd_per_month is null then 0 else (select coalesce(sum(u.cost_usd), 0) from usage_days u
-          where u.organization_id = o.id and u.day >= date_trunc('month', now() at time zone 'utc')::date) end as cost_usd,
-        case when o.budget_usd_per_month is null then 0 else (select coalesce(sum(r.reserved_usd), 0) from runs r
-          where r.organization_id = o.id and r.owner is not null) end as reserved_usd
-      from organizations o where o.id = $1`,
     values: [organization_id],
   })
   return only(rows)

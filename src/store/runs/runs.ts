@@ -1,15 +1,17 @@
 import { limits } from '../../contract/limits.ts'
 import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
 import type { ReviewMode } from '../../contract/review-modes.ts'
+import { limit_names, type RunBudget } from '../../contract/runs/run-limits.ts'
 import type { RunPhase, RunStatus, SourceType, StatusReason, WaitingReason } from '../../contract/runs/runs.ts'
 import type { Window } from '../../core/paging.ts'
+import type { BudgetColumns } from '../../core/runs/budget/limits.ts'
 import type { StatusFilter } from '../../core/wire-profile.ts'
 import { today } from '../access/usage-days.ts'
 import { type Db, only } from '../database.ts'
 import { conditionsOf, createdAfter, createdBefore, listPage } from '../list-page.ts'
 import { created, namesOf, valuesOf } from './run-states.ts'
 
-export type RunRow = {
+export type RunRow = BudgetColumns & {
   id: number
   organization_id: number
   user_id: number
@@ -76,10 +78,6 @@ export type RunRow = {
   cost_known: boolean
   active_ms: number
   turn_active_ms: number
-  budget_max_cost_usd: string | null
-  budget_max_steps: number | null
-  budget_max_active_seconds: number | null
-  budget_max_wall_seconds: number | null
   created_at: Date
   updated_at: Date
   turn_started_at: Date
@@ -151,25 +149,22 @@ export type NewRun = {
   forked_at_seq?: number
   /** The only repositories that its agent may start child runs in; absent or null: all. */
   repository_ids?: readonly number[] | null
-  budget_max_cost_usd: string | null
-  budget_max_steps: number | null
-  budget_max_active_seconds: number | null
-  budget_max_wall_seconds: number | null
+  budget: RunBudget
   deadline_seconds: number
 }
 
-const queued_first = created('$20')
+const queued_first = created('$16')
+const budget_columns = limit_names.map(name => `budget_${name}`)
 
 /** Inserts a queued run that a worker may claim at once. */
 export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
   const { rows } = await db.query<{ id: number }>({
     name: 'insert_run',
     text: `with run as (insert into runs (organization_id, user_id, repository_id, source_type, agent_type, model, prompt, title, tags, metadata,
-        webhooks, base_ref, base_sha, auto_create_pr, parent_run_id, budget_max_cost_usd, budget_max_steps, budget_max_active_seconds,
-        budget_max_wall_seconds, ${namesOf(queued_first)}, forked_at_seq, repository_ids, reasoning_effort, tools_off, review,
-        from_default_branch, branch_prefix)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, ${valuesOf(queued_first)}, $21, $22, $23, $24, $25,
-        $26, $27)
+        webhooks, base_ref, base_sha, auto_create_pr, parent_run_id, ${namesOf(queued_first)}, forked_at_seq, repository_ids, reasoning_effort,
+        tools_off, review, from_default_branch, branch_prefix, ${budget_columns.join(', ')})
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, ${valuesOf(queued_first)}, $17, $18, $19, $20, $21, $22, $23,
+        ${budget_columns.map((_, i) => `$${24 + i}`).join(', ')})
         returning id, organization_id, user_id, repository_id, model
       ), counted as (
         insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, runs)
@@ -192,10 +187,6 @@ export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
       run.base_sha,
       run.auto_create_pr,
       run.parent_run_id,
-      run.budget_max_cost_usd,
-      run.budget_max_steps,
-      run.budget_max_active_seconds,
-      run.budget_max_wall_seconds,
       run.deadline_seconds,
       run.forked_at_seq ?? null,
       run.repository_ids ?? null,
@@ -204,6 +195,7 @@ export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
       run.review ?? null,
       run.from_default_branch ?? false,
       run.branch_prefix ?? null,
+      ...limit_names.map(name => run.budget[name]),
     ],
   })
   return only(rows)

@@ -1,4 +1,4 @@
-import type { Reservation } from '../../core/runs/budget/budget-check.ts'
+import type { Reservation } from '../../core/runs/budget/pot.ts'
 import type { NewRecord, UsageDelta } from '../../store/runs/append.ts'
 
 export const record = (kind: NewRecord['kind'], key: string | null, body: unknown): NewRecord => ({ kind, key, body: JSON.stringify(body) })

@@ -1,7 +1,7 @@
 import { promptMessage } from '../../agent/conversation.ts'
 import type { FinishedCall, FollowsResponse, LoopJournal, Signals } from '../../agent/journal.ts'
 import type { PlannedCall } from '../../agent/meter.ts'
-import { countedTokens } from '../../core/runs/budget/budget-check.ts'
+import { countedTokens } from '../../core/runs/budget/limits.ts'
 import type { ModelMessage, ModelResponse, ToolCall } from '../../model/port.ts'
 import { composed, type Redacted } from '../../redaction/port.ts'
 import { joined, type Transactional } from '../../store/database.ts'

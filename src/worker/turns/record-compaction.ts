@@ -1,6 +1,6 @@
 import type { Compacted } from '../../agent/journal.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
-import { countedTokens } from '../../core/runs/budget/budget-check.ts'
+import { countedTokens } from '../../core/runs/budget/limits.ts'
 import type { UsageDelta } from '../../store/runs/append.ts'
 import { entriesOfCalls } from '../../store/runs/journal.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'

@@ -1,6 +1,6 @@
 import { type Conversation, type JournalRecord, type OpenCall, type OpenModelCall, toolMessage } from '../../agent/conversation.ts'
 import { storedJson } from '../../core/json/stored-json.ts'
-import { chargeOfLost } from '../../core/runs/budget/budget-check.ts'
+import { chargeOfLost } from '../../core/runs/budget/pot.ts'
 import { NOT_RUN } from '../../core/runs/not-run.ts'
 import type { ModelMessage, ToolCall } from '../../model/port.ts'
 import { composed } from '../../redaction/port.ts'

@@ -1,6 +1,6 @@
 import type { SideQuestionJournal, SideQuestionSteps } from '../../agent/side-question.ts'
 import { storedJson } from '../../core/json/stored-json.ts'
-import { chargeOfLost, type Reservation } from '../../core/runs/budget/budget-check.ts'
+import { chargeOfLost, type Reservation } from '../../core/runs/budget/pot.ts'
 import type { ModelMessage } from '../../model/port.ts'
 import { listAsides, newestMessages } from '../../store/runs/journal.ts'
 import type { RunWriter } from '../claim/run-writer.ts'

@@ -1,24 +1,18 @@
 import type { Meter, PlannedCall } from '../../agent/meter.ts'
 import type { TokenEstimate } from '../../agent/token-estimate.ts'
-import {
-  callLimitReached,
-  type LimitReached,
-  limitReached,
-  type Reservation,
-  type RunBudget,
-  reserve,
-  type Spent,
-  shortOf,
-  timeLeft,
-} from '../../core/runs/budget/budget-check.ts'
+import { budgetOf, callLimitReached, type LimitReached, limitReached, type Spent, timeLeft } from '../../core/runs/budget/limits.ts'
 import { nearLimits, noticeKey, noticeText } from '../../core/runs/budget/near-limits.ts'
 import { outputLimit } from '../../core/runs/budget/output-limit.ts'
+import { leftIn, overdrawn, type Pot, type Reservation, reserve, shortOf } from '../../core/runs/budget/pot.ts'
 import type { Model, ModelMessage } from '../../model/port.ts'
+import { sharedPots } from '../../store/access/shared-pots.ts'
+import type { Db } from '../../store/database.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { deadlineAfterClaim } from '../deadline.ts'
-import { watchMonth } from './organization-budget.ts'
 import type { TurnOf } from './turn.ts'
 
+/** How long the shared pots of a run are not queried again while none of them has a limit: a new one applies that much later. */
+const NO_POT_MS = 5_000
 /** A limit of time is checked this long after it was reached, so that the check finds it. */
 const SLACK_MS = 50
 
@@ -55,8 +49,9 @@ export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: 
   let cost = Number(run.cost_usd)
   let children_cost = 0
   let in_flight = { calls: 0, usd: 0 }
-  const left_usd = () => (budget.max_cost_usd === null ? null : Number(budget.max_cost_usd) - cost - children_cost - in_flight.usd)
-  const month = watchMonth(deps.db, run.organization_id)
+  const pot = (): Pot => ({ allowed: budget.max_cost_usd, spent: cost + children_cost, reserved: in_flight.usd })
+  const left_usd = () => leftIn(pot())
+  const shared = watchSharedPots(deps.db, run)
   const noticeFor = (spent: Spent): PlannedCall['notice'] => {
     const limits = nearLimits(spent, budget, deps.ceilings, [
       ['seconds of the turn', time.turnSeconds(deps.turn_wall_seconds), deps.turn_wall_seconds],
@@ -76,7 +71,10 @@ export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: 
     const output_tokens = Math.min(max_output_tokens, outputLimit(model, run.reasoning_effort, input_tokens))
     const call = { model: run.model, input_tokens, max_output_tokens: output_tokens }
     const { fits, reservation } = reserve(call, model.price, left_usd())
-    if (!fits) return { kind: 'limit', limit: shortOf(spent.run_cost_usd, Number(reservation.cost_usd), Number(budget.max_cost_usd)) }
+    if (!fits) {
+      const message = shortOf(pot(), Number(reservation.cost_usd))
+      return { kind: 'limit', limit: { kind: 'budget', limit: 'max_cost_usd', message } }
+    }
     return { kind: 'call', reservation, notice }
   }
 
@@ -89,7 +87,7 @@ export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: 
     planAside: (messages, turn, max_output_tokens) => planned(turn, () => ({ messages, notice: null, max_output_tokens })),
     limitOfCalls: (turn, calls) => limitReached(spentBy(turn, 0), budget, deps.ceilings) ?? callLimitReached(calls, budget, deps.ceilings),
     async afford({ cost_usd }): Promise<LimitReached | null> {
-      return cost_usd === '0' ? null : month()
+      return cost_usd === '0' ? null : shared()
     },
     modelResponded(messages, response) {
       steps++
@@ -108,18 +106,29 @@ export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: 
     left_usd,
     left_ms: time.left_ms,
     watch() {
-      const timer = setTimeout(() => control.interruptStep(), timeLeft(time.now(), budget, deps.ceilings) + SLACK_MS)
+      const timer = setTimeout(
+        () => control.interruptStep(),
+        timeLeft(spentBy({ steps: 0, tokens: 0 }, 0), budget, deps.ceilings) + SLACK_MS,
+      )
       return () => clearTimeout(timer)
     },
   }
 }
 
-const budgetOf = (run: RunRow): RunBudget => ({
-  max_cost_usd: run.budget_max_cost_usd,
-  max_steps: run.budget_max_steps,
-  max_active_seconds: run.budget_max_active_seconds,
-  max_wall_seconds: run.budget_max_wall_seconds,
-})
+/**
+ * Returns a function to call after each reservation of a run is recorded: the limit of a shared pot that does not cover it. Null: all do, or there
+ * are none.
+ */
+function watchSharedPots(db: Db, { organization_id, id }: RunRow): () => Promise<LimitReached | null> {
+  let no_pot_until = 0
+  return async () => {
+    if (performance.now() < no_pot_until) return null
+    const pots = await sharedPots(db, organization_id, id, 'of_calls')
+    if (pots.length === 0) no_pot_until = performance.now() + NO_POT_MS
+    const short = overdrawn(pots)
+    return short === null ? null : { kind: 'budget', ...short }
+  }
+}
 
 /** The times of a turn. The claim set `updated_at`: durations before it are by the clock of the database, later ones by `worked_ms`. */
 function timesOf(run: RunRow, worked_ms: () => number) {

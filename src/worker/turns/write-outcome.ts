@@ -1,5 +1,6 @@
 import { rebuildConversation } from '../../agent/conversation.ts'
 import type { StatusReason } from '../../contract/runs/runs.ts'
+import { budgetOf } from '../../core/runs/budget/limits.ts'
 import { type Failure, type FinalOutcome, moveOf, type TurnOutcome } from '../../core/runs/outcome.ts'
 import { rollback } from '../../store/database.ts'
 import { requestApproval } from '../../store/pull-requests/approvals.ts'
@@ -89,15 +90,14 @@ async function pauseForBudget(deps: Deps, writer: RunWriter, run: RunRow, outcom
   let changed = false
   const paused = await writer.change({ ...moveOf(outcome, deps.answer_seconds), entries }, async tx => {
     const now = await getRun(tx, run.organization_id, run.id)
-    changed = now !== undefined && (now.pending_messages > 0 || budgetOf(now) !== budgetOf(run))
+    changed = now !== undefined && (now.pending_messages > 0 || budgetText(now) !== budgetText(run))
     if (changed) rollback(false)
   })
   if (changed) await handOver(deps, writer)
   return paused || changed
 }
 
-const budgetOf = (run: RunRow) =>
-  JSON.stringify([run.budget_max_cost_usd, run.budget_max_steps, run.budget_max_active_seconds, run.budget_max_wall_seconds])
+const budgetText = (run: RunRow) => JSON.stringify(budgetOf(run))
 
 /** False: no pause is requested. */
 const pauseIfRequested = (writer: RunWriter) => writer.change({ from: ACTIVE, to: 'paused', because: 'user_request', only: 'pausing' })

@@ -1,4 +1,5 @@
 import { mcpServerSettings } from '../../../src/contract/organizations/mcp-servers.ts'
+import { no_budget } from '../../../src/contract/runs/run-limits.ts'
 import { exampleMessage } from '../../../src/contract/webhooks/webhook-messages.ts'
 import { digest } from '../../../src/core/access/token.ts'
 import { insertMembership, insertUser } from '../../../src/store/access/accounts.ts'
@@ -84,10 +85,7 @@ export async function addTenant(app: { db: Database }, name = 'Other'): Promise<
     base_sha: null,
     auto_create_pr: true,
     parent_run_id: null,
-    budget_max_cost_usd: null,
-    budget_max_steps: null,
-    budget_max_active_seconds: null,
-    budget_max_wall_seconds: null,
+    budget: no_budget,
     deadline_seconds: 3_600,
   })
   const message = { text: `secret of ${name}`, user_id, source_type: 'API' as const, mode: 'prompt', images: 0 }

@@ -103,6 +103,7 @@ test('the same calls reach our objects: only the organization prevented the othe
     ...['getComment', 'listComments', 'lockComment'],
     'listRunsOfPullRequests',
     'lockRun',
+    'sharedPots',
     'lockExpiredRuns',
     ...['checkpointAt', 'listCheckpoints', 'newestKeptSeq', 'listPacks', 'getPack'],
     ...['getDelivery', 'listAttempts', 'listDeliveries'],

@@ -153,7 +153,6 @@ export const whole_key: Record<string, string> = {
     ...{ listSkills: 'by its id', lockSkills: 'by its id', getSkill: 'organization and name' },
     ...{ saveSkill: 'organization and name', deleteSkill: 'organization and name' },
     ...{ listOrganizationModels: 'by its id', saveOrganizationModel: 'by its id', deleteOrganizationModel: 'by its id' },
-    monthWithReserved: 'by its id',
     getWebhook: 'by its id',
     getSealedWebhook: 'by its id',
     listForges: 'by its id',

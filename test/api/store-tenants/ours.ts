@@ -34,6 +34,7 @@ export type Ours = Awaited<ReturnType<typeof addOurs>>
 
 /** Another organization, and an object of each kind of ours that it must not reach. */
 export async function addOurs(app: App) {
+  await app.call('PATCH', `/v1/organizations/${app.org_id}`, { budget_usd_per_month: 1_000 })
   const other = await addTenant(app)
   const runs = await addRuns(app)
   await addOfRepository(app)

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { digest } from '../../../src/core/access/token.ts'
+import { sharedPots } from '../../../src/store/access/shared-pots.ts'
 import { joined } from '../../../src/store/database.ts'
 import { heartbeat, heartbeats } from '../../../src/store/leases/leases.ts'
 import { recordStall } from '../../../src/store/leases/stalls.ts'
@@ -138,6 +139,7 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
     saveRecording(db, org, mine.recorded, { open_calls: [], answer: 'x' }, { prompt: 'x', title: 'x', model: 'x', result: 'x' }),
   generationOf: async (db, org) => (await generationOf(db, org, mine.child)) > 0,
   costOfChildRuns: async (db, org) => Number(await costOfChildRuns(db, org, mine.run)) > 0,
+  sharedPots: (db, org) => sharedPots(db, org, mine.run, 'all'),
   setRepositoryBounds: (db, org) => setRepositoryBounds(db, org, mine.run, [1]),
   countLiveRuns: async (db, org) => (await countLiveRuns(db, org, mine.repo)) > 0,
   heartbeat: (db, org) => heartbeat(db, { ...beat, organization_id: org, run_id: mine.run, epoch: mine.epoch }, 60),

@@ -1,4 +1,5 @@
 import { mcpServerSettings } from '../../../src/contract/organizations/mcp-servers.ts'
+import { no_budget } from '../../../src/contract/runs/run-limits.ts'
 import type { CheckReport } from '../../../src/store/pull-requests/checks.ts'
 import type { NewRun } from '../../../src/store/runs/runs.ts'
 
@@ -18,8 +19,7 @@ export const comment = { run_id: null, body: 'b', path: null, line: null, side: 
 export const pull_request = { ...numbers, title: 't', url: 'u', body: 'b', head_branch: 'h', base_branch: 'm' }
 export const run: Omit<NewRun, 'organization_id' | 'user_id' | 'repository_id' | 'parent_run_id'> = {
   ...{ source_type: 'API', agent_type: 'a', model: 'm', prompt: 'p', title: 't', tags: [], metadata: null, webhooks: null, base_ref: null },
-  ...{ base_sha: null, auto_create_pr: true, budget_max_cost_usd: null, budget_max_steps: null, budget_max_active_seconds: null },
-  ...{ budget_max_wall_seconds: null, deadline_seconds: 60 },
+  ...{ base_sha: null, auto_create_pr: true, budget: no_budget, deadline_seconds: 60 },
 }
 export const no_settings = {
   check_retry_count: 1,

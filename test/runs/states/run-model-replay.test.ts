@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { no_budget } from '../../../src/contract/runs/run-limits.ts'
 import type { RunStatus, StatusReason } from '../../../src/contract/runs/runs.ts'
 import type { TurnOutcome } from '../../../src/core/runs/outcome.ts'
 import { ServiceError } from '../../../src/core/service-error.ts'
@@ -91,8 +92,8 @@ type Op = { name: string; model(world: World): Row | null; real(world: World): P
 async function newWorld(): Promise<World> {
   const run = {
     ...{ source_type: 'API', agent_type: 'a', model: 'm', prompt: 'p', title: 't', tags: [], metadata: null, webhooks: null },
-    ...{ base_ref: null, base_sha: null, auto_create_pr: false, parent_run_id: null, budget_max_cost_usd: null, budget_max_steps: null },
-    ...{ budget_max_active_seconds: null, budget_max_wall_seconds: null, deadline_seconds: times.queue, repository_id: null },
+    ...{ base_ref: null, base_sha: null, auto_create_pr: false, parent_run_id: null, budget: no_budget },
+    ...{ deadline_seconds: times.queue, repository_id: null },
   } as const
   const { id } = await insertRun(db, { ...run, tags: [], ...member } as Parameters<typeof insertRun>[1])
   await insertMessage(db, { ...member, run_id: id, seq: 1, turn: 1, mode: 'prompt', text: 'p', images: null })

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import type { RunBudget, Spent } from './budget-check.ts'
+import { no_budget, type RunBudget } from '../../../contract/runs/run-limits.ts'
+import type { Spent } from './limits.ts'
 import { nearLimits, noticeKey, noticeText } from './near-limits.ts'
 
 const spent: Spent = { run_steps: 0, run_cost_usd: 0, run_active_ms: 0, turn_wall_ms: 0, turn_steps: 0, turn_tokens: 0, turn_active_ms: 0 }
-const none: RunBudget = { max_cost_usd: null, max_steps: null, max_active_seconds: null, max_wall_seconds: null }
 const ceilings = { max_steps: 200, max_tokens: 1_000, max_active_ms: 60_000 }
 const near = (used: Partial<Spent>, budget: Partial<RunBudget> = {}, others: Parameters<typeof nearLimits>[3] = []) =>
-  nearLimits({ ...spent, ...used }, { ...none, ...budget }, ceilings, others).map(({ limit, level }) => `${limit}: ${level}`)
+  nearLimits({ ...spent, ...used }, { ...no_budget, ...budget }, ceilings, others).map(({ limit, level }) => `${limit}: ${level}`)
 
 test('a run that is far from its limits gets no notice', () => {
   expect(near({}, { max_steps: 1, max_cost_usd: '0.5' })).toEqual([])
@@ -44,7 +44,7 @@ test('the agent gets what is left, and the advice to end only when almost nothin
 })
 
 function near_steps(run_steps: number, max_steps: number) {
-  const [found] = nearLimits({ ...spent, run_steps }, { ...none, max_steps }, ceilings, [])
+  const [found] = nearLimits({ ...spent, run_steps }, { ...no_budget, max_steps }, ceilings, [])
   if (!found) throw new Error('nothing near')
   return found
 }

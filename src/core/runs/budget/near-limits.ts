@@ -1,4 +1,5 @@
-import type { Ceilings, RunBudget, Spent } from './budget-check.ts'
+import { limit_names, type RunBudget } from '../../../contract/runs/run-limits.ts'
+import { type Ceilings, type Spent, usedCeilings, usedLimits } from './limits.ts'
 
 /** A limit of which most is used. `last`: almost nothing is left. */
 export type NearLimit = { limit: string; level: 'near' | 'last'; used: number; allowed: number }
@@ -13,18 +14,14 @@ export function nearLimits(
   ceilings: Ceilings,
   others: [limit: string, used: number, allowed: number | null][],
 ): NearLimit[] {
-  const seconds = (ms: number) => Math.floor(ms / 1_000)
-  const limits: [limit: string, used: number, allowed: number | null][] = [
-    ['budget max_cost_usd', spent.run_cost_usd, budget.max_cost_usd === null ? null : Number(budget.max_cost_usd)],
-    ['budget max_steps', spent.run_steps, budget.max_steps],
-    ['budget max_active_seconds', seconds(spent.run_active_ms), budget.max_active_seconds],
-    ['budget max_wall_seconds', seconds(spent.turn_wall_ms), budget.max_wall_seconds],
-    ['steps of the turn', spent.turn_steps, ceilings.max_steps],
-    ['tokens of the turn', spent.turn_tokens, ceilings.max_tokens],
-    ['seconds of work of the turn', seconds(spent.turn_active_ms), ceilings.max_active_ms / 1_000],
-    ...others,
+  const own = usedLimits(budget, spent).sort((a, b) => limit_names.indexOf(a.name) - limit_names.indexOf(b.name))
+  const limits = [
+    ...own.map(limit => ({ ...limit, name: `budget ${limit.name}` })),
+    ...usedCeilings(spent, ceilings),
+    ...others.map(([name, used, allowed]) => ({ name, unit: '', used, allowed })),
   ]
-  return limits.flatMap(([limit, used, allowed]) => {
+  return limits.flatMap(({ name: limit, unit, used: exact, allowed }) => {
+    const used = unit === 'seconds' ? Math.floor(exact) : exact
     const level = allowed === null || used === 0 ? null : levelOf(limit, used, allowed)
     return level === null || allowed === null ? [] : [{ limit, level, used, allowed }]
   })

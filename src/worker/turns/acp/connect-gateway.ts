@@ -1,4 +1,4 @@
-import type { LimitReached } from '../../../core/runs/budget/budget-check.ts'
+import type { LimitReached } from '../../../core/runs/budget/limits.ts'
 import type { ModelError } from '../../../model/port.ts'
 import { errorEntry } from '../../../trace/entry.ts'
 import { GatewayJournal } from './gateway-journal.ts'

@@ -1,4 +1,5 @@
-import { countedTokens, type Reservation } from '../../../core/runs/budget/budget-check.ts'
+import { countedTokens } from '../../../core/runs/budget/limits.ts'
+import type { Reservation } from '../../../core/runs/budget/pot.ts'
 import { plainDecimal } from '../../../core/text/plain-decimal.ts'
 import type { GatewayCall } from '../../../gateway/meter.ts'
 import type { ModelError, ModelUsage } from '../../../model/port.ts'

@@ -1,6 +1,6 @@
 import type { AgentSession } from '../../../acp/agent-session.ts'
 import type { LoopJournal, Signals } from '../../../agent/journal.ts'
-import type { LimitReached } from '../../../core/runs/budget/budget-check.ts'
+import type { LimitReached } from '../../../core/runs/budget/limits.ts'
 import type { ModelError } from '../../../model/port.ts'
 import type { ServedTools } from '../../mcp/served-tools.ts'
 import type { TurnMeter } from '../turn-limits.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Reservation } from '../../../../src/core/runs/budget/budget-check.ts'
+import type { Reservation } from '../../../../src/core/runs/budget/pot.ts'
 import { finish, PRICED } from '../../coding-app.ts'
 import { startCluster } from '../cluster.ts'
 

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { no_budget } from '../../../contract/runs/run-limits.ts'
+import { childBudget, countedTokens, limitReached } from './limits.ts'
+
+const spent = {
+  run_steps: 5,
+  run_cost_usd: 1.5,
+  run_active_ms: 60_000,
+  turn_wall_ms: 90_000,
+  turn_steps: 5,
+  turn_tokens: 1000,
+  turn_active_ms: 60_000,
+}
+const wide = { max_steps: 100, max_tokens: 100_000, max_active_ms: 1_000_000 }
+
+test('a prompt from the cache of the provider counts a tenth against the ceiling', () => {
+  expect(countedTokens({ input_tokens: 1_000, output_tokens: 50, cached_tokens: 0 })).toBe(1_050)
+  expect(countedTokens({ input_tokens: 1_000, output_tokens: 50, cached_tokens: 900 })).toBe(240)
+})
+
+test('nothing is reached below every limit', () => {
+  expect(limitReached(spent, no_budget, wide)).toBeNull()
+  expect(limitReached(spent, { max_cost_usd: '1.51', max_steps: 6, max_active_seconds: 61, max_wall_seconds: 91 }, wide)).toBeNull()
+})
+
+test("the caller's limits pause, each of them", () => {
+  for (const budget of [{ max_cost_usd: '1.5' }, { max_steps: 5 }, { max_active_seconds: 60 }, { max_wall_seconds: 90 }])
+    expect(limitReached(spent, { ...no_budget, ...budget }, wide)).toMatchObject({ kind: 'budget', limit: Object.keys(budget)[0] })
+})
+
+test("the service's ceilings end the run, each with its reason", () => {
+  expect(limitReached(spent, no_budget, { ...wide, max_steps: 5 })).toMatchObject({ kind: 'ceiling', reason: 'max_steps' })
+  expect(limitReached(spent, no_budget, { ...wide, max_tokens: 1000 })).toMatchObject({ kind: 'ceiling', reason: 'out_of_tokens' })
+  expect(limitReached(spent, no_budget, { ...wide, max_active_ms: 60_000 })).toMatchObject({ kind: 'ceiling', reason: 'timeout' })
+})
+
+/** Of a run that has cost 0.25 dollars, with children that have cost 0.5. */
+const used = { run_cost_usd: 0.75, run_steps: 3, run_active_ms: 7_500, turn_wall_ms: 20_100 }
+
+test.each([
+  [{ ...no_budget }, null, no_budget],
+  [{ ...no_budget }, 2, { ...no_budget, max_cost_usd: '2' }],
+  [{ ...no_budget, max_cost_usd: '1' }, 0.1, { ...no_budget, max_cost_usd: '0.1' }],
+  [{ ...no_budget, max_cost_usd: '1' }, 5, { ...no_budget, max_cost_usd: '0.25' }],
+  [{ ...no_budget, max_cost_usd: '1' }, null, { ...no_budget, max_cost_usd: '0.125' }],
+  [
+    { ...no_budget, max_steps: 10, max_active_seconds: 60, max_wall_seconds: 100 },
+    null,
+    { ...no_budget, max_steps: 7, max_active_seconds: 52, max_wall_seconds: 79 },
+  ],
+])('of %j a child that requests %j gets %j', (of_parent, requested, expected) => {
+  expect(childBudget(of_parent, used, requested)).toEqual(expected)
+})
+
+test.each([
+  [{ max_cost_usd: '0.75' }, /max_cost_usd/],
+  [{ max_cost_usd: '0.5' }, /max_cost_usd/],
+  [{ max_steps: 3 }, /max_steps/],
+  [{ max_active_seconds: 8 }, /max_active_seconds/],
+  [{ max_wall_seconds: 21 }, /max_wall_seconds/],
+])('of %j nothing is left', (limit, expected) => {
+  expect(childBudget({ ...no_budget, ...limit }, used, 0.1)).toMatch(expected)
+})
