@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { no_budget } from '../../../contract/runs/run-limits.ts'
+import { limit_names, no_budget } from '../../../contract/runs/run-limits.ts'
 import { childBudget, countedTokens, limitReached } from './limits.ts'
 
 const spent = {
@@ -60,4 +61,13 @@ test.each([
   [{ max_wall_seconds: 21 }, /max_wall_seconds/],
 ])('of %j nothing is left', (limit, expected) => {
   expect(childBudget({ ...no_budget, ...limit }, used, 0.1)).toMatch(expected)
+})
+
+test('every limit has its column, and its row with the option in the documentation', () => {
+  const read = (path: string) => readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8')
+  const [, runs = ''] = /^create table runs \(([^;]*)\);/m.exec(read('src/store/schema.sql')) ?? []
+  const columns = [...runs.matchAll(/^ +budget_(\w+) /gm)].map(([, name]) => name)
+  expect(columns.sort()).toEqual(limit_names.toSorted())
+  const guide = read('docs/how-to/budgets.md')
+  for (const name of limit_names) expect(guide).toContain(`| \`${name}\` | \`--${name.replaceAll('_', '-')}\` |`)
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { chargeOfBroken, chargeOfLost, type Price, reserve } from './pot.ts'
+import { chargeOfBroken, chargeOfLost, overdrawn, type Price, reserve, type SharedPot, share, usedUp } from './pot.ts'
 
 /** 3 dollars for a million tokens in, 15 out. */
 const price: Price = ({ input_tokens, output_tokens }) => ((3 * input_tokens + 15 * output_tokens) / 1e6).toFixed(12)
@@ -48,6 +48,49 @@ test('a reservation never exceeds the rest of the budget, and the charge of a br
         expect(fits).toBe(cost <= left)
         expect(reservation.output_tokens).toBeLessThanOrEqual(max_output_tokens)
         expect(Number(chargeOfBroken(reservation, price, seen).cost_usd)).toBeLessThanOrEqual(cost)
+      },
+    ),
+  )
+})
+
+const month: SharedPot = { limit: 'budget_usd_per_month', allowed: '10.00', spent: '9.5', reserved: '0.5' }
+const runs: SharedPot = { limit: 'runs_per_month', allowed: '3', spent: '3', reserved: '0' }
+
+test('a shared pot is overdrawn when what was spent and is reserved exceeds it, and used up when what was spent reaches it', () => {
+  expect(overdrawn([month])).toBeNull()
+  expect(overdrawn([{ ...month, reserved: '0.500001' }])).toMatchObject({
+    limit: 'budget_usd_per_month',
+    message: expect.stringMatching(/has cost 9\.5 US dollars .* up to 0\.500001 more, of 10 that/),
+  })
+  expect(usedUp([{ ...month, reserved: '5' }], 0)).toBeNull()
+  expect(usedUp([{ ...month, spent: '10' }], null)).toMatch(/cost 10 US dollars of the organization's budget of 10 /)
+})
+
+test('the runs that a caller has created itself do not use up its number of runs, which matters only where a turn begins', () => {
+  expect(usedUp([runs], 1)).toBeNull()
+  expect(usedUp([runs], 0)).toMatch(/^The 3 runs /)
+  expect(usedUp([runs], null)).toBeNull()
+  expect(overdrawn([{ ...runs, spent: '4' }])).toBeNull()
+})
+
+test('the first pot in the order of the table is reported, whatever the order of the rows', () => {
+  const both = [runs, { ...month, spent: '10' }]
+  for (const pots of [both, both.toReversed()]) expect(usedUp(pots, 0)).toMatch(/budget_usd_per_month/)
+})
+
+test('what children reserve one after another never exceeds the pot of their parent', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 3_000_000 }),
+      fc.array(fc.option(fc.double({ min: 1e-6, max: 3, noNaN: true }))),
+      (micros, requests) => {
+        const allowed = micros / 1e6
+        let reserved = 0
+        for (const requested of requests) {
+          const given = share({ allowed, spent: 0, reserved }, requested)
+          if (given !== 'nothing') reserved += Number(given.usd)
+        }
+        expect(reserved).toBeLessThanOrEqual(allowed + 1e-9)
       },
     ),
   )
