@@ -50,9 +50,10 @@ function schedule(): void {
     // The connection takes the session lock at once, not only with the first heartbeat.
     if (timer === undefined) databases.joined.query({ text: 'select 1' }).catch(() => {})
     timer ??= setInterval(tick, HEARTBEAT_MS)
-  } else {
+  } else if (timer !== undefined) {
     clearInterval(timer)
     timer = undefined
+    watch.rest()
   }
 }
 

@@ -57,6 +57,11 @@ export class StallWatch {
     else this.#silent(claims)
   }
 
+  /** The main thread has released its last claim, which shows that its event loop works: there is no tick until it has another one. */
+  rest(): void {
+    this.#works([])
+  }
+
   #silent(claims: Claim[]): void {
     this.#silent_seconds++
     const grows = process.memoryUsage.rss() - this.#memory_before >= RECORD_GROWTH_BYTES
