@@ -135,8 +135,8 @@ async function respond(handler: McpHttpHandler, { request, reply, edge, caller }
 }
 
 /**
- * Sends a response of the SDK; an event stream is passed on as it comes. Whether the connection stays open is not for the SDK to decide: the
- * client may have asked to close it, and a process that drains closes it.
+ * Sends a response of the SDK; an event stream is passed on as it comes. The edge decides whether the connection stays open, because a client
+ * may close it, and a process that drains does.
  */
 async function sendResponse(reply: FastifyReply, response: Response) {
   reply.code(response.status)
