@@ -1,7 +1,7 @@
 import { outgoingFetch } from '../egress/fetch.ts'
 import type { SignInAccess } from '../mcp/sign-in/sign-in-fetch.ts'
 import type { Services } from '../service/context.ts'
-import type { McpDeps } from '../worker/deps.ts'
+import type { WorkerServices } from '../worker/services.ts'
 import type { Parts } from './parts.ts'
 import { outgoingOf } from './webhooks.ts'
 
@@ -24,7 +24,7 @@ export function createMcpSignIn(parts: Parts): Services['mcp_sign_in'] {
   }
 }
 
-export function createSignInRenewal(parts: Parts): McpDeps['renewSignIn'] {
+export function createSignInRenewal(parts: Parts): Pick<WorkerServices, 'renewSignIn'>['renewSignIn'] {
   const access = accessOf(parts)
   return async (organization_id, grant, refresh_token) =>
     (await import('../mcp/sign-in/tokens.ts')).renewTokens(access(organization_id), grant, refresh_token)

@@ -8,7 +8,7 @@ import { type ModelCatalog, ModelError } from '../model/port.ts'
 import type { TestedModel } from '../service/context.ts'
 import { listOrganizationModels } from '../store/access/organization-models.ts'
 import { listSealedSecrets } from '../store/access/secrets.ts'
-import type { OrganizationModels } from '../worker/deps.ts'
+import type { OrganizationModels } from '../worker/services.ts'
 import type { Parts } from './parts.ts'
 import { outgoingOf } from './webhooks.ts'
 

@@ -9,12 +9,12 @@ import type { RunRow } from '../../store/runs/runs.ts'
 import { recordCheckout } from '../../store/workspaces/workspaces.ts'
 import { requireOwned } from '../claim/fenced-error.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { DatabaseDeps, ForgeDeps, GitDeps, LogDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 import { refreshIfOld, resolveFresh } from './fresh-mirror.ts'
 import { syncWithForge } from './propose-on-forge.ts'
 import { StartError } from './start-error.ts'
 
-export type BaseDeps = DatabaseDeps & GitDeps & ForgeDeps & LogDeps
+export type BaseDeps = Pick<WorkerServices, 'db' | 'git' | 'git_limits' | 'forges' | 'push_retry_ms' | 'log'>
 
 /**
  * What the turn builds on. `renewed`: the pull request of the previous branch was closed or merged, so `branch` is a new one that is not
@@ -61,7 +61,12 @@ async function firstBase(deps: BaseDeps, writer: RunWriter, run: RunRow, reposit
 }
 
 /** States what has become of a base that existed when the run was created. */
-async function noSuchBase(deps: GitDeps, run: RunRow, repository: RepositoryRow, named: string | null): Promise<string> {
+async function noSuchBase(
+  deps: Pick<WorkerServices, 'git' | 'git_limits'>,
+  run: RunRow,
+  repository: RepositoryRow,
+  named: string | null,
+): Promise<string> {
   const { full_name } = repository
   if (named === null) return `${full_name} has no branch that can be recognized as its default branch: name one as the base of the run.`
   const gone = `${JSON.stringify(named)}, from which this run should start, is not in ${full_name}`
@@ -91,7 +96,7 @@ function notFetched(error: GitError): Error {
 }
 
 /** Returns what an earlier turn, or the run that was forked, settled. A run that abandoned its branch keeps its base and gets a new branch name. */
-async function knownBase(deps: GitDeps, run: RunRow, repository: RepositoryRow) {
+async function knownBase(deps: Pick<WorkerServices, 'git' | 'git_limits'>, run: RunRow, repository: RepositoryRow) {
   const { branch, abandoned_branches, base_ref, base_sha, forked_at_seq } = run
   if (base_ref === null || base_sha === null || (branch === null && abandoned_branches === 0 && forked_at_seq === null)) return null
   return { base_ref, base_sha, branch: branch ?? (await nextBranch(deps, run, repository.id, { earlier: abandoned_branches })) }
@@ -130,7 +135,7 @@ export async function renewBase(deps: BaseDeps, run: RunRow, base: Base, signal:
  * so the next number alone may lead to a taken name.
  */
 export async function nextBranch(
-  deps: GitDeps,
+  deps: Pick<WorkerServices, 'git' | 'git_limits'>,
   { id, title, branch_prefix: prefix }: RunRow,
   repository_id: number,
   { earlier, taken = new Set() }: { earlier: number; taken?: ReadonlySet<string> },

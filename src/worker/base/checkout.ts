@@ -7,7 +7,7 @@ import type { Sandbox } from '../../sandbox/port.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { requireGitAlive } from '../claim/killed-program.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { AuthorDeps, GitDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 import type { Base } from './base.ts'
 import { StartError } from './start-error.ts'
 
@@ -16,13 +16,13 @@ const CLONE_OUTPUT = 16 * 1024
 const SHOWN_OUTPUT = 1_000
 
 /** `templates`: discards a template whose files are damaged. */
-export type CheckoutDeps = GitDeps & AuthorDeps & { templates: { discard(name: string): void } }
+export type CheckoutDeps = Pick<WorkerServices, 'git' | 'git_limits' | 'author'> & { templates: { discard(name: string): void } }
 
 /** A sandbox that shows the run's workspace. */
 type InSandbox = { deps: CheckoutDeps; writer: RunWriter; sandbox: Sandbox; signal: AbortSignal }
 
 /** Returns what git commands inside the workspace need to know of its repository; `base_sha` is the commit they start from. */
-export function workspaceRepository({ author }: AuthorDeps, base: Base, base_sha: string): WorkspaceRepository {
+export function workspaceRepository({ author }: Pick<WorkerServices, 'author'>, base: Base, base_sha: string): WorkspaceRepository {
   return {
     mirror_inside: MIRROR_INSIDE,
     base_sha,
@@ -39,7 +39,7 @@ export async function shownReason({ redactor }: RunWriter, { output, ended }: { 
 }
 
 /** Runs a git command of the service in the run's sandbox and returns its output as text. Rejects with KilledProgram. */
-export async function runInWorkspace(deps: Pick<GitDeps, 'git_limits'>, sandbox: Sandbox, command: string, signal: AbortSignal) {
+export async function runInWorkspace(deps: Pick<WorkerServices, 'git_limits'>, sandbox: Sandbox, command: string, signal: AbortSignal) {
   const timeout_ms = deps.git_limits.clone_ms
   const result = await sandbox.exec({ command, shell: 'separate', timeout_ms, max_output_bytes: CLONE_OUTPUT, signal })
   requireGitAlive(result)

@@ -8,7 +8,7 @@ import { resolveRef } from '../../git/read/revisions.ts'
 import type { RepositoryRow } from '../../store/access/repositories.ts'
 import { errorEntry } from '../../trace/entry.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { GitDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 
 /** How old a remote's mirror may be when a turn starts. A local repository is always refreshed: that costs little. */
 const MAX_AGE_MS = 10_000
@@ -25,7 +25,11 @@ type MirrorRequest = { repository: RepositoryRow; ref: string | null; requested_
  * Resolves a ref to a commit after a refresh of the mirror. While the mirror does not have the ref, a remote that is unavailable is tried
  * three times in all; every wait is in the trace before it begins.
  */
-export async function resolveFresh(deps: GitDeps, writer: RunWriter, { repository, ref, requested_at, signal }: MirrorRequest) {
+export async function resolveFresh(
+  deps: Pick<WorkerServices, 'git' | 'git_limits'>,
+  writer: RunWriter,
+  { repository, ref, requested_at, signal }: MirrorRequest,
+) {
   const started = performance.now()
   for (let attempt = 1; ; attempt++) {
     const unreachable = await refreshIfOld(deps, repository, requested_at, signal)
@@ -45,7 +49,7 @@ export async function resolveFresh(deps: GitDeps, writer: RunWriter, { repositor
  * a failed refresh.
  */
 export async function refreshIfOld(
-  deps: GitDeps,
+  deps: Pick<WorkerServices, 'git' | 'git_limits'>,
   repository: RepositoryRow,
   requested_at: number,
   signal: AbortSignal,

@@ -16,13 +16,18 @@ import { type EntryRow, findEntries } from '../../store/runs/log-entries.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { DatabaseDeps, GitDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 import type { Base } from './base.ts'
 import { type CommitNotes, commitNotes } from './commit-notes.ts'
 import { listedSkills } from './organization-skills.ts'
 
 /** Reads the instructions in addition to the prompt: of the organization, of the user who started the run, and of the repository if the organization enables that. */
-export async function readInstructions(deps: DatabaseDeps & GitDeps, writer: RunWriter, run: RunRow, base: Base | null) {
+export async function readInstructions(
+  deps: Pick<WorkerServices, 'db' | 'git' | 'git_limits'>,
+  writer: RunWriter,
+  run: RunRow,
+  base: Base | null,
+) {
   const [organization, user_custom_prompt, skills] = await Promise.all([
     getOrganization(deps.db, writer.organization_id),
     getCustomPrompt(deps.db, writer.organization_id, run.user_id),

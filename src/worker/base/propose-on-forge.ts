@@ -10,7 +10,7 @@ import type { RunRow } from '../../store/runs/runs.ts'
 import { entry } from '../../trace/entry.ts'
 import type { Control } from '../claim/control.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { DatabaseDeps, ForgeDeps, LogDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 
 /** Milliseconds. */
 const retries = exponential(2_000, 5 * 60_000)
@@ -26,7 +26,7 @@ type Proposed = { kind: 'local' } | { kind: 'created'; pr: RemotePullRequest } |
  * in the trace before the wait. `failed`: the branch is pushed, and the next turn tries again.
  */
 export async function proposeOnForge(
-  deps: ForgeDeps,
+  deps: Pick<WorkerServices, 'forges' | 'push_retry_ms'>,
   writer: RunWriter,
   repository: RepositoryRow,
   wanted: NewRemotePullRequest,
@@ -85,7 +85,11 @@ function waitBefore(attempt: number, error: ForgeError): number | null {
 }
 
 /** Synchronizes the run's pull requests with their forge, in both directions. A forge that is unavailable changes nothing. */
-export async function syncWithForge(deps: DatabaseDeps & ForgeDeps & LogDeps, run: RunRow, repository: RepositoryRow): Promise<void> {
+export async function syncWithForge(
+  deps: Pick<WorkerServices, 'db' | 'forges' | 'push_retry_ms' | 'log'>,
+  run: RunRow,
+  repository: RepositoryRow,
+): Promise<void> {
   const rows = await listPullRequests(deps.db, run.organization_id, [run.id])
   if (!rows.some(pr => pr.remote_number !== null)) return
   try {

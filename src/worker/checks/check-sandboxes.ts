@@ -10,14 +10,14 @@ import type { Base } from '../base/base.ts'
 import { MIRROR_INSIDE, runInWorkspace, shownReason, workspaceRepository } from '../base/checkout.ts'
 import { StartError } from '../base/start-error.ts'
 import type { Templates } from '../base/templates.ts'
-import type { HostFolderDeps } from '../deps.ts'
 import { openEgress } from '../sandbox/egress-of-run.ts'
 import { startRecorded } from '../sandbox/recorded-sandbox.ts'
+import type { WorkerServices } from '../services.ts'
 import type { Environment, Environments } from '../setup/environments.ts'
 import { type FilesOf, type RunSetupInput, runSetup, type Setup, type SetupDeps } from '../setup/run-setup.ts'
 
 export type CheckSandboxDeps = SetupDeps &
-  Pick<HostFolderDeps, 'folders'> & { templates: Pick<Templates, 'open'>; environments: Pick<Environments, 'provide'> }
+  Pick<WorkerServices, 'folders'> & { templates: Pick<Templates, 'open'>; environments: Pick<Environments, 'provide'> }
 
 /** The commit whose checks run, and with what. `purpose`: absent for checks; `setupEnded` is called after each setup command. */
 export type CheckSandboxesInput = Pick<RunSetupInput, 'writer' | 'live' | 'run' | 'secrets' | 'started' | 'signal' | 'purpose'> & {

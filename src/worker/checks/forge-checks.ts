@@ -3,9 +3,9 @@ import { saveRemoteChecks } from '../../forge/sync.ts'
 import { getRepository, type RepositoryRow } from '../../store/access/repositories.ts'
 import { listWaitingHeads } from '../../store/pull-requests/check-waits.ts'
 import { tryAcquireTick } from '../../store/runs/ticks.ts'
-import type { DatabaseDeps, ForgeDeps, LogDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 
-type Deps = DatabaseDeps & LogDeps & Pick<ForgeDeps, 'forges'>
+type Deps = Pick<WorkerServices, 'db' | 'log' | 'forges'>
 
 /** Returns whether the repository is on a connected forge, even if that is unavailable. */
 export async function isOnForge({ forges }: Deps, repository: RepositoryRow): Promise<boolean> {

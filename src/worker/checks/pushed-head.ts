@@ -4,12 +4,16 @@ import type { CheckRound } from '../../core/pull-requests/check-rounds.ts'
 import type { CheckSettings } from '../../core/pull-requests/check-settings.ts'
 import type { CheckRow } from '../../store/pull-requests/checks.ts'
 import type { PullRequestRow } from '../../store/pull-requests/pull-requests.ts'
-import type { CheckDeps, ForgeDeps, GitDeps, LinkDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 import type { CheckSandboxDeps, CheckSandboxesInput } from './check-sandboxes.ts'
 
 /** A turn that follows the checks of what it pushed. */
 export type Following = Omit<CheckSandboxesInput, 'head_sha'> & {
-  deps: CheckSandboxDeps & CheckDeps & ForgeDeps & LinkDeps & GitDeps
+  deps: CheckSandboxDeps &
+    Pick<
+      WorkerServices,
+      'ci_wait_seconds' | 'ci_first_seconds' | 'ci_poll_seconds' | 'forges' | 'push_retry_ms' | 'base_url' | 'git' | 'git_limits'
+    >
   /** The attempts of this turn to fix failing checks. */
   rounds: readonly CheckRound[]
   /** The turn started because checks failed after the run had ended. */

@@ -6,8 +6,8 @@ import type { ExecResult } from '../../sandbox/port.ts'
 import { type CheckReport, saveCheck } from '../../store/pull-requests/checks.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { StartError } from '../base/start-error.ts'
-import type { LinkDeps } from '../deps.ts'
 import { runVisibleCommand, type VisibleCommand } from '../sandbox/visible-command.ts'
+import type { WorkerServices } from '../services.ts'
 import { type CheckSandboxes, type CheckSandboxesInput, openCheckSandboxes } from './check-sandboxes.ts'
 
 /** A check that the service runs itself. `attempt`: for this commit. */
@@ -15,7 +15,7 @@ export type CheckToRun = { name: string; command: string; timeout_seconds: numbe
 
 export const EXCERPT_CHARS = 4_000
 
-type Input = CheckSandboxesInput & { deps: LinkDeps }
+type Input = CheckSandboxesInput & { deps: Pick<WorkerServices, 'base_url'> }
 type Ended = { conclusion: CheckConclusion; output: string; details: Record<string, unknown>; duration_ms: number; truncated: boolean }
 
 /**

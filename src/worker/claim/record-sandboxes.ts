@@ -1,5 +1,5 @@
 import { recordWorkspace } from '../../store/workspaces/workspaces.ts'
-import type { DatabaseDeps, ProcessDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 import { requireOwned } from './fenced-error.ts'
 import type { RunWriter } from './run-writer.ts'
 
@@ -8,7 +8,7 @@ export type Identities = readonly (string | null)[]
 
 /** Records the folder of a run's files and the sandboxes of the run, so that the next worker can end them. */
 export async function recordSandboxes(
-  { db, folder_id }: DatabaseDeps & Pick<ProcessDeps, 'folder_id'>,
+  { db, folder_id }: Pick<WorkerServices, 'db' | 'folder_id'>,
   { organization_id, run_id, epoch }: RunWriter,
   workspace: string | null,
   identities: Identities,

@@ -2,9 +2,9 @@ import type { StartupSpan } from '../../contract/runs/startups.ts'
 import { errorText } from '../../core/log.ts'
 import { insertStartup, type StartupTimes } from '../../store/runs/run-startups.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
-import type { DatabaseDeps, LogDeps, TelemetryDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 
-type Deps = DatabaseDeps & LogDeps & TelemetryDeps
+type Deps = Pick<WorkerServices, 'db' | 'log' | 'telemetry'>
 
 type Part = 'mirror_ms' | 'clone_ms' | 'setup_ms' | 'sandbox_ms'
 type Milestone = 'first_model_byte_ms' | 'first_action_ms'

@@ -8,18 +8,13 @@ import type { RunRow } from '../../store/runs/runs.ts'
 import type { Base } from '../base/base.ts'
 import type { Control } from '../claim/control.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { AuthorDeps, DatabaseDeps, ForgeDeps, GitDeps, HostFolderDeps, LinkDeps, LogDeps, ModelDeps, ReviewDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 
 /** `sendQuestion`: sends a question about the change to the run's model. */
-type PublishDeps = DatabaseDeps &
-  LogDeps &
-  GitDeps &
-  AuthorDeps &
-  ForgeDeps &
-  LinkDeps &
-  Pick<HostFolderDeps, 'folders'> &
-  Pick<ModelDeps, 'models'> &
-  Pick<ReviewDeps, 'approve_ci_changes'> & { sendQuestion: SendQuestion }
+type PublishDeps = Pick<
+  WorkerServices,
+  'db' | 'log' | 'git' | 'git_limits' | 'author' | 'forges' | 'push_retry_ms' | 'base_url' | 'folders' | 'models' | 'approve_ci_changes'
+> & { sendQuestion: SendQuestion }
 
 /** A review that returned the work to the agent earlier in the turn. `reset_to`: the commit that its next commit replaces the later ones on; null: they stay. */
 type SentBack = { reset_to: string | null }

@@ -2,7 +2,7 @@ import { neutralMentions } from '../../core/forges/neutral-mentions.ts'
 import type { GitHost } from '../../git/process/git-host.ts'
 import { readFilesAt } from '../../git/read/read-files.ts'
 import type { Base } from '../base/base.ts'
-import type { GitDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 
 /** The paths that forges read, the most specific first. */
 const PATHS = ['.github', '.gitea', '.forgejo', '', 'docs'].flatMap(folder =>
@@ -15,7 +15,7 @@ const cache = new Map<string, string | null>()
 const MAX_CACHED = 200
 
 /** Returns the repository's template for pull requests, without mentions, as of the commit that the run started from: the agent cannot have changed it. */
-export async function readTemplate({ git }: Pick<GitDeps, 'git'>, base: Base): Promise<string | null> {
+export async function readTemplate({ git }: Pick<WorkerServices, 'git'>, base: Base): Promise<string | null> {
   const key = `${base.repository.id}:${base.sha}`
   const known = cache.get(key)
   if (known !== undefined) return known

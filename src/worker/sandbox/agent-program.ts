@@ -9,7 +9,7 @@ import type { GatewayMeter } from '../../gateway/meter.ts'
 import type { ToolServers } from '../../gateway/tool-request.ts'
 import type { Model, ModelEndpoint } from '../../model/port.ts'
 import type { SandboxSpec } from '../../sandbox/port.ts'
-import type { EgressDeps, HostFolderDeps, LogDeps, ModelDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 
 /**
  * What a sandbox has in addition for an agent of another vendor. `connect`: from now on its model calls are planned and recorded by this meter, and these
@@ -38,7 +38,7 @@ const not_connected: GatewayMeter = {
 
 /** Opens the model gateway of one sandbox, and returns what its agent needs to run there. Disposing closes all connections. */
 export async function openAgentProgram(
-  deps: EgressDeps & LogDeps & ModelDeps & Pick<HostFolderDeps, 'users'>,
+  deps: Pick<WorkerServices, 'egress' | 'log' | 'models' | 'model_timeouts' | 'compact_tokens' | 'users'>,
   agent: RegisteredAgent,
   permissions: AgentPermissions,
   model: Model & { endpoint: ModelEndpoint },

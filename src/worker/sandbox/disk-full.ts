@@ -4,7 +4,7 @@ import type { TurnOutcome } from '../../core/runs/outcome.ts'
 import { foldersOf, removeWithAll, workspaceName } from '../../sandbox/workspaces/workspaces.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { forgetWorkspace } from '../../store/workspaces/workspaces.ts'
-import type { DatabaseDeps, HostFolderDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 
 /** Messages of the kernel, git and the shell. */
 const FULL = /No space left on device|Disk quota exceeded|\b(ENOSPC|EDQUOT)\b/
@@ -34,7 +34,7 @@ export const isDiskFull = (error: unknown): boolean => FULL.test((error as { cod
  * the run are in the mirror.
  */
 export async function giveSpaceBack(
-  deps: DatabaseDeps & Pick<HostFolderDeps, 'folders' | 'users'>,
+  deps: Pick<WorkerServices, 'db' | 'folders' | 'users'>,
   run: RunRow,
   outcome: TurnOutcome,
 ): Promise<void> {

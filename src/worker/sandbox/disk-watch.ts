@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { workspaceBytes } from '../../sandbox/workspaces/workspace-size.ts'
 import { foldersOf } from '../../sandbox/workspaces/workspaces.ts'
 import type { Control } from '../claim/control.ts'
-import type { HostFolderDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 import { DISK_FULL, diskProblem } from './disk-full.ts'
 
 /** Only a run whose files take this part of the disk is ended: smaller ones did not fill it. */
@@ -14,11 +14,11 @@ const LARGE_PART = 0.1
  * of the disk, before other runs and the database run out of space.
  */
 export class DiskWatch {
-  readonly #deps: HostFolderDeps
+  readonly #deps: Pick<WorkerServices, 'folders' | 'users' | 'disk_reserve_bytes'>
   readonly #watched = new Map<string, Control>()
   #problem: string | null = null
 
-  constructor(deps: HostFolderDeps) {
+  constructor(deps: Pick<WorkerServices, 'folders' | 'users' | 'disk_reserve_bytes'>) {
     this.#deps = deps
   }
 

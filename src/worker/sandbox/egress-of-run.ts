@@ -13,7 +13,7 @@ import type { SandboxSpec } from '../../sandbox/port.ts'
 import { type EgressRow, listEgressOfRun } from '../../store/access/egress.ts'
 import type { LiveChannel } from '../claim/live-channel.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { EgressDeps, HostFolderDeps, LogDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 import { BlockedLog } from './blocked-log.ts'
 
 /** The egress of a sandbox. `reportBlocked` writes what is left about refused requests to the trace; disposing closes all connections. */
@@ -30,7 +30,7 @@ const RULES_MAX_AGE_MS = 1_000
 
 /** Opens a proxy for one sandbox of the run. If egress is off it refuses every request, so that the trace shows what was attempted. */
 export async function openEgress(
-  deps: EgressDeps & LogDeps & Pick<HostFolderDeps, 'users'>,
+  deps: Pick<WorkerServices, 'egress' | 'log' | 'users'>,
   writer: RunWriter,
   live: LiveChannel,
   of: EgressOf,
@@ -60,7 +60,12 @@ export async function openEgress(
 /** Requests that the service sends for the agent of a run, by the rules of its sandbox. `reportBlocked` as of `RunEgress`. */
 type RunFetch = { fetch: typeof globalThis.fetch; reportBlocked(): Promise<void> }
 
-export function createRunFetch(deps: EgressDeps & LogDeps, writer: RunWriter, live: LiveChannel, repository_id: number | null): RunFetch {
+export function createRunFetch(
+  deps: Pick<WorkerServices, 'egress' | 'log'>,
+  writer: RunWriter,
+  live: LiveChannel,
+  repository_id: number | null,
+): RunFetch {
   // Not from the sandbox, so without its gateway.
   const { configuration, blocked } = configurationOf(deps, writer, live, { repository_id, purpose: 'agent', gateway: null })
   return { fetch: fetchByRules(configuration).fetch, reportBlocked: () => blocked.finish() }
@@ -68,7 +73,7 @@ export function createRunFetch(deps: EgressDeps & LogDeps, writer: RunWriter, li
 
 /** Reads the rules when they are first needed, and again when they may have changed. */
 function configurationOf(
-  deps: EgressDeps & LogDeps,
+  deps: Pick<WorkerServices, 'egress' | 'log'>,
   writer: RunWriter,
   live: LiveChannel,
   { repository_id, purpose, gateway }: EgressOf,
@@ -104,7 +109,11 @@ function configurationOf(
 }
 
 /** Lists the hosts that the agent may reach, as `host:port`; null: egress is off. */
-export async function listReachable(deps: EgressDeps, writer: RunWriter, repository_id: number | null): Promise<string[] | null> {
+export async function listReachable(
+  deps: Pick<WorkerServices, 'egress'>,
+  writer: RunWriter,
+  repository_id: number | null,
+): Promise<string[] | null> {
   const rules = egressOf(await listEgressOfRun(writer.db, writer.organization_id, repository_id), deps.egress.mirrors, 'agent')
   return rules && [...new Set(rules.map(({ host, port }) => (port == null ? host : `${host}:${port}`)))]
 }

@@ -1,18 +1,18 @@
 import type { FinalOutcome, Lost } from '../../core/runs/outcome.ts'
 import { errorEntry } from '../../trace/entry.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { WaitDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 
 /** How often a turn is continued without a person after it has lost a sandbox or a worker. */
 const MAX_RECOVERIES = 3
 
-const maxRecoveries = ({ max_losses }: Pick<WaitDeps, 'max_losses'>) => Math.min(MAX_RECOVERIES, max_losses)
+const maxRecoveries = ({ max_losses }: Pick<WorkerServices, 'max_losses'>) => Math.min(MAX_RECOVERIES, max_losses)
 
 /**
  * Requeues a run whose sandbox ended, or whose git or agent was killed, as after a lost worker: the next worker closes what is open in the journal
  * and continues from the last checkpoint. False: the run must end, because it ran out of memory, lost too much, or a person stops or pauses it.
  */
-export async function recoverLost(deps: Pick<WaitDeps, 'max_losses'>, writer: RunWriter, lost: Lost): Promise<boolean> {
+export async function recoverLost(deps: Pick<WorkerServices, 'max_losses'>, writer: RunWriter, lost: Lost): Promise<boolean> {
   if (lost.kind === 'sandbox_lost' && lost.out_of_memory) return false
   const message = `${lost.message} The run continues in a new sandbox from its last checkpoint.`
   const code = lost.kind === 'killed' ? lost.code : lost.kind
@@ -28,7 +28,7 @@ export async function recoverLost(deps: Pick<WaitDeps, 'max_losses'>, writer: Ru
 }
 
 /** Returns the outcome of a turn that is not recovered once more: a lost sandbox pauses the run, and its files are kept. */
-export function notRecovered(deps: Pick<WaitDeps, 'max_losses'>, lost: Lost): FinalOutcome {
+export function notRecovered(deps: Pick<WorkerServices, 'max_losses'>, lost: Lost): FinalOutcome {
   const not_continued = `The run was not continued automatically: a turn is continued ${maxRecoveries(deps)} times at most.`
   if (lost.kind === 'killed')
     return { kind: 'failed', reason: 'agent_error', code: lost.code, message: `${lost.message} ${not_continued}`, phase: 'agent' }

@@ -5,12 +5,12 @@ import type { Sandbox, SandboxSpec } from '../../sandbox/port.ts'
 import { endSandbox, insertSandbox, recordSandboxUse, type SandboxUse } from '../../store/workspaces/sandboxes.ts'
 import { requireOwned } from '../claim/fenced-error.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { DatabaseDeps, LogDeps, ProcessDeps, SandboxDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 
 /** How often the resource usage of a sandbox is recorded if it has changed: what is left of it when its worker dies. */
 const USE_MS = 10_000
 
-export type RecordedSandboxDeps = DatabaseDeps & LogDeps & SandboxDeps & Pick<ProcessDeps, 'host'>
+export type RecordedSandboxDeps = Pick<WorkerServices, 'db' | 'log' | 'driver' | 'sandbox_limits' | 'host'>
 
 /**
  * Starts a user-visible sandbox of a run. Its row is inserted before the start and records how it ended. Rejects as `start` of the driver does,

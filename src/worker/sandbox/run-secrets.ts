@@ -15,7 +15,7 @@ import type { RunRow } from '../../store/runs/runs.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { errorEntry } from '../../trace/entry.ts'
 import type { Alarms, RunWriter } from '../claim/run-writer.ts'
-import type { DatabaseDeps, LogDeps, McpDeps, SecretDeps, TelemetryDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 import { signInTokens } from './sign-in-tokens.ts'
 
 /** The secrets that a worker passes to the sandboxes of a run and keeps out of everything else. */
@@ -30,7 +30,7 @@ export type RunSecrets = {
   canary: string
 }
 
-type RunSecretDeps = DatabaseDeps & SecretDeps & LogDeps & TelemetryDeps & McpDeps
+type RunSecretDeps = Pick<WorkerServices, 'db' | 'sealer' | 'known_values' | 'log' | 'telemetry' | 'renewSignIn'>
 
 /** Opens the secrets of the run's organization and repository. From then on the writer redacts them, the service's credentials and the canary. */
 export async function openRunSecrets(deps: RunSecretDeps, writer: RunWriter, run: RunRow): Promise<RunSecrets> {
@@ -79,7 +79,7 @@ export async function showSecretNames(writer: RunWriter, { environment }: RunSec
 }
 
 /** Reports a canary that was seen: once per `where`, in trace, audit log, log and metrics. The run continues. */
-function canaryAlarms({ log, telemetry }: LogDeps & TelemetryDeps, writer: RunWriter): Alarms & { met(): void } {
+function canaryAlarms({ log, telemetry }: Pick<WorkerServices, 'log' | 'telemetry'>, writer: RunWriter): Alarms & { met(): void } {
   const reported = new Set<string>()
   let met = false
   return {

@@ -8,7 +8,7 @@ import { insertAuditEntry } from '../../store/access/audit.ts'
 import { endRenewal, reserveRenewal } from '../../store/access/mcp-servers.ts'
 import { getSealedSecret, replaceSealedSecret } from '../../store/access/secrets.ts'
 import type { Db } from '../../store/database.ts'
-import type { DatabaseDeps, McpDeps, SecretDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 
 /** A token that ends within this time is renewed before it is used. */
 const EARLY_MS = 60_000
@@ -17,7 +17,7 @@ const RESERVED_SECONDS = 20
 const POLL_INTERVAL_MS = 100
 const MAX_POLLS = 250
 
-type Deps = DatabaseDeps & SecretDeps & McpDeps
+type Deps = Pick<WorkerServices, 'db' | 'sealer' | 'known_values' | 'renewSignIn'>
 type Key = { organization_id: number; repository_id: number | null; server: string }
 
 /**
@@ -64,7 +64,7 @@ function requireGrant({ grant, problem }: McpSignIn): Grant {
 
 async function readStored(
   db: Db,
-  { sealer }: SecretDeps,
+  { sealer }: Pick<WorkerServices, 'sealer' | 'known_values'>,
   { organization_id, repository_id, server }: Key,
   lock = false,
 ): Promise<McpSignIn> {

@@ -3,14 +3,14 @@ import { parseJson } from '../../core/json/parse-json.ts'
 import { getCheckCommands } from '../../store/pull-requests/check-commands.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { lastFoundSetup } from '../../store/workspaces/setup-commands.ts'
-import type { DatabaseDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 import type { Setup } from './run-setup.ts'
 
 /** Commands that passed after the setup commands, when these were detected; and the checks that will run on what the run pushes. */
 type KnownCommands = { verified: string[]; checks: { name: string; command: string }[] }
 
 /** Reads what is known about the tests of a run's repository. */
-export async function readKnownCommands({ db }: DatabaseDeps, run: RunRow, setup: Setup | null): Promise<KnownCommands> {
+export async function readKnownCommands({ db }: Pick<WorkerServices, 'db'>, run: RunRow, setup: Setup | null): Promise<KnownCommands> {
   const { organization_id, repository_id } = run
   if (repository_id === null) return { verified: [], checks: [] }
   const [checks, found] = await Promise.all([

@@ -8,13 +8,13 @@ import { StartError } from '../base/start-error.ts'
 import type { LiveChannel } from '../claim/live-channel.ts'
 import type { Identities } from '../claim/record-sandboxes.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { EgressDeps, HostFolderDeps, SecretDeps } from '../deps.ts'
 import { openEgress } from '../sandbox/egress-of-run.ts'
 import { type RecordedSandboxDeps, startRecorded } from '../sandbox/recorded-sandbox.ts'
 import type { RunSecrets } from '../sandbox/run-secrets.ts'
 import { runVisibleCommand } from '../sandbox/visible-command.ts'
+import type { WorkerServices } from '../services.ts'
 
-export type SetupDeps = CheckoutDeps & RecordedSandboxDeps & EgressDeps & Pick<SecretDeps, 'sealer'> & Pick<HostFolderDeps, 'users'>
+export type SetupDeps = CheckoutDeps & RecordedSandboxDeps & Pick<WorkerServices, 'egress' | 'sealer' | 'users'>
 
 /** How the workspaces of a repository are prepared (specification.md#setup-and-analysis). `digest`: of the commands and their variables. */
 export type Setup = {

@@ -4,13 +4,13 @@ import { holdRepository, setSetupStatus } from '../../store/access/repositories.
 import type { RunRow } from '../../store/runs/runs.ts'
 import { getSetupCommands, saveSetupCommands } from '../../store/workspaces/setup-commands.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { DatabaseDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 
 /**
  * Saves verified commands for a repository that has no setup commands. Returns whether the repository has them now: an earlier worker of the run
  * may have saved them. Commands that people have set are not changed.
  */
-export async function saveFound({ db }: DatabaseDeps, writer: RunWriter, run: RunRow, commands: string[]): Promise<boolean> {
+export async function saveFound({ db }: Pick<WorkerServices, 'db'>, writer: RunWriter, run: RunRow, commands: string[]): Promise<boolean> {
   const { organization_id, repository_id, user_id } = run
   if (repository_id === null || commands.length === 0) return false
   return db.transaction(async tx => {

@@ -7,7 +7,7 @@ import type { RunRow } from '../../store/runs/runs.ts'
 import { getSetupCommands } from '../../store/workspaces/setup-commands.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { runInWorkspace } from '../base/checkout.ts'
-import type { CommandDeps, DatabaseDeps, GitDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 import { type RunSetupInput, runSetup, type Setup, type SetupFailure } from './run-setup.ts'
 
 /** Maximum size of the names of created files; those beyond it are part of the change. */
@@ -15,7 +15,7 @@ const NAMES_BYTES = 64 * 1024
 const MAX_SHOWN = 50
 
 /** Returns the setup commands of the run's repository with what they need. Null: it has none, or the run has no repository. */
-export async function setupOf(deps: DatabaseDeps & Pick<CommandDeps, 'setup_ms'>, run: RunRow): Promise<Setup | null> {
+export async function setupOf(deps: Pick<WorkerServices, 'db' | 'setup_ms'>, run: RunRow): Promise<Setup | null> {
   if (run.repository_id === null) return null
   const row = await getSetupCommands(deps.db, run.organization_id, run.repository_id)
   if (row === undefined || row.commands.length === 0) return null
@@ -71,7 +71,7 @@ export const setUpRecord = (left_out: readonly string[], failures: readonly Setu
 
 /** Makes the workspace's git ignore these paths. A workspace that is restored needs it again. */
 export async function leaveOut(
-  deps: Pick<GitDeps, 'git_limits'>,
+  deps: Pick<WorkerServices, 'git_limits'>,
   sandbox: Sandbox,
   left_out: readonly string[],
   signal: AbortSignal,
@@ -80,6 +80,6 @@ export async function leaveOut(
 }
 
 /** Returns the paths that an earlier setup of the run left out. */
-export async function leftOutBySetup({ db }: DatabaseDeps, run: RunRow): Promise<string[]> {
+export async function leftOutBySetup({ db }: Pick<WorkerServices, 'db'>, run: RunRow): Promise<string[]> {
   return (await lastSetUp(db, run.organization_id, run.id)) ?? []
 }

@@ -10,7 +10,7 @@ import {
   listExpiredRuns,
   lockExpiredRuns,
 } from '../../store/runs/retention.ts'
-import type { DatabaseDeps, LogDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 
 const BATCH = 100
 /** Maximum number of entries that one transaction removes, unless a single run has more: it locks the organization's row for milliseconds. */
@@ -22,7 +22,7 @@ const MAX_ROUNDS = 50
  * Removes runs that ended more than `retention_days` ago, in small batches, each with its row in the audit log. One worker at a time does it.
  * Null: runs are kept for ever.
  */
-export async function removeExpiredRuns(deps: DatabaseDeps & LogDeps & { retention_days: number | null }): Promise<void> {
+export async function removeExpiredRuns(deps: Pick<WorkerServices, 'db' | 'log'> & { retention_days: number | null }): Promise<void> {
   const days = deps.retention_days
   if (days === null) return
   for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -48,7 +48,7 @@ function batches(expired: ExpiredRun[]): Batch[] {
   return grouped
 }
 
-async function removeBatch(deps: DatabaseDeps & LogDeps, { organization_id, runs }: Batch, days: number): Promise<number> {
+async function removeBatch(deps: Pick<WorkerServices, 'db' | 'log'>, { organization_id, runs }: Batch, days: number): Promise<number> {
   const removed = await deps.db.transaction(async tx => {
     if (!(await holdRetention(tx))) return []
     const locked = await lockExpiredRuns(

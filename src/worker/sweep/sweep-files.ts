@@ -4,9 +4,9 @@ import { errorText } from '../../core/log.ts'
 import { CACHE_IDLE_MS, sweepObjectCaches } from '../../git/objects/object-cache.ts'
 import { allOf, isHomeOf, removeWorkspaces } from '../../sandbox/workspaces/workspaces.ts'
 import { findOwners, forgetWorkspace, listStaleWorkspaces } from '../../store/workspaces/workspaces.ts'
-import type { DatabaseDeps, GitDeps, HostFolderDeps, LogDeps, ProcessDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 
-type SweepDeps = DatabaseDeps & Pick<ProcessDeps, 'folder_id'> & Pick<HostFolderDeps, 'users'>
+type SweepDeps = Pick<WorkerServices, 'db' | 'folder_id' | 'users'>
 
 /** A workspace whose files are all in checkpoints stays for seconds, in case the next turn starts at once; any other stays for a day, because it has the only copy. */
 const STALE = { seconds: 30, hours: 24 }
@@ -22,7 +22,7 @@ export async function sweepWorkspaces({ db, folder_id, users }: SweepDeps): Prom
 }
 
 /** Removes folders in this data folder that no longer belong to a run: of dead workers, and of runs that moved to another machine or were deleted. */
-export async function sweepFolders(deps: SweepDeps & LogDeps & Pick<GitDeps, 'git'> & Pick<HostFolderDeps, 'folders'>): Promise<void> {
+export async function sweepFolders(deps: SweepDeps & Pick<WorkerServices, 'log' | 'git' | 'folders'>): Promise<void> {
   const { db, git, folders, folder_id, users, log } = deps
   const found = (await readdir(folders.workspaces)).flatMap(name => {
     const [, run_id, epoch] =

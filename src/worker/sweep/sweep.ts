@@ -18,7 +18,7 @@ import { loseSandboxes } from '../../store/workspaces/sandboxes.ts'
 import { errorEntry } from '../../trace/entry.ts'
 import { RunWriter } from '../claim/run-writer.ts'
 import { deadlineError } from '../deadline.ts'
-import type { DatabaseDeps, HostFolderDeps, LogDeps, ProcessDeps, TelemetryDeps, WaitDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 import { closeTurn } from '../turns/write-outcome.ts'
 
 export const SWEEP_MS = 1_000
@@ -40,11 +40,8 @@ const SILENT_WORKER_SECONDS = 3_600
  * What the sweep of runs needs. Every process may sweep. One without a worker has no sandboxes to end (`driver` null), and waits a moment for
  * processes that have.
  */
-export type SweepDeps = DatabaseDeps &
-  LogDeps &
-  TelemetryDeps &
-  Pick<WaitDeps, 'max_losses' | 'queue_seconds'> &
-  Sweeper & { driver: Pick<SandboxDriver, 'end'> | null }
+export type SweepDeps = Sweeper &
+  Pick<WorkerServices, 'db' | 'log' | 'telemetry' | 'max_losses' | 'queue_seconds'> & { driver: Pick<SandboxDriver, 'end'> | null }
 
 /**
  * Sweeps if it is the turn of this process. Every process calls this once a second, and one of them sweeps: a sweep reads every active run,
@@ -169,7 +166,7 @@ async function end(deps: SweepDeps, run: LostRun, move: EndMove, tool_name: stri
 }
 
 /** Removes workspaces of deleted runs, expired tokens and invitations, stored responses and idle rate windows. */
-export async function sweepLeftovers(deps: DatabaseDeps & Pick<ProcessDeps, 'folder_id'> & Pick<HostFolderDeps, 'users'>): Promise<void> {
+export async function sweepLeftovers(deps: Pick<WorkerServices, 'db' | 'folder_id' | 'users'>): Promise<void> {
   await deleteExpiredTokens(deps.db)
   await deleteOldInvitations(deps.db)
   await deleteOldKeys(deps.db)

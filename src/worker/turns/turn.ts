@@ -8,22 +8,8 @@ import type { LeaseKeeper } from '../claim/lease-keeper.ts'
 import type { LiveChannel } from '../claim/live-channel.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { StartupTimer } from '../claim/startup-timer.ts'
-import type {
-  AgentDeps,
-  AuthorDeps,
-  CeilingDeps,
-  CheckDeps,
-  CommandDeps,
-  LinkDeps,
-  McpDeps,
-  ModelDeps,
-  OrganizationModels,
-  ReviewDeps,
-  SecretDeps,
-  TelemetryDeps,
-  WaitDeps,
-} from '../deps.ts'
 import type { InstalledPrograms } from '../sandbox/installed-programs.ts'
+import type { OrganizationModels, WorkerServices } from '../services.ts'
 import type { Opened } from '../workspace/close-workspace.ts'
 import type { WorkspaceDeps } from '../workspace/opening.ts'
 import type { ChildRuns } from './child-runs.ts'
@@ -31,19 +17,32 @@ import type { ObservedTurn } from './observe-turn.ts'
 
 /** `children`: starts and lists child runs; `programs`: lists those of the sandboxes of this process. */
 type TurnDeps = BaseDeps &
-  AgentDeps &
   WorkspaceDeps &
-  AuthorDeps &
-  CeilingDeps &
-  CheckDeps &
-  CommandDeps &
-  LinkDeps &
-  McpDeps &
-  ModelDeps &
-  ReviewDeps &
-  SecretDeps &
-  TelemetryDeps &
-  WaitDeps & { hub: Hub; children: ChildRuns; programs: InstalledPrograms }
+  Pick<
+    WorkerServices,
+    | 'agents'
+    | 'author'
+    | 'ceilings'
+    | 'turn_wall_seconds'
+    | 'ci_wait_seconds'
+    | 'ci_first_seconds'
+    | 'ci_poll_seconds'
+    | 'setup_ms'
+    | 'tool_seconds'
+    | 'base_url'
+    | 'renewSignIn'
+    | 'models'
+    | 'model_timeouts'
+    | 'compact_tokens'
+    | 'approve_ci_changes'
+    | 'review'
+    | 'sealer'
+    | 'known_values'
+    | 'telemetry'
+    | 'queue_seconds'
+    | 'answer_seconds'
+    | 'max_losses'
+  > & { hub: Hub; children: ChildRuns; programs: InstalledPrograms }
 
 /** Before a run is claimed its organization, and so its models, are unknown. */
 export type ClaimDeps = Omit<TurnDeps, 'models'> & { organizationModels: OrganizationModels; leases: LeaseKeeper }

@@ -10,11 +10,11 @@ import { postponeMessages } from '../../store/runs/messages.ts'
 import { getRun, type RunRow } from '../../store/runs/runs.ts'
 import { entry, errorEntry } from '../../trace/entry.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { DatabaseDeps, WaitDeps } from '../deps.ts'
 import { notRecovered, recoverLost } from '../sandbox/lost-sandbox.ts'
+import type { WorkerServices } from '../services.ts'
 import { chargeLostCalls, closeOpenCalls, estimateLostCalls, readJournal } from './recovered-conversation.ts'
 
-type Deps = DatabaseDeps & WaitDeps
+type Deps = Pick<WorkerServices, 'db' | 'queue_seconds' | 'answer_seconds' | 'max_losses'>
 
 const ACTIVE = ['starting', 'running'] as const
 

@@ -8,8 +8,8 @@ import { extendCheckpoint, type FilesAfter, type KeptTree, saveCheckpoints, TO_T
 import { errorEntry } from '../../trace/entry.ts'
 import { FencedError, requireOwned } from '../claim/fenced-error.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { CheckpointDeps, HostFolderDeps, LogDeps, TelemetryDeps } from '../deps.ts'
 import { diskProblem } from '../sandbox/disk-full.ts'
+import type { WorkerServices } from '../services.ts'
 import { type Packer, TooLarge } from './packer.ts'
 import type { Snapshots } from './snapshots.ts'
 
@@ -26,7 +26,7 @@ const MAX_MISSED = 3
 /** After a checkpoint that was too large, none is packed for this long. */
 const PAUSE_MS = 30_000
 
-type Deps = CheckpointDeps & LogDeps & TelemetryDeps & Pick<HostFolderDeps, 'folders' | 'disk_reserve_bytes'>
+type Deps = Pick<WorkerServices, 'checkpoints' | 'log' | 'telemetry' | 'folders' | 'disk_reserve_bytes'>
 
 /**
  * Stores the files of one claimed run after each step. The outcome of a step is recorded together with the checkpoint of its files, so a worker

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { adoptHome, createHome, homeOf, isHomeReady, markHomeReady } from '../../sandbox/workspaces/workspaces.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { HostFolderDeps } from '../deps.ts'
 import type { AgentProgram } from '../sandbox/agent-program.ts'
+import type { WorkerServices } from '../services.ts'
 import type { Setup } from '../setup/run-setup.ts'
 
 /** For what a home folder is made: `setup` null: there are no commands; `program` null: the built-in agent. */
@@ -21,7 +21,7 @@ export type Home = { path: string; kept: boolean; ready: boolean; finish(): void
  * none is kept, and that of the sandbox ends with it.
  */
 export async function openHome(
-  deps: Pick<HostFolderDeps, 'folders' | 'users'>,
+  deps: Pick<WorkerServices, 'folders' | 'users'>,
   writer: RunWriter,
   run: RunRow,
   { workspace, adopted }: { workspace: string; adopted: boolean },

@@ -10,18 +10,18 @@ import type { Templates } from '../base/templates.ts'
 import type { LiveChannel } from '../claim/live-channel.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { StartupTimer } from '../claim/startup-timer.ts'
-import type { CheckpointDeps, HostFolderDeps, ProcessDeps, TelemetryDeps } from '../deps.ts'
 import type { AgentProgram } from '../sandbox/agent-program.ts'
 import type { RunSecrets } from '../sandbox/run-secrets.ts'
+import type { WorkerServices } from '../services.ts'
 import type { Environments } from '../setup/environments.ts'
 import type { Setup, SetupDeps } from '../setup/run-setup.ts'
 import type { Last } from './restore.ts'
 
 export type WorkspaceDeps = SetupDeps &
-  HostFolderDeps &
-  CheckpointDeps &
-  TelemetryDeps &
-  Pick<ProcessDeps, 'folder_id'> & { templates: Templates; environments: Environments }
+  Pick<WorkerServices, 'folders' | 'users' | 'disk_reserve_bytes' | 'checkpoints' | 'telemetry' | 'folder_id'> & {
+    templates: Templates
+    environments: Environments
+  }
 
 export type Opening = {
   deps: WorkspaceDeps

@@ -7,7 +7,7 @@ import type { CheckpointRow } from '../../store/workspaces/checkpoints.ts'
 import type { Base } from '../base/base.ts'
 import { type CopyOf, clone, runInWorkspace, switchBranch } from '../base/checkout.ts'
 import type { Templates } from '../base/templates.ts'
-import type { GitDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 import type { FilesOf } from '../setup/run-setup.ts'
 import { leaveOut } from '../setup/setup.ts'
 import type { FirstSnapshot, StoredCheckpoint } from './checkpoints.ts'
@@ -118,7 +118,7 @@ async function switchToNewBranch(to: Filling): Promise<number | null> {
   return switchBranch(to, base, { from_sha: run.head_sha, to_sha: base.renewed.start_sha })
 }
 
-type StartDeps = Pick<GitDeps, 'git'>
+type StartDeps = Pick<WorkerServices, 'git'>
 
 /** Returns the template of the commit that the run starts with; null: there is none. */
 export async function templateFor(

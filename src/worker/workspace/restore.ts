@@ -11,7 +11,7 @@ import type { Base } from '../base/base.ts'
 import { type CheckoutDeps, runInWorkspace, shownReason, workspaceRepository } from '../base/checkout.ts'
 import { loadObjects } from '../base/kept-objects.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { CheckpointDeps, DatabaseDeps, LogDeps } from '../deps.ts'
+import type { WorkerServices } from '../services.ts'
 import type { Snapshots } from './snapshots.ts'
 
 export const KEPT_INSIDE = '/kept'
@@ -38,7 +38,7 @@ export type Restored = {
 
 export type Last = CheckpointRow & { covers: boolean }
 export type Restoring = {
-  deps: CheckoutDeps & DatabaseDeps & LogDeps & CheckpointDeps
+  deps: CheckoutDeps & Pick<WorkerServices, 'db' | 'log' | 'checkpoints'>
   writer: RunWriter
   run: RunRow
   base: Base | null

@@ -13,14 +13,14 @@ import {
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Templates } from '../base/templates.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import type { HostFolderDeps, LogDeps } from '../deps.ts'
 import type { AgentProgram } from '../sandbox/agent-program.ts'
+import type { WorkerServices } from '../services.ts'
 import type { Setup } from '../setup/run-setup.ts'
 import { type Home, homeDigest, openHome } from './home.ts'
 
 type TemplateDeps = { templates: Pick<Templates, 'has' | 'hasHome' | 'open' | 'problem'> }
 type FolderInput = {
-  deps: LogDeps & Pick<HostFolderDeps, 'folders' | 'users'> & TemplateDeps
+  deps: TemplateDeps & Pick<WorkerServices, 'log' | 'folders' | 'users'>
   writer: RunWriter
   run: RunRow
   setup: Setup | null
