@@ -94,6 +94,12 @@ const lease_over = `(lease_until < now() - make_interval(secs => $2) or lease_un
   or ${ownerIsDead(LEASE_SECONDS, '$2', '$3', '$4')})`
 
 /**
+ * False for runs that a person stops or pauses. They come first, however many leases were lost before: a stop takes at
+ * most 10 s (specification.md#run-status).
+ */
+const continues = `(status <> 'cancelling' and pause_requested_at is null)`
+
+/**
  * Locks runs whose lease expired or whose owner is dead, and recovering runs past their deadline that no worker has claimed. Until the transaction
  * ends, the caller decides what happens to them.
  */
@@ -104,7 +110,7 @@ export async function lockExpired(tx: Db, { late_seconds, limit, folder_id, owne
     text: `with expired as (
         select ${lost}, ${is_stalled} as stalled from runs
         where ${of_worker} and ${lease_over}
-        order by lease_until for update skip locked limit $1
+        order by ${continues}, lease_until for update skip locked limit $1
       ), overdue as (
         select ${lost}, false as stalled from runs
         where runnable_at is not null and recovering_since is not null and owner is null and deadline_at < now()

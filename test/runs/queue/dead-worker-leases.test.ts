@@ -5,6 +5,7 @@ import { lockExpired, type Sweeper } from '../../../src/store/leases/leases.ts'
 import { holdSession, SESSION_NAME } from '../../../src/store/leases/worker-sessions.ts'
 import { changeRun } from '../../../src/store/runs/change-run.ts'
 import { requestPause } from '../../../src/store/runs/pauses.ts'
+import { type SweepDeps, sweepRuns } from '../../../src/worker/sweep/sweep.ts'
 import { createTestDatabase } from '../../database.ts'
 
 const QUIET = 3.4
@@ -107,4 +108,36 @@ test('a closed session does not end the lease of a run whose lease heartbeats do
         })
         expect(taken, `${what}, with ${lease_seconds} s left`).toBe(expected)
       }
+}, 60_000)
+
+test('a sweep ends the runs that a person stops or pauses first, however many workers were lost before', async () => {
+  await using there = await workersAndRuns()
+  const { db, organization_id, user_id } = there
+  const deps = {
+    db,
+    max_losses: 3,
+    queue_seconds: 60,
+    log: () => {},
+    driver: { end: async () => {} },
+    folder_id: null,
+    owner: null,
+    telemetry: { leasesExpired: () => {} },
+  } as unknown as SweepDeps
+  for (let n = 0; n < 60; n++) await there.putRun(db, 'dead', -600)
+  const stopped = await there.putRun(db, 'dead', -1)
+  const paused = await there.putRun(db, 'dead', -1)
+  const to_stop = { organization_id, id: stopped }
+  await db.transaction(tx => changeRun(tx, to_stop, { from: ['running'], to: 'cancelling', user_id }))
+  await requestPause(db, organization_id, paused, user_id)
+  await db.query({ text: `update runs set lease_until = now() - interval '1 second' where id = any ($1)`, values: [[stopped, paused]] })
+  await sweepRuns(deps)
+  const { rows } = await db.query<{ status: string; runs: number; ids: number[] }>({
+    text: 'select status, count(*) as runs, array_agg(id) as ids from runs group by status order by status',
+  })
+  expect(rows).toEqual([
+    { status: 'cancelled', runs: 1, ids: [stopped] },
+    { status: 'paused', runs: 1, ids: [paused] },
+    { status: 'queued', runs: 48, ids: expect.any(Array) },
+    { status: 'running', runs: 12, ids: expect.any(Array) },
+  ])
 }, 60_000)
