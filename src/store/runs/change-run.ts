@@ -74,7 +74,8 @@ export async function changeRun(tx: Db, run: RunKey, change: Change): Promise<bo
 
 function eventOf(change: Change): ChangeEvent | null {
   if (change.to === undefined) return null
-  if (change.to === 'queued') return { type: 'agent_run.status', body: { status: 'queued' } }
+  const is_begun = change.to === 'queued' || ('because' in change && change.because === 'session_reports')
+  if (is_begun) return { type: 'agent_run.status', body: { status: change.to } }
   const has_reason = change.to === 'paused' || change.to === 'failed' || change.to === 'completed'
   const status_reason = has_reason ? (change.because ?? null) : null
   return { type: 'agent_run.status', body: { status: change.to, status_reason } }

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
+import type { RunStatus } from '../../../src/contract/runs/runs.ts'
 import { rollback } from '../../../src/store/database.ts'
 import { type Change, changeRun } from '../../../src/store/runs/change-run.ts'
 import { entry } from '../../../src/trace/entry.ts'
@@ -12,11 +13,12 @@ afterAll(() => app[Symbol.asyncDispose]())
 const answer = entry({ message_type: 'FINAL_ANSWER', observation: 'done' })
 const completed: Change = { from: ['running'], to: 'completed', result: 'done', entries: [answer] }
 
-async function runningRun() {
+async function runIn(status: RunStatus) {
   const { id } = await createRun(app, { prompt: 'x', webhooks: [{ url: 'https://a.example/' }] })
-  await putRun(app, id, 'running')
+  await putRun(app, id, status)
   return { organization_id: app.org_id, id }
 }
+const runningRun = () => runIn('running')
 
 /** What a change may write: the row, the number of entries, events and deliveries. */
 async function writtenOf({ id }: { id: number }) {
@@ -67,6 +69,35 @@ test.each<[string, Change]>([
   const before = await writtenOf(run)
   expect(await app.db.transaction(tx => changeRun(tx, run, change))).toBe(false)
   expect(await writtenOf(run)).toEqual(before)
+})
+
+const error = { code: 'lost', message: 'x' }
+const begun = { status: 'queued' }
+const plain = (status: RunStatus) => ({ status, status_reason: null })
+
+test.each<[RunStatus, Change, Record<string, unknown>]>([
+  ['completed', { from: ['completed'], to: 'queued', because: 'new_turn', deadline_seconds: 60 }, begun],
+  ['paused', { from: ['paused'], to: 'queued', because: 'continued', deadline_seconds: 60 }, begun],
+  ['running', { from: ['running'], to: 'queued', because: 'worker_lost' }, begun],
+  ['running', { from: ['running'], to: 'queued', because: 'sandbox_lost' }, begun],
+  ['running', { from: ['running'], to: 'queued', because: 'handed_over' }, begun],
+  ['completed', { from: ['completed', 'failed'], to: 'running', because: 'session_reports' }, { status: 'running' }],
+  ['starting', { from: ['starting'], to: 'starting', phase: 'setup' }, plain('starting')],
+  ['starting', { from: ['starting'], to: 'running', phase: 'agent' }, plain('running')],
+  ['running', { from: ['running'], to: 'waiting', because: 'ci', deadline_seconds: 60 }, plain('waiting')],
+  ['running', { from: ['running'], to: 'completed', result: '' }, plain('completed')],
+  [
+    'running',
+    { from: ['running'], to: 'completed', because: 'checks_failed', result: '' },
+    { status: 'completed', status_reason: 'checks_failed' },
+  ],
+  ['running', { from: ['running'], to: 'failed', because: 'lost', error }, { status: 'failed', status_reason: 'lost' }],
+  ['running', { from: ['running'], to: 'paused', because: 'budget', error }, { status: 'paused', status_reason: 'budget' }],
+  ['cancelling', { from: ['cancelling'], to: 'cancelled' }, plain('cancelled')],
+])('the event of a move from %s, %j, is %j', async (from, change, event) => {
+  const run = await runIn(from)
+  expect(await app.db.transaction(tx => changeRun(tx, run, change))).toBe(true)
+  expect((await writtenOf(run))?.events).toEqual([event])
 })
 
 test('a move that the table of transitions does not allow is a bug, not a conflict', async () => {
