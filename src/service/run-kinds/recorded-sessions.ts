@@ -80,7 +80,8 @@ export async function setSessionStatus(ctx: Context, session_id: string, status:
   return record(ctx, session_id, async (tx, { run, calls, answer }) => {
     if (status === 'ACTIVE') {
       const continues = !isTerminal(run.status)
-      if (!continues) await beginTurn(tx, run)
+      // A report that changes no status is progress too, which followers see.
+      await (continues ? changeRun(tx, run, {}) : beginTurn(tx, run))
       await keep(tx, run, { calls, answer: continues ? answer : '' })
       return
     }

@@ -1,15 +1,14 @@
-import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DryRun } from '../../../src/contract/runs/dry-run.ts'
 import { AgentRun } from '../../../src/contract/runs/runs.ts'
 import type { Context } from '../../../src/service/context.ts'
 import { dryRunOf } from '../../../src/service/runs/dry-run.ts'
-import { channels } from '../../../src/store/notify.ts'
 import { unusedServices } from '../../no-service.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
 import { addOrganization, addTenant, type Tenant } from '../access/second-organization.ts'
 import { contents } from '../contents.ts'
 import { expectProblem } from '../expect-problem.ts'
+import { listenToRuns } from '../listen-to-runs.ts'
 
 let app: App
 let other: Tenant
@@ -63,14 +62,13 @@ describe('200', () => {
   })
 
   test('nothing is written and no event is published', async () => {
-    await using client = await listening()
+    await using client = await listenToRuns(app)
     const before = await written()
     await dry({ prompt: 'x' })
     await dry({ prompt: 'x', repoless: true })
     await dry({ prompt: 'x', base_ref: 'no-such-branch' })
     expect(await written()).toEqual(before)
-    await rows(app, `select pg_notify('${channels.run}', 'last')`)
-    expect(await client.until('last')).toEqual(['last'])
+    expect(await client.received()).toEqual([])
   })
 
   test('an empty workspace has neither repository nor commit', async () => {
@@ -196,23 +194,3 @@ describe('403', () => {
     expect(await written()).toEqual(before)
   })
 })
-
-/** The notifications about runs and work from now on. */
-async function listening() {
-  const client = new pg.Client({ connectionString: app.database_url })
-  await client.connect()
-  const received: string[] = []
-  let wake = () => {}
-  client.on('notification', ({ payload = '' }) => {
-    received.push(payload)
-    wake()
-  })
-  await client.query(`listen ${channels.run}; listen ${channels.work}`)
-  return {
-    async until(payload: string) {
-      while (!received.includes(payload)) await new Promise<void>(resolve => (wake = resolve))
-      return received
-    },
-    [Symbol.asyncDispose]: () => client.end(),
-  }
-}

@@ -7,6 +7,7 @@ import { type App, rows, startApp } from '../../start-app.ts'
 import { addCaller } from '../access/add-caller.ts'
 import { addOrganization } from '../access/second-organization.ts'
 import { expectProblem } from '../expect-problem.ts'
+import { listenToRuns } from '../listen-to-runs.ts'
 
 let app: App
 beforeAll(async () => {
@@ -127,6 +128,32 @@ describe('200: a session is a run', () => {
     expect((await allLogs(app, id)).at(-1)).toMatchObject({ message_type: 'FINAL_ANSWER', turn: 2 })
     await report('ERROR')
     expect(await getRun(id)).toMatchObject({ status: 'completed' })
+  })
+
+  test('whose followers are notified of every report that changes it, and whose events state its status', async () => {
+    const { id, log, report } = await newSession()
+    await using client = await listenToRuns(app)
+    const reports: [string, () => Promise<unknown>][] = [
+      ['a log', () => log(user('Go on'))],
+      ['that it is still active', () => report('ACTIVE')],
+      ['its end', () => report('COMPLETE')],
+      ['a late log', () => log(agent(text('Done.')))],
+      ['a new turn', () => report('ACTIVE')],
+      ['an error', () => report('ERROR')],
+    ]
+    for (const [what, send] of reports) {
+      await send()
+      expect(await client.received(), what).toContain(`${app.org_id}:${id}`)
+    }
+    await report('COMPLETE')
+    expect(await client.received(), 'an end of a session that has ended changes nothing').toEqual([])
+    const events = await rows<{ body: string }>(app, 'select body from events where run_id = $1 order by seq', [id])
+    expect(events.map(({ body }) => JSON.parse(body))).toEqual([
+      { status: 'running' },
+      { status: 'completed', status_reason: null },
+      { status: 'running' },
+      { status: 'failed', status_reason: 'agent_error' },
+    ])
   })
 
   test.each([
