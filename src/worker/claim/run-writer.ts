@@ -17,8 +17,14 @@ const no_secrets = createBackgroundRedactor([])
 /** An addition without secrets: its parts were redacted when they were created. */
 export type RedactedAddition = Omit<Addition, 'entries' | 'records'> & { entries?: Redacted<NewEntry>[]; records?: Redacted<NewRecord>[] }
 
-/** A change of the run that this worker owns. */
-type OwnChange = Extract<Change, { from: unknown }>
+/** A change of the run that this worker owns. Texts from outside are only in its entries, its result and its error. */
+type OwnChange = Extract<Change, { from: unknown }> & { event?: never; message?: never; live?: never }
+
+/** Returns the parts of a change that are redacted. All others are words of the service, which a secret may equal. */
+const textsOf = (change: OwnChange) => ({
+  ...('error' in change && { error: change.error }),
+  ...('result' in change && { result: change.result }),
+})
 
 /** Reports canary values that the redactor has met since the last report; `where` names the text that held them. */
 export type Alarms = { report(where: string): Promise<void> }
@@ -107,11 +113,11 @@ export class RunWriter {
    * Changes the run like `changeRun`, in one transaction with `also`. False: the run is no longer in `from`, and nothing was written.
    */
   async change(change: OwnChange, also: (tx: Db) => Promise<void> = async () => {}): Promise<boolean> {
-    const { entries = [], ...rest } = change
-    const [clean, addition] = await Promise.all([this.#redactor.value(rest), this.#redacted({ entries })])
+    const { entries = [] } = change
+    const [texts, addition] = await Promise.all([this.#redactor.value(textsOf(change)), this.#redacted({ entries })])
     await this.reportAlarms('end')
     return this.db.transaction(async tx => {
-      const changed = await changeRun(tx, this.run, { ...clean, ...addition, epoch: this.epoch })
+      const changed = await changeRun(tx, this.run, { ...change, ...texts, ...addition, epoch: this.epoch })
       // A write throws if another worker owns the run.
       await (changed ? also(tx) : this.#write({}, tx))
       return changed

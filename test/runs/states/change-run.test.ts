@@ -1,8 +1,10 @@
 import { afterAll, expect, test } from 'vitest'
 import type { RunStatus } from '../../../src/contract/runs/runs.ts'
+import { createBackgroundRedactor } from '../../../src/redaction/background-redactor.ts'
 import { rollback } from '../../../src/store/database.ts'
 import { type Change, changeRun } from '../../../src/store/runs/change-run.ts'
 import { entry } from '../../../src/trace/entry.ts'
+import { RunWriter } from '../../../src/worker/claim/run-writer.ts'
 import { putRun } from '../../api/runs/put-run.ts'
 import { rows, startApp } from '../../start-app.ts'
 import { createRun } from '../await-run.ts'
@@ -98,6 +100,49 @@ test.each<[RunStatus, Change, Record<string, unknown>]>([
   const run = await runIn(from)
   expect(await app.db.transaction(tx => changeRun(tx, run, change))).toBe(true)
   expect((await writtenOf(run))?.events).toEqual([event])
+})
+
+/** Words of changes that are long enough for a secret. */
+test.each([
+  'handed_over',
+  'not_pausing',
+  'losses_below',
+  'sandbox_lost',
+  'tool_approval',
+  'user_request',
+  'deadline_seconds',
+  'agent_error',
+])('a secret with the value %s, a word of changes, prevents no change and is redacted from texts', async value => {
+  const writerOf = async () => {
+    const run = await runningRun()
+    const [row] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [run.id])
+    const writer = new RunWriter(app.db, { ...run, epoch: row?.epoch ?? 0 })
+    writer.protect(createBackgroundRedactor([{ name: 'MODE', value }]), { report: async () => {} })
+    return writer
+  }
+  const from = ['running'] as const
+  const message = `It was ${value}.`
+  const changes: [Parameters<RunWriter['change']>[0], Record<string, unknown>][] = [
+    [{ from, to: 'queued', because: 'handed_over', only: 'not_pausing' }, { status: 'queued' }],
+    [{ from, to: 'queued', because: 'sandbox_lost', losses_below: 1 }, { status: 'queued' }],
+    [{ from, to: 'waiting', because: 'tool_approval', deadline_seconds: 60 }, { waiting_on: 'tool_approval' }],
+    [{ from, to: 'paused', because: 'user_request' }, { status_reason: 'user_request' }],
+    [
+      { from, to: 'failed', because: 'agent_error', error: { code: 'internal', message } },
+      { status_reason: 'agent_error', error_message: 'It was [redacted:MODE].' },
+    ],
+    [
+      { from, to: 'completed', result: message },
+      { status: 'completed', result: 'It was [redacted:MODE].' },
+    ],
+  ]
+  for (const [change, expected] of changes) {
+    const writer = await writerOf()
+    expect(await writer.change(change)).toBe(true)
+    expect(await rows(app, 'select * from runs where id = $1', [writer.run_id])).toMatchObject([expected])
+  }
+  const too_many_losses = { from, to: 'queued', because: 'sandbox_lost', losses_below: 0 } as const
+  expect(await (await writerOf()).change(too_many_losses)).toBe(false)
 })
 
 test('a move that the table of transitions does not allow is a bug, not a conflict', async () => {
