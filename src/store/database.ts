@@ -43,8 +43,19 @@ export function rollback(value: unknown): never {
 /** The database of a verb: every `transaction` commits completely or not at all. */
 export type Transactional = Db & { transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> }
 
-/** Wraps an open transaction as a database: nested transactions become part of it. */
-export const joined = (tx: Db): Transactional => ({ query: query => tx.query(query), transaction: work => work(tx) })
+/** Wraps an open transaction as a database: nested transactions become part of it, so none of them can be rolled back alone. */
+export const joined = (tx: Db): Transactional => ({
+  query: query => tx.query(query),
+  async transaction(work) {
+    try {
+      return await work(tx)
+    } catch (error) {
+      // The open transaction would end with this value, as if its own work had returned it.
+      if (error instanceof RolledBack) throw new Error('a transaction that is part of another one cannot be rolled back')
+      throw error
+    }
+  },
+})
 
 /** The server cancels a late statement and reports it; the client stops waiting this much later, when the server reports nothing. */
 const GRACE_MS = 1_000

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest'
 import type { RunStatus } from '../../../src/contract/runs/runs.ts'
 import { createBackgroundRedactor } from '../../../src/redaction/background-redactor.ts'
-import { rollback } from '../../../src/store/database.ts'
+import { joined, rollback } from '../../../src/store/database.ts'
 import { type Change, changeRun } from '../../../src/store/runs/change-run.ts'
 import { entry } from '../../../src/trace/entry.ts'
 import { RunWriter } from '../../../src/worker/claim/run-writer.ts'
@@ -159,5 +159,17 @@ test('a transaction that is rolled back resolves with the value, and nothing of 
   const before = await writtenOf(run)
   const result = await app.db.transaction(async tx => ((await changeRun(tx, run, completed)) ? rollback('rolled back') : 'conflict'))
   expect(result).toBe('rolled back')
+  expect(await writtenOf(run)).toEqual(before)
+})
+
+test('a transaction that is part of another one is not rolled back alone: nothing of either is committed', async () => {
+  const run = await runningRun()
+  const before = await writtenOf(run)
+  const both = app.db.transaction(async tx => {
+    await changeRun(tx, run, completed)
+    await joined(tx).transaction(async () => rollback('the inner value'))
+    return 'the outer value'
+  })
+  await expect(both).rejects.toThrow('part of another one cannot be rolled back')
   expect(await writtenOf(run)).toEqual(before)
 })
