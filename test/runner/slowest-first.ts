@@ -16,6 +16,7 @@ export const slowest = [
   'test/sandbox/containers/docker.long.test.ts',
   'test/system/restart.long.test.ts',
   'test/api/contract/conformance.long.test.ts',
+  'test/hostile/requests.long.test.ts',
   'test/sandbox/layered.long.test.ts',
   'test/runs/forges/github-requests.long.test.ts',
   'test/mcp-servers/programs.long.test.ts',

@@ -3,14 +3,23 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Endpoint } from '../../../src/contract/endpoint.ts'
 import { type EndpointName, endpoints } from '../../../src/contract/endpoints.ts'
 import { type ApiResponse, type App, startApp } from '../../start-app.ts'
-import { addCaller } from '../access/add-caller.ts'
-import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { contentsWithoutAttempts } from '../contents.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { isAllowedBody, isAllowedParameter, mistakesOf, type Operation, operations, type Parameter } from './document.ts'
-import { type Call, filledPath, tokenCalls, with_client } from './every-endpoint.ts'
-import { meanings } from './id-fields.ts'
-import { allowed, type Known, spoiled } from './schema-values.ts'
+import { with_client } from './every-endpoint.ts'
+import {
+  bodySchema,
+  type Given,
+  good,
+  isHeader,
+  newTarget,
+  parametersIn,
+  parameterTexts,
+  type Target,
+  whole,
+  withText,
+} from './generated-requests.ts'
+import { spoiled } from './schema-values.ts'
 import { sendCall } from './send-call.ts'
 
 /**
@@ -39,76 +48,6 @@ async function checkEach<T>(requests: fc.Arbitrary<T>, numRuns: number, check: (
   await fc.assert(property, { seed, numRuns: numRuns * more })
 }
 
-/** An organization for each operation, so that what one operation ends is there for the next. */
-type Target = { tenant: Tenant; known: Known; call: Call | undefined; token: string | null }
-let targets = 0
-async function newTarget({ operationId }: Operation): Promise<Target> {
-  const tenant = await addTenant(app, `target-${++targets}`)
-  const call = tokenCalls(tenant).find(({ name }) => name === operationId)
-  const known = {
-    ...Object.fromEntries(Object.entries(meanings).flatMap(([name, names]) => (names === null ? [] : [[name, [tenant[names]]]]))),
-    ...Object.fromEntries(Object.entries(call?.body ?? {}).map(([name, value]) => [name, [value]])),
-    ...{ model: ['scripted/playbook'], default_model: ['scripted/playbook'], agent_type: ['built_in', 'codegen'], base_ref: [null] },
-    'Idempotency-Key': ['one', 'two'],
-  }
-  const wants_token = endpoints[operationId as EndpointName].access === 'token'
-  return { tenant, known, call, token: wants_token ? await addCaller(app, [tenant.org_id], 'ADMIN') : null }
-}
-
-type Given = { path: Record<string, unknown>; query: [string, string][]; headers: Record<string, string | undefined>; body: unknown }
-const whole = (operation: Operation, { path, query, headers, body }: Given) => {
-  const text = query.map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`).join('&')
-  const filled = filledPath(
-    operation.path,
-    Object.fromEntries(Object.entries(path).map(([name, value]) => [name, encodeURIComponent(`${value}`)])),
-  )
-  return { method: operation.method as Call['method'], path: text === '' ? filled : `${filled}?${text}`, headers, body }
-}
-
-const parametersIn = (operation: Operation, location: Parameter['in']) =>
-  operation.parameters.filter(parameter => parameter.in === location)
-const bodySchema = (operation: Operation) => operation.requestBody?.content['application/json'].schema
-
-/** Requests that the document allows, without deprecated parameters: what one changes in the response is described in words only. */
-function good(operation: Operation, { known, tenant }: Target): fc.Arbitrary<Given> {
-  const path = fc.record(
-    Object.fromEntries(parametersIn(operation, 'path').map(({ name, schema }) => [name, allowed(schema, known, name)])),
-  )
-  const query = fc.record(
-    Object.fromEntries(
-      parametersIn(operation, 'query')
-        .filter(({ schema }) => !schema.deprecated)
-        .map(({ name, schema }) => [name, allowed(schema, known, name)]),
-    ),
-    {
-      requiredKeys: parametersIn(operation, 'query')
-        .filter(({ required }) => required)
-        .map(({ name }) => name),
-    },
-  )
-  const headers = fc.record(
-    Object.fromEntries(
-      parametersIn(operation, 'header').map(({ name, schema }) => [
-        name,
-        allowed(schema, known, name)
-          .map(value => `${value}`)
-          .filter(isHeader),
-      ]),
-    ),
-    { requiredKeys: [] },
-  )
-  const schema = bodySchema(operation)
-  return fc.record({
-    headers,
-    path: path.map(values => ({ ...values, ...('org_id' in values && { org_id: tenant.org_id }) })),
-    // A list is one parameter for each value.
-    query: query.map(values =>
-      Object.entries(values).flatMap(([name, value]) => [value].flat().map((one): [string, string] => [name, `${one}`])),
-    ),
-    body: schema === undefined ? fc.constant(undefined) : allowed(schema, known),
-  })
-}
-
 function expectDocumented(operation: Operation, { status, headers, body }: ApiResponse): void {
   expect(Object.keys(operation.responses)).toContain(`${status}`)
   // The service runs no worker here.
@@ -123,7 +62,7 @@ function expectDocumented(operation: Operation, { status, headers, body }: ApiRe
 
 describe('a request that the document allows gets a described response, and a refusal changes nothing', () => {
   test.each(own_paths.map(operation => [operation.operationId, operation] as const))('%s', async (_name, operation) => {
-    const target = await newTarget(operation)
+    const target = await newTarget(app, operation)
     let before = await contentsWithoutAttempts(app)
     await checkEach(good(operation, target), 30, async given => {
       const result = await sendCall(app, whole(operation, given), target.token)
@@ -136,14 +75,6 @@ describe('a request that the document allows gets a described response, and a re
     if (operation.method === 'GET') expect(await contentsWithoutAttempts(app)).toEqual(before)
   })
 })
-
-/** Texts for a parameter: invalid spellings of numbers, other types, values beyond the limits. */
-const texts = ['', ' ', '-1', '+1', '1e2', '0x10', '%2010', '1.0', '1_0', 'NaN', '１', 'null', 'true', 'True', 'x', '\0', '9'.repeat(20)]
-const parameterTexts = ({ schema }: Parameter, known: Known) =>
-  fc.oneof(
-    fc.constantFrom(...texts),
-    spoiled(schema, known).map(value => (typeof value === 'object' ? JSON.stringify(value) : `${value}`)),
-  )
 
 /** Whether the text follows the document: a number in plain digits, `true` or `false`, or a text; of a list one value, or several between commas. */
 function isAllowedText(operation: Operation, parameter: Parameter, text: string): boolean {
@@ -162,9 +93,6 @@ function isAllowedText(operation: Operation, parameter: Parameter, text: string)
     (/^(true|false)$/.test(text) && isAllowedParameter(operation, parameter, text === 'true'))
   )
 }
-
-/** A text that can be sent unchanged as the value of a header. */
-const isHeader = (text: string) => /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text)
 
 /** A text that the router accepts as a segment of a path: not too long and not `..`. */
 const isPathPart = (text: string) => /^[^\0]{1,60}$/.test(text) && text.isWellFormed() && !/^\.\.?$/.test(text)
@@ -188,7 +116,11 @@ function bad(operation: Operation, target: Target): fc.Arbitrary<Bad> | null {
       const all = parameterTexts(parameter, target.known)
       // Some parameters accept every text.
       if (!fc.sample(all, { seed, numRuns: 200 }).some(isWrong)) return []
-      return [fc.tuple(good(operation, target), all.filter(isWrong)).map(([given, text]) => withText(given, parameter, text))]
+      return [
+        fc
+          .tuple(good(operation, target), all.filter(isWrong))
+          .map(([given, text]): Bad => ({ ...withText(given, parameter, text), wrong: [parameter.in, parameter.name] })),
+      ]
     }),
     ...parametersIn(operation, 'query')
       .filter(({ required }) => required)
@@ -201,16 +133,9 @@ function bad(operation: Operation, target: Target): fc.Arbitrary<Bad> | null {
   return ways.length === 0 ? null : fc.oneof(...ways)
 }
 
-function withText(given: Given, { in: target, name }: Parameter, text: string): Bad {
-  const wrong = [target, name]
-  if (target === 'path') return { ...given, path: { ...given.path, [name]: text }, wrong }
-  if (target === 'header') return { ...given, headers: { ...given.headers, [name]: text }, wrong }
-  return { ...given, query: [...given.query.filter(([one]) => one !== name), [name, text]], wrong }
-}
-
 describe('a request that the document does not allow is a 400 with its location, and changes nothing', () => {
   test.each(own_paths.map(operation => [operation.operationId, operation] as const))('%s', async (_name, operation) => {
-    const target = await newTarget(operation)
+    const target = await newTarget(app, operation)
     const requests = bad(operation, target)
     if (requests === null) return
     const before = await contentsWithoutAttempts(app)
@@ -228,7 +153,7 @@ describe('a request that the document does not allow is a 400 with its location,
 
 test('a body with invalid bytes gets a response that the document describes', async () => {
   const operation = own_paths.find(({ operationId }) => operationId === 'createAgentRun') as Operation
-  const { call, token } = await newTarget(operation)
+  const { call, token } = await newTarget(app, operation)
   const text = Buffer.from('{"prompt":"x","tags":["a"],"metadata":{"a":[1,2]}}')
   const broken = fc
     .tuple(fc.nat(text.length - 1), fc.uint8Array({ maxLength: 4 }), fc.nat(3))

@@ -1,0 +1,111 @@
+import { connect } from 'node:net'
+import { pathsOf } from '../../src/contract/endpoint.ts'
+import { endpoints } from '../../src/contract/endpoints.ts'
+import { oauthOperations } from '../../src/contract/oauth/oauth-endpoints.ts'
+import { gitOperations } from '../../src/contract/pull-requests/git-operations.ts'
+import { addCaller } from '../api/access/add-caller.ts'
+import { addTenant } from '../api/access/second-organization.ts'
+import { type Random, seeded } from '../chaos/random.ts'
+import { jsonAttempt, jsonTargets } from './json-attempts.ts'
+import { operationAttempts } from './operation-attempts.ts'
+import { gitAttempt, methodAttempt, streamAttempt } from './other-attempts.ts'
+import { rawAttempt } from './raw-attempts.ts'
+import { type Attempt, sendBytes } from './send-bytes.ts'
+import type { WatchedService } from './watched-service.ts'
+
+const PARALLEL = 20
+/** Connections of clients that send a part of a request and wait, and streams that are open at once. */
+const SLOW = 100
+
+export type Campaign = {
+  /** Responses by status, over all rounds. */
+  statuses: Record<number, number>
+  /** What the service did not finish, and responses of 5xx, by the kind of request. */
+  unfinished: Record<string, number>
+  failures: Record<string, number>
+  /** Requests that a limit of their client refused: 429 to the only request of a connection. */
+  limited(): number
+  /** Sends so many requests, several at once, beside slow clients, and then opens and drops many streams. */
+  round(count: number): Promise<void>
+}
+
+/** `hook`: the path of the deliveries of a connected forge. Requests are the same for each `seed`. */
+export async function createCampaign(service: WatchedService, hook: string, seed: number): Promise<Campaign> {
+  const random = seeded(seed)
+  const next = await attempts(service, hook, { random, seed })
+  const statuses: Campaign['statuses'] = {}
+  const unfinished: Campaign['unfinished'] = {}
+  const failures: Campaign['failures'] = {}
+  const count = (counts: Record<string, number>, key: string) => {
+    counts[key] = (counts[key] ?? 0) + 1
+  }
+  let limited = 0
+  const send = async (attempt: Attempt) => {
+    const outcome = await sendBytes(service.base_url, attempt)
+    for (const status of outcome.statuses) {
+      count(statuses, `${status}`)
+      if (status >= 500) count(failures, `${status} ${attempt.name}`)
+    }
+    if (outcome.statuses.length === 1 && outcome.statuses[0] === 429) limited++
+    if (outcome.unfinished) count(unfinished, attempt.name)
+  }
+  return {
+    statuses,
+    unfinished,
+    failures,
+    limited: () => limited,
+    async round(total) {
+      const slow = Array.from({ length: SLOW }, (_, i) => slowClient(service.base_url, i))
+      let sent = 0
+      const sender = async () => {
+        while (sent++ < total) await send(next.one())
+      }
+      await Promise.all(Array.from({ length: PARALLEL }, sender))
+      await Promise.all(Array.from({ length: SLOW }, () => send(next.stream())))
+      // The service ends them: their bytes never come.
+      await Promise.all(slow)
+    },
+  }
+}
+
+const begun = ['G', 'GET / HTTP/1.1\r\nhost: localhost\r\n', 'POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\n\r\n{']
+
+/** Resolves when the service has closed the connection of a client whose request never ends. */
+function slowClient(base_url: string, i: number): Promise<void> {
+  const { hostname, port } = new URL(base_url)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const socket = connect({ host: hostname, port: Number(port) })
+  socket.on('error', () => {}).on('close', () => resolve())
+  socket.resume().write(begun[i % begun.length] ?? '')
+  return promise
+}
+
+type Drawn = { random: Random; seed: number }
+/** The mix of requests. */
+async function attempts(service: WatchedService, hook: string, { random, seed }: Drawn) {
+  const attacker = await addTenant(service, 'Attacker')
+  const strangers = [attacker.token, 'arun_p_unknown', '', await addCaller(service, [attacker.org_id], 'READER')]
+  const of_repository = [await addCaller(service, [1], 'READER'), await addCaller(service, [1], 'ADMIN'), ...strangers]
+  const at = `/v1/organizations/${attacker.org_id}`
+  const paths = [
+    ...[...Object.values(endpoints), ...Object.values(oauthOperations)].flatMap(pathsOf),
+    ...Object.values(gitOperations).map(({ path }) => path),
+    ...['/mcp', '/', '/oauth/authorize', '/assets/x', '/.well-known/oauth-protected-resource/mcp', '*'],
+  ].map(path => path.replace('{org_id}', `${attacker.org_id}`).replace(/\{\w+\}/g, `${attacker.run_id}`))
+  const streams = [`${at}/events`, `${at}/agent/run/${attacker.run_id}/events`, '/mcp']
+  const targets = jsonTargets(at, hook, attacker.token)
+  // A stream would never end by itself.
+  const raw = { paths: paths.filter(path => !path.endsWith('/events')), auth: `authorization: Bearer ${attacker.token}\r\n` }
+  const operation = await operationAttempts(service, seed, strangers)
+  const stream = () => streamAttempt(random, streams, strangers)
+  const one = () => {
+    const part = random.next()
+    if (part < 0.5) return operation.next(random)
+    if (part < 0.7) return rawAttempt(random, raw)
+    if (part < 0.82) return jsonAttempt(random, targets)
+    if (part < 0.92) return methodAttempt(random, paths, strangers)
+    if (part < 0.97) return gitAttempt(random, '/git/1/1.git', of_repository)
+    return stream()
+  }
+  return { one, stream }
+}
