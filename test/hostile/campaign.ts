@@ -25,7 +25,7 @@ export type Campaign = {
   failures: Record<string, number>
   /** Requests that a limit of their client refused: 429 to the only request of a connection. */
   limited(): number
-  /** Sends so many requests, several at once, beside slow clients, and then opens and drops many streams. */
+  /** Sends this number of requests, several at once, beside slow clients, and then opens and drops many streams. */
   round(count: number): Promise<void>
 }
 

@@ -28,41 +28,39 @@ const limits = [
 ]
 const unlimited = Object.fromEntries(limits.map(name => [`AGENTRUN_LIMIT_${name}`, 'off']))
 
-async function call(service: WatchedService, method: string, path: string, body?: unknown) {
-  const response = await fetch(`${service.base_url}/v1/organizations/1${path}`, {
-    method,
-    headers: { authorization: `Bearer ${service.token}`, 'content-type': 'application/json' },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
+async function call({ base_url }: WatchedService, token: string, path: string, body?: unknown, method = 'POST') {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
+  const response = await fetch(`${base_url}/v1/organizations/${path}`, init)
   const text = await response.text()
   if (response.status !== 200) throw new Error(`${method} ${path}: ${response.status} ${text}`)
   return JSON.parse(text)
 }
 
-/** The status of a run of organization 1 at its end, and its result or what failed. */
+type ActiveRun = { id: number; organization_id: number }
+/** Read from the database, because the limits of clients count each request. */
+async function activeRuns({ db }: WatchedService): Promise<ActiveRun[]> {
+  const text = `select id, organization_id from runs where status not in ('completed', 'failed', 'cancelled')`
+  return (await db.query<ActiveRun>({ text, values: [] })).rows
+}
+
+/** The status of a run of organization 1 at its end, and its result or what failed. Each has a token of its own. */
 async function neighbour(service: WatchedService, body: Record<string, unknown>): Promise<unknown[]> {
-  const { id } = await call(service, 'POST', '/agent/run', body)
-  const runNow = () => call(service, 'GET', `/agent/run/${id}`)
-  await expect.poll(async () => (await runNow()).terminal, patience).toBe(true)
-  const { status, result, error } = await runNow()
+  const token = await addCaller(service, [1], 'ADMIN')
+  const { id } = await call(service, token, '1/agent/run', body)
+  const isActive = async () => (await activeRuns(service)).some(run => run.id === id)
+  await expect.poll(isActive, patience).toBe(false)
+  const { status, result, error } = await call(service, token, `1/agent/run/${id}`, undefined, 'GET')
   return [status, error?.code ?? result]
 }
 
 /** Stops what the attackers have started, and waits until no run is active. */
-async function stopRuns({ db, base_url }: WatchedService): Promise<void> {
-  const active = async () => {
-    const text = `select id, organization_id from runs where status not in ('completed', 'failed', 'cancelled')`
-    return (await db.query<{ id: number; organization_id: number }>({ text, values: [] })).rows
+async function stopRuns(service: WatchedService): Promise<void> {
+  for (const { id, organization_id } of await activeRuns(service)) {
+    const token = await addCaller(service, [organization_id], 'ADMIN')
+    await call(service, token, `${organization_id}/agent/run/stop`, { agent_run_id: id })
   }
-  const tokens = new Map<number, string>()
-  for (const { id, organization_id } of await active()) {
-    const token = tokens.get(organization_id) ?? (await addCaller({ db }, [organization_id], 'ADMIN'))
-    tokens.set(organization_id, token)
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    const body = JSON.stringify({ agent_run_id: id })
-    await (await fetch(`${base_url}/v1/organizations/${organization_id}/agent/run/stop`, { method: 'POST', headers, body })).text()
-  }
-  await expect.poll(async () => (await active()).length, patience).toBe(0)
+  await expect.poll(async () => (await activeRuns(service)).length, patience).toBe(0)
 }
 
 const besides = ({ descriptors, connections }: Measurement) => descriptors - connections
@@ -93,7 +91,7 @@ describe('random and hostile requests end no process, leave nothing behind and s
     async (name, env, requests) => {
       await using service = await startWatchedService(script, { AGENTRUN_WORKER_CONCURRENCY: '2', ...env })
       const gitea = { url: 'http://127.0.0.1:9', token: 't', webhook_secret: 'x'.repeat(32) }
-      const { webhook_url } = await call(service, 'PUT', '/integrations/gitea', gitea)
+      const { webhook_url } = await call(service, service.token, '1/integrations/gitea', gitea, 'PUT')
       expect(await neighbour(service, { prompt: 'x' })).toEqual(['completed', 'Done.'])
       const campaign = await createCampaign(service, new URL(webhook_url).pathname, seed)
       const taken = [await service.measure()]
