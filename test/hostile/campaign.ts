@@ -14,8 +14,11 @@ import { type Attempt, sendBytes } from './send-bytes.ts'
 import type { WatchedService } from './watched-service.ts'
 
 const PARALLEL = 20
-/** Connections of clients that send a part of a request and wait, and streams that are open at once. */
-const SLOW = 100
+const PROBE_EACH = 25
+/** A probe that waits longer counts as missed: an orchestrator would have given up. */
+const PROBE_MS = 10_000
+/** Streams that are open at once. */
+const STREAMS = 100
 
 export type Campaign = {
   /** Responses by status, over all rounds. */
@@ -25,8 +28,12 @@ export type Campaign = {
   failures: Record<string, number>
   /** Requests that a limit of their client refused: 429 to the only request of a connection. */
   limited(): number
-  /** Sends this number of requests, several at once, beside slow clients, and then opens and drops many streams. */
-  round(count: number): Promise<void>
+  sent(): number
+  /** Requests to `/healthz`, one after each `PROBE_EACH` others, and how many of them got no 200. */
+  probes(): number
+  missed(): number
+  /** Sends this number of requests, several at once, beside this number of slow clients, and then opens and drops many streams. */
+  round(count: number, slow: number): Promise<void>
 }
 
 /** `hook`: the path of the deliveries of a connected forge. Requests are the same for each `seed`. */
@@ -40,7 +47,12 @@ export async function createCampaign(service: WatchedService, hook: string, seed
     counts[key] = (counts[key] ?? 0) + 1
   }
   let limited = 0
+  let [sent, probes, missed] = [0, 0, 0]
   const send = async (attempt: Attempt) => {
+    if (sent++ % PROBE_EACH === 0) {
+      probes++
+      if (!(await isHealthy(service.base_url))) missed++
+    }
     const outcome = await sendBytes(service.base_url, attempt)
     for (const status of outcome.statuses) {
       count(statuses, `${status}`)
@@ -54,21 +66,34 @@ export async function createCampaign(service: WatchedService, hook: string, seed
     unfinished,
     failures,
     limited: () => limited,
-    async round(total) {
-      const slow = Array.from({ length: SLOW }, (_, i) => slowClient(service.base_url, i))
-      let sent = 0
+    sent: () => sent,
+    probes: () => probes,
+    missed: () => missed,
+    async round(total, slow_clients) {
+      const slow = Array.from({ length: slow_clients }, (_, i) => slowClient(service.base_url, i))
+      let begun = 0
       const sender = async () => {
-        while (sent++ < total) await send(next.one())
+        while (begun++ < total) await send(next.one())
       }
       await Promise.all(Array.from({ length: PARALLEL }, sender))
-      await Promise.all(Array.from({ length: SLOW }, () => send(next.stream())))
+      await Promise.all(Array.from({ length: STREAMS }, () => send(next.stream())))
       // The service ends them: their bytes never come.
       await Promise.all(slow)
     },
   }
 }
 
-const begun = ['G', 'GET / HTTP/1.1\r\nhost: localhost\r\n', 'POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\n\r\n{']
+const incomplete = ['G', 'GET / HTTP/1.1\r\nhost: localhost\r\n', 'POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\n\r\n{']
+
+async function isHealthy(base_url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${base_url}/healthz`, { signal: AbortSignal.timeout(PROBE_MS) })
+    await response.arrayBuffer()
+    return response.status === 200
+  } catch {
+    return false
+  }
+}
 
 /** Resolves when the service has closed the connection of a client whose request never ends. */
 function slowClient(base_url: string, i: number): Promise<void> {
@@ -76,7 +101,7 @@ function slowClient(base_url: string, i: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const socket = connect({ host: hostname, port: Number(port) })
   socket.on('error', () => {}).on('close', () => resolve())
-  socket.resume().write(begun[i % begun.length] ?? '')
+  socket.resume().write(incomplete[i % incomplete.length] ?? '')
   return promise
 }
 

@@ -1,26 +1,21 @@
-import { loadavg } from 'node:os'
 import { describe, expect, test } from 'vitest'
-import { addCaller } from '../api/access/add-caller.ts'
-import type { FakeScript } from '../model/fake-server.ts'
-import { calls, shell } from '../runs/coding-app.ts'
 import { type Campaign, createCampaign } from './campaign.ts'
+import { call, neighbour, script, stopRuns, storedRuns } from './neighbours.ts'
+import { keepResult } from './result.ts'
 import { type Measurement, startWatchedService, type WatchedService } from './watched-service.ts'
 
-/** `TEST_MORE=50` sends 100,000 requests, `TEST_SEED=7` others. */
+/** `TEST_SOAK=1` sends 100,000 requests to one process, `TEST_SEED=7` others. */
+const soak = process.env.TEST_SOAK === '1'
 const seed = Number(process.env.TEST_SEED ?? 1)
-const more = Number(process.env.TEST_MORE ?? 1)
-const ROUNDS = 4
-const MIB = 1024 ** 2
+const REQUESTS = soak ? 100_000 : 1_200
+const ROUNDS = soak ? 4 : 2
+/** The service waits 30 s for the body of a slow client, so that only one round of the ordinary test has some. */
+const SLOW_CLIENTS = 100
 /** What the last half of the requests may leave in memory: 50,000 of them stay below it only when almost none leaves anything. */
-const MAX_GROWTH = 24 * MIB
+const MAX_GROWTH = 24 * 1024 ** 2
+/** The only 5xx that the document describes for a working service: there is no Slack app. */
+const isDescribed = (failure: string) => /^501 .*slack-connect/.test(failure)
 const patience = { timeout: 120_000, interval: 500 }
-
-const STEPS = 3
-/** Each run of the neighbour takes its steps in order. */
-const script: FakeScript = ({ body }) => {
-  const done = (body.messages as { role: string }[]).filter(({ role }) => role === 'tool').length
-  return done < STEPS ? calls(shell(`echo step ${done + 1}`)) : { text: 'Done.' }
-}
 
 const limits = [
   ...['STANDARD', 'AGENT_CREATION', 'SETUP_COMMANDS', 'LOG_ANALYSIS', 'TOOL_EXECUTION', 'RECORDING', 'TOKEN_TOTAL', 'SESSION'],
@@ -28,95 +23,60 @@ const limits = [
 ]
 const unlimited = Object.fromEntries(limits.map(name => [`AGENTRUN_LIMIT_${name}`, 'off']))
 
-async function call({ base_url }: WatchedService, token: string, path: string, body?: unknown, method = 'POST') {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
-  const response = await fetch(`${base_url}/v1/organizations/${path}`, init)
-  const text = await response.text()
-  if (response.status !== 200) throw new Error(`${method} ${path}: ${response.status} ${text}`)
-  return JSON.parse(text)
-}
+const withoutPool = ({ descriptors, connections }: Measurement) => descriptors - connections
 
-type ActiveRun = { id: number; organization_id: number }
-/** Read from the database, because the limits of clients count each request. */
-async function activeRuns({ db }: WatchedService): Promise<ActiveRun[]> {
-  const text = `select id, organization_id from runs where status not in ('completed', 'failed', 'cancelled')`
-  return (await db.query<ActiveRun>({ text, values: [] })).rows
-}
-
-/** The status of a run of organization 1 at its end, and its result or what failed. Each has a token of its own. */
-async function neighbour(service: WatchedService, body: Record<string, unknown>): Promise<unknown[]> {
-  const token = await addCaller(service, [1], 'ADMIN')
-  const { id } = await call(service, token, '1/agent/run', body)
-  const isActive = async () => (await activeRuns(service)).some(run => run.id === id)
-  await expect.poll(isActive, patience).toBe(false)
-  const { status, result, error } = await call(service, token, `1/agent/run/${id}`, undefined, 'GET')
-  return [status, error?.code ?? result]
-}
-
-/** Stops what the attackers have started, and waits until no run is active. */
-async function stopRuns(service: WatchedService): Promise<void> {
-  for (const { id, organization_id } of await activeRuns(service)) {
-    const token = await addCaller(service, [organization_id], 'ADMIN')
-    await call(service, token, `${organization_id}/agent/run/stop`, { agent_run_id: id })
-  }
-  await expect.poll(async () => (await activeRuns(service)).length, patience).toBe(0)
-}
-
-const besides = ({ descriptors, connections }: Measurement) => descriptors - connections
-
-function report(name: string, taken: Measurement[], { statuses, failures, unfinished }: Campaign): void {
-  const sent = Object.values(statuses).reduce((sum, number) => sum + number, 0)
-  console.info(name, `${sent} responses, load ${loadavg()[0]?.toFixed(1)}`, statuses)
-  for (const { rss, heap, external, descriptors, connections, longest_stall_ms } of taken) {
-    const [resident, used, outside] = [rss, heap, external].map(bytes => `${Math.round(bytes / MIB)} MiB`)
-    console.info(`resident ${resident}, heap ${used}, external ${outside}, descriptors ${descriptors}, of them`)
-    console.info(`${connections} connections of the database; longest stall ${longest_stall_ms.toFixed()} ms of processor time`)
-  }
-  console.info('5xx', failures, 'not finished', unfinished)
-}
-
+/** Descriptors are back to those of the start, without what the pool of the database holds. */
 async function measured(service: WatchedService, start: Measurement): Promise<Measurement> {
   await stopRuns(service)
-  await expect.poll(async () => besides(await service.measure()), patience).toBeLessThanOrEqual(besides(start))
+  await expect.poll(async () => withoutPool(await service.measure()), patience).toBeLessThanOrEqual(withoutPool(start))
   return service.measure()
 }
 
-describe('random and hostile requests end no process, leave nothing behind and stop no run of others', () => {
-  test.each([
-    ['without limits', unlimited, 2_000],
-    ['with the default limits', {}, 1_000],
-  ])(
+/** One part of the campaign, while runs of the neighbour proceed. */
+async function round(service: WatchedService, campaign: Campaign, requests: number, slow: number): Promise<void> {
+  const others = ['x', 'x', 'x'].map(prompt => neighbour(service, { prompt }))
+  // It sends a hostile body to the gateway, which refuses it.
+  const program = neighbour(service, { prompt: 'do: call values 100000 | say Done.', agent_type: 'program' })
+  const [ends, of_program] = await Promise.all([Promise.all(others), program, campaign.round(requests, slow)])
+  expect(of_program).toEqual(['failed', 'rejected'])
+  expect(ends).toEqual(Array(3).fill(['completed', 'Done.']))
+}
+
+const cases: [name: string, env: Record<string, string>, requests: number][] = [
+  ['without limits', unlimited, REQUESTS],
+  ['with the default limits', {}, 600],
+]
+
+describe(`random and hostile requests (TEST_SEED=${seed}) end no process, leave nothing behind and stop no run of others`, () => {
+  test.each(cases)(
     '%s',
     async (name, env, requests) => {
       await using service = await startWatchedService(script, { AGENTRUN_WORKER_CONCURRENCY: '2', ...env })
       const gitea = { url: 'http://127.0.0.1:9', token: 't', webhook_secret: 'x'.repeat(32) }
-      const { webhook_url } = await call(service, service.token, '1/integrations/gitea', gitea, 'PUT')
+      const connect = { token: service.token, method: 'PUT', path: '1/integrations/gitea', body: gitea }
+      const { webhook_url } = await call(service, connect)
       expect(await neighbour(service, { prompt: 'x' })).toEqual(['completed', 'Done.'])
       const campaign = await createCampaign(service, new URL(webhook_url).pathname, seed)
       const taken = [await service.measure()]
       const [start] = taken as [Measurement]
-      const ends: unknown[] = []
-      for (let round = 0; round < ROUNDS; round++) {
-        const others = ['x', 'x', 'x'].map(prompt => neighbour(service, { prompt }))
-        // It sends a hostile body to the gateway, which refuses it.
-        const program = neighbour(service, { prompt: 'do: call values 100000 | say Done.', agent_type: 'program' })
-        const [of_program, ...of_others] = await Promise.all([program, ...others, campaign.round((requests * more) / ROUNDS)])
-        expect(of_program).toEqual(['failed', 'rejected'])
-        ends.push(...of_others.slice(0, others.length))
+      for (let n = 0; n < ROUNDS; n++) {
+        const slow = env === unlimited && (soak || n === 0) ? SLOW_CLIENTS : 0
+        await round(service, campaign, requests / ROUNDS, slow)
         taken.push(await measured(service, start))
       }
-      report(name, taken, campaign)
-      expect(ends).toEqual(Array(3 * ROUNDS).fill(['completed', 'Done.']))
-      expect(Object.keys(campaign.failures).filter(key => !/^50[13] /.test(key))).toEqual([])
+      keepResult({ name, seed, soak: soak && requests === REQUESTS, taken, campaign })
+      expect(Object.keys(campaign.failures).filter(failure => !isDescribed(failure))).toEqual([])
       expect(campaign.unfinished).toEqual({})
+      expect([campaign.probes() > 0, campaign.missed()]).toEqual([true, 0])
       expect(campaign.limited() > 0).toBe(env !== unlimited)
+      expect(await storedRuns(service)).toEqual({ runs: 1 + 3 * ROUNDS, damaged: [] })
       expect(service.logged('error')).toEqual([])
       expect(service.exitCode()).toBe(null)
+      expect(new Set(taken.map(({ pid }) => pid)).size).toBe(1)
       const [middle, end] = [taken[ROUNDS / 2], taken[ROUNDS]] as [Measurement, Measurement]
       expect(end.heap + end.external - middle.heap - middle.external).toBeLessThan(MAX_GROWTH)
       expect((await service.stop()).code).toBe(0)
     },
-    600_000 * more,
+    soak ? 7_200_000 : 600_000,
   )
 })

@@ -35,7 +35,7 @@ function measurement() {
   last = spent()
   const { rss, heapUsed, external } = process.memoryUsage()
   const descriptors = readdirSync('/proc/self/fd').length
-  return { rss, heap: heapUsed, external, descriptors, longest_stall_ms: before_collection }
+  return { pid: process.pid, rss, heap: heapUsed, external, descriptors, longest_stall_ms: before_collection }
 }
 
 const server = createServer(socket => socket.on('error', () => {}).end(`${JSON.stringify(measurement())}\n`))

@@ -16,6 +16,7 @@ import { TOKEN } from '../start-app.ts'
 
 /** Bytes, numbers of open things, and ms of processor time between two turns of the event loop. */
 export type Measurement = {
+  pid: number
   rss: number
   heap: number
   external: number
