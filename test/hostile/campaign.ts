@@ -87,7 +87,8 @@ const incomplete = ['G', 'GET / HTTP/1.1\r\nhost: localhost\r\n', 'POST /mcp HTT
 
 async function isHealthy(base_url: string): Promise<boolean> {
   try {
-    const response = await fetch(`${base_url}/healthz`, { signal: AbortSignal.timeout(PROBE_MS) })
+    const signal = AbortSignal.timeout(PROBE_MS)
+    const response = await fetch(`${base_url}/healthz`, { signal, headers: { connection: 'close' } })
     await response.arrayBuffer()
     return response.status === 200
   } catch {

@@ -15,7 +15,8 @@ export const script: FakeScript = ({ body }) => {
 
 type Call = { token: string; method?: string; path: string; body?: unknown }
 export async function call({ base_url }: WatchedService, { token, method = 'POST', path, body }: Call) {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  // An idle connection of this client would be a descriptor that the service has not released.
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', connection: 'close' }
   const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
   const response = await fetch(`${base_url}/v1/organizations/${path}`, init)
   const text = await response.text()
