@@ -83,7 +83,10 @@ export async function createCampaign(service: WatchedService, hook: string, seed
   }
 }
 
-const incomplete = ['G', 'GET / HTTP/1.1\r\nhost: localhost\r\n', 'POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\n\r\n{']
+const HOST = 'host: localhost\r\n'
+/** The service would refuse a body at another path before it reads it. */
+const partial_body = `POST /session HTTP/1.1\r\n${HOST}content-type: application/json\r\ncontent-length: 99\r\n\r\n{`
+const incomplete = ['G', `GET / HTTP/1.1\r\n${HOST}`, partial_body]
 
 async function isHealthy(base_url: string): Promise<boolean> {
   try {
