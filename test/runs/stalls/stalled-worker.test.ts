@@ -1,44 +1,6 @@
 import { expect, test } from 'vitest'
-import type { FakeScript } from '../../model/fake-server.ts'
-import { calls, shell } from '../coding-app.ts'
-import { type Cluster, type ClusterNode, logsOf, startCluster } from '../recovery/cluster.ts'
-
-const settings = { NODE_OPTIONS: `--import=${new URL('./occupying-parse.ts', import.meta.url)}`, AGENTRUN_WORKER_CONCURRENCY: '3' }
-
-/** The first response to a prompt is a call of its command, or text that occupies the process that reads it; the second one ends the run. */
-const script: FakeScript = ({ body }) => {
-  const messages = body.messages as { role: string; content: unknown }[]
-  const prompt = JSON.stringify(messages.find(({ role }) => role === 'user')?.content)
-  if (messages.some(({ role }) => role === 'tool')) return { text: 'Done.' }
-  const [, how, seconds] = /^"(occupy|starve|hoard): (\d+)/.exec(prompt) ?? []
-  const command = /^"command: ([^"]*)/.exec(prompt)?.[1] ?? 'true'
-  return calls(shell(seconds === undefined ? command : `true # ${how} ${seconds} seconds`))
-}
-
-type State = { status: string; epoch: number; losses: number; stalls: number; stalled: boolean; owned: boolean }
-async function stateOf(cluster: Cluster, id: number): Promise<State | undefined> {
-  const [state] = await cluster.rows<State>(
-    `select status, epoch, losses, stalls, stalled_epoch is not distinct from epoch as stalled, owner is not null as owned
-      from runs where id = $1`,
-    [id],
-  )
-  return state
-}
-const untilStalled = (cluster: Cluster, id: number, stalls: number) =>
-  expect.poll(() => stateOf(cluster, id), { timeout: 60_000 }).toMatchObject({ stalls, stalled: true, owned: true })
-
-/** Stops the worker once it has logged the end of a stall. Returns the runs that it names each time. */
-async function occupiedBy(worker: ClusterNode): Promise<number[][]> {
-  const occupied = () =>
-    worker
-      .outputSoFar()
-      .split('\n')
-      .filter(line => line.includes('the event loop was occupied'))
-  await expect.poll(occupied, { timeout: 20_000 }).not.toEqual([])
-  worker.child.kill('SIGTERM')
-  await worker.ended
-  return occupied().map(line => JSON.parse(line).run_ids)
-}
+import { type Cluster, logsOf, startCluster } from '../recovery/cluster.ts'
+import { occupiedBy, script, settings, stateOf, untilStalled } from './occupied-worker.ts'
 
 /** Resolves when the sandbox of the run executes its command. */
 const untilInCommand = (cluster: Cluster, id: number) => cluster.until(id, run => run.waiting_on === 'tool')
@@ -93,22 +55,3 @@ test('a run that stalls its process is recovered once, alone, and then fails; it
     expect(await cluster.until(other.id, run => run.terminal)).toMatchObject({ status: 'completed', result: 'Done.' })
   expect(await stateOf(cluster, neighbour.id)).toMatchObject({ stalls: 0 })
 }, 180_000)
-
-test('a run in hand of a process that gets no processor time, on a busy machine, is not recorded, whatever other threads do', async () => {
-  await using cluster = await startCluster(script)
-  const worker = await cluster.start('work', undefined, settings)
-  const { id } = await cluster.createRun({ prompt: 'starve: 8' })
-  expect(await cluster.until(id, run => run.terminal)).toMatchObject({ status: 'completed', result: 'Done.' })
-  expect(await occupiedBy(worker)).toEqual([[]])
-}, 120_000)
-
-test('a run that takes much memory while the event loop is silent is recorded before the kernel kills the process', async () => {
-  await using cluster = await startCluster(script)
-  const worker = await cluster.start('work', undefined, settings)
-  const { id } = await cluster.createRun({ prompt: 'hoard: 9999' })
-  await untilStalled(cluster, id, 0)
-  worker.child.kill('SIGKILL')
-  await worker.ended
-  await cluster.until(id, run => run.status === 'queued')
-  expect(await stateOf(cluster, id)).toMatchObject({ stalls: 1 })
-}, 120_000)
