@@ -2,7 +2,19 @@ import { afterAll, describe, test, vi } from 'vitest'
 import { type EngineName, engineProblem, startEngine } from './containers/start-engine.ts'
 import type { EngineOfTests } from './start-sandbox.ts'
 
-const suites = ['commands', 'processes', 'files', 'hostile', 'isolation', 'lifecycle', 'limits', 'sockets', 'workspaces', 'resources']
+const suites = [
+  'commands',
+  'processes',
+  'files',
+  'freezes.long',
+  'hostile',
+  'isolation',
+  'lifecycle',
+  'limits',
+  'sockets',
+  'workspaces',
+  'resources',
+]
 
 /** Every guarantee of a sandbox, for containers of an engine that this file of tests has for itself. On a machine without one they are skipped. */
 export async function everyGuarantee(name: EngineName, title: string): Promise<void> {
