@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../runs/await-run.ts'
 import type { CodingApp } from '../runs/coding-app.ts'
-import { programFolder, programSettings, startProgramApp } from './program-app.ts'
+import { programEnv, programFolder, programSettings, startProgramApp } from './program-app.ts'
 
 const hello = () => ({ text: 'Hello.' })
 const outputOf = (logs: any[]) => logs.findLast(({ tool_name }) => tool_name === 'bash').tool_output.output
@@ -62,34 +62,41 @@ test('the home folder is not kept for a known agent whose sessions are not conti
   expect([outputOf(logs), run.result]).toEqual(['none\n', '[prompt 1, repeated as text]'])
 })
 
-test.each([
-  ['a named pipe as the file', 'mkdir -p ~/.config/agentrun; mkfifo ~/.config/agentrun/credentials'],
-  ['a file as the folder', 'touch ~/.config'],
-  ['a link to a file of the workspace', 'mkdir -p ~/.config/agentrun; ln -s /workspace/leak.txt ~/.config/agentrun/credentials'],
-  ['a link to the workspace', 'mkdir -p ~/.config; ln -s /workspace ~/.config/agentrun'],
-  ['no permissions', 'mkdir ~/.config; chmod 0 ~/.config; chmod 0 ~'],
-])('the next sandbox has its canary, and only there, after an agent has left %s', async (_, left) => {
-  await using app = await startProgramApp(hello, {}, programSettings({}))
-  const id = await firstTurn(app, `tool ls -A /workspace >~/before; rm -rf ~/.config; ${left}`)
-  const { run, logs } = await nextTurn(
-    app,
-    id,
-    `tool ls -A /workspace >~/after; diff ~/before ~/after && cat ~/.config/agentrun/credentials | say Two.`,
-  )
-  expect(run).toMatchObject({ status: 'completed', result: 'Two.', github_pull_requests: [] })
-  expect(outputOf(logs)).toBe('[default]\ntoken = [redacted:canary]\n')
-  expect(logs.filter(entry => entry.observation?.code === 'canary_seen')).toHaveLength(1)
-})
+describe('an agent that leaves what it may not', () => {
+  let app: CodingApp
+  beforeAll(async () => {
+    const folder = programFolder('node_modules/@agentclientprotocol/claude-agent-acp/dist', 'index.js')
+    const claude_code = { folder, apis: ['openai-chat'], ...programSettings({ SESSIONS: 'load' }) }
+    const { program } = JSON.parse(programEnv().AGENTRUN_AGENTS ?? '')
+    app = await startProgramApp(hello, { AGENTRUN_AGENTS: JSON.stringify({ program, claude_code }) })
+  })
+  afterAll(() => app[Symbol.asyncDispose]())
 
-test.each([
-  ['a named pipe', 'mkfifo ~/.claude/settings.json'],
-  ['a link to the workspace', 'rm -r ~/.claude; ln -s /workspace ~/.claude'],
-])('the settings that the service writes for an agent replace %s that it has left there', async (_, left) => {
-  const folder = programFolder('node_modules/@agentclientprotocol/claude-agent-acp/dist', 'index.js')
-  const claude_code = { folder, apis: ['openai-chat'], ...programSettings({ SESSIONS: 'load' }) }
-  await using app = await startProgramApp(hello, { AGENTRUN_AGENTS: JSON.stringify({ claude_code }) })
-  const id = await firstTurn(app, `tool ls -A /workspace >~/before; rm ~/.claude/settings.json; ${left}`, 'claude_code')
-  const look = 'ls -A /workspace >~/after; diff ~/before ~/after && grep -o bypassPermissions ~/.claude/settings.json'
-  const { run, logs } = await nextTurn(app, id, `tool ${look} | session`)
-  expect([outputOf(logs), run.result]).toEqual(['bypassPermissions\n', '[prompt 2, continued]'])
+  test.each([
+    ['a named pipe as the file', 'mkdir -p ~/.config/agentrun; mkfifo ~/.config/agentrun/credentials'],
+    ['a file as the folder', 'touch ~/.config'],
+    ['a link to a file of the workspace', 'mkdir -p ~/.config/agentrun; ln -s /workspace/leak.txt ~/.config/agentrun/credentials'],
+    ['a link to the workspace', 'mkdir -p ~/.config; ln -s /workspace ~/.config/agentrun'],
+    ['no permissions', 'mkdir ~/.config; chmod 0 ~/.config; chmod 0 ~'],
+  ])('the next sandbox has its canary, and only there, after an agent has left %s', async (_, left) => {
+    const id = await firstTurn(app, `tool ls -A /workspace >~/before; rm -rf ~/.config; ${left}`)
+    const { run, logs } = await nextTurn(
+      app,
+      id,
+      `tool ls -A /workspace >~/after; diff ~/before ~/after && cat ~/.config/agentrun/credentials | say Two.`,
+    )
+    expect(run).toMatchObject({ status: 'completed', result: 'Two.', github_pull_requests: [] })
+    expect(outputOf(logs)).toBe('[default]\ntoken = [redacted:canary]\n')
+    expect(logs.filter(entry => entry.observation?.code === 'canary_seen')).toHaveLength(1)
+  })
+
+  test.each([
+    ['a named pipe', 'mkfifo ~/.claude/settings.json'],
+    ['a link to the workspace', 'rm -r ~/.claude; ln -s /workspace ~/.claude'],
+  ])('the settings that the service writes for an agent replace %s that it has left there', async (_, left) => {
+    const id = await firstTurn(app, `tool ls -A /workspace >~/before; rm ~/.claude/settings.json; ${left}`, 'claude_code')
+    const look = 'ls -A /workspace >~/after; diff ~/before ~/after && grep -o bypassPermissions ~/.claude/settings.json'
+    const { run, logs } = await nextTurn(app, id, `tool ${look} | session`)
+    expect([outputOf(logs), run.result]).toEqual(['bypassPermissions\n', '[prompt 2, continued]'])
+  })
 })

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { refreshMirror } from '../../../src/git/mirrors/mirrors.ts'
 import { mirrorPath } from '../../../src/git/process/git-host.ts'
 import { readChanges } from '../../../src/git/read/changes.ts'
@@ -226,12 +226,21 @@ describe('a commit', () => {
       ['sub/a'],
     ],
   ]
-  test.each(states)('holds the work although %s', async (_, command, paths) => {
-    await using set = await ready()
-    expect(await set.workspace.bash(command)).toMatchObject({ exit_code: 0 })
-    const delivered = await deliver(set)
-    expect(delivered.paths.sort()).toEqual(paths)
-    expect(await set.workspace.commit()).toEqual({ head_sha: delivered.head_sha, committed: false })
+  describe('in a workspace of its own, beside others of the same repository', () => {
+    let shared: Ready
+    beforeAll(async () => {
+      shared = await ready()
+    })
+    afterAll(() => shared[Symbol.asyncDispose]())
+
+    test.each(states)('holds the work although %s', async (_, command, paths) => {
+      const set = { ...shared, workspace: await openWorkspace(shared.fixture, shared.repo, shared.base) }
+      expect(await set.workspace.clone()).toMatchObject({ exit_code: 0 })
+      expect(await set.workspace.bash(command)).toMatchObject({ exit_code: 0 })
+      const delivered = await deliver(set)
+      expect(delivered.paths.sort()).toEqual(paths)
+      expect(await set.workspace.commit()).toEqual({ head_sha: delivered.head_sha, committed: false })
+    })
   })
 
   test('leaves a repository within the workspace as it was', async () => {
