@@ -7,7 +7,3 @@ test('the changes of each action that the trace shows as ok survive the loss of 
     { entries: 11, delay_ms: 15 },
   ])
 }, 120_000)
-
-test('so do those of an agent of another vendor', async () => {
-  await playOnLostDisks('program', 12, [{ entries: 6, delay_ms: 0 }])
-}, 120_000)
