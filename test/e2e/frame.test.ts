@@ -207,18 +207,6 @@ test('an unknown address is reported inside the frame', async () => {
   }
 })
 
-test('a page that could not reach the service continues when the service is back', async () => {
-  await using someone = await visit({ accept: /ERR_|Failed to load/ })
-  const { page } = someone
-  const requests = /\/(v1|readyz)/
-  await page.route(requests, route => route.abort('connectionrefused'))
-  await page.getByRole('link', { name: 'Usage' }).click()
-  await page.getByRole('heading', { name: 'The service does not respond' }).waitFor()
-  await page.unroute(requests)
-  await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor()
-  await page.getByText('The service does not respond').first().waitFor({ state: 'detached' })
-})
-
 test('on a phone the navigation is a drawer, titles have the whole width, and fields do not zoom', async () => {
   await using someone = await visit({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
   const { page } = someone

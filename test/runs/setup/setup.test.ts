@@ -142,23 +142,13 @@ test('files that the agent created stay part of the change when the commands run
   expect(app.git('diff', '--name-only', 'main', run.branch)).toBe('README.md\nmine.txt\n')
 })
 
-test('all setup commands share one timeout, and a stop ends them immediately', async () => {
-  await setUpBy(['sleep 1', 'sleep 100'], { timeout_seconds: 10 })
-  const late = await createRun(app, { prompt: 'work' })
-  await awaitRun(app, late.id, run => run.phase === 'setup')
+test('a stop ends setup commands immediately', async () => {
   await setUpBy(['sleep 1000'])
-  const stopped = await createRun(app, { prompt: 'work' })
-  expect(await awaitRun(app, stopped.id, run => run.phase === 'setup')).toMatchObject({ status: 'starting', waiting_on: 'setup' })
-  await app.call('POST', at('/agent/run/stop'), { agent_run_id: stopped.id })
-  expect(await awaitEnd(app, stopped.id)).toMatchObject({ status: 'cancelled' })
-  expect(await awaitEnd(app, late.id)).toMatchObject({
-    status: 'failed',
-    error: {
-      code: 'setup_timeout',
-      message: expect.stringMatching(/^Setup command \d of \d was not done when the \d\d s of the setup were over/),
-    },
-  })
-}, 60_000)
+  const { id } = await createRun(app, { prompt: 'work' })
+  expect(await awaitRun(app, id, run => run.phase === 'setup')).toMatchObject({ status: 'starting', waiting_on: 'setup' })
+  await app.call('POST', at('/agent/run/stop'), { agent_run_id: id })
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'cancelled' })
+})
 
 test('an organization can deny network access to them', async () => {
   await app.call('PUT', at('/egress'), { agent: {}, setup: { mode: 'off' } })
