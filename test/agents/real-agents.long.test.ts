@@ -4,11 +4,17 @@ import { serveMcp } from '../mcp-servers/http-server.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../runs/await-run.ts'
 import { type CodingApp, PRICED } from '../runs/coding-app.ts'
 import { rows } from '../start-app.ts'
-import { CLAUDE_CODE, CODEX, OPENCODE, REAL_AGENTS, scriptOf, startAgentApp } from './real-agents.ts'
+import { CLAUDE_CODE, CODEX, expectPullRequest, GEMINI, OPENCODE, REAL_AGENTS, scriptOf, startAgentApp } from './real-agents.ts'
 
 const TIMEOUT_MS = 120_000
 const resume = (app: CodingApp, agent_run_id: number, more: object) =>
   app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id, ...more })
+
+test.each([GEMINI, OPENCODE])(
+  '$id works on a run in its sandbox up to a pull request: its calls are metered, its tools are in the trace, and the key of the model is not in its sandbox',
+  expectPullRequest,
+  TIMEOUT_MS,
+)
 
 test.each(REAL_AGENTS)(
   '$id: a follow-up continues with the whole conversation, in the session of the agent where it can, and checks that fail go back to the same one',

@@ -4,13 +4,16 @@ import { existsSync, mkdirSync, renameSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { expect } from 'vitest'
 import { KNOWN_AGENTS } from '../../src/core/agents/known-agents.ts'
 import { startFakeAnthropic } from '../model/fake-anthropic.ts'
 import { startFakeGoogle } from '../model/fake-google.ts'
 import { startFakeOpenAI } from '../model/fake-openai.ts'
 import type { FakeResponse, FakeScript, FakeServer, FakeToolCall, SeenRequest } from '../model/fake-server.ts'
+import { allLogs, awaitEnd, createRun } from '../runs/await-run.ts'
 import { type CodingApp, gitIn, makeRepository } from '../runs/coding-app.ts'
-import { startApp } from '../start-app.ts'
+import { rows, startApp } from '../start-app.ts'
+import { SEARCH } from './key-search.ts'
 
 const run = promisify(execFile)
 
@@ -190,4 +193,49 @@ export async function startAgentApp(
     git: (...args: string[]) => gitIn(repository, ...args),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   }
+}
+
+/** An agent works on a run in its sandbox up to a pull request: what each of them must do. */
+export async function expectPullRequest(agent: RealAgent): Promise<void> {
+  let searched = ''
+  const script = scriptOf(agent, [
+    () => ({ text: 'I look first.', tool_calls: [agent.shell(`cat count.js; ${SEARCH}`)] }),
+    request => {
+      searched = JSON.stringify(agent.wire.results(request))
+      return { tool_calls: [agent.write('two.js', 'export const two = 2\n')] }
+    },
+    () => ({ tool_calls: [agent.shell('exit 3')] }),
+    () => ({ text: 'I added two.js.' }),
+  ])
+  await using app = await startAgentApp(agent, script)
+  const created = await createRun(app, { prompt: 'Add two.js.', agent_type: agent.id })
+  const run = await awaitEnd(app, created.id)
+  const logs = await allLogs(app, created.id)
+  const shown = JSON.stringify([logs.slice(-3), app.model.requests.map(({ path }) => path)])
+  expect(run, shown).toMatchObject({ status: 'completed', result: 'I added two.js.', agent_type: agent.id })
+  expect(run.github_pull_requests).toMatchObject([{ state: 'open', files_changed: 1 }])
+  expect(app.git('show', `${run.github_pull_requests[0].head_branch_name}:two.js`)).toBe('export const two = 2\n')
+  expect(searched).toContain('export const one = 1\\nsearched\\n0')
+
+  const actions = (name: string) => logs.filter((entry: any) => entry.message_type === 'ACTION' && entry.tool_name === name)
+  const [look, failed, ...others] = actions(agent.names.shell)
+  expect(others).toEqual([])
+  const command = agent.output === 'none' ? 'title' : 'command'
+  expect(look).toMatchObject({ thought: 'I look first.', tool_input: { [command]: expect.stringContaining('cat count.js') } })
+  if (agent.output === 'whole') expect(look.tool_output.output.trim()).toBe('export const one = 1\nsearched\n0')
+  if (agent.output === 'late') expect(look.tool_output.output.trim()).toMatch(/searched\n0$/)
+  if (agent.output !== 'none') expect(failed.tool_output).toMatchObject({ exit_code: 3 })
+  expect(actions(agent.names.write)).toMatchObject([{ tool_output: { status: 'ok' } }])
+  // OpenCode installs the package of its plugins where it can; the others reach for nothing but the gateway.
+  const hosts = logs.filter(({ tool_name }: any) => tool_name === 'egress_blocked').map(({ tool_input }: any) => tool_input.host)
+  expect(hosts.filter((host: unknown) => host !== undefined)).toEqual(agent.id === 'opencode' ? ['registry.npmjs.org'] : [])
+
+  // Each call is a step, that for a title too; the fake model reports 100 and 20 tokens for each.
+  const sent = app.model.requests.length
+  expect(run.usage).toMatchObject({ input_tokens: 100 * sent, output_tokens: 20 * sent })
+  expect(app.model.requests.every(({ headers }) => JSON.stringify(headers).includes(MODEL_KEY))).toBe(true)
+  const journal = await rows<{ kind: string }>(app, 'select kind from journal where run_id = $1 order by n', [created.id])
+  const count = (kind: string) => journal.filter(row => row.kind === kind).length
+  expect([count('model_started'), count('model_answered')]).toEqual([sent, sent])
+  expect([count('tool_started'), count('tool_finished')]).toEqual([3, 4])
 }
