@@ -44,7 +44,6 @@ test.each([
   ['permission and exit', 'It ended with exit code 1'],
   ['print garbage', 'It prints text that is no message of the protocol, for example: "garbage"'],
   ['stop refusal', 'The agent stopped its turn: refusal'],
-  ['flood calls 1000 | flood plans 9001', 'It reported more than 10000 tool calls and plans in one turn.'],
   ['requests and read nothing', 'It sends requests and reads no responses.'],
   ['permission options 200000', 'A message has more than 50000 values.'],
 ])('the run fails with the reason: %s', async (steps, message) => {
@@ -237,15 +236,6 @@ test('an interrupting message cancels the prompt, and the agent gets the message
   const tools = (await allLogs(app, id)).filter(entry => entry.tool_name === 'bash')
   expect(tools).toMatchObject([{ tool_output: { status: 'interrupted' } }])
 })
-
-test('an agent that ignores the end of its prompt is ended, and a new process continues, whose calls have the same ids', async () => {
-  const { id } = await createRun(app, { prompt: 'do: tool true | ignore cancel', agent_type: 'program' })
-  await expect.poll(() => started(id), { timeout: 20_000 }).toBe(1)
-  expect(await resume(id, { prompt: 'do: tool echo new | say New process.', mode: 'interrupt' })).toMatchObject({ status: 200 })
-  expect(await awaitEnd(app, id)).toMatchObject(completed('New process.'))
-  const calls = (await allLogs(app, id)).filter(({ tool_name }) => tool_name === 'bash')
-  expect(calls.map(({ tool_input }) => tool_input.command)).toEqual(['true', 'echo new'])
-}, 60_000)
 
 test('a stop ends the agent in the middle of a command', async () => {
   const { id } = await createRun(app, { prompt: 'do: tool sleep 600', agent_type: 'program' })

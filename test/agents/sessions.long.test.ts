@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { expect, test } from 'vitest'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../runs/await-run.ts'
+import { rows } from '../start-app.ts'
 import { programSettings, startProgramApp } from './program-app.ts'
 
 test('an agent that never responds when it continues a session is ended, and another process gets the conversation as text', async () => {
@@ -37,3 +38,23 @@ test('an agent that does nothing for as long as a tool may take is ended, and on
   expect(run.error.message).toContain('It has neither reported nor requested anything for 6 s.')
   expect(await play('tool sleep 2.5 | tool sleep 2.5 | tool sleep 2.5 | say Done.')).toMatchObject({ status: 'completed', result: 'Done.' })
 }, 120_000)
+
+test('an agent that ignores the end of its prompt is ended, and a new process continues, whose calls have the same ids', async () => {
+  await using app = await startProgramApp(() => ({ text: 'Hello.' }))
+  const { id } = await createRun(app, { prompt: 'do: tool true | ignore cancel', agent_type: 'program' })
+  const started = () => rows(app, "select 1 from journal where run_id = $1 and kind = 'tool_started'", [id])
+  await expect.poll(started, { timeout: 20_000 }).toHaveLength(1)
+  const message = { agent_run_id: id, prompt: 'do: tool echo new | say New process.', mode: 'interrupt' }
+  expect(await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, message)).toMatchObject({ status: 200 })
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'New process.' })
+  const calls = (await allLogs(app, id)).filter(({ tool_name }: any) => tool_name === 'bash')
+  expect(calls.map(({ tool_input }: any) => tool_input.command)).toEqual(['true', 'echo new'])
+}, 60_000)
+
+test('an agent that reports more than ten thousand calls and plans in one turn fails the run with that reason', async () => {
+  await using app = await startProgramApp(() => ({ text: 'Hello.' }))
+  const { id } = await createRun(app, { prompt: 'do: say Before. | flood calls 1000 | flood plans 9001', agent_type: 'program' })
+  const run = await awaitEnd(app, id)
+  expect(run).toMatchObject({ status: 'failed', status_reason: 'agent_error' })
+  expect(run.error.message).toContain('It reported more than 10000 tool calls and plans in one turn.')
+}, 180_000)
