@@ -22,61 +22,131 @@ const COMMITS: [RegExp, string[]][] = [
   [/^action_run_/, ['run', 'commit_sha']],
 ]
 
+/** A signed delivery about a repository. `name` is our account there, without `@`. */
+type Delivery = {
+  event: string
+  action: string
+  repository: ForgeRepository
+  name: string
+  /** Returns a value of its payload. */
+  at(...path: string[]): unknown
+}
+
 /**
  * Reads a signed delivery of Gitea or Forgejo, with the same meaning as one of GitHub. `name` is our account there, without `@`. Reviews
  * come without their number, and label changes of some versions without the label: the forge is queried for both.
  */
 export function readGiteaEvent(event: string, payload: unknown, name: string): ReadEvent {
   const at = (...path: string[]) => valueAt(payload, path)
-  const action = text(at('action'))
   const repository = { owner: text(at('repository', 'owner', 'login')), name: text(at('repository', 'name')) }
   if (repository.owner === '' || repository.name === '') return { ignored: 'it is about no repository' }
-  const subject = at('pull_request') != null ? 'pull_request' : 'issue'
-  const isPull = subject === 'pull_request' || at('is_pull') === true || at('issue', 'pull_request') != null
-  const about = { repository, number: number(at(subject, 'number')), is_pull_request: isPull, title: short(at(subject, 'title')) }
-  const isBot = (...person: string[]) => number(at(...person, 'id')) === 0
-  const sender = { ...about, author: text(at('sender', 'login')) }
-  const by = (author: string, event_kind: Pick<ForgeRequest, 'by' | 'body' | 'comment_id' | 'url'>): ForgeRequest => ({
-    ...{ kind: 'request', ...about, ...event_kind, author, author_association: '' },
-  })
-  if (event === 'issue_comment' || REVIEW.test(event)) {
-    const review = at('review') != null
-    const event_kind = review ? 'review' : 'comment'
-    const body = review ? at('review', 'content') : at('comment', 'body')
-    if (action !== (review ? 'reviewed' : 'created')) return { ignored: `a ${event_kind} that is ${action}` }
-    if (text(body).includes(OUR_MARK)) return { ignored: 'it is a comment of ours' }
-    if (!mayMention(text(body), name)) return { ignored: `nobody mentions @${name}` }
-    if (review) return mentionUnlessBot(isBot('sender'), 'review', { ...sender, mentioned_in: text(body) })
-    const id = number(at('comment', 'id'))
-    const text_fields = { by: 'comment', body: long(body), comment_id: id, url: text(at('comment', 'html_url')) } as const
-    const request = by(text(at('comment', 'user', 'login')), text_fields)
-    const written_at = latest(at('comment', 'created_at'), at('comment', 'updated_at'))
-    return requestUnlessBot(isBot('comment', 'user'), request, `issue_comment:${id}`, { written_at, mentioned_in: text(body) })
+  const delivery: Delivery = { event, action: text(at('action')), repository, name, at }
+  if (event === 'issue_comment' || REVIEW.test(event)) return at('review') != null ? reviewEvent(delivery) : commentEvent(delivery)
+  if (event === 'issues' || event === 'pull_request') return subjectEvent(delivery)
+  return commitEvent(delivery)
+}
+
+/** Reads a submitted review. */
+function reviewEvent(delivery: Delivery): ReadEvent {
+  const { action, at } = delivery
+  if (action !== 'reviewed') return { ignored: `a review that is ${action}` }
+  const body = text(at('review', 'content'))
+  const ignored = ignoredText(delivery, body)
+  if (ignored !== null) return { ignored }
+  const author = text(at('sender', 'login'))
+  return mentionUnlessBot(isBot(at('sender', 'id')), 'review', { ...aboutOf(delivery), author, mentioned_in: body })
+}
+
+/** Reads a comment on an issue or a pull request. */
+function commentEvent(delivery: Delivery): ReadEvent {
+  const { action, at } = delivery
+  if (action !== 'created') return { ignored: `a comment that is ${action}` }
+  const body = text(at('comment', 'body'))
+  const ignored = ignoredText(delivery, body)
+  if (ignored !== null) return { ignored }
+  const id = number(at('comment', 'id'))
+  const request: ForgeRequest = {
+    kind: 'request',
+    by: 'comment',
+    ...aboutOf(delivery),
+    body: long(body),
+    author: text(at('comment', 'user', 'login')),
+    author_association: '',
+    comment_id: id,
+    url: text(at('comment', 'html_url')),
   }
-  if (event === 'issues' || event === 'pull_request') {
-    const text_fields = { by: 'opening', body: long(at(subject, 'body')), comment_id: null, url: text(at(subject, 'html_url')) } as const
-    if (action === 'opened' && mayMention(text(at(subject, 'body')), name)) {
-      const written_at = latest(at(subject, 'created_at'), at(subject, 'updated_at'))
-      const request = by(sender.author, text_fields)
-      const once = `${event}:${number(at(subject, 'id'))}`
-      return requestUnlessBot(isBot('sender'), request, once, { written_at, mentioned_in: text(at(subject, 'body')) })
-    }
-    const added = at('changes', 'added_labels')
-    const labels = Array.isArray(added) ? added : at(subject, 'labels')
-    const labeled = Array.isArray(labels) && labels.some(label => same(text(valueAt(label, ['name'])), name))
-    if (action === 'label_updated' && labeled) return mentionUnlessBot(isBot('sender'), 'label', sender)
-  }
+  const written_at = latest(at('comment', 'created_at'), at('comment', 'updated_at'))
+  return requestUnlessBot(isBot(at('comment', 'user', 'id')), request, `issue_comment:${id}`, { written_at, mentioned_in: body })
+}
+
+/** Reads a change of an issue or a pull request: a new one that mentions us, our label, or a change that the forge is queried for. */
+function subjectEvent(delivery: Delivery): ReadEvent {
+  const { event, action, at, repository, name } = delivery
+  const about = aboutOf(delivery)
+  if (action === 'opened' && mayMention(text(at(subjectOf(delivery), 'body')), name)) return openingEvent(delivery)
+  if (action === 'label_updated' && isLabeled(delivery))
+    return mentionUnlessBot(isBot(at('sender', 'id')), 'label', { ...about, author: text(at('sender', 'login')) })
   if (event === 'pull_request' && PULL_REQUEST_ACTIONS.includes(action))
     return { task: { kind: 'pull_request', repository, number: about.number }, once: null }
-  return commitEvent(event, at, repository, name)
+  return unknownEvent(event, action)
+}
+
+/** Reads a new issue or pull request whose description mentions us. */
+function openingEvent(delivery: Delivery): ReadEvent {
+  const { event, at } = delivery
+  const subject = subjectOf(delivery)
+  const body = text(at(subject, 'body'))
+  const request: ForgeRequest = {
+    kind: 'request',
+    by: 'opening',
+    ...aboutOf(delivery),
+    body: long(body),
+    author: text(at('sender', 'login')),
+    author_association: '',
+    comment_id: null,
+    url: text(at(subject, 'html_url')),
+  }
+  const written_at = latest(at(subject, 'created_at'), at(subject, 'updated_at'))
+  const once = `${event}:${number(at(subject, 'id'))}`
+  return requestUnlessBot(isBot(at('sender', 'id')), request, once, { written_at, mentioned_in: body })
 }
 
 /** Reads an event about a commit or a branch, which the forge is queried for. */
-function commitEvent(event: string, at: (...path: string[]) => unknown, repository: ForgeRepository, name: string): ReadEvent {
+function commitEvent({ event, action, at, repository, name }: Delivery): ReadEvent {
   // The status that this service sets for a run.
   if (event === 'status' && text(at('context')) === MARK_NAME && same(text(at('sender', 'login')), name))
     return { ignored: 'it is a mark of ours' }
   const path = COMMITS.find(([events]) => events.test(event))?.[1]
   const task = syncTaskFor(event, repository, { sha: path ? text(at(...path)) : '', ref: text(at('ref')) })
-  return task === null ? unknownEvent(event, text(at('action'))) : { task, once: null }
+  return task === null ? unknownEvent(event, action) : { task, once: null }
+}
+
+const subjectOf = ({ at }: Delivery) => (at('pull_request') != null ? 'pull_request' : 'issue')
+
+/** Returns the issue or pull request of a delivery, as a request names it. */
+function aboutOf(delivery: Delivery): Pick<ForgeRequest, 'repository' | 'number' | 'is_pull_request' | 'title'> {
+  const { at, repository } = delivery
+  const subject = subjectOf(delivery)
+  return {
+    repository,
+    number: number(at(subject, 'number')),
+    is_pull_request: subject === 'pull_request' || at('is_pull') === true || at('issue', 'pull_request') != null,
+    title: short(at(subject, 'title')),
+  }
+}
+
+/** Returns why the text of a comment or review is ignored; null: it may mention us. */
+function ignoredText({ name }: Delivery, body: string): string | null {
+  if (body.includes(OUR_MARK)) return 'it is a comment of ours'
+  return mayMention(body, name) ? null : `nobody mentions @${name}`
+}
+
+const isBot = (user_id: unknown) => number(user_id) === 0
+
+/** Returns whether our label was added; if the delivery does not contain the added labels, whether it is there. */
+function isLabeled(delivery: Delivery): boolean {
+  const { at, name } = delivery
+  const added = at('changes', 'added_labels')
+  const labels = Array.isArray(added) ? added : at(subjectOf(delivery), 'labels')
+  return Array.isArray(labels) && labels.some(label => same(text(valueAt(label, ['name'])), name))
 }
