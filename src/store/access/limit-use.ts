@@ -1,6 +1,6 @@
 import { type Db, only } from '../database.ts'
 
-type LimitUse = {
+export type LimitUse = {
   /** Runs that a worker executes. */
   active_runs: number
   secrets: number

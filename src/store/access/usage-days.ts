@@ -21,7 +21,7 @@ export const add_to_day = `on conflict (organization_id, day, run_id, model) do 
   ${added.map(name => `${name} = usage_days.${name} + excluded.${name}`).join(', ')},
   cost_known = usage_days.cost_known and excluded.cost_known`
 
-type MonthRow = {
+export type MonthRow = {
   /** The month's first day, `YYYY-MM-DD`. */
   month: string
   runs: number
