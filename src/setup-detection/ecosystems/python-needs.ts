@@ -1,4 +1,4 @@
-import { asText, asTexts, asValues, namesOf, type Project, valueAt } from '../tree.ts'
+import { asText, asTexts, namesOf, type Project, valueAt } from '../tree.ts'
 
 /** The dependencies of a Python project, and how pip installs them. */
 type PythonNeeds = {
@@ -27,68 +27,94 @@ const OF_PYTEST = /^(?:import|from) pytest\b|^(?:async )?def test_/m
 const COMPILED = /\bext_modules\b|\bcythonize\s*\(|\bcffi_modules\b|\bRustExtension\b/
 const BACKENDS = /^(?:maturin|mesonpy|scikit_build_core|skbuild)\b/
 
+/** The files in which a Python project declares its dependencies, and what was chosen of them. */
+type Declarations = {
+  project: Project
+  pyproject: ReturnType<Project['toml']>
+  cfg: Ini
+  setup: string
+  /** Extras and dependency groups for tests. */
+  extras: string[]
+  groups: string[]
+  requirements: string[]
+}
+
 /** Returns what a Python project declares: its requirements files, extras and groups for tests, and the packages that it names. */
 export function pythonNeeds(project: Project): PythonNeeds {
-  const pyproject = project.toml('pyproject.toml')
-  const cfg = readIni(project.text('setup.cfg') ?? '')
-  const setup = project.text('setup.py') ?? ''
-  const optional = asValues(valueAt(pyproject, 'project', 'optional-dependencies')) ?? {}
-  const groups_of = asValues(valueAt(pyproject, 'dependency-groups')) ?? {}
-  const poetry_groups = asValues(valueAt(pyproject, 'tool', 'poetry', 'group')) ?? {}
-  const in_setup = [...setup.matchAll(/['"](tests?|testing|dev|develop|development)['"]\s*:/g)].map(([, name]) => name ?? '')
-  const extras = only([
-    ...Object.keys(optional),
-    ...Object.keys(cfg['options.extras_require'] ?? {}),
-    ...(setup.includes('extras_require') ? in_setup : []),
-  ])
-  const groups = only([...Object.keys(groups_of), ...Object.keys(poetry_groups)])
-  const requirements = project
-    .matching(REQUIREMENTS)
-    .sort((a, b) => a.length - b.length)
-    .slice(0, 5)
-  const chosen = requirements.filter(path => path.endsWith('.txt') || !project.has(path.replace(/\.in$/, '.txt')))
-
-  const named = [
-    ...asTexts(valueAt(pyproject, 'project', 'dependencies')),
-    ...namesOf(valueAt(pyproject, 'tool', 'poetry', 'dependencies')).filter(name => name !== 'python'),
-    ...lines(cfg.options?.install_requires ?? ''),
-    ...(/install_requires\s*=\s*(?!\[\s*\]|\(\s*\)|None)/.test(setup) ? ['(in setup.py)'] : []),
-    ...chosen.filter(path => !/dev|test/.test(path)).flatMap(path => lines(project.text(path) ?? '')),
-  ]
-  const for_tests = [
-    ...extras.flatMap(name => [...asTexts(optional[name]), ...lines(cfg['options.extras_require']?.[name] ?? '')]),
-    ...groups.flatMap(name => [...asTexts(groups_of[name]), ...namesOf(valueAt(poetry_groups, name, 'dependencies'))]),
-    ...chosen.filter(path => /dev|test/.test(path)).flatMap(path => lines(project.text(path) ?? '')),
-    ...lines(/tests_require\s*=\s*\[([^\]]{0,2000})\]/.exec(setup)?.[1]?.replace(/[,'"]+/g, '\n') ?? ''),
-  ]
-  const all = [...named, ...for_tests]
-  const declared = all.some(line => /^pytest\b/i.test(line))
-  const tox = project.text('tox.ini') ?? ''
-  const pytest =
-    declared ||
-    valueAt(pyproject, 'tool', 'pytest') !== null ||
-    project.has('pytest.ini') ||
-    project.some(/(?:^|\/)conftest\.py$/) ||
-    'tool:pytest' in cfg ||
-    /\bpytest\b/.test(tox) ||
-    project.matching(TESTS).some(path => OF_PYTEST.test(project.text(path) ?? ''))
+  const declarations = declarationsOf(project)
+  const { pyproject, cfg, setup, extras, groups, requirements } = declarations
+  const dependencies = [...new Set([...runtimeDependencies(declarations), ...testDependencies(declarations)])]
+  const pytest_declared = dependencies.some(line => /^pytest\b/i.test(line))
   return {
     wanted:
       asText(valueAt(pyproject, 'project', 'requires-python')) ??
       asText(cfg.options?.python_requires) ??
       /python_requires\s*=\s*['"]([^'"]{1,60})/.exec(setup)?.[1] ??
       null,
-    dependencies: [...new Set([...named, ...for_tests])],
-    ...{ extras, groups, requirements: chosen, pytest, pytest_declared: declared },
+    dependencies,
+    extras,
+    groups,
+    requirements,
+    pytest: pytest_declared || usesPytest(declarations),
+    pytest_declared,
     compiled: COMPILED.test(setup) || BACKENDS.test(asText(valueAt(pyproject, 'build-system', 'build-backend')) ?? ''),
-    installs: installsOf(project, pyproject, extras, groups, chosen),
+    installs: installsOf(declarations),
     module: moduleOf(project, pyproject),
   }
 }
 
+function declarationsOf(project: Project): Declarations {
+  const pyproject = project.toml('pyproject.toml')
+  const cfg = readIni(project.text('setup.cfg') ?? '')
+  const setup = project.text('setup.py') ?? ''
+  const in_setup = [...setup.matchAll(/['"](tests?|testing|dev|develop|development)['"]\s*:/g)].map(([, name]) => name ?? '')
+  const extras = only([
+    ...namesOf(valueAt(pyproject, 'project', 'optional-dependencies')),
+    ...Object.keys(cfg['options.extras_require'] ?? {}),
+    ...(setup.includes('extras_require') ? in_setup : []),
+  ])
+  const groups = only([...namesOf(valueAt(pyproject, 'dependency-groups')), ...namesOf(valueAt(pyproject, 'tool', 'poetry', 'group'))])
+  const requirements = project
+    .matching(REQUIREMENTS)
+    .sort((a, b) => a.length - b.length)
+    .slice(0, 5)
+    .filter(path => path.endsWith('.txt') || !project.has(path.replace(/\.in$/, '.txt')))
+  return { project, pyproject, cfg, setup, extras, groups, requirements }
+}
+
+const runtimeDependencies = ({ project, pyproject, cfg, setup, requirements }: Declarations): string[] => [
+  ...asTexts(valueAt(pyproject, 'project', 'dependencies')),
+  ...namesOf(valueAt(pyproject, 'tool', 'poetry', 'dependencies')).filter(name => name !== 'python'),
+  ...lines(cfg.options?.install_requires ?? ''),
+  ...(/install_requires\s*=\s*(?!\[\s*\]|\(\s*\)|None)/.test(setup) ? ['(in setup.py)'] : []),
+  ...requirements.filter(path => !/dev|test/.test(path)).flatMap(path => lines(project.text(path) ?? '')),
+]
+
+const testDependencies = ({ project, pyproject, cfg, setup, extras, groups, requirements }: Declarations): string[] => [
+  ...extras.flatMap(name => [
+    ...asTexts(valueAt(pyproject, 'project', 'optional-dependencies', name)),
+    ...lines(cfg['options.extras_require']?.[name] ?? ''),
+  ]),
+  ...groups.flatMap(name => [
+    ...asTexts(valueAt(pyproject, 'dependency-groups', name)),
+    ...namesOf(valueAt(pyproject, 'tool', 'poetry', 'group', name, 'dependencies')),
+  ]),
+  ...requirements.filter(path => /dev|test/.test(path)).flatMap(path => lines(project.text(path) ?? '')),
+  ...lines(/tests_require\s*=\s*\[([^\]]{0,2000})\]/.exec(setup)?.[1]?.replace(/[,'"]+/g, '\n') ?? ''),
+]
+
+/** Returns whether pytest is configured, or a test is written for it. */
+const usesPytest = ({ project, pyproject, cfg }: Declarations): boolean =>
+  valueAt(pyproject, 'tool', 'pytest') !== null ||
+  project.has('pytest.ini') ||
+  project.some(/(?:^|\/)conftest\.py$/) ||
+  'tool:pytest' in cfg ||
+  /\bpytest\b/.test(project.text('tox.ini') ?? '') ||
+  project.matching(TESTS).some(path => OF_PYTEST.test(project.text(path) ?? ''))
+
 export const isDeclared = ({ dependencies }: PythonNeeds, name: string) => dependencies.some(line => line.toLowerCase().startsWith(name))
 
-function installsOf(project: Project, pyproject: ReturnType<Project['toml']>, extras: string[], groups: string[], requirements: string[]) {
+function installsOf({ project, pyproject, extras, groups, requirements }: Declarations): PythonNeeds['installs'] {
   const installs = requirements.map(path => ({ what: `-r ${path}`, from: path, why: 'its list of dependencies' }))
   const is_package =
     valueAt(pyproject, 'project', 'name') !== null ||
