@@ -4,7 +4,7 @@ import { budgetOf, callLimitReached, type LimitReached, limitReached, type Spent
 import { nearLimits, noticeKey, noticeText } from '../../core/runs/budget/near-limits.ts'
 import { outputLimit } from '../../core/runs/budget/output-limit.ts'
 import { leftIn, overdrawn, type Pot, type Reservation, reserve, shortOf } from '../../core/runs/budget/pot.ts'
-import type { Model, ModelMessage } from '../../model/port.ts'
+import type { Model, ModelMessage, ModelResponse } from '../../model/port.ts'
 import { sharedPots } from '../../store/access/shared-pots.ts'
 import type { Db } from '../../store/database.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
@@ -45,11 +45,7 @@ export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: 
   const { model, estimate } = watched
   const budget = budgetOf(run)
   const time = timesOf(run, heartbeat.worked_ms)
-  let steps = run.steps
-  let cost = Number(run.cost_usd)
-  let children_cost = 0
-  let in_flight = { calls: 0, usd: 0 }
-  const pot = (): Pot => ({ allowed: budget.max_cost_usd, spent: cost + children_cost, reserved: in_flight.usd })
+  const { spentBy, inFlight, pot, ...spending } = countSpending(run, time.now)
   const left_usd = () => leftIn(pot())
   const shared = watchSharedPots(deps.db, run)
   const noticeFor = (spent: Spent): PlannedCall['notice'] => {
@@ -58,12 +54,8 @@ export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: 
     ])
     return newNotice(limits, watched.noticed)
   }
-  const spentBy = (turn: TurnSpent, calls: number): Spent => ({
-    ...time.now(),
-    ...{ run_steps: steps + calls, run_cost_usd: cost + children_cost, turn_steps: turn.steps + calls, turn_tokens: turn.tokens },
-  })
   const planned = (turn: TurnSpent, callFor: (spent: Spent) => Wanted): ReturnType<Meter['plan']> => {
-    const spent = spentBy(turn, in_flight.calls)
+    const spent = spentBy(turn, inFlight())
     const reached = limitReached(spent, budget, deps.ceilings)
     if (reached !== null) return { kind: 'limit', limit: reached }
     const { messages, notice, max_output_tokens } = callFor(spent)
@@ -90,19 +82,12 @@ export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: 
       return cost_usd === '0' ? null : shared()
     },
     modelResponded(messages, response) {
-      steps++
-      cost += Number(response.usage.cost_usd ?? 0)
+      spending.responded(response)
       estimate.counted(messages, response)
     },
-    charged(charge) {
-      cost += Number(charge.cost_usd ?? 0)
-    },
-    childrenCost(usd) {
-      children_cost = usd
-    },
-    callsInFlight(calls, usd) {
-      in_flight = { calls, usd }
-    },
+    charged: spending.charged,
+    childrenCost: spending.childrenCost,
+    callsInFlight: spending.callsInFlight,
     left_usd,
     left_ms: time.left_ms,
     watch() {
@@ -111,6 +96,39 @@ export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: 
         timeLeft(spentBy({ steps: 0, tokens: 0 }, 0), budget, deps.ceilings) + SLACK_MS,
       )
       return () => clearTimeout(timer)
+    },
+  }
+}
+
+/** Counts the steps and the cost of a run: what it has spent, and what its calls in flight may spend. */
+function countSpending(run: RunRow, now: ReturnType<typeof timesOf>['now']) {
+  let steps = run.steps
+  let cost = Number(run.cost_usd)
+  let children_cost = 0
+  let in_flight = { calls: 0, usd: 0 }
+  return {
+    /** `calls`: those that count as steps although they have not ended. */
+    spentBy: (turn: TurnSpent, calls: number): Spent => ({
+      ...now(),
+      run_steps: steps + calls,
+      run_cost_usd: cost + children_cost,
+      turn_steps: turn.steps + calls,
+      turn_tokens: turn.tokens,
+    }),
+    pot: (): Pot => ({ allowed: budgetOf(run).max_cost_usd, spent: cost + children_cost, reserved: in_flight.usd }),
+    inFlight: () => in_flight.calls,
+    responded({ usage }: Pick<ModelResponse, 'usage'>) {
+      steps++
+      cost += Number(usage.cost_usd ?? 0)
+    },
+    charged(charge: Pick<Reservation, 'cost_usd'>) {
+      cost += Number(charge.cost_usd ?? 0)
+    },
+    childrenCost(usd: number) {
+      children_cost = usd
+    },
+    callsInFlight(calls: number, usd: number) {
+      in_flight = { calls, usd }
     },
   }
 }

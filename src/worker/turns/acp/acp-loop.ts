@@ -36,6 +36,21 @@ const CANCEL_TIMEOUT_MS = 10_000
 /** How a turn without a last message is remembered. */
 const NO_MESSAGE = '[The turn ended without a message.]'
 
+/** The state of a turn that has no process, and has sent and received nothing. */
+const BEFORE_FIRST_PROMPT = {
+  working: false,
+  session: null,
+  opened_here: false,
+  continued: false,
+  limit: null,
+  messages_waiting: false,
+  approval: null,
+  last_failure: null,
+  works_with_tools: false,
+  cancel() {},
+  active() {},
+} satisfies Partial<State>
+
 /**
  * Prepares the loop of a turn whose agent is a program of another vendor. It speaks the Agent Client Protocol and calls the model by the gateway;
  * trace, journal, limits and everything after its answer are those of the built-in agent.
@@ -54,13 +69,19 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
   const outside = openOutside(turn, begun)
   const server_names = new Set(outside.configured.servers.map(({ name }) => name))
   const recorder = new UpdateRecorder({
-    ...{ writer, live, journal, redactor: secrets.redactor },
+    writer,
+    live,
+    journal,
+    redactor: secrets.redactor,
     isServed: name => server_names.has(serverOfTool(name) ?? ''),
     onTool: () => startup.reached('first_action_ms'),
     onSignals: signals => onSignals(state, signals),
   })
   const served = createServedTools({
-    ...{ open: outside.openTools, journal, redactor: secrets.redactor, max_seconds: turn.deps.tool_seconds },
+    open: outside.openTools,
+    journal,
+    redactor: secrets.redactor,
+    max_seconds: turn.deps.tool_seconds,
     signal: turn.control.signal,
     admit: () => admitCall(state),
     onSignals(signals) {
@@ -69,21 +90,16 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
     },
   })
   const state: State = {
-    ...{ turn, instructions, meter, estimate, journal, recorder, served, served_calls: countServedCalls(records, run.turn) },
-    ...{
-      working: false,
-      session: null,
-      opened_here: false,
-      continued: false,
-      limit: null,
-      messages_waiting: false,
-      approval: null,
-      last_failure: null,
-      works_with_tools: false,
-    },
+    ...BEFORE_FIRST_PROMPT,
+    turn,
+    instructions,
+    meter,
+    estimate,
+    journal,
+    recorder,
+    served,
+    served_calls: countServedCalls(records, run.turn),
     approved: run.approved_sha === null ? null : digestOfCall(run.approved_sha),
-    cancel() {},
-    active() {},
     spending: { steps: conversation.turn_steps, tokens: conversation.turn_tokens },
   }
   connectGateway(state)
@@ -186,7 +202,8 @@ async function closeCalls({ turn, recorder }: State): Promise<void> {
 async function promptFor(state: State, next: Next): Promise<Prompt> {
   const { turn, recorder, instructions, session, approved, opened_here } = state
   const on_permission = createPermissions({
-    ...{ policy: turn.program.permissions, recorder },
+    policy: turn.program.permissions,
+    recorder,
     takeApproval: digest => takeApprovalOf(state, digest),
     waits: () => state.approval !== null,
     onWait: digest => interrupt(state, () => (state.approval = digest)),
