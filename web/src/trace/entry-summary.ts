@@ -140,14 +140,8 @@ function messageSummary({ message_type, observation, thought, tool_name }: LogEn
   switch (message_type) {
     case 'FINAL_ANSWER':
       return { kind: 'answer', label: 'Answer', line: observed, tone: 'ok', note: null }
-    case 'PLAN_EVALUATION': {
-      const plan = objectsAt(observation, 'plan')
-      const done = plan.filter(item => item.state === 'done').length
-      // Without a thought of the agent the service lists the items as the thought: they are shown below anyway.
-      const listed = plan.length > 0 && /^\[[ x>]\] /.test(thought ?? '')
-      const line = listed ? '' : (thought ?? '')
-      return { kind: 'plan', label: 'Plan', line, tone: 'neutral', note: plan.length ? `${done} of ${plan.length}` : null }
-    }
+    case 'PLAN_EVALUATION':
+      return planSummary(observation, thought ?? '')
     case 'USER_MESSAGE':
       return { kind: 'user', label: 'Message', line: textAt(observation, 'text') ?? observed, tone: 'accent', note: userNote(observation) }
     case 'USER_GITHUB_ISSUE_COMMENT':
@@ -182,18 +176,32 @@ function messageSummary({ message_type, observation, thought, tool_name }: LogEn
         tone: 'neutral',
         note: null,
       }
-    default: {
-      const verdict = textAt(observation, 'verdict')
-      return {
-        kind: 'evaluation',
-        label: messageLabels[message_type],
-        line: thought ?? observed,
-        tone: verdict === 'fail' ? 'bad' : 'neutral',
-        note: verdict,
-      }
-    }
+    default:
+      return evaluationSummary(message_type, textAt(observation, 'verdict'), thought ?? observed)
   }
 }
+
+function planSummary(observation: unknown, thought: string): EntrySummary {
+  const plan = objectsAt(observation, 'plan')
+  const done = plan.filter(item => item.state === 'done').length
+  // Without a thought of the agent the service lists the items as the thought: they are shown below anyway.
+  const listed = plan.length > 0 && /^\[[ x>]\] /.test(thought)
+  return {
+    kind: 'plan',
+    label: 'Plan',
+    line: listed ? '' : thought,
+    tone: 'neutral',
+    note: plan.length ? `${done} of ${plan.length}` : null,
+  }
+}
+
+const evaluationSummary = (message_type: MessageType, verdict: string | null, line: string): EntrySummary => ({
+  kind: 'evaluation',
+  label: messageLabels[message_type],
+  line,
+  tone: verdict === 'fail' ? 'bad' : 'neutral',
+  note: verdict,
+})
 
 function errorSummary(tool_name: string | null, observation: unknown, observed: string): EntrySummary {
   const retried = isObject(observation) && observation.retryable === true
