@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { Client, type OAuthClientProvider, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type App, rows, startApp } from '../../start-app.ts'
 import { addPerson } from '../members/people.ts'
@@ -47,56 +46,6 @@ const expireLast = () =>
   )
 const liveTokens = async () =>
   (await rows(app, `select name from tokens where name like '%(OAuth)' and revoked_at is null and expires_at > now()`)).length
-
-test('the official client finds the sign-in by itself, registers, and works with the token that it is given', async () => {
-  const saved = new Map<string, unknown>()
-  const keep = (name: string) => (value: unknown) => void saved.set(name, value)
-  const provider = {
-    redirectUrl: CALLBACK,
-    clientMetadata: { client_name: 'An editor', redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none' },
-    clientInformation: () => saved.get('client'),
-    saveClientInformation: keep('client'),
-    tokens: () => saved.get('tokens'),
-    saveTokens: keep('tokens'),
-    redirectToAuthorization: keep('address'),
-    saveCodeVerifier: keep('verifier'),
-    codeVerifier: () => saved.get('verifier'),
-    discoveryState: () => saved.get('discovery'),
-    saveDiscoveryState: keep('discovery'),
-  } as unknown as OAuthClientProvider
-  const transport = () => new StreamableHTTPClientTransport(new URL('/mcp', app.base_url), { authProvider: provider })
-  const connect = () => new Client({ name: 'test', version: '1' }).connect(first)
-  const first = transport()
-  await expect(connect()).rejects.toThrow(UnauthorizedError)
-
-  const address = new URL(String(saved.get('address')))
-  const query = Object.fromEntries(address.searchParams)
-  expect(address.origin + address.pathname).toBe(`${app.base_url}/oauth/authorize`)
-  expect(query).toMatchObject({ response_type: 'code', code_challenge_method: 'S256', resource: `${app.base_url}/mcp` })
-  const { client_id = '', redirect_uri = '', code_challenge = '', state, resource } = query
-  const shown = await app.call('GET', `/v1/oauth/client?${new URLSearchParams({ client_id, redirect_uri })}`)
-  expect(shown.body).toEqual({ name: 'An editor', redirect_uri: CALLBACK, host: null })
-  const wanted = query.scope?.split(' ')
-  expect(wanted).toEqual(['runs:read', 'runs:write', 'logs:read', 'repos:read', 'org:read'])
-  const allowed = await authorize({ client_id, redirect_uri, code_challenge, resource, scopes: wanted, ...(state && { state }) })
-  await first.finishAuth(new URL(allowed.body.redirect_to).searchParams)
-
-  const client = new Client({ name: 'test', version: '1' })
-  await client.connect(transport())
-  const { structuredContent } = await client.callTool({ name: 'list_agent_runs', arguments: {} })
-  expect(structuredContent).toMatchObject({ total: 0 })
-  await client.close()
-  const { items } = (await app.call('GET', `/v1/organizations/${app.org_id}/tokens`)).body
-  expect(items[0]).toMatchObject({
-    name: 'An editor (OAuth)',
-    kind: 'personal',
-    organization_id: app.org_id,
-    scopes: wanted,
-    prefix: 'arun_p_',
-  })
-  await app.call('DELETE', `/v1/organizations/${app.org_id}/tokens/${items[0].id}`)
-  await expect(new Client({ name: 'test', version: '1' }).connect(transport())).rejects.toThrow(UnauthorizedError)
-})
 
 test('200: a code is exchanged once, for a token with the allowed scopes that expires', async () => {
   const client_id = await clientOf()
@@ -284,17 +233,4 @@ test('a repeated field, another content type and a large form are refused', asyn
   expect((await send('%%%=%E0%A4%A')).status).toBe(400)
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
   expect((await fetch(`${app.base_url}/oauth/register`, { method: 'POST', headers: form, body: 'a=b' })).status).toBe(415)
-})
-
-test('the metadata name what a client needs, and the protected resource leads to them', async () => {
-  const at = async (path: string) => (await app.call('GET', path, undefined, { authorization: '' })).body
-  const { authorization_servers } = await at('/.well-known/oauth-protected-resource/mcp')
-  expect(authorization_servers).toEqual([app.base_url])
-  expect(await at('/.well-known/oauth-authorization-server')).toMatchObject({
-    issuer: app.base_url,
-    authorization_endpoint: `${app.base_url}/oauth/authorize`,
-    token_endpoint: `${app.base_url}/oauth/token`,
-    registration_endpoint: `${app.base_url}/oauth/register`,
-    code_challenge_methods_supported: ['S256'],
-  })
 })
