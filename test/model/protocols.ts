@@ -4,7 +4,7 @@ import { type Model, ModelError, type ModelMessage, type ModelRequest, type Mode
 import { anthropicEvents, startFakeAnthropic } from './fake-anthropic.ts'
 import { googleEvents, startFakeGoogle } from './fake-google.ts'
 import { chatEvents, responsesEvents, startFakeOpenAI } from './fake-openai.ts'
-import type { FakeResponse, FakeScript, FakeServer } from './fake-server.ts'
+import type { FakeResponse, FakeScript, FakeServer, SeenRequest } from './fake-server.ts'
 
 export const KEY = 'secret-key-0123456789'
 
@@ -62,6 +62,12 @@ const TOOLS = ['shell', 'read', 'write'].map(name => ({
 export function request(more: Partial<ModelRequest> = {}): ModelRequest {
   const timeouts = { first_byte_ms: 20_000, idle_ms: 20_000, total_ms: 20_000 }
   return { instructions: 'You write code.', messages: [prompt('go')], tools: TOOLS, max_output_tokens: 1_000, timeouts, ...more }
+}
+
+/** The limit of the response that a request has, in any wire format. */
+export function limitOf({ body }: Pick<SeenRequest, 'body'>): number {
+  const google = body.generationConfig as { maxOutputTokens?: number } | undefined
+  return Number(body.max_tokens ?? body.max_output_tokens ?? google?.maxOutputTokens)
 }
 
 export function prompt(content: string): ModelMessage {

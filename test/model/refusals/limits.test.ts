@@ -1,15 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { SeenRequest } from './fake-server.ts'
-import { ANTHROPIC, COMPATIBLE, failureOf, GOOGLE, OPENAI, PROTOCOLS, type Protocol, prompt, request } from './protocols.ts'
-import { forbidOutput } from './silence.ts'
+import { ANTHROPIC, COMPATIBLE, failureOf, GOOGLE, limitOf, OPENAI, PROTOCOLS, type Protocol, prompt, request } from '../protocols.ts'
+import { forbidOutput } from '../silence.ts'
 
 forbidOutput()
-
-/** The limit of the response that a request has, in any wire format. */
-function limitOf({ body }: Pick<SeenRequest, 'body'>): number {
-  const google = body.generationConfig as { maxOutputTokens?: number } | undefined
-  return Number(body.max_tokens ?? body.max_output_tokens ?? google?.maxOutputTokens)
-}
 
 function errorOf(protocol: Protocol, message: string, status = 400) {
   if (protocol === ANTHROPIC) return { status, body: { type: 'error', error: { type: 'invalid_request_error', message } } }
@@ -107,72 +100,6 @@ const WINDOWS: Omit<Wording, 'limit'>[] = [
       `input length and \`max_tokens\` exceed context limit: ${INPUT} + ${n} > ${WINDOW}, decrease input length or \`max_tokens\` and try again`,
   },
 ]
-
-/** How servers and gateways wrap the text of a refusal. */
-const BODIES: { name: string; status?: number; body(message: string): unknown }[] = [
-  { name: 'SGLang, and vLLM up to 0.9', body: message => ({ object: 'error', message, type: 'BadRequestError', param: null, code: 400 }) },
-  { name: 'vLLM from 0.10', body: message => ({ error: { message: `${message} None`, type: 'BadRequestError', param: null, code: 400 } }) },
-  { name: 'text-generation-inference', status: 422, body: message => ({ error: message, error_type: 'validation' }) },
-  { name: 'xAI', body: message => ({ code: 'Client specified an invalid argument', error: message }) },
-  { name: 'Cerebras', body: message => ({ message, type: 'invalid_request_error', param: 'messages', code: 'wrong_api_format', id: '' }) },
-  { name: 'FastAPI', body: message => ({ detail: message }) },
-  {
-    name: 'FastAPI, a field',
-    status: 422,
-    body: msg => ({ detail: [{ type: 'value_error', loc: ['body', 'max_tokens'], msg, input: 1 }] }),
-  },
-  { name: 'Mistral', body: msg => ({ object: 'error', message: { detail: [{ loc: ['body', 'max_tokens'], msg }] }, code: '3051' }) },
-  { name: "Gemini's chat completions", body: message => [{ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }] },
-  {
-    name: 'OpenRouter',
-    body: message => ({
-      error: {
-        ...{ message: 'Provider returned error', code: 400 },
-        metadata: { raw: JSON.stringify({ error: { message, type: 'invalid_request_error' } }), provider_name: 'Crucible', is_byok: false },
-      },
-      user_id: 'user_1',
-    }),
-  },
-  {
-    name: 'OpenRouter, text',
-    body: message => ({ error: { message: 'Provider returned error', code: 400, metadata: { raw: message, provider_name: 'DeepInfra' } } }),
-  },
-  {
-    name: 'a gateway that quotes the body of the provider',
-    body: message => ({
-      error: {
-        ...{ code: 400, status: 'INVALID_ARGUMENT' },
-        message: JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message }, request_id: 'req_vrtx_1' }),
-      },
-    }),
-  },
-  {
-    name: 'LiteLLM',
-    body: message => ({
-      error: { message: `litellm.BadRequestError: OpenAIException - ${message}`, type: null, param: null, code: '400' },
-    }),
-  },
-  { name: 'text', body: message => `${message}\n` },
-]
-
-describe.each(PROTOCOLS)('$name, a refusal in another form than its own', protocol => {
-  test.each(BODIES)('$name: its limit is learned', async ({ status = 400, body }) => {
-    const message = (n: number) => `max_tokens: ${n} > 8192, which is the maximum allowed number of output tokens for claude-x`
-    await using fake = await protocol.connect(seen =>
-      limitOf(seen) > 8_192 ? { status, body: body(message(limitOf(seen))) } : { text: 'ok' },
-    )
-    expect((await fake.model.call(requestWith())).text).toBe('ok')
-    expect(fake.server.requests.map(limitOf)).toEqual([48_000, 8_192])
-    expect(fake.model.max_output_tokens).toBe(8_192)
-  })
-
-  test.each(BODIES)('$name: its text and status become the error', async ({ name, body }) => {
-    await using fake = await protocol.connect(() => ({ status: 400, body: body('No model of this name.') }))
-    const failure = await failureOf(fake.model.call(requestWith()))
-    expect(failure, name).toMatchObject({ code: 'rejected', http_status: 400, message: expect.stringContaining('No model of this name.') })
-    expect(failure.message).not.toMatch(/[{}]|Provider returned error/)
-  })
-})
 
 describe('a refusal that names the limit of the response', () => {
   test.each(OUTPUT_LIMITS)('$name: learned, and the request is repeated once within it', async ({ protocol, limit, message }) => {
