@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { awaitEnd } from '../../runs/await-run.ts'
-import { makeRepository } from '../../runs/coding-app.ts'
 import { startApp } from '../../start-app.ts'
+import { awaitEnd } from '../await-run.ts'
+import { makeRepository } from '../coding-app.ts'
 
 test('a call of a tool that does not end in time is stopped, and the result reports it', async () => {
   await using app = await startApp({ AGENTRUN_TOOL_CALL_SECONDS: '10', AGENTRUN_INIT_REPO_URL: makeRepository() })
