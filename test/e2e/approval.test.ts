@@ -13,8 +13,7 @@ test('the page shows a change of CI that needs approval, and one click pushes it
   const { app, visit } = pushing
   const { id } = await createRun(app, { prompt: 'Make CI faster' })
   await awaitRun(app, id, run => run.waiting_on === 'tool_approval')
-  await using visitor = await visit()
-  await visitor.open(`/agent/trace/${id}`)
+  await using visitor = await visit({ path: `/agent/trace/${id}` })
   const question = visitor.page.getByTestId('approval')
   await question.getByText(workflow).waitFor()
   await visitor.page.getByText('Review and approve at the end of the log.').waitFor()
@@ -27,8 +26,7 @@ test('the page shows a call of an agent that needs approval, and one click lets 
   const { app, visit } = asking
   const { id } = await createRun(app, { prompt: 'do: permission touch a | say Done.', agent_type: 'program' })
   await awaitRun(app, id, run => run.waiting_on === 'tool_approval')
-  await using visitor = await visit()
-  await visitor.open(`/agent/trace/${id}`)
+  await using visitor = await visit({ path: `/agent/trace/${id}` })
   const question = visitor.page.getByTestId('approval')
   await question.getByText('execute: touch a').waitFor()
   await question.getByRole('button', { name: 'Approve', exact: true }).click()

@@ -16,9 +16,8 @@ const setOrganization = (agent: object) => app.call('PUT', `/v1/organizations/${
 
 test('where egress is off the entry explains what allowing does, and one click turns it on for that host only', async () => {
   const { id } = await createRun(app, { prompt: playbook(fetching), model: 'scripted/playbook' })
-  await using visitor = await visit()
+  await using visitor = await visit({ path: `/agent/trace/${id}` })
   const { page } = visitor
-  await visitor.open(`/agent/trace/${id}`)
   const entry = page.getByRole('article').filter({ hasText: 'Blocked request' }).first()
   await entry.getByText(`egress is off, so no rule allows localhost:${server.port}`).waitFor()
   await entry.getByText('this turns it on for this host').waitFor()
@@ -35,9 +34,8 @@ test('where egress is off the entry explains what allowing does, and one click t
 test('a host that was refused is allowed from its entry, and the running run can reach it', async () => {
   await setOrganization({ mode: 'allowlist' })
   const { id } = await createRun(app, { prompt: playbook(fetching), model: 'scripted/playbook' })
-  await using visitor = await visit()
+  await using visitor = await visit({ path: `/agent/trace/${id}` })
   const { page } = visitor
-  await visitor.open(`/agent/trace/${id}`)
   const entry = page.getByRole('article').filter({ hasText: 'Blocked request' }).first()
   await entry.getByText(`no rule allows localhost:${server.port}`).waitFor()
   await entry.getByText('let out').waitFor()
@@ -54,9 +52,8 @@ test('a member without permission sees the reason, and hosts that no rule can al
   const { id } = await createRun(app, { prompt: playbook(command), model: 'scripted/playbook' })
   await awaitEnd(app, id)
   const member = await addPerson(app, 'MEMBER')
-  await using visitor = await visit({ sign_in_link: await linkOf(member.user_id) })
+  await using visitor = await visit({ sign_in_link: await linkOf(member.user_id), path: `/agent/trace/${id}` })
   const { page } = visitor
-  await visitor.open(`/agent/trace/${id}`)
   const entries = page.getByRole('article').filter({ hasText: 'Blocked request' })
   await entries.filter({ hasText: 'a.example:80 ×2' }).waitFor()
   const button = entries.filter({ hasText: 'no rule allows' }).getByRole('button', { name: 'Allow this host' })

@@ -34,9 +34,8 @@ test('the list shows every end with its reason, and a completed run with one in 
 })
 
 test('the page of a run names and explains what it did not do, and offers to do it', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: `/agent/trace/${app.runs.get('pull_request_refused').id}` })
   const { page } = someone
-  await someone.open(`/agent/trace/${app.runs.get('pull_request_refused').id}`)
   const header = page.locator('header').filter({ has: page.getByTestId('status') })
   await header.getByText('· pull request refused').waitFor()
   await page.getByText('The branch is pushed, but the forge has no pull request of it. The next turn tries again.').first().waitFor()

@@ -52,9 +52,8 @@ test('GitHub is connected with a token: a refused one shows the reason, a valid 
 })
 
 test('an app is created on GitHub, and is connected when the person returns; Gitea needs an address', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/settings/integrations' })
   const { page } = someone
-  await someone.open('/settings/integrations')
   // A focus of the tab refetches nothing while the first request is in flight.
   await page.getByRole('heading', { name: 'Not connected yet' }).waitFor()
   const form = page.getByRole('form', { name: 'Create a GitHub App' })
@@ -117,9 +116,8 @@ test('an app is connected by an administrator alone, and by one who did not begi
 test('a user who is not an ADMIN sees what is connected, and why they may not change it', async () => {
   await rows(app, `update memberships set role = 'MEMBER'`)
   try {
-    await using someone = await visit()
+    await using someone = await visit({ path: '/settings/integrations' })
     const { page } = someone
-    await someone.open('/settings/integrations')
     const why = 'Your role, MEMBER, can view connections but not change them'
     await page.getByText(`${why}.`).waitFor()
     const item = page.getByRole('region', { name: 'Connections' }).getByRole('listitem', { name: github.url })

@@ -14,9 +14,8 @@ const { app, visit } = await inBrowser(
 test('an entry is forked from its card: the new run opens, links back, and has the files of that entry', async () => {
   const { id } = await createRun(app, { prompt: 'Make files' })
   await awaitEnd(app, id)
-  await using visitor = await visit()
+  await using visitor = await visit({ path: `/agent/trace/${id}` })
   const { page } = visitor
-  await visitor.open(`/agent/trace/${id}`)
   const entry = page.getByRole('article').filter({ hasText: 'echo one' })
   await entry.getByRole('button', { name: /shell/ }).click()
   await entry.getByRole('button', { name: 'Fork from here' }).click()

@@ -17,9 +17,8 @@ test('commands that were detected for a repository with other commands replace t
   await awaitEnd(app, agent_run_id)
   expect(await commands()).toEqual(['true'])
 
-  await using someone = await visit()
+  await using someone = await visit({ path: `/agent/trace/${agent_run_id}?view=answer` })
   const { page } = someone
-  await someone.open(`/agent/trace/${agent_run_id}?view=answer`)
   await page.getByRole('list', { name: 'Setup commands' }).getByText('make', { exact: true }).waitFor()
   await page.getByText('Proved by `make test`.').first().waitFor()
   // The trace has the answer as it is, in lines.

@@ -68,9 +68,8 @@ test('the command menu finds runs by number and title, pages, repositories and a
 })
 
 test('the command menu offers the actions of the run that is open, and of no other page', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: `/agent/trace/${run.id}` })
   const { page } = someone
-  await someone.open(`/agent/trace/${run.id}`)
   await page.getByRole('heading', { level: 1, name: 'Sort the invoices' }).waitFor()
   await page.keyboard.press('Control+k')
   await page.getByRole('group', { name: 'This run' }).getByRole('option', { name: 'Archive' }).waitFor()
@@ -132,9 +131,8 @@ test('what is typed while the command menu is loading counts, with Enter', async
 })
 
 test('the way back to a list of runs keeps its filters and its scroll position', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/?tag=kept' })
   const { page } = someone
-  await someone.open('/?tag=kept')
   const last = page.getByRole('link', { name: 'Sort the invoices' })
   const scrolled = () => page.evaluate('document.querySelector("#main > div").scrollTop') as Promise<number>
   // The click itself scrolls to the link.

@@ -9,9 +9,8 @@ test('after a confirmation the page shows why a run failed, with a link to the e
   const fails = `{run: "node -e 'require(\\"<b>left-pad</b>\\")'", expect_exit: 1}`
   const { id } = await createRun(app, { prompt: playbook('Break', `run: ${fails}`, 'answer: Broken.') })
   expect((await awaitEnd(app, id)).status).toBe('completed')
-  await using someone = await visit()
+  await using someone = await visit({ path: `/agent/trace/${id}` })
   const { page } = someone
-  await someone.open(`/agent/trace/${id}`)
   await page.getByRole('button', { name: 'Analyze logs' }).click()
   const dialog = page.getByRole('dialog', { name: `Analysis of run ${id}` })
   await dialog.getByText('It creates a new run').waitFor()
@@ -61,9 +60,8 @@ test('after a confirmation the page shows why a run failed, with a link to the e
 test('the logs of one sandbox, and of all runs of a repository, are analyzed from the pages of sandboxes', async () => {
   const { id } = await createRun(app, { prompt: playbook('Break again', 'run: { run: "exit 3", expect_exit: 3 }', 'answer: Broken.') })
   await awaitEnd(app, id)
-  await using someone = await visit()
+  await using someone = await visit({ path: '/sandboxes?kind=check' })
   const { page } = someone
-  await someone.open('/sandboxes?kind=check')
   await page.getByRole('heading', { name: 'No sandbox matches' }).waitFor()
   await page.getByRole('combobox', { name: 'Kind' }).selectOption('agent')
   const latest = page.locator('[data-sandbox-id]').first()

@@ -33,9 +33,8 @@ test('a trace of 10,000 entries opens at its end and loads only visible pages', 
 })
 
 test('scrolling through all of it keeps the document small and the entries right', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: `/agent/trace/${run_id}` })
   const { page } = someone
-  await someone.open(`/agent/trace/${run_id}`)
   await page.locator(`#e${entries}`).waitFor()
   for (const part of [0.8, 0.55, 0.3, 0.05, 0]) {
     await page.evaluate(`{ const feed = document.querySelector('[role=feed]'); feed.scrollTop = feed.scrollHeight * ${part} }`)
@@ -73,9 +72,8 @@ test('a deep link opens at its entry, at any position', async () => {
 })
 
 test('keys walk through entries and errors, and do nothing while something is typed', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: `/agent/trace/${run_id}#e4999` })
   const { page } = someone
-  await someone.open(`/agent/trace/${run_id}#e4999`)
   await page.locator('#e4999:focus').waitFor()
   await page.keyboard.press('j')
   await page.locator('#e5000:focus').waitFor()
@@ -103,9 +101,8 @@ test('keys walk through entries and errors, and do nothing while something is ty
 })
 
 test('filters are applied by the service, and a match leads to its position in the whole trace', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: `/agent/trace/${run_id}?type=ERROR` })
   const { page } = someone
-  await someone.open(`/agent/trace/${run_id}?type=ERROR`)
   await page.getByText('4 found').waitFor()
   await page.getByText('Odd thing 2500').waitFor()
   await page.getByRole('button', { name: 'All', exact: true }).click()
@@ -118,9 +115,8 @@ test('filters are applied by the service, and a match leads to its position in t
 })
 
 test('the whole trace can be downloaded, one JSON object a line', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: `/agent/trace/${run_id}` })
   const { page } = someone
-  await someone.open(`/agent/trace/${run_id}`)
   const download = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Download as JSON lines' }).click()
   const file = await download

@@ -10,9 +10,8 @@ const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QD
 const { app, visit } = await inBrowser(startApp())
 
 test('the sample playbook: a live trace, the change, the pull request, completed', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/new' })
   const { page } = someone
-  await someone.open('/new')
   await page.getByText('No language model is configured').waitFor()
   await page.getByRole('button', { name: 'Use the sample playbook' }).click()
   expect(await page.getByRole('textbox', { name: 'Describe the task' }).inputValue()).toBe(SAMPLE_PROMPT)
@@ -32,9 +31,8 @@ test('the sample playbook: a live trace, the change, the pull request, completed
 })
 
 test('everything that can be set is sent', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/new' })
   const { page } = someone
-  await someone.open('/new')
   await page.getByRole('textbox', { name: 'Describe the task' }).fill(playbook('Look', 'answer: Seen.'))
   await page.getByLabel('Base branch').fill('main')
   await page.getByLabel('Model').selectOption('scripted/playbook')
@@ -70,9 +68,8 @@ test('everything that can be set is sent', async () => {
 })
 
 test('images are chosen, pasted and dropped into the prompt, removed, and sent', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/new' })
   const { page } = someone
-  await someone.open('/new')
   const prompt = page.getByRole('textbox', { name: 'Describe the task' })
   await prompt.fill(playbook('See', 'answer: Seen.'))
   await page.locator('input[type=file]').setInputFiles([
@@ -102,9 +99,8 @@ test('images are chosen, pasted and dropped into the prompt, removed, and sent',
 })
 
 test('what the service refuses is shown at its field, and nothing typed is lost', async () => {
-  await using someone = await visit({ accept: /400 \(Bad Request\)/ })
+  await using someone = await visit({ accept: /400 \(Bad Request\)/, path: '/new' })
   const { page } = someone
-  await someone.open('/new')
   await page.getByRole('textbox', { name: 'Describe the task' }).fill('```playbook\n- dance: now\n```')
   await page.getByLabel('Base branch').fill('no-such-branch')
   await page.getByText('Advanced').click()
@@ -147,9 +143,8 @@ test('a dry run shows in the form what the run would do, and focuses the first f
 })
 
 test('an empty prompt cannot be sent, and the button explains why', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/new' })
   const { page } = someone
-  await someone.open('/new')
   const start = page.getByRole('button', { name: 'Start run' })
   expect(await start.getAttribute('aria-description')).toBe('Describe the task first')
   await start.focus()
@@ -162,9 +157,8 @@ test('a reader sees everything, can change nothing, and sees the reason', async 
   await awaitRun(app, asking.id, ({ status }) => status === 'waiting')
   await rows(app, `update memberships set role = 'READER'`)
   try {
-    await using someone = await visit()
+    await using someone = await visit({ path: '/new' })
     const { page } = someone
-    await someone.open('/new')
     await page.getByRole('heading', { name: 'You do not have access' }).waitFor()
     expect(await page.getByRole('textbox').count()).toBe(0)
     await page.locator('button[aria-description*=READER]', { hasText: 'New run' }).waitFor()

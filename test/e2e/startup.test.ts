@@ -11,9 +11,8 @@ test('a run shows its startup times and the environment that it used, which a bu
   const start = () => createRun(app, { prompt: playbook('Look', 'run: cat created', 'answer: Done.'), model: 'scripted/playbook' })
   await awaitEnd(app, (await start()).id)
   const { id } = await start()
-  await using someone = await visit()
+  await using someone = await visit({ path: `/agent/trace/${id}?view=config` })
   const { page } = someone
-  await someone.open(`/agent/trace/${id}?view=config`)
   await untilStatus(page, 'completed')
   const section = page.getByRole('region', { name: 'Start' })
   for (const part of ['Queue', 'Mirror', 'Setup', 'Sandbox', 'Clone', 'First action'])

@@ -31,9 +31,8 @@ test('a dialog and an added row begin in their first field, so that one types at
 })
 
 test('a dialog with changed values asks before Escape, its cross or a click beside it closes it; one without closes at once', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/settings/secrets' })
   const { page } = someone
-  await someone.open('/settings/secrets')
   const dialog = page.getByRole('dialog', { name: 'Add secret' })
   const name = dialog.getByLabel('Name')
   const leave = [
@@ -59,9 +58,8 @@ test('a dialog with changed values asks before Escape, its cross or a click besi
 })
 
 test('a refused save shows its first invalid field, and what was typed is still not discarded without a question', async () => {
-  await using someone = await visit({ accept: /status of 400/ })
+  await using someone = await visit({ accept: /status of 400/, path: '/settings/secrets' })
   const { page } = someone
-  await someone.open('/settings/secrets')
   const dialog = page.getByRole('dialog', { name: 'Add secret' })
   await page.getByRole('button', { name: 'Add secret' }).first().click()
   await dialog.getByLabel('Name').fill('bad name')

@@ -16,9 +16,8 @@ const path = (rest: string) => `/v1/organizations/${app.org_id}${rest}`
 const list = async (rest: string) => (await app.call('GET', path(rest))).body.items
 
 test('a program is added to a repository and used by a run, whose trace shows its server, tool, arguments and result', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: `/repositories/${app.repo_id}/mcp-servers` })
   const { page } = someone
-  await someone.open(`/repositories/${app.repo_id}/mcp-servers`)
   await page.getByRole('heading', { name: 'No MCP servers yet' }).waitFor()
   await page.getByRole('button', { name: 'Add server' }).click()
   const form = page.getByRole('form', { name: 'MCP server' })
@@ -46,9 +45,8 @@ test('a program is added to a repository and used by a run, whose trace shows it
 })
 
 test('an address gets a credential that is never shown, and keeps it when it is edited; a mistake is shown at its field', async () => {
-  await using someone = await visit({ accept: /status of 400/ })
+  await using someone = await visit({ accept: /status of 400/, path: '/settings/mcp-servers' })
   const { page } = someone
-  await someone.open('/settings/mcp-servers')
   await page.getByRole('button', { name: 'Add server' }).click()
   const form = page.getByRole('form', { name: 'MCP server' })
   await form.getByLabel('Name', { exact: true }).fill('tickets')
@@ -73,9 +71,8 @@ test('an address gets a credential that is never shown, and keeps it when it is 
 test('the images of a result are shown in the trace, and one is enlarged by a click', async () => {
   await app.servers.set('odd', hostile('image'))
   const { run } = await playRun(app, { model: PRICED.model })
-  await using someone = await visit()
+  await using someone = await visit({ path: `/agent/trace/${run.id}?view=log` })
   const { page } = someone
-  await someone.open(`/agent/trace/${run.id}?view=log`)
   const card = page.getByRole('feed').locator('[data-type=ACTION]').filter({ hasText: 'odd › act' })
   await card.getByRole('button').first().click()
   await card.getByRole('img', { name: 'Image 1 of 1' }).click()

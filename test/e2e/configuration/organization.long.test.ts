@@ -10,9 +10,8 @@ const { app, visit } = await inBrowser(startApp({ AGENTRUN_WORKER_CONCURRENCY: '
 const get = async (rest: string) => (await app.call('GET', `/v1/organizations/${app.org_id}${rest}`)).body
 
 test('a webhook is tested and added, a refused message is seen and sent again, and the webhook is deleted', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/settings/webhooks' })
   const { page } = someone
-  await someone.open('/settings/webhooks')
   const form = page.getByRole('form', { name: 'Webhook' })
   await form.getByLabel('Address').fill(receiver.url)
   await page.getByRole('button', { name: 'Send test message' }).click()
@@ -78,9 +77,8 @@ test('a webhook is tested and added, a refused message is seen and sent again, a
 })
 
 test('the network of all runs is changed, and a repository shows what it has from the organization', async () => {
-  await using someone = await visit({ accept: /status of 400/ })
+  await using someone = await visit({ accept: /status of 400/, path: '/settings/network' })
   const { page } = someone
-  await someone.open('/settings/network')
   const access = page.getByRole('form', { name: 'Network access' })
   await access.getByLabel('Commands of agents').selectOption('Allowed hosts only')
   await access.getByLabel('npm').check()
@@ -106,9 +104,8 @@ test('the network of all runs is changed, and a repository shows what it has fro
 })
 
 test('a skill is added from a SKILL.md, a mistake is shown at the field, and it is changed and deleted', async () => {
-  await using someone = await visit({ accept: /status of 400/ })
+  await using someone = await visit({ accept: /status of 400/, path: '/settings/skills' })
   const { page } = someone
-  await someone.open('/settings/skills')
   await page.getByRole('button', { name: 'Add skill' }).click()
   const form = page.getByRole('form', { name: 'Skill' })
   const save = form.getByRole('button', { name: 'Save skill' })

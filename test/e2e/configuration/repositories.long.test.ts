@@ -27,9 +27,8 @@ async function openTab({ page }: Visit, name: string) {
 test('a repository is added by its path or from a connected forge, a refused address shows the reason, and one is deleted', async () => {
   await app.call('PUT', at('/integrations/github'), { url: github.url, token: github.token })
   const path = makeRepository()
-  await using someone = await visit({ accept: /status of 400/ })
+  await using someone = await visit({ accept: /status of 400/, path: '/repositories' })
   const { page } = someone
-  await someone.open('/repositories')
   await page.getByRole('button', { name: 'Add repository' }).click()
   const dialog = page.getByRole('dialog', { name: 'Add repository' })
   await dialog.getByLabel('Address or path').fill('ftp://example.org/a.git')
@@ -64,9 +63,8 @@ test('a repository is added by its path or from a connected forge, a refused add
 
 test('setup commands are saved, tried with their output, and replaced by detected ones', async () => {
   const repo_id = await addRepository()
-  await using someone = await visit()
+  await using someone = await visit({ path: `/repositories/${repo_id}` })
   const { page } = someone
-  await someone.open(`/repositories/${repo_id}`)
   await openTab(someone, 'Setup')
   const form = page.getByRole('form', { name: 'Setup commands' })
   const attempt = page.getByRole('button', { name: 'Try commands' })
@@ -109,9 +107,8 @@ test('setup commands are saved, tried with their output, and replaced by detecte
 test('the rules for agents are shown as the latest run got them', async () => {
   const repo_id = await addRepository()
   await app.call('PATCH', at(''), { rules: 'Every change has a test.' })
-  await using someone = await visit()
+  await using someone = await visit({ path: `/repositories/${repo_id}` })
   const { page } = someone
-  await someone.open(`/repositories/${repo_id}`)
   await page.getByText('None of the latest runs found rules files.').waitFor()
   const { id } = await createRun(app, { prompt: playbook('Nothing', 'answer: Done.'), repo_id, model: 'scripted/playbook' })
   await awaitEnd(app, id)
@@ -123,9 +120,8 @@ test('the rules for agents are shown as the latest run got them', async () => {
 
 test('checks are added and removed, and what happens when one fails is configured', async () => {
   const repo_id = await addRepository()
-  await using someone = await visit({ accept: /status of 400/ })
+  await using someone = await visit({ accept: /status of 400/, path: `/repositories/${repo_id}/checks` })
   const { page } = someone
-  await someone.open(`/repositories/${repo_id}/checks`)
   const commands = page.getByRole('form', { name: 'Commands' })
   await commands.getByRole('button', { name: 'Add check' }).click()
   await commands.getByLabel('Name').fill('test')
@@ -160,9 +156,8 @@ test('checks are added and removed, and what happens when one fails is configure
 
 test('a secret is added, replaced and deleted, and its value is never shown', async () => {
   const repo_id = await addRepository()
-  await using someone = await visit({ accept: /status of 400/ })
+  await using someone = await visit({ accept: /status of 400/, path: `/repositories/${repo_id}/secrets` })
   const { page } = someone
-  await someone.open(`/repositories/${repo_id}/secrets`)
   await page.getByRole('heading', { name: 'No secrets yet' }).waitFor()
   const form = page.getByRole('form', { name: 'Secret' })
   await form.getByLabel('Name').fill('npm token')
@@ -197,9 +192,8 @@ test('a secret is added, replaced and deleted, and its value is never shown', as
 test('network access, registries and hosts are changed, and the hosts of the organization are shown', async () => {
   const repo_id = await addRepository()
   await app.call('PUT', at('/egress'), { agent: { mode: 'allowlist', allow: [{ host: 'docs.example.com' }], presets: ['npm'] } })
-  await using someone = await visit({ accept: /status of 400/ })
+  await using someone = await visit({ accept: /status of 400/, path: `/repositories/${repo_id}/network` })
   const { page } = someone
-  await someone.open(`/repositories/${repo_id}/network`)
   const access = page.getByRole('form', { name: 'Network access' })
   expect(await access.getByLabel('npm').isDisabled()).toBe(true)
   await access.getByLabel('Setup commands').selectOption('allowlist')

@@ -13,9 +13,8 @@ const path = (rest: string) => `/v1/organizations/${app.org_id}${rest}`
 const list = async (rest: string) => (await app.call('GET', path(rest))).body.items
 
 test('a person is invited with a link that is shown once, the invitation is revoked, and a service user gets a token with scopes', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/settings/members' })
   const { page } = someone
-  await someone.open('/settings/members')
   await page.getByRole('button', { name: 'Invite a person' }).click()
   const invite = page.getByRole('form', { name: 'Invite a person' })
   await invite.getByLabel('E-mail').fill('ada@example.org')
@@ -55,9 +54,8 @@ test('a person is invited with a link that is shown once, the invitation is revo
 
 test('a member gets another role and is removed; the last ADMIN sees why the role stays', async () => {
   await app.call('POST', path('/service-users'), { name: 'old bot', role: 'MEMBER' })
-  await using someone = await visit({ accept: /status of 409/ })
+  await using someone = await visit({ accept: /status of 409/, path: '/settings/members' })
   const { page } = someone
-  await someone.open('/settings/members')
   const act = async (name: string, item: string) => {
     await page.getByRole('button', { name: `Actions for ${name}` }).click()
     await page.getByRole('menuitem', { name: item }).click()
@@ -79,9 +77,8 @@ test('a member gets another role and is removed; the last ADMIN sees why the rol
 })
 
 test('a secret is added, its value is never shown, and it is deleted; budgets are limits at once; health names what is broken', async () => {
-  await using someone = await visit({ accept: /status of 400/ })
+  await using someone = await visit({ accept: /status of 400/, path: '/settings/secrets' })
   const { page } = someone
-  await someone.open('/settings/secrets')
   await page.getByRole('button', { name: 'Add secret' }).click()
   const form = page.getByRole('form', { name: 'Secret' })
   await form.getByLabel('Name').fill('npm token')
@@ -112,9 +109,8 @@ test('a secret is added, its value is never shown, and it is deleted; budgets ar
 })
 
 test('the key of a provider is set and removed; a model is added, its test call shows a refused key, and with the right one it responds', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/settings/models' })
   const { page } = someone
-  await someone.open('/settings/models')
   await page.getByRole('heading', { name: 'No model has a key' }).waitFor()
   await page.getByRole('button', { name: 'Set key of Anthropic' }).click()
   const key = page.getByRole('form', { name: 'Key' })
@@ -166,9 +162,8 @@ test('the key of a provider is set and removed; a model is added, its test call 
 test('a READER sees why controls are disabled, and no page that only an ADMIN may view', async () => {
   await rows(app, `update memberships set role = 'READER'`)
   try {
-    await using someone = await visit()
+    await using someone = await visit({ path: '/settings/tokens' })
     const { page } = someone
-    await someone.open('/settings/tokens')
     const why = page.locator('[aria-description="Your role, READER, may not create or revoke tokens"]')
     await page.getByRole('button', { name: 'Create token' }).and(why).waitFor()
     await someone.open('/settings/integrations')

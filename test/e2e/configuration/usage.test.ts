@@ -16,9 +16,8 @@ const failed = await createRun(app, { prompt: playbook('Fail', 'run: "exit 1"', 
 await awaitEnd(app, failed.id)
 
 test('the usage shows success and the time to a pull request per group and in total, and is saved as CSV', async () => {
-  await using someone = await visit({ acceptDownloads: true })
+  await using someone = await visit({ acceptDownloads: true, path: '/usage' })
   const { page } = someone
-  await someone.open('/usage')
   const table = page.getByRole('table')
   for (const column of ['Runs', 'Turns completed', 'Turns failed', 'Success', 'Pull requests', 'To pull request'])
     await table.getByRole('columnheader', { name: column }).waitFor()
@@ -41,9 +40,8 @@ test('the usage shows success and the time to a pull request per group and in to
 })
 
 test('a period that ends before it begins is reported beside its fields, which correct it', async () => {
-  await using someone = await visit({ accept: /400 \(Bad Request\)/ })
+  await using someone = await visit({ accept: /400 \(Bad Request\)/, path: '/usage?from=2026-03-02&to=2026-03-01' })
   const { page } = someone
-  await someone.open('/usage?from=2026-03-02&to=2026-03-01')
   await page.getByRole('alert').filter({ hasText: 'must not be before 2026-03-02' }).waitFor()
   await page.getByLabel('Last day').fill('2026-03-31')
   await page.getByRole('heading', { name: 'No usage in this period' }).waitFor()

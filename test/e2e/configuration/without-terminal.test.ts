@@ -5,9 +5,8 @@ import { inBrowser } from '../visit.ts'
 const { app, visit } = await inBrowser(startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' }))
 
 test('what a new service lacks leads to the pages that add it: from the form for a run, from health, and from secrets', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/new' })
   const { page } = someone
-  await someone.open('/new')
   await page.getByText('how to configure a model').click()
   await page.getByRole('main').getByRole('link', { name: 'Models and keys' }).click()
   await page.getByRole('heading', { level: 1, name: 'Models and keys' }).waitFor()
@@ -34,9 +33,8 @@ test('what a new service lacks leads to the pages that add it: from the form for
 })
 
 test('the webhooks of a repository name both directions, and lead to where they are set up', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: `/repositories/${app.repo_id}` })
   const { page } = someone
-  await someone.open(`/repositories/${app.repo_id}`)
   await page.getByRole('navigation', { name: 'Repository' }).getByRole('link', { name: 'Webhooks' }).click()
   await page.getByRole('region', { name: 'From the forge' }).getByText('This repository is on no connected forge.').waitFor()
   await page.getByRole('region', { name: 'From the service' }).getByRole('link', { name: 'Add a webhook' }).click()

@@ -69,9 +69,8 @@ test('without a connection a page that is opened reports it at once, and its cod
 })
 
 test('a double click on Start run starts one run', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/new' })
   const { page } = someone
-  await someone.open('/new')
   await page.getByRole('textbox', { name: 'Describe the task' }).fill('Once')
   await page.getByRole('button', { name: 'Start run' }).dblclick()
   await page.waitForURL(/\/agent\/trace\/\d+/)

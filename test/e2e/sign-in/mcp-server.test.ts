@@ -26,9 +26,8 @@ async function signInWith({ page }: Visit, token: string) {
 
 test('an administrator adds an MCP server, signs in to it in the browser, and sees its state', async () => {
   await using remote = await serveSignIn()
-  await using someone = await visit({ accept: /409 \(Conflict\)|foreign request: \S+\/authorize\?/ })
+  await using someone = await visit({ accept: /409 \(Conflict\)|foreign request: \S+\/authorize\?/, path: '/settings/mcp-servers' })
   const { page } = someone
-  await someone.open('/settings/mcp-servers')
   await page.getByRole('button', { name: 'Add server' }).click()
   await page.getByLabel('Name').fill('tickets')
   await page.getByLabel('Kind').selectOption('address')

@@ -56,9 +56,8 @@ test('a search lists its matches, and each is shown, highlighted, in the whole t
 })
 
 test('a match deep in a list is loaded when it is scrolled to, and Back returns to the list', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: `/agent/trace/${run_id}?q=echo` })
   const { page } = someone
-  await someone.open(`/agent/trace/${run_id}?q=echo`)
   const matches = page.getByRole('list', { name: 'Matches' })
   await page
     .getByTestId('match-count')
@@ -75,9 +74,8 @@ test('a match deep in a list is loaded when it is scrolled to, and Back returns 
 })
 
 test('the feed is one stop of the Tab key, arrow keys move in it, and the address names the entry', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: `/agent/trace/${run_id}#e1500` })
   const { page } = someone
-  await someone.open(`/agent/trace/${run_id}#e1500`)
   await page.locator('#e1500:focus').waitFor()
   await page.keyboard.press('ArrowDown')
   await page.locator('#e1501:focus').waitFor()
@@ -186,9 +184,8 @@ test('the outline has turns, items of the plan and steps with failures and cost,
 })
 
 test('the minimap shows the whole trace and where the feed is, and dragging moves the feed', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: `/agent/trace/${run_id}` })
   const { page } = someone
-  await someone.open(`/agent/trace/${run_id}`)
   await page.locator(`#e${entries}`).waitFor()
   const map = page.getByRole('scrollbar', { name: 'Minimap' })
   await map.waitFor()

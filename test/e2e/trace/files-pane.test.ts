@@ -20,9 +20,8 @@ await awaitEnd(app, run.id)
 const at = (await allLogs(app, run.id)).filter(({ tool_name }) => tool_name === 'write').map(({ seq }) => seq)
 
 test('the files of the selected entry are browsed with the keyboard, and the address restores what is shown', async () => {
-  await using someone = await visit({ reducedMotion: 'reduce' })
+  await using someone = await visit({ reducedMotion: 'reduce', path: `/agent/trace/${run.id}?view=files` })
   const { page } = someone
-  await someone.open(`/agent/trace/${run.id}?view=files`)
   const tree = page.getByRole('tree', { name: 'Files' })
   const item = (name: string) => tree.getByRole('treeitem', { name })
   await page.getByTestId('files-at').filter({ hasText: 'latest' }).waitFor()
@@ -50,9 +49,8 @@ test('the files of the selected entry are browsed with the keyboard, and the add
 })
 
 test('the files follow the entry that is selected in the feed, and a link leads to the latest', async () => {
-  await using someone = await visit({ accept: /404/ })
+  await using someone = await visit({ accept: /404/, path: `/agent/trace/${run.id}?view=files&file=lib%2Fdeep%2Frate.ts#e${at[0]}` })
   const { page } = someone
-  await someone.open(`/agent/trace/${run.id}?view=files&file=lib%2Fdeep%2Frate.ts#e${at[0]}`)
   const code = page.getByRole('region', { name: 'Content' }).locator('code')
   await code.filter({ hasText: 'rate = 1' }).waitFor()
   await page
@@ -72,9 +70,8 @@ test('the files follow the entry that is selected in the feed, and a link leads 
 })
 
 test('a search, hostile names, links, binary files, a large folder and a download', async () => {
-  await using someone = await visit({ acceptDownloads: true })
+  await using someone = await visit({ acceptDownloads: true, path: `/agent/trace/${run.id}?view=files` })
   const { page } = someone
-  await someone.open(`/agent/trace/${run.id}?view=files`)
   const tree = page.getByRole('tree', { name: 'Files' })
   await tree.getByRole('treeitem', { name: bad_name }).click()
   await page.getByText('The file is empty.').waitFor()
