@@ -1,9 +1,11 @@
-import { parse } from 'yaml'
+import { Lexer, parse } from 'yaml'
 
 /** The front matter of a Markdown file as texts, and what follows it. `fields` null: it has none. */
 type FrontMatter = { fields: Record<string, string> | null; body: string }
 
 const MAX_YAML_CHARS = 8_000
+/** Parts of YAML, which cost the parser some ten microseconds each. A description and ten other fields have less than a hundred. */
+const MAX_LEXEMES = 1_000
 
 /**
  * Reads the front matter of a file that a repository wrote. What is not valid YAML, like the unquoted `globs: *.ts` of Cursor, is read line by
@@ -15,9 +17,16 @@ export function readFrontMatter(text: string): FrontMatter {
   const end = begin === undefined ? null : /^---[ \t]*\r?$\n?/m.exec(rest)
   if (end === null) return { fields: null, body: text }
   const block = rest.slice(0, end.index)
-  const fields = block.length <= MAX_YAML_CHARS ? yamlFields(block) : null
+  const fields = isShort(block) ? yamlFields(block) : null
   return { fields: fields ?? lineFields(block), body: rest.slice(end.index + end[0].length) }
 }
+
+const isShort = (block: string): boolean =>
+  block.length <= MAX_YAML_CHARS &&
+  new Lexer()
+    .lex(block)
+    .take(MAX_LEXEMES + 1)
+    .reduce(count => count + 1, 0) <= MAX_LEXEMES
 
 function yamlFields(block: string): Record<string, string> | null {
   try {

@@ -26,6 +26,8 @@ test('hostile front matter gives no fields, or harmless ones', () => {
   const bomb = `a: &a [x,x]\nb: &b [*a,*a]\nname: [*b,*b]`
   expect(readFrontMatter(`---\n${bomb}\n---\n`).fields).toEqual({ a: '&a [x,x]', b: '&b [*a,*a]', name: '[*b,*b]' })
   expect(readFrontMatter(`---\n${'['.repeat(7_000)}\n---\nb`)).toEqual({ fields: {}, body: 'b' })
+  const parts = '{},'.repeat(1_000)
+  expect(readFrontMatter(`---\nname: x\nparts: [${parts}]\n---\n`).fields).toEqual({ name: 'x', parts: `[${parts}]` })
   expect(readFrontMatter(`---\nname: x\n${'- '.repeat(50_000)}\n---\n`).fields).toEqual({ name: 'x' })
 })
 

@@ -12,6 +12,7 @@ import { type LeftOut, leftOutBy } from '../../core/repositories/left-out.ts'
 import { fitInstructions, type RepositoryInstructions } from '../../core/repositories/repository-instructions.ts'
 import { type CursorRule, readCursorRule, readSkill, type Skill, uniqueSkills } from '../../core/repositories/skill-files.ts'
 import type { InstructionText } from '../../core/text/instruction-block.ts'
+import { inTurns } from '../../core/yield-to-others.ts'
 import type { GitHost } from '../../git/process/git-host.ts'
 import { listPaths } from '../../git/read/list-paths.ts'
 import { type FileAt, readFilesAt } from '../../git/read/read-files.ts'
@@ -77,21 +78,22 @@ async function readNotes(
   const files = new Map([...at_root, ...(more.length === 0 ? [] : await readFilesAt(git, repository_id, sha, more, FILE_BYTES))])
   const text = (path: string) => textOf(path, files.get(path))[0]?.text
   const left_out = leftOutBy(text('.gitmodules'), text('.gitattributes'))
-  return { instructions: instructionsIn(paths, files, skills), left_out, mcp_file: text(MCP_FILE) ?? null }
+  return { instructions: await instructionsIn(paths, files, skills), left_out, mcp_file: text(MCP_FILE) ?? null }
 }
 
 const textOf = (path: string, file: FileAt | undefined): InstructionText[] =>
   file === undefined ? [] : [instructionText(path, decoder.decode(file.bytes), file)]
 
-function instructionsIn(
+async function instructionsIn(
   paths: InstructionPaths,
   files: ReadonlyMap<string, FileAt>,
   of_organization: readonly Skill[],
-): RepositoryInstructions {
+): Promise<RepositoryInstructions> {
   const textsOf = (wanted: string[]) => wanted.flatMap(path => textOf(path, files.get(path)))
-  const rules = textsOf(paths.rules).map(readCursorRule)
+  const rules = await inTurns(textsOf(paths.rules), readCursorRule)
   const always = rules.flatMap(rule => (rule.kind === 'always' ? [rule.file] : []))
-  const skills = uniqueSkills([...textsOf(paths.skills).flatMap(file => readSkill(file) ?? []), ...of_organization])
+  const read = await inTurns(textsOf(paths.skills), readSkill)
+  const skills = uniqueSkills([...read.filter(skill => skill !== null), ...of_organization])
   const copilot = paths.copilot ? [COPILOT_FILE] : []
   const wanted = [...paths.root, ...copilot, ...paths.rules, ...paths.skills]
   const broken = wanted.filter(path => !files.has(path)).map(brokenNote)
