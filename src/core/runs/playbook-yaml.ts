@@ -20,7 +20,8 @@ export class PlaybookMistake extends Error {
 
 const MAX_PLAYBOOK_BYTES = 200_000
 const MAX_DEPTH = 32
-const MAX_LEXEMES = 100_000
+/** An invalid text costs some five microseconds for each. */
+const MAX_LEXEMES = 30_000
 
 /** Returns the YAML of the prompt's one block with info string `playbook`; null when there is no such block. Throws PlaybookMistake. */
 export function readPlaybookBlock(prompt: string): YamlValue | null {
