@@ -6,12 +6,12 @@ import { readFilesAt } from '../../git/read/read-files.ts'
 import { pathsToRead } from '../../setup-detection/files.ts'
 import { plainLines } from '../../setup-detection/plain-lines.ts'
 import type { Proposal, Tool, Toolchain } from '../../setup-detection/proposal.ts'
-import { propose } from '../../setup-detection/propose.ts'
 import { missingTools, parseProbe, probeCommand, versionsCommand, withVersions } from '../../setup-detection/toolchain.ts'
 import type { Tree } from '../../setup-detection/tree.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import type { Base } from '../base/base.ts'
 import { type CheckSandboxesInput, openCheckSandboxes } from '../checks/check-sandboxes.ts'
+import { proposeOnThread } from '../setup/propose-on-thread.ts'
 
 export type ProposalInput = Omit<CheckSandboxesInput, 'setup' | 'head_sha'>
 
@@ -32,7 +32,7 @@ export async function proposeSetup(input: ProposalInput): Promise<Proposed> {
     const run = async (command: string) =>
       Buffer.from((await sandbox.exec({ command, ...PROBE, signal: input.signal })).output).toString('utf8')
     const programs = parseProbe(await run(probeCommand()))
-    const proposal = propose(tree, programs)
+    const proposal = await proposeOnThread({ tree, toolchain: programs }, input.signal)
     const toolchain = withVersions(programs, await run(versionsCommand(proposal.tools, programs)))
     return { tree, list, proposal, toolchain, missing: missingTools(proposal, toolchain) }
   })
