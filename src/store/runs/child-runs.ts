@@ -27,7 +27,7 @@ export async function lockRunsAndLiveBelow(db: Db, organization_id: number, ids:
         union
         select r.id from line l join runs r on r.organization_id = $1 and r.parent_run_id = l.id and r.${started}
       ) select ${shown_columns} from runs r where r.organization_id = $1
-        and (r.id = any($2::bigint[]) or r.id in (select id from line) and r.status not in ${ended}) order by r.id for update of r`,
+        and (r.id = any($2::bigint[]) or r.id in (select id from line) and r.status not in ${ended}) order by r.id for no key update of r`,
     values: [organization_id, ids],
   })
   return rows

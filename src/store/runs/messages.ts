@@ -33,7 +33,7 @@ export async function insertMessage(db: Db, message: NewMessage & { organization
 export async function takeMessages(db: Db, organization_id: number, run_id: number, epoch: number): Promise<MessageRow[]> {
   const { rows } = await db.query<Omit<MessageRow, 'images'> & { images: string | null }>({
     name: 'take_messages',
-    text: `with run as (select id, turn, journal_count from runs where organization_id = $1 and id = $2 and ${isHeldBy('$3')} for update),
+    text: `with run as (select id, turn, journal_count from runs where organization_id = $1 and id = $2 and ${isHeldBy('$3')} for no key update),
       taken as (
         update messages m set delivered_at = now(), delivered_n = run.journal_count + 1 from run
         where m.run_id = run.id and m.delivered_at is null and m.turn <= run.turn

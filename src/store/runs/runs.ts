@@ -211,11 +211,14 @@ export async function getRun(db: Db, organization_id: number, id: number): Promi
   return rows[0]
 }
 
-/** Returns a run, locked until the transaction ends. */
+/**
+ * Returns a run, locked until the transaction ends. A run that is created from it holds its key: a lock that excludes those would let two of
+ * them wait for each other.
+ */
 export async function lockRun(db: Db, organization_id: number, id: number): Promise<ShownRun | undefined> {
   const { rows } = await db.query<ShownRun>({
     name: 'lock_run',
-    text: `select ${shown_columns} from runs r where r.organization_id = $1 and r.id = $2 for update of r`,
+    text: `select ${shown_columns} from runs r where r.organization_id = $1 and r.id = $2 for no key update of r`,
     values: [organization_id, id],
   })
   return rows[0]

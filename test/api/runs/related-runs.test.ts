@@ -47,6 +47,22 @@ describe('200', () => {
       expect((await related(id)).items.map(run => [run.id, run.relation])).toEqual([[parent.id, 'parent']])
   })
 
+  test('many runs at once are created from one, and none of their transactions ends as a deadlock', async () => {
+    const parent = await endedRun()
+    const bodies: [string, object][] = [
+      [`/${parent.id}/analyze-logs`, {}],
+      ['/fork', { agent_run_id: parent.id, from_seq: 1 }],
+      ['', { prompt: 'child', parent_run_id: parent.id }],
+    ]
+    const created = Array.from({ length: 12 }).flatMap(() => bodies.map(([path, body]) => app.call('POST', at(path), body)))
+    expect((await Promise.all(created)).map(({ status }) => status)).toEqual(Array(36).fill(200))
+    expect((await related(parent.id)).total).toBe(36)
+    // The counters of a session arrive when it has been idle for a second.
+    await app.db.query({ text: 'select pg_stat_force_next_flush()' })
+    const [counted] = await rows(app, 'select deadlocks::int from pg_stat_database where datname = current_database()')
+    expect(counted).toEqual({ deadlocks: 0 })
+  })
+
   test('during its turn its trace links them, without a status that would become outdated', async () => {
     for (const status of ['queued', 'running', 'waiting', 'paused'] as const) {
       const parent = await createRun(app, { prompt: 'parent' })
