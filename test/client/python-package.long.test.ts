@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { program_env } from '../system/program-env.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
+import { pythonTests } from './python-tests.ts'
 
 const clone = join(import.meta.dirname, '../..')
 
@@ -33,3 +34,9 @@ test('both Python packages are built and installed without a network, with their
 print(agentrun.__version__, codegen.__version__, m.version("agentrun"), m.version("agentrun-codegen"), agentrun.__file__, codegen.Agent.__module__)`
   expect(run('-c', program)).toBe(`${[version, version, version, version].join(' ')} ${target}/agentrun/__init__.py codegen.agents.agent\n`)
 }, 120_000)
+
+const runTests = pythonTests()
+
+test('the tests of the Python client pass: faults', () => runTests('test_faults'), 120_000)
+
+test('published code for the Codegen SDK works with the module codegen', () => runTests('test_published_code'), 120_000)
