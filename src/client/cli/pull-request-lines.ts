@@ -5,16 +5,6 @@ type PullRequest = Result<'getPullRequest'>
 type Commit = Result<'listPullRequestCommits'>['items'][number]
 type Comment = Result<'createPullRequestComment'>
 
-/** Returns the cells of a pull request in a table: id, number, repository, state, branch, title. */
-export const pullRequestRow = ({ id, number, repo_id, state, head_branch, title }: PullRequest): string[] => [
-  String(id),
-  `#${number}`,
-  String(repo_id),
-  state,
-  firstLine(head_branch, 60),
-  firstLine(title, 100),
-]
-
 /** Returns what a person looks for in a pull request, its text last. */
 export function pullRequestLines(pr: PullRequest): string[] {
   const { id, number, title, state, head_branch, base_branch, head_sha, mergeable, url, body, agent_run_id } = pr

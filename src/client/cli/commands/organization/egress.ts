@@ -3,6 +3,7 @@ import { command, type Given, type Options } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { plainText } from '../../plain-text.ts'
 import { repositoryId } from '../../repository.ts'
+import { of_repository } from '../../resource.ts'
 
 type Egress = Result<'getEgress'>
 type Agent = Egress['agent']
@@ -10,7 +11,7 @@ type Rule = Body<'allowRepositoryEgress'>
 
 const actions = ['show', 'mode', 'setup', 'allow', 'preset', 'remove'] as const
 const options = {
-  repo: { type: 'string', value: 'ID|NAME', about: 'of this repository; by default of the organization' },
+  ...of_repository,
   method: {
     type: 'string',
     multiple: true,

@@ -4,7 +4,7 @@ import type { Result } from '../../../sdk/operations.ts'
 import { command, type Given, type Options, whole } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { plainText } from '../../plain-text.ts'
-import { columns } from '../../printer.ts'
+import { list, pageOptions, table } from '../../resource.ts'
 
 const actions = ['list', 'connect', 'app', 'disconnect', 'repositories'] as const
 const options = {
@@ -25,8 +25,7 @@ const options = {
     about: 'organization on GitHub that owns the app; by default the signed-in user',
   },
   name: { type: 'string', value: 'NAME', actions: ['app'], about: 'name of the app on GitHub, agentrun by default' },
-  limit: { type: 'string', value: 'N', actions: ['repositories'], about: 'how many, 100 by default and at most' },
-  skip: { type: 'string', value: 'N', actions: ['repositories'], about: 'leave out this many' },
+  ...pageOptions(['repositories']),
 } as const satisfies Options
 
 type Connection = Result<'connectGitHub'>
@@ -44,8 +43,8 @@ export const integrations = command({
   ],
   async run(given) {
     const [action = 'list', url] = given.words
-    if (action === 'list') return list(given, url)
-    if (action === 'repositories') return repositories(given, url)
+    if (action === 'list') return listConnections(given, url)
+    if (action === 'repositories') return (given.values.gitea ? giteaRepositories : gitHubRepositories)(url).run(given)
     if (action === 'app') return createApp(given, url)
     const { client, json, print, signal, values } = given
     const connection =
@@ -109,38 +108,50 @@ function linesOf({ url, login, active, problem, webhook_url, webhook_secret }: C
   ]
 }
 
-async function list({ client, json, print, signal }: Given<typeof options>, url: string | undefined): Promise<number> {
+const missingIn = (metadata: Record<string, unknown> | null) => (metadata?.missing_permissions ?? []) as MissingPermission[]
+
+const connectionTable = table<Result<'listIntegrations'>['integrations'][number]>({
+  KIND: one => one.integration_type,
+  URL: ({ metadata }) => String(metadata?.url ?? ''),
+  AS: ({ metadata }) => String(metadata?.login ?? ''),
+  STATE: ({ active, metadata }) => {
+    if (!active) return String(metadata?.problem ?? '')
+    return missingIn(metadata).length === 0 ? 'works' : 'works, permissions are missing'
+  },
+})
+
+async function listConnections({ client, json, print, signal }: Given<typeof options>, url: string | undefined): Promise<number> {
   if (url !== undefined) throw new UsageError('agentrun integrations list takes nothing else')
   const found = await client().call('listIntegrations', { signal })
   if (json) {
     print.json(found)
     return 0
   }
-  const missingIn = (metadata: Record<string, unknown> | null) => (metadata?.missing_permissions ?? []) as MissingPermission[]
-  const rows = found.integrations.map(({ integration_type, active, metadata }) => {
-    const works = missingIn(metadata).length === 0 ? 'works' : 'works, permissions are missing'
-    return [integration_type, String(metadata?.url ?? ''), String(metadata?.login ?? ''), active ? works : String(metadata?.problem ?? '')]
-  })
-  if (rows.length === 0) print.line('nothing is connected')
-  else
-    for (const line of columns([['KIND', 'URL', 'AS', 'STATE'], ...rows], (text, row) => (row === 0 ? print.style('dim', text) : text)))
-      print.line(line)
+  if (found.integrations.length === 0) print.line('nothing is connected')
+  else for (const line of connectionTable(found.integrations, print)) print.line(line)
   for (const { metadata } of found.integrations)
     for (const { problem, fix } of missingIn(metadata)) print.note(`${plainText(String(metadata?.url))}: ${problem} ${fix}`)
   return 0
 }
 
-async function repositories({ values, client, json, print, signal }: Given<typeof options>, url: string | undefined): Promise<number> {
-  const window = { limit: whole('--limit', values.limit), skip: whole('--skip', values.skip) }
-  const page = values.gitea
-    ? await client().call('listGiteaRepositories', { query: { url: needed(url), ...window }, signal })
-    : await client().call('listGitHubRepositories', { query: { ...(url !== undefined && { url }), ...window }, signal })
-  if (json) {
-    print.json(page)
-    return 0
-  }
-  const rows = page.items.map(one => [one.full_name, one.url, one.repo_id === null ? '' : `repository ${one.repo_id}`])
-  for (const line of columns([['NAME', 'URL', ''], ...rows], (text, row) => (row === 0 ? print.style('dim', text) : text))) print.line(line)
-  if (page.total > page.items.length) print.note(`${page.items.length} of ${page.total} repositories; --skip shows others`)
-  return 0
-}
+const repositoryTable = table<Result<'listGitHubRepositories'>['items'][number]>({
+  NAME: one => one.full_name,
+  URL: one => one.url,
+  '': one => (one.repo_id === null ? '' : `repository ${one.repo_id}`),
+})
+
+const gitHubRepositories = (url: string | undefined) =>
+  list({
+    operation: 'listGitHubRepositories',
+    query: () => (url === undefined ? {} : { url }),
+    noun: 'repositories',
+    lines: repositoryTable,
+  })
+
+const giteaRepositories = (url: string | undefined) =>
+  list({
+    operation: 'listGiteaRepositories',
+    query: () => ({ url: needed(url) }),
+    noun: 'repositories',
+    lines: repositoryTable,
+  })

@@ -4,8 +4,8 @@ import type { Body, Result } from '../../../sdk/operations.ts'
 import { command, type Given, type Options } from '../../command.ts'
 import { CliError, exit, UsageError } from '../../exit.ts'
 import { firstLine, plainText } from '../../plain-text.ts'
-import { columns } from '../../printer.ts'
 import { readSecret } from '../../read-secret.ts'
+import { table } from '../../resource.ts'
 
 const actions = ['list', 'key', 'set', 'test', 'remove'] as const
 const providers = ['anthropic', 'openai', 'google', 'openai-compatible'] as const
@@ -98,6 +98,13 @@ async function remove({ client, signal }: Given<typeof options>, which: string) 
 
 type Model = Result<'getModelSettings'>['models'][number]
 
+const modelTable = table<Model>({
+  MODEL: one => firstLine(one.id, 100),
+  'SET BY': one => one.source,
+  CONTEXT: one => one.context_tokens?.toLocaleString('en') ?? 'unknown',
+  'USD PER MILLION TOKENS': one => (one.price === null ? 'unknown' : `${one.price.input} in, ${one.price.output} out`),
+})
+
 async function list({ values, client, json, print, signal }: Given<typeof options>): Promise<number> {
   const settings = await client().call('getModelSettings', { signal })
   if (json) {
@@ -105,17 +112,8 @@ async function list({ values, client, json, print, signal }: Given<typeof option
     return 0
   }
   const shown = settings.models.filter(model => values.all || model.usable)
-  const header = ['MODEL', 'SET BY', 'CONTEXT', 'USD PER MILLION TOKENS']
-  const rows = shown.map(model => [
-    firstLine(model.id, 100),
-    model.source,
-    model.context_tokens?.toLocaleString('en') ?? 'unknown',
-    price(model),
-  ])
-  for (const line of columns([header, ...rows], (text, row) => (row === 0 ? print.style('dim', text) : text))) print.line(line)
+  for (const line of modelTable(shown, print)) print.line(line)
   const keys = settings.providers.map(({ provider, source }) => `${provider} ${source === null ? 'no key' : `key of the ${source}`}`)
   print.note(`default ${settings.default_model}; ${keys.join(', ')}`)
   return 0
 }
-
-const price = ({ price: rates }: Model) => (rates === null ? 'unknown' : `${rates.input} in, ${rates.output} out`)

@@ -6,6 +6,7 @@ import { CliError, UsageError } from '../../exit.ts'
 import { firstLine, plainText } from '../../plain-text.ts'
 import { columns } from '../../printer.ts'
 import { repositoryId } from '../../repository.ts'
+import { list, table } from '../../resource.ts'
 
 const set = ['set'] as const
 const options = {
@@ -40,7 +41,7 @@ export const settings = command({
   notes: ['limits shows everything that bounds the organization, and how much of it is used'],
   async run(given) {
     const { words, client, json, print, signal } = given
-    if (words[0] === 'limits') return showLimits(given)
+    if (words[0] === 'limits') return limits.run(given)
     if (words[0] === 'set') await client().call('updateOrganization', { body: await changes(given), repeatable: true, signal })
     const shown = { ...(await client().call('getOrganization', { signal })) }
     if (json) print.json(shown)
@@ -88,23 +89,17 @@ function lines(organization: Record<string, unknown>): string[] {
 
 type Limit = Result<'getOrganizationLimits'>['items'][number]
 
-async function showLimits({ client, json, print, signal }: Given<typeof options>): Promise<number> {
-  const found = await client().call('getOrganizationLimits', { signal })
-  if (json) {
-    print.json(found)
-    return 0
-  }
-  const rows = found.items.map(item => [
-    item.name,
-    amount(item),
-    item.used === null ? '-' : `${item.used}`,
-    item.per,
-    plainText(item.setting ?? 'fixed'),
-  ])
-  const header = ['LIMIT', 'VALUE', 'USED', 'PER', 'SETTING']
-  for (const line of columns([header, ...rows], (text, row) => (row === 0 ? print.style('dim', text) : text))) print.line(line)
-  return 0
-}
+const limits = list({
+  operation: 'getOrganizationLimits',
+  lines: table({
+    LIMIT: one => one.name,
+    VALUE: amount,
+    USED: one => (one.used === null ? '-' : `${one.used}`),
+    PER: one => one.per,
+    SETTING: one => plainText(one.setting ?? 'fixed'),
+  }),
+})
 
-const amount = ({ value, unit, window_seconds }: Limit) =>
-  value === null ? 'no limit' : `${value} ${unit}${window_seconds === null ? '' : ` in ${window_seconds} s`}`
+function amount({ value, unit, window_seconds }: Limit): string {
+  return value === null ? 'no limit' : `${value} ${unit}${window_seconds === null ? '' : ` in ${window_seconds} s`}`
+}

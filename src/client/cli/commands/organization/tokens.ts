@@ -1,9 +1,9 @@
 import type { Body, Result } from '../../../sdk/operations.ts'
-import { command, type Given, type Options, whole } from '../../command.ts'
+import { type Given, type Options, whole } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { firstLine, plainText } from '../../plain-text.ts'
-import { columns } from '../../printer.ts'
 import { repositoryId } from '../../repository.ts'
+import { list, pageOptions, resource, single, table } from '../../resource.ts'
 
 type Token = Result<'listTokens'>['items'][number]
 
@@ -31,44 +31,41 @@ const options = {
     actions: ['create'],
     about: 'codegen for clients of the Codegen API',
   },
-  limit: { type: 'string', value: 'N', actions: ['list'], about: 'how many, 100 by default and at most' },
-  skip: { type: 'string', value: 'N', actions: ['list'], about: 'leave out this many' },
+  ...pageOptions(['list']),
 } as const satisfies Options
 
-export const tokens = command({
+export const tokens = resource({
   name: 'tokens',
   summary: 'list tokens, create one, or revoke one',
   usage: ['[list]', 'create NAME', 'revoke ID'],
   words: [0, 2],
-  choices: ['list', 'create', 'revoke'],
   options,
   notes: ['create prints only the token, once: TOKEN=$(agentrun tokens create ci --scope runs:read)'],
-  async run(given) {
-    const [action = 'list', which] = given.words
-    const { client, json, print, signal } = given
-    if (action === 'list') return list(given)
-    if (which === undefined) throw new UsageError(`agentrun tokens ${action} takes ${action === 'create' ? 'a name' : 'the id of a token'}`)
-    if (action === 'create') {
-      const created = await client().call('createToken', { body: await wanted(given, which), signal })
-      if (json) print.json(created)
-      else {
-        print.note(`token ${created.id} for ${created.name}, ${reach(created)}; it is shown only now:`)
-        print.line(plainText(created.token))
-      }
-      return 0
-    }
-    const revoked = await client().call('revokeToken', {
-      params: { token_id: whole('the id of a token', which) },
-      repeatable: true,
-      signal,
-    })
-    if (json) print.json(revoked)
-    else print.line(`revoked: ${revoked.id} ${firstLine(revoked.name, 80)}`)
-    return 0
+  actions: {
+    list: list({
+      operation: 'listTokens',
+      noun: 'tokens',
+      lines: table({
+        ID: one => String(one.id),
+        NAME: one => firstLine(one.name, 40),
+        TOKEN: one => firstLine(`${one.prefix}…${one.hint}`, 40),
+        STATE: one => stateOf(one, Date.now()),
+        'LAST USED': one => one.last_used_at ?? 'never',
+        REACH: one => firstLine(reach(one), 200),
+      }),
+    }),
+    create: single({
+      takes: 'a name',
+      operation: 'createToken',
+      body: wanted,
+      about: one => `token ${one.id} for ${one.name}, ${reach(one)}; it is shown only now:`,
+      lines: ({ token }) => [plainText(token)],
+    }),
+    revoke: single({ operation: 'revokeToken', repeatable: true, lines: one => [`revoked: ${one.id} ${firstLine(one.name, 80)}`] }),
   },
 })
 
-async function wanted({ values, client, signal }: Given<typeof options>, name: string): Promise<Body<'createToken'>> {
+async function wanted({ values, client, signal }: Given<typeof options>, name = ''): Promise<Body<'createToken'>> {
   const repository_ids: number[] = []
   for (const given of values.repo ?? []) repository_ids.push(await repositoryId(client(), given, signal))
   return {
@@ -92,27 +89,6 @@ function seconds(text: string | undefined): number | undefined {
 
 const reach = ({ scopes, expires_at }: Pick<Token, 'scopes' | 'expires_at'>) =>
   `${scopes === null ? 'all scopes of its role' : scopes.join(' ')}, ${expires_at === null ? 'without expiry' : `until ${expires_at}`}`
-
-async function list({ values, client, json, print, signal }: Given<typeof options>): Promise<number> {
-  const query = { limit: whole('--limit', values.limit), skip: whole('--skip', values.skip) }
-  const page = await client().call('listTokens', { query, signal })
-  if (json) {
-    print.json(page)
-    return 0
-  }
-  const rows = page.items.map(token => [
-    String(token.id),
-    firstLine(token.name, 40),
-    firstLine(`${token.prefix}…${token.hint}`, 40),
-    stateOf(token, Date.now()),
-    token.last_used_at ?? 'never',
-    firstLine(reach(token), 200),
-  ])
-  const header = ['ID', 'NAME', 'TOKEN', 'STATE', 'LAST USED', 'REACH']
-  for (const line of columns([header, ...rows], (text, row) => (row === 0 ? print.style('dim', text) : text))) print.line(line)
-  if (page.total > page.items.length) print.note(`${page.items.length} of ${page.total} tokens; --skip shows others`)
-  return 0
-}
 
 function stateOf({ revoked_at, expires_at }: Token, now: number): string {
   if (revoked_at !== null) return 'revoked'

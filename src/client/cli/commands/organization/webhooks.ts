@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs'
 import type { Body, Result } from '../../../sdk/operations.ts'
-import { command, type Given, type Options, whole } from '../../command.ts'
+import { type Given, type Options, whole } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { firstLine, plainText } from '../../plain-text.ts'
-import { columns } from '../../printer.ts'
+import { type Action, list, resource, single, table } from '../../resource.ts'
 
 type Webhook = Result<'getWebhook'>
 type Delivery = Result<'listWebhookDeliveries'>['items'][number]
 
-const actions = ['show', 'set', 'on', 'off', 'remove', 'test', 'list', 'delivery', 'redeliver'] as const
 const options = {
   'secret-file': {
     type: 'string',
@@ -42,50 +41,89 @@ const options = {
   skip: { type: 'string', value: 'N', actions: ['list'], about: 'leave out this many' },
 } as const satisfies Options
 
-export const webhooks = command({
+const NEEDS_DELIVERY = 'the id of a delivery; agentrun webhooks list shows them'
+
+const redeliver = single({
+  operation: 'redeliverWebhook',
+  repeatable: true,
+  lines: ({ id, type, agent_run_id }) => [`queued: ${id} ${type} of run ${agent_run_id}`],
+})
+
+const redeliverFailed = single({
+  operation: 'redeliverFailedWebhooks',
+  repeatable: true,
+  body: ({ values }: Given<typeof options>) => ({
+    since: values.since,
+    until: values.until,
+    limit: whole('--limit', values.limit),
+  }),
+  lines: one => [`queued: ${one.queued}; ${one.remaining} are left, ${one.without_recipient} have nobody to go to`],
+})
+
+export const webhooks = resource({
   name: 'webhooks',
   summary: 'show or change the webhook, and list its deliveries',
   usage: ['[show]', 'set URL', 'on', 'off', 'remove', 'test [URL]', 'list', 'delivery ID', 'redeliver ID', 'redeliver failed'],
   words: [0, 2],
-  choices: actions,
+  exact: true,
   options,
   notes: ['test exits with 1 when the address refuses it; without a URL it uses the webhook that is set.'],
-  async run(given) {
-    const [action = 'show', what] = given.words
-    if (action === 'list') return list(given)
-    if (action === 'test') return test(given, what)
-    if (action === 'delivery') return delivery(given, idOf(action, what))
-    if (action === 'redeliver') return what === 'failed' ? redeliverFailed(given) : redeliver(given, idOf(action, what))
-    if (action === 'set' && what === undefined) throw new UsageError('agentrun webhooks set takes an address')
-    if (action !== 'set' && what !== undefined) throw new UsageError(`agentrun webhooks ${action} takes nothing else`)
-    const webhook = await change(given, action, what ?? '')
-    if (given.json) given.print.json(webhook)
-    else for (const line of linesOf(webhook)) given.print.line(line)
-    return 0
+  actions: {
+    show: single({ operation: 'getWebhook', lines: linesOf }),
+    set: single({
+      takes: 'an address',
+      operation: 'setWebhook',
+      body: ({ values }: Given<typeof options>, url = '') => ({
+        url,
+        secret: values.unsigned ? null : secretIn(values['secret-file']),
+        events: values.event as Body<'setWebhook'>['events'],
+      }),
+      lines: linesOf,
+    }),
+    on: switched(true),
+    off: switched(false),
+    remove: single({ operation: 'deleteWebhook', repeatable: true, lines: linesOf }),
+    test: { words: [0, 1], run: test },
+    list: list({
+      // One more word is ignored.
+      words: [0, 1],
+      operation: 'listWebhookDeliveries',
+      query: ({ values }: Given<typeof options>) => ({
+        state: values.state as Delivery['state'] | undefined,
+        agent_run_id: whole('--run', values.run),
+      }),
+      noun: 'deliveries',
+      lines: table({
+        ID: one => String(one.id),
+        RUN: one => String(one.agent_run_id),
+        EVENT: one => one.type,
+        STATE: one => one.state,
+        ATTEMPTS: one => String(one.attempts),
+        CREATED: one => one.created_at,
+        '': one => (one.error === null ? '' : firstLine(one.error, 100)),
+      }),
+    }),
+    delivery: single({ takes: NEEDS_DELIVERY, operation: 'getWebhookDelivery', lines: deliveryLines }),
+    redeliver: {
+      takes: NEEDS_DELIVERY,
+      run: (given: Given<typeof options>, which = '') => (which === 'failed' ? redeliverFailed : redeliver).run(given, which),
+    },
   },
 })
 
-function idOf(action: string, what: string | undefined): number {
-  if (what === undefined) throw new UsageError(`agentrun webhooks ${action} takes the id of a delivery; agentrun webhooks list shows them`)
-  return whole('the id of a delivery', what)
-}
+const secretIn = (file: string | undefined) =>
+  file === undefined ? undefined : readFileSync(file === '-' ? 0 : file, 'utf8').replace(/\r?\n$/, '')
 
-async function change({ values, client, signal }: Given<typeof options>, action: string, url: string): Promise<Webhook> {
-  if (action === 'remove') return client().call('deleteWebhook', { repeatable: true, signal })
-  const set = (body: Body<'setWebhook'>) => client().call('setWebhook', { body, repeatable: true, signal })
-  if (action === 'set') {
-    const file = values['secret-file']
-    const secret = values.unsigned
-      ? null
-      : file === undefined
-        ? undefined
-        : readFileSync(file === '-' ? 0 : file, 'utf8').replace(/\r?\n$/, '')
-    return set({ url, secret, events: values.event as Body<'setWebhook'>['events'] })
-  }
-  const now = await client().call('getWebhook', { signal })
-  if (action === 'show') return now
-  if (now.url === null) throw new UsageError('there is no webhook; agentrun webhooks set URL creates one')
-  return set({ url: now.url, events: now.events, enabled: action === 'on' })
+function switched(enabled: boolean): Action {
+  return single({
+    operation: 'setWebhook',
+    async body({ client, signal }) {
+      const { url, events } = await client().call('getWebhook', { signal })
+      if (url === null) throw new UsageError('there is no webhook; agentrun webhooks set URL creates one')
+      return { url, events, enabled }
+    },
+    lines: linesOf,
+  })
 }
 
 function linesOf({ url, enabled, has_secret, events, rests_until, failures, disabled_at, disabled_reason }: Webhook): string[] {
@@ -99,7 +137,7 @@ function linesOf({ url, enabled, has_secret, events, rests_until, failures, disa
   ]
 }
 
-async function test({ client, json, print, signal }: Given<typeof options>, what: string | undefined): Promise<number> {
+async function test({ client, json, print, signal }: Given<typeof options>, what?: string): Promise<number> {
   const url = what ?? (await client().call('getWebhook', { signal })).url
   if (url === null) throw new UsageError('there is no webhook; agentrun webhooks test URL tests an address')
   const tried = await client().call('testWebhook', { body: { url }, signal })
@@ -111,50 +149,13 @@ async function test({ client, json, print, signal }: Given<typeof options>, what
   return tried.delivered ? 0 : 1
 }
 
-async function list({ values, client, json, print, signal }: Given<typeof options>): Promise<number> {
-  const query = {
-    ...{ state: values.state as Delivery['state'] | undefined, agent_run_id: whole('--run', values.run) },
-    ...{ limit: whole('--limit', values.limit), skip: whole('--skip', values.skip) },
-  }
-  const page = await client().call('listWebhookDeliveries', { query, signal })
-  if (json) {
-    print.json(page)
-    return 0
-  }
-  const header = ['ID', 'RUN', 'EVENT', 'STATE', 'ATTEMPTS', 'CREATED', '']
-  const rows = page.items.map(one => [String(one.id), String(one.agent_run_id), one.type, one.state, ...restOf(one)])
-  for (const line of columns([header, ...rows], (text, row) => (row === 0 ? print.style('dim', text) : text))) print.line(line)
-  if (page.total > page.items.length) print.note(`${page.items.length} of ${page.total} deliveries; --skip shows others`)
-  return 0
-}
-
-const restOf = ({ attempts, created_at, error }: Delivery) => [String(attempts), created_at, error === null ? '' : firstLine(error, 100)]
-
-async function delivery({ client, json, print, signal }: Given<typeof options>, delivery_id: number): Promise<number> {
-  const found = await client().call('getWebhookDelivery', { params: { delivery_id }, signal })
-  if (json) {
-    print.json(found)
-    return 0
-  }
-  print.line(`${found.id} ${found.type} of run ${found.agent_run_id}: ${found.state}`)
-  for (const { n, started_at, status, error, latency_ms } of found.log)
-    print.line(
-      `${n}  ${started_at}  ${status ?? '-'}  ${latency_ms === null ? '-' : `${latency_ms} ms`}  ${error === null ? '' : firstLine(error, 200)}`,
-    )
-  return 0
-}
-
-async function redeliver({ client, json, print, signal }: Given<typeof options>, delivery_id: number): Promise<number> {
-  const queued = await client().call('redeliverWebhook', { params: { delivery_id }, repeatable: true, signal })
-  if (json) print.json(queued)
-  else print.line(`queued: ${queued.id} ${queued.type} of run ${queued.agent_run_id}`)
-  return 0
-}
-
-async function redeliverFailed({ values, client, json, print, signal }: Given<typeof options>): Promise<number> {
-  const filter = { since: values.since, until: values.until, limit: whole('--limit', values.limit) }
-  const done = await client().call('redeliverFailedWebhooks', { body: filter, repeatable: true, signal })
-  if (json) print.json(done)
-  else print.line(`queued: ${done.queued}; ${done.remaining} are left, ${done.without_recipient} have nobody to go to`)
-  return 0
+function deliveryLines({ id, type, agent_run_id, state, log }: Result<'getWebhookDelivery'>): string[] {
+  const attempts = log.map(({ n, started_at, status, error, latency_ms }) => [
+    n,
+    started_at,
+    status ?? '-',
+    latency_ms === null ? '-' : `${latency_ms} ms`,
+    error === null ? '' : firstLine(error, 200),
+  ])
+  return [`${id} ${type} of run ${agent_run_id}: ${state}`, ...attempts.map(cells => cells.join('  '))]
 }

@@ -2,18 +2,17 @@ import { readFileSync } from 'node:fs'
 import type { Result } from '../../../sdk/operations.ts'
 import { command, type Given, type Options, whole } from '../../command.ts'
 import { CliError, UsageError } from '../../exit.ts'
-import { plainText } from '../../plain-text.ts'
-import { columns } from '../../printer.ts'
+import { firstLine, plainText } from '../../plain-text.ts'
 import { promptText } from '../../prompt-text.ts'
-import { commentLines, commitLines, pullRequestLines, pullRequestRow } from '../../pull-request-lines.ts'
+import { commentLines, commitLines, pullRequestLines } from '../../pull-request-lines.ts'
+import { list, pageOptions, single, table } from '../../resource.ts'
 
 const states = { draft: 'draft', ready: 'ready_for_review', close: 'closed', reopen: 'open' } as const
 const actions = ['list', 'show', 'commits', 'diff', 'comments', 'comment', 'edit', 'draft', 'ready', 'close', 'reopen', 'merge'] as const
 const options = {
   state: { type: 'string', value: 'STATE', choices: ['open', 'draft', 'closed', 'merged'], actions: ['list'], about: 'only these' },
   run: { type: 'string', value: 'ID', actions: ['list'], about: 'only of this run' },
-  limit: { type: 'string', value: 'N', actions: ['list', 'commits', 'comments'], about: 'how many, 100 by default and at most' },
-  skip: { type: 'string', value: 'N', actions: ['list', 'commits', 'comments'], about: 'leave out this many' },
+  ...pageOptions(['list', 'commits', 'comments']),
   title: { type: 'string', value: 'TEXT', actions: ['edit'], about: 'the new title' },
   'body-file': { type: 'string', value: 'FILE', actions: ['edit'], about: 'the new text; - reads standard input' },
   base: { type: 'string', value: 'BRANCH', actions: ['edit'], about: 'the new base branch' },
@@ -53,43 +52,55 @@ export const pr = command({
   notes: ['ID is the id of a pull request, which agentrun pr list shows first, not its number in the repository.'],
   async run(given) {
     const [action = 'list', which, text] = given.words
-    if (action === 'list') return list(given)
+    if (action === 'list') return pullRequests.run(given)
     if (which === undefined) throw new UsageError(`agentrun pr ${action} takes the id of a pull request; agentrun pr list shows them`)
     if ((text !== undefined) !== (action === 'comment'))
       throw new UsageError(action === 'comment' ? 'agentrun pr comment takes a text' : `agentrun pr ${action} takes nothing else`)
     const pr_id = whole('the id of a pull request', which)
     if (action === 'diff') return diff(given, pr_id)
-    if (action === 'commits' || action === 'comments') return part(given, pr_id, action)
+    if (action === 'commits') return commits.run(given, which)
+    if (action === 'comments') return comments.run(given, which)
     if (action === 'comment') return comment(given, pr_id, text)
     if (action === 'merge') {
       const method = given.values.squash ? 'squash' : 'merge'
       const body = { method, expected_head_sha: given.values.head } as const
       await given.client().call('mergePullRequest', { params: { pr_id }, body, repeatable: true, signal: given.signal })
     } else if (action !== 'show') await edit(given, pr_id, action)
-    return show(given, pr_id)
+    return show.run(given, which)
   },
 })
 
-async function list({ values, client, json, print, signal }: PrGiven): Promise<number> {
-  const state = values.state as Result<'getPullRequest'>['state'] | undefined
-  const query = { ...pageOf(values), state, agent_run_id: whole('--run', values.run) }
-  const page = await client().call('listPullRequests', { query, signal })
-  if (json) print.json(page)
-  else if (page.total === 0) print.note('no pull requests')
-  else {
-    const rows = [['ID', 'NUMBER', 'REPO', 'STATE', 'BRANCH', 'TITLE'], ...page.items.map(pullRequestRow)]
-    for (const line of columns(rows, (cell, row) => (row === 0 ? print.style('dim', cell) : cell))) print.line(line)
-    if (page.total > page.items.length) print.note(`${page.items.length} of ${page.total} pull requests; --skip shows others`)
-  }
-  return 0
-}
+const pullRequests = list({
+  operation: 'listPullRequests',
+  query: ({ values }: PrGiven) => ({
+    state: values.state as Result<'getPullRequest'>['state'] | undefined,
+    agent_run_id: whole('--run', values.run),
+  }),
+  noun: 'pull requests',
+  empty: 'no pull requests',
+  lines: table({
+    ID: one => String(one.id),
+    NUMBER: one => `#${one.number}`,
+    REPO: one => String(one.repo_id),
+    STATE: one => one.state,
+    BRANCH: one => firstLine(one.head_branch, 60),
+    TITLE: one => firstLine(one.title, 100),
+  }),
+})
 
-async function show({ client, json, print, signal }: PrGiven, pr_id: number): Promise<number> {
-  const found = await client().call('getPullRequest', { params: { pr_id }, signal })
-  if (json) print.json(found)
-  else for (const line of pullRequestLines(found)) print.line(line)
-  return 0
-}
+const commits = list({
+  operation: 'listPullRequestCommits',
+  noun: 'commits',
+  lines: items => items.flatMap(commitLines),
+})
+
+const comments = list({
+  operation: 'listPullRequestComments',
+  noun: 'comments',
+  lines: items => items.flatMap(commentLines),
+})
+
+const show = single({ operation: 'getPullRequest', lines: pullRequestLines })
 
 async function diff({ client, json, print, signal }: PrGiven, pr_id: number): Promise<number> {
   const found = await client().call('getPullRequestDiff', { params: { pr_id }, signal })
@@ -97,22 +108,6 @@ async function diff({ client, json, print, signal }: PrGiven, pr_id: number): Pr
   // As git wrote it, so that it can be applied; without control sequences on a terminal.
   else print.line((print.width === null ? found.patch : plainText(found.patch)).replace(/\n$/, ''))
   if (found.patch_truncated) print.note('the diff is too large to be shown completely; see its branch')
-  return 0
-}
-
-async function part({ client, values, json, print, signal }: PrGiven, pr_id: number, what: 'commits' | 'comments'): Promise<number> {
-  const request = { params: { pr_id }, query: pageOf(values), signal }
-  const [page, lines] =
-    what === 'commits'
-      ? await client()
-          .call('listPullRequestCommits', request)
-          .then(found => [found, found.items.flatMap(commitLines)] as const)
-      : await client()
-          .call('listPullRequestComments', request)
-          .then(found => [found, found.items.flatMap(commentLines)] as const)
-  if (json) print.json(page)
-  else for (const line of lines) print.line(line)
-  if (!json && page.total > page.items.length) print.note(`${page.items.length} of ${page.total} ${what}; --skip shows others`)
   return 0
 }
 
@@ -135,5 +130,3 @@ async function edit({ client, values, signal }: PrGiven, pr_id: number, action: 
   const response = await client().call('editPullRequest', { params: { pr_id }, body, repeatable: true, signal })
   if (!response.success) throw new CliError(response.error ?? 'the pull request was not changed')
 }
-
-const pageOf = ({ limit, skip }: { limit?: string; skip?: string }) => ({ limit: whole('--limit', limit), skip: whole('--skip', skip) })

@@ -1,88 +1,92 @@
-import type { Body, Result } from '../../../sdk/operations.ts'
-import { command, type Given, type Options, whole } from '../../command.ts'
+import type { Result } from '../../../sdk/operations.ts'
+import type { Given, Options } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { firstLine } from '../../plain-text.ts'
-import { columns } from '../../printer.ts'
-import { repositoryId } from '../../repository.ts'
+import { list, pageOptions, resource, single, table } from '../../resource.ts'
 
 type Repository = Result<'getRepository'>
 
-const actions = ['list', 'add', 'set', 'remove', 'default'] as const
+const options = {
+  name: { type: 'string', value: 'NAME', actions: ['add'], about: 'name to show, by default the last part of the address' },
+  branch: { type: 'string', value: 'NAME', actions: ['add'], about: "where runs start; by default the repository's own default branch" },
+  description: { type: 'string', value: 'TEXT', actions: ['add'], about: 'what it is' },
+  default: { type: 'boolean', actions: ['add'], about: 'use it for runs that name no repository' },
+  'branch-prefix': {
+    type: 'string',
+    value: 'PREFIX',
+    actions: ['set'],
+    about: 'beginning of the names of branches of its runs, such as feature/; none: as the organization',
+  },
+  ...pageOptions(['list']),
+} as const satisfies Options
 
-export const repos = command({
+export const repos = resource({
   name: 'repos',
   summary: 'list repositories, register one, change one, remove one, or choose the default',
   usage: ['[list]', 'add URL', 'set ID|NAME', 'remove ID|NAME', 'default ID|NAME'],
   words: [0, 2],
-  choices: actions,
-  options: {
-    name: { type: 'string', value: 'NAME', actions: ['add'], about: 'name to show, by default the last part of the address' },
-    branch: { type: 'string', value: 'NAME', actions: ['add'], about: "where runs start; by default the repository's own default branch" },
-    description: { type: 'string', value: 'TEXT', actions: ['add'], about: 'what it is' },
-    default: { type: 'boolean', actions: ['add'], about: 'use it for runs that name no repository' },
-    'branch-prefix': {
-      ...{ type: 'string', value: 'PREFIX', actions: ['set'] },
-      about: 'beginning of the names of branches of its runs, such as feature/; none: as the organization',
-    },
-    limit: { type: 'string', value: 'N', actions: ['list'], about: 'how many, 100 by default and at most' },
-    skip: { type: 'string', value: 'N', actions: ['list'], about: 'leave out this many' },
-  },
-  async run(given) {
-    const [action = 'list', which] = given.words
-    if (action === 'list') return list(given, given.values)
-    if (which === undefined)
-      throw new UsageError(`agentrun repos ${action} takes ${action === 'add' ? 'the address of a repository' : 'the id or name of one'}`)
-    const prefix = given.values['branch-prefix']
-    if (action === 'set' && prefix === undefined) throw new UsageError('agentrun repos set takes --branch-prefix')
-    const change = action === 'set' ? { branch_prefix: prefix === 'none' ? null : prefix } : { is_default: true }
-    const repository = await (action === 'add' ? add(given, which, given.values) : edit(given, { which, action, change }))
-    if (given.json) given.print.json(repository)
-    else given.print.line(lineOf(repository, action))
-    return 0
+  options,
+  actions: {
+    list: list({
+      operation: 'listRepositories',
+      noun: 'repositories',
+      empty: 'no repositories; agentrun repos add URL registers one',
+      lines: table({
+        ID: one => String(one.id),
+        NAME: nameOf,
+        '': marks,
+        URL: one => firstLine(one.url, 200),
+      }),
+    }),
+    add: { takes: 'the address of a repository', run: add },
+    set: single({
+      takes: 'the id or name of one',
+      operation: 'updateRepository',
+      repeatable: true,
+      body: ({ values }: Given<typeof options>) => ({ branch_prefix: prefixIn(values) }),
+      lines: repository => [lineOf('changed', repository)],
+    }),
+    remove: single({
+      takes: 'the id or name of one',
+      operation: 'deleteRepository',
+      lines: repository => [`removed: ${repository.id} ${nameOf(repository)} ${firstLine(repository.url, 200)}`],
+    }),
+    default: single({
+      takes: 'the id or name of one',
+      operation: 'updateRepository',
+      repeatable: true,
+      body: () => ({ is_default: true }),
+      lines: repository => [lineOf('changed', repository)],
+    }),
   },
 })
 
-async function list({ client, json, print, signal }: Given<Options>, page_of: { limit?: string; skip?: string }): Promise<number> {
-  const query = { limit: whole('--limit', page_of.limit), skip: whole('--skip', page_of.skip) }
-  const page = await client().repositories(query, { signal })
-  if (json) print.json(page)
-  else if (page.total === 0) print.note('no repositories; agentrun repos add URL registers one')
-  else {
-    const rows = page.items.map(item => [String(item.id), nameOf(item), marks(item), firstLine(item.url, 200)])
-    for (const line of columns([['ID', 'NAME', '', 'URL'], ...rows], (text, row) => (row === 0 ? print.style('dim', text) : text)))
-      print.line(line)
-    if (page.total > page.items.length) print.note(`${page.items.length} of ${page.total} repositories; --skip shows others`)
+/** Returns the full name, followed by a chosen name that differs from it. */
+function nameOf({ name, full_name }: Repository): string {
+  return firstLine(full_name === name || full_name.endsWith(`/${name}`) ? full_name : `${full_name} (${name})`, 80)
+}
+
+function marks({ is_default, archived }: Repository): string {
+  return [is_default ? 'default' : '', archived ? 'archived' : ''].filter(Boolean).join(', ')
+}
+
+/** Returns null for `none`: the prefix of the organization. */
+function prefixIn({ 'branch-prefix': prefix }: { 'branch-prefix'?: string }): string | null {
+  if (prefix === undefined) throw new UsageError('agentrun repos set takes --branch-prefix')
+  return prefix === 'none' ? null : prefix
+}
+
+async function add({ client, values, json, print, signal }: Given<typeof options>, url = ''): Promise<number> {
+  const body = { url, name: values.name, default_branch: values.branch, description: values.description }
+  let repository = await client().call('createRepository', { body, signal })
+  if (values.default && !repository.is_default) {
+    const params = { repo_id: repository.id }
+    repository = await client().call('updateRepository', { params, body: { is_default: true }, repeatable: true, signal })
   }
+  if (json) print.json(repository)
+  else print.line(lineOf('registered', repository))
   return 0
 }
 
-/** Returns the full name, followed by a chosen name that differs from it. */
-const nameOf = ({ name, full_name }: Repository) =>
-  firstLine(full_name === name || full_name.endsWith(`/${name}`) ? full_name : `${full_name} (${name})`, 80)
-
-const marks = ({ is_default, archived }: Repository) => [is_default ? 'default' : '', archived ? 'archived' : ''].filter(Boolean).join(', ')
-
-async function add(
-  { client, signal }: Given<Options>,
-  url: string,
-  values: { name?: string; branch?: string; description?: string; default?: boolean },
-): Promise<Repository> {
-  const body = { url, name: values.name, default_branch: values.branch, description: values.description }
-  const created = await client().call('createRepository', { body, signal })
-  if (!values.default || created.is_default) return created
-  return client().call('updateRepository', { params: { repo_id: created.id }, body: { is_default: true }, repeatable: true, signal })
-}
-
-type Edit = { which: string; action: string; change: Body<'updateRepository'> }
-
-async function edit({ client, signal }: Given<Options>, { which, action, change }: Edit): Promise<Repository> {
-  const params = { repo_id: await repositoryId(client(), which, signal) }
-  if (action === 'remove') return client().call('deleteRepository', { params, signal })
-  return client().call('updateRepository', { params, body: change, repeatable: true, signal })
-}
-
-function lineOf(repository: Repository, action: string): string {
-  const { id, url, is_default } = repository
-  const what = action === 'remove' ? 'removed' : action === 'add' ? 'registered' : 'changed'
-  return `${what}: ${id} ${nameOf(repository)}${is_default && action !== 'remove' ? ', the default,' : ''} ${firstLine(url, 200)}`
-}
+const lineOf = (what: string, repository: Repository) =>
+  `${what}: ${repository.id} ${nameOf(repository)}${repository.is_default ? ', the default,' : ''} ${firstLine(repository.url, 200)}`

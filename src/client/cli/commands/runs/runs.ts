@@ -1,39 +1,36 @@
 import type { Query } from '../../../sdk/operations.ts'
 import { run_statuses } from '../../../sdk/table.ts'
-import { command, whole } from '../../command.ts'
+import { command, type Given, type Options, whole } from '../../command.ts'
+import { list, newest_options } from '../../resource.ts'
 import { runTable } from '../../run-lines.ts'
+
+const options = {
+  status: { type: 'string', multiple: true, value: 'STATUS', choices: run_statuses, about: 'only those of this status; may be repeated' },
+  repo: { type: 'string', multiple: true, value: 'ID', about: 'only those of this repository; may be repeated' },
+  tag: { type: 'string', multiple: true, value: 'TAG', about: 'only those with this tag; may be repeated' },
+  search: { type: 'string', value: 'TEXT', about: 'only those with this in title or prompt' },
+  archived: { type: 'boolean', about: 'only archived ones' },
+  ...newest_options,
+} as const satisfies Options
 
 export const runs = command({
   name: 'runs',
   summary: 'list runs, newest first',
   usage: [],
   words: [0, 0],
-  options: {
-    status: { type: 'string', multiple: true, value: 'STATUS', choices: run_statuses, about: 'only those of this status; may be repeated' },
-    repo: { type: 'string', multiple: true, value: 'ID', about: 'only those of this repository; may be repeated' },
-    tag: { type: 'string', multiple: true, value: 'TAG', about: 'only those with this tag; may be repeated' },
-    search: { type: 'string', value: 'TEXT', about: 'only those with this in title or prompt' },
-    archived: { type: 'boolean', about: 'only archived ones' },
-    limit: { type: 'string', value: 'N', about: 'how many, 20 by default, 100 at most' },
-    skip: { type: 'string', value: 'N', about: 'leave out this many' },
-  },
-  async run({ values, json, print, client, signal }) {
-    const query: Query<'listAgentRuns'> = {
+  options,
+  run: list({
+    operation: 'listAgentRuns',
+    query: ({ values }: Given<typeof options>) => ({
       status: values.status as Query<'listAgentRuns'>['status'],
       repo_id: values.repo?.map(repo => whole('--repo', repo)),
       tag: values.tag,
       q: values.search,
       archived: values.archived,
-      limit: whole('--limit', values.limit) ?? 20,
-      skip: whole('--skip', values.skip),
-    }
-    const page = await client().runs.list(query, { signal })
-    if (json) print.json(page)
-    else if (page.total === 0) print.note('no runs')
-    else {
-      for (const line of runTable(page.items, print, Date.now())) print.line(line)
-      if (page.total > page.items.length) print.note(`${page.items.length} of ${page.total} runs; --limit and --skip show others`)
-    }
-    return 0
-  },
+    }),
+    limit: 20,
+    noun: 'runs',
+    empty: 'no runs',
+    lines: (runs, print) => runTable([...runs], print, Date.now()),
+  }).run,
 })
