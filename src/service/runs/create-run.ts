@@ -9,7 +9,7 @@ import { titleOf } from '../../core/runs/title.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
-import { getRepository, holdRepository, listRepositories, type RepositoryRow, setDefaultBranch } from '../../store/access/repositories.ts'
+import { holdRepository, type RepositoryRow, setDefaultBranch } from '../../store/access/repositories.ts'
 import type { Db } from '../../store/database.ts'
 import { changeRun } from '../../store/runs/change-run.ts'
 import { recordTraceparent } from '../../store/runs/run-changes.ts'
@@ -18,7 +18,8 @@ import { runLink, userMessage } from '../../trace/entry.ts'
 import { requireQuota } from '../access/quota.ts'
 import type { Context, UsableModel } from '../context.ts'
 import { defaultModel, requestedModel } from '../organizations/models.ts'
-import { repositoryNotFound, requireRepository } from '../repositories/repositories.ts'
+import { chooseRepository } from '../repositories/choose-repository.ts'
+import { repositoryNotFound } from '../repositories/repositories.ts'
 import { withoutSecrets } from '../secrets/known-secrets.ts'
 import { storedTargets } from '../webhooks/webhook-targets.ts'
 import { byCaller, type MessageSource } from './message-source.ts'
@@ -233,32 +234,6 @@ export function requireValidPlaybook(prompt: string): void {
   const found = findPlaybook(prompt)
   if (found && !found.ok)
     throw invalid(['body', 'prompt'], `playbook, line ${found.line}${found.key ? `, key ${found.key}` : ''}: ${found.message}`)
-}
-
-async function chooseRepository(ctx: Context, input: CreateRunInput, preferred: number | null): Promise<RepositoryRow | null> {
-  if (input.repoless && input.repo_id != null) throw invalid(['body', 'repoless'], 'cannot be true when repo_id names a repository')
-  const own = ctx.actor.repository_ids
-  if (input.repoless && own !== null)
-    throw new ServiceError('forbidden', 'This token is bound to repositories: it cannot create a run without one.')
-  if (input.repoless) return null
-  if (input.repo_id != null) {
-    return requireOpen(await requireRepository(ctx.db, ctx.organization_id, input.repo_id))
-  }
-  const chosen = preferred === null || own?.includes(preferred) === false ? null : preferred
-  const found = chosen === null ? undefined : await getRepository(ctx.db, ctx.organization_id, chosen)
-  if (found?.archived === false) return found
-  const { rows, total } = await listRepositories(ctx.db, ctx.organization_id, { skip: 0, limit: 1 }, { own, archived: false })
-  const first = rows[0]
-  if (!first) throw new ServiceError('not_found', 'No repos found in the organization. Please add some repos and try again.')
-  if (chosen !== null && !found) throw repositoryNotFound()
-  if (found) return requireOpen(found)
-  if (total > 1) throw invalid(['body', 'repo_id'], `is required: there are ${total} repositories to choose from and no default`)
-  return first
-}
-
-function requireOpen(repository: RepositoryRow): RepositoryRow {
-  if (repository.archived) throw new ServiceError('conflict', `${repository.full_name} is archived: it accepts no new runs.`)
-  return repository
 }
 
 async function chooseBase(ctx: Context, repository: RepositoryRow | null, named: string | null): Promise<Base> {
