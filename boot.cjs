@@ -1,12 +1,25 @@
-// Makes one command enough on a fresh clone: gets Node 24, the packages, git, bubblewrap and the web build, then runs the command.
-// The only file that an old Node (18 and newer) reads, so it is CommonJS and needs no package.
+// Makes one command enough on a fresh clone: gets Node 24, the packages, git, bubblewrap and the web build,
+// then runs the command. The only file that an old Node (18 and newer) reads, so it is CommonJS and needs no
+// package.
 const { spawn } = require('node:child_process')
 const { createHash } = require('node:crypto')
-const { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, writeFileSync } = require('node:fs')
+const {
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} = require('node:fs')
 const { constants: system } = require('node:os')
 const { delimiter, dirname, join } = require('node:path')
 
-/** What each command runs, and what it needs first. `strict`: without its tools it does not start; `some`: without these it does less. `direct`: not a script of npm. `prepare` runs nothing: supervisor.sh does, with the Node that it writes. */
+/**
+ * What each command runs, and what it needs first. `strict`: without its tools it does not start; `some`:
+ * without these it does less. `direct`: not a script of npm. `prepare` runs nothing: supervisor.sh does, with
+ * the Node that it writes.
+ */
 const commands = {
   prepare: { tools: ['git', 'bwrap'], web: true, direct: true },
   dev: { node: ['--watch', 'src/main.ts'], tools: ['git', 'bwrap'] },
@@ -22,7 +35,18 @@ const commands = {
   'test:long': {
     node: ['scripts/test-long.ts'],
     tools: ['git', 'bwrap', 'chromium', 'go', 'httpx', 'mypy', 'pip3'],
-    some: ['dockerd', 'podman', 'runsc', 'debootstrap', 'promtool', 'nginx', 'caddy', 'docker-compose', 'shellcheck', 'systemd-analyze'],
+    some: [
+      'dockerd',
+      'podman',
+      'runsc',
+      'debootstrap',
+      'promtool',
+      'nginx',
+      'caddy',
+      'docker-compose',
+      'shellcheck',
+      'systemd-analyze',
+    ],
     strict: true,
     web: true,
   },
@@ -34,7 +58,12 @@ const commands = {
     web: true,
   },
   admin: { node: ['src/admin.ts'], tools: [] },
-  screenshots: { node: ['scripts/screenshots/main.ts'], tools: ['git', 'bwrap', 'chromium'], strict: true, web: true },
+  screenshots: {
+    node: ['scripts/screenshots/main.ts'],
+    tools: ['git', 'bwrap', 'chromium'],
+    strict: true,
+    web: true,
+  },
   bench: { node: ['bench/run.ts'], tools: ['git', 'bwrap'], strict: true },
   cli: { node: ['src/client/cli/main.ts'], tools: [], direct: true },
   client: { node: ['scripts/build-client.ts'], tools: [], direct: true },
@@ -64,7 +93,10 @@ const wanted_major = 24
 const clone = __dirname
 const first_parent = process.ppid
 
-/** The child that gets our signals: `kill` chooses the signal. After a request to stop nothing more is started. */
+/**
+ * The child that gets our signals: `kill` chooses the signal. After a request to stop nothing more is
+ * started.
+ */
 let current = null
 let stop_requested = null
 
@@ -79,7 +111,9 @@ function exitCode(code, signal) {
   return code === null ? 128 + system.signals[signal] : code
 }
 
-/** Runs a program to its end; resolves to its exit code as a shell counts it, 127 when it cannot be started. */
+/**
+ * Runs a program to its end; resolves to its exit code as a shell counts it, 127 when it cannot be started.
+ */
 function run(program, args, { env, cwd = clone, stdio = ['ignore', 2, 2], kill = signal => signal }) {
   if (stop_requested) throw new Stop(`stopped by ${stop_requested}`)
   return new Promise(resolve => {
@@ -98,7 +132,9 @@ function onSignal(signal) {
   if (current) current.send(signal)
 }
 
-/** For npm inside npm: without the outer one's options and variables, which would change what is installed. */
+/**
+ * For npm inside npm: without the outer one's options and variables, which would change what is installed.
+ */
 function innerEnvironment(env) {
   const ways_to_the_registry =
     'cache|userconfig|globalconfig|registry|ca|cafile|strict_ssl|(https?_)?proxy|noproxy|offline|prefer_offline|//.*'
@@ -122,9 +158,17 @@ function read(path) {
 
 /** Changes when `npm ci` would install something else. Of package.json only the dependencies count. */
 function packagesStamp(folder) {
-  const { dependencies, devDependencies, optionalDependencies, overrides } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const { dependencies, devDependencies, optionalDependencies, overrides } = JSON.parse(
+    readFileSync(join(folder, 'package.json'), 'utf8'),
+  )
   const wanted = JSON.stringify([dependencies, devDependencies, optionalDependencies, overrides])
-  return digest([wanted, read(join(folder, 'package-lock.json')), read(join(folder, '.npmrc')), process.platform, process.arch])
+  return digest([
+    wanted,
+    read(join(folder, 'package-lock.json')),
+    read(join(folder, '.npmrc')),
+    process.platform,
+    process.arch,
+  ])
 }
 
 /** Changes with the sources of the web page, what it takes from contract and core, and the packages. */
@@ -141,18 +185,24 @@ function webStamp(folder) {
   }
   collect('web')
   collect('src/contract')
-  if (existsSync(join(folder, 'src/core/repositories/sample.ts'))) files.push('src/core/repositories/sample.ts')
-  return digest([...files.sort().flatMap(file => [file, readFileSync(join(folder, file), 'latin1')]), packagesStamp(folder)])
+  if (existsSync(join(folder, 'src/core/repositories/sample.ts')))
+    files.push('src/core/repositories/sample.ts')
+  return digest([
+    ...files.sort().flatMap(file => [file, readFileSync(join(folder, file), 'latin1')]),
+    packagesStamp(folder),
+  ])
 }
 
 /**
- * One set-up at a time: `npm start` and `npm test` at once share this clone. flock(1) locks the open file that it shares with us, until we
- * close it or are dead; no other user may open it.
+ * One set-up at a time: `npm start` and `npm test` at once share this clone. flock(1) locks the open file
+ * that it shares with us, until we close it or are dead; no other user may open it.
  */
 async function locked(work) {
   const file = openLock(join(clone, '.boot-lock'))
   const notice = setTimeout(() => say('waiting for another command that is setting up this clone'), 1_000)
-  const code = await run('flock', ['3'], { env: process.env, stdio: ['ignore', 2, 2, file] }).finally(() => clearTimeout(notice))
+  const code = await run('flock', ['3'], { env: process.env, stdio: ['ignore', 2, 2, file] }).finally(() =>
+    clearTimeout(notice),
+  )
   try {
     if (stop_requested) throw new Stop(`stopped by ${stop_requested}`)
     if (code !== 0) throw new Stop(`cannot lock this clone: flock of util-linux ended with exit code ${code}`)
@@ -166,11 +216,16 @@ function openLock(path) {
   try {
     return openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600)
   } catch ({ code }) {
-    throw new Stop(`cannot set up this clone: ${path} cannot be opened (${code}); start as its owner, on a file system that can be written`)
+    throw new Stop(
+      `cannot set up this clone: ${path} cannot be opened (${code}); start as its owner, on a file system that can be written`,
+    )
   }
 }
 
-/** Does the work and stamps it, unless the stamp says that it is done. The stamp lies in what the work makes, so it goes with it. */
+/**
+ * Does the work and stamps it, unless the stamp says that it is done. The stamp lies in what the work makes,
+ * so it goes with it.
+ */
 async function unlessStamped(file, stamp, work) {
   if (read(file) === stamp) return
   await locked(async () => {
@@ -180,13 +235,26 @@ async function unlessStamped(file, stamp, work) {
   })
 }
 
-/** `npm ci` of a folder. A signal kills npm at once: it would take seconds, and an unstamped folder is installed again. */
+/**
+ * `npm ci` of a folder. A signal kills npm at once: it would take seconds, and an unstamped folder is
+ * installed again.
+ */
 async function install(folder, node, what) {
   await unlessStamped(join(folder, 'node_modules/.boot-stamp'), packagesStamp(folder), async () => {
     say(`getting ${what} (once, some seconds)`)
-    const args = ['ci', '--ignore-scripts', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error']
+    const args = [
+      'ci',
+      '--ignore-scripts',
+      '--include=dev',
+      '--include=optional',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+    ]
     const env = withFirstOnPath(dirname(node), innerEnvironment(process.env))
-    const npm = /npm-cli\.js$/.test(process.env.npm_execpath || '') ? [node, process.env.npm_execpath] : ['npm']
+    const npm = /npm-cli\.js$/.test(process.env.npm_execpath || '')
+      ? [node, process.env.npm_execpath]
+      : ['npm']
     const code = await run(npm[0], [...npm.slice(1), ...args], { cwd: folder, env, kill: () => 'SIGKILL' })
     if (code !== 0) throw new Stop(`npm could not install ${what}: see above, then try again`)
   })
@@ -199,17 +267,25 @@ async function getNode() {
   await install(runtime, process.execPath, `Node.js ${wanted_major}`)
   const node = join(runtime, `node_modules/node-linux-${process.arch}/bin/node`)
   if (!existsSync(node))
-    throw new Stop(`there is no Node.js ${wanted_major} for linux-${process.arch} here: install it from nodejs.org and try again`)
+    throw new Stop(
+      `there is no Node.js ${wanted_major} for linux-${process.arch} here: install it from nodejs.org and try again`,
+    )
   return node
 }
 
 function isInstalled(tool) {
-  return `${process.env.PATH}:/usr/sbin:/usr/bin:/bin`.split(':').some(folder => existsSync(join(folder, tool)))
+  return `${process.env.PATH}:/usr/sbin:/usr/bin:/bin`
+    .split(':')
+    .some(folder => existsSync(join(folder, tool)))
 }
 
-/** Installs missing tools from Debian as root; else says what to do, and stops if the command is strict about them. `without`: what there is not until then. */
+/**
+ * Installs missing tools from Debian as root; else says what to do, and stops if the command is strict about
+ * them. `without`: what there is not until then.
+ */
 async function getTools({ tools, strict, may_install = true, without = 'agents do not run' }) {
-  const missing = () => tools.filter(tool => !isInstalled(tool)).flatMap(tool => debian_packages[tool].split(' '))
+  const missing = () =>
+    tools.filter(tool => !isInstalled(tool)).flatMap(tool => debian_packages[tool].split(' '))
   if (missing().length === 0) return
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   if (may_install && process.getuid() === 0 && isInstalled('apt-get')) {
@@ -217,7 +293,10 @@ async function getTools({ tools, strict, may_install = true, without = 'agents d
       if (missing().length === 0) return
       say(`installing ${missing().join(', ')} from Debian (once)`)
       const apt = (errors, ...packages) =>
-        run('apt-get', ['install', '-qq', '-y', '--no-install-recommends', ...packages], { env, stdio: ['ignore', 'ignore', errors] })
+        run('apt-get', ['install', '-qq', '-y', '--no-install-recommends', ...packages], {
+          env,
+          stdio: ['ignore', 'ignore', errors],
+        })
       // A machine without package lists refuses at first: that says nothing to anybody.
       if ((await apt('ignore', ...missing())) === 0) return
       await run('apt-get', ['update', '-qq'], { env, stdio: ['ignore', 'ignore', 2] })
@@ -237,14 +316,16 @@ async function buildWeb(node) {
   await unlessStamped(join(clone, 'web/dist/.build-stamp'), webStamp(clone), async () => {
     say('building the web page')
     const env = withFirstOnPath(dirname(node), innerEnvironment(process.env))
-    const code = await run(node, ['node_modules/vite/bin/vite.js', 'build', 'web', '--logLevel', 'warn'], { env })
+    const code = await run(node, ['node_modules/vite/bin/vite.js', 'build', 'web', '--logLevel', 'warn'], {
+      env,
+    })
     if (code !== 0) throw new Stop('the web page could not be built: see above')
   })
 }
 
 /**
- * The child notices our death by the closed channel; we notice npm's by our parent, since SIGKILL of npm reaches nobody else. Resolves to the exit
- * code of its last run.
+ * The child notices our death by the closed channel; we notice npm's by our parent, since SIGKILL of npm
+ * reaches nobody else. Resolves to the exit code of its last run.
  */
 async function runCommand(node, args) {
   const started_by_npm = Boolean(process.env.npm_execpath)
@@ -253,15 +334,20 @@ async function runCommand(node, args) {
     clearInterval(watch)
     onSignal('SIGTERM')
   }, 500)
-  // Node keeps what it compiled, TypeScript's types taken out: the next start takes two thirds of the time and less memory.
-  const env = { NODE_COMPILE_CACHE: join(clone, 'node_modules/.compile-cache'), ...withFirstOnPath(dirname(node), process.env) }
+  // Node keeps what it compiled, TypeScript's types taken out: the next start takes two thirds of the time
+  // and less memory.
+  const env = {
+    NODE_COMPILE_CACHE: join(clone, 'node_modules/.compile-cache'),
+    ...withFirstOnPath(dirname(node), process.env),
+  }
   const code = await run(node, args, { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
   clearInterval(watch)
   return code
 }
 
 /** The npm package of the service has JavaScript: Node reads no TypeScript below node_modules. */
-const builtName = path => (path.endsWith('.ts') && !existsSync(join(clone, path)) ? path.replace(/\.ts$/, '.js') : path)
+const builtName = path =>
+  path.endsWith('.ts') && !existsSync(join(clone, path)) ? path.replace(/\.ts$/, '.js') : path
 
 async function boot([name, ...args]) {
   const command = commands[name]
@@ -270,7 +356,9 @@ async function boot([name, ...args]) {
     throw new Stop(`usage: npm run ${scripts.join(' | npm run ')}`)
   }
   if (process.platform !== 'linux')
-    throw new Stop('runs on Linux (x64, arm64) only: elsewhere start it in a Linux container or virtual machine')
+    throw new Stop(
+      'runs on Linux (x64, arm64) only: elsewhere start it in a Linux container or virtual machine',
+    )
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, onSignal)
   const node = await getNode()
   // In the npm package of the service, npm has installed the others already.

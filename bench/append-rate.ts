@@ -10,27 +10,48 @@ const ROUNDS = 3
 const SECONDS = 3
 const output = 'drwxr-xr-x 2 user user 4096 Nov 21 10:00 part-of-a-listing\n'.repeat(12)
 
-/** Entries of about 1 KB, each with its record of the journal, appended under the fence by owners of many runs: in a second, and in bytes. */
+/**
+ * Entries of about 1 KB, each with its record of the journal, appended under the fence by owners of many
+ * runs: in a second, and in bytes.
+ */
 export async function appendRate(): Promise<string> {
   await using database = await startDatabase()
   const db = database.open(40)
-  await db.query({ text: 'create table bench_baseline (id bigint generated always as identity primary key, text text)' })
+  await db.query({
+    text: 'create table bench_baseline (id bigint generated always as identity primary key, text text)',
+  })
   const owner = await addOrganization(db, 'Writers')
   await fillQueue(db, owner, Math.max(...WRITERS))
   const { rows: runs } = await db.query<{ id: number }>({
-    text: `update runs set status = 'running', phase = 'agent', runnable_at = null, epoch = 1, owner = 'a worker', lease_until = now() + interval '1 hour' returning id`,
+    text: `update runs
+      set status = 'running', phase = 'agent', runnable_at = null, epoch = 1, owner = 'a worker',
+        lease_until = now() + interval '1 hour'
+      returning id`,
   })
   const step = (run: number, n: number) =>
     append(db, owner.organization_id, runs[run]?.id ?? 0, 1, {
       entries: [
-        entry({ message_type: 'ACTION', tool_name: 'shell', tool_input: { command: `ls ${n}` }, tool_output: { status: 'ok', output } }),
+        entry({
+          message_type: 'ACTION',
+          tool_name: 'shell',
+          tool_input: { command: `ls ${n}` },
+          tool_output: { status: 'ok', output },
+        }),
       ],
-      records: [{ kind: 'tool_finished', key: `call_${n}`, body: JSON.stringify({ call_id: `call_${n}`, output }) }],
+      records: [
+        { kind: 'tool_finished', key: `call_${n}`, body: JSON.stringify({ call_id: `call_${n}`, output }) },
+      ],
     })
   const plain = (db: Database) =>
-    db.query({ name: 'bench_insert', text: 'insert into bench_baseline (text) values ($1)', values: [output] })
+    db.query({
+      name: 'bench_insert',
+      text: 'insert into bench_baseline (text) values ($1)',
+      values: [output],
+    })
 
-  const lines = ['append-rate: baseline is an insert of 0.7 KB into a table without anything else, fsynced, by as many connections']
+  const lines = [
+    'append-rate: baseline is an insert of 0.7 KB into a table without anything else, fsynced, by as many connections',
+  ]
   const before = await sizes(db)
   let entries = 0
   let written = 0
@@ -40,7 +61,9 @@ export async function appendRate(): Promise<string> {
     for (let round = 0; round < ROUNDS; round++) {
       results.baseline.push(await rateOf(writers, SECONDS, () => plain(db), database.pid))
       const wal = await walPosition(db)
-      results.append.push(await rateOf(writers, SECONDS, async run => refuse(await step(run, n++)), database.pid))
+      results.append.push(
+        await rateOf(writers, SECONDS, async run => refuse(await step(run, n++)), database.pid),
+      )
       entries += results.append.at(-1)?.times.length ?? 0
       written += (await walPosition(db)) - wal
     }
@@ -62,7 +85,8 @@ function refuse(appended: unknown): void {
 
 async function sizes(db: Database): Promise<{ log_entries: number; journal: number }> {
   const { rows } = await db.query<{ log_entries: number; journal: number }>({
-    text: `select pg_total_relation_size('log_entries') as log_entries, pg_total_relation_size('journal') as journal`,
+    text: `select pg_total_relation_size('log_entries') as log_entries,
+        pg_total_relation_size('journal') as journal`,
   })
   return rows[0] ?? { log_entries: 0, journal: 0 }
 }

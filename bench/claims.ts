@@ -10,7 +10,10 @@ const ROUNDS = 3
 const SECONDS = 2
 const lease = { owner: 'a worker', seconds: 600, turn_seconds: 600 }
 
-/** Claims out of a queue of two organizations, by several workers at once and out of queues of several lengths; and whom a full queue delays. */
+/**
+ * Claims out of a queue of two organizations, by several workers at once and out of queues of several
+ * lengths; and whom a full queue delays.
+ */
 export async function claims(): Promise<string> {
   await using database = await startDatabase()
   const db = database.open(1)
@@ -42,7 +45,12 @@ export async function claims(): Promise<string> {
     // As many of each: of the shortest queue there are no more.
     let left = LENGTHS[0] ?? 0
     // Of the one connection: the server itself vacuums after this number of inserts.
-    const { times, processor_ms } = await rateOf(1, 60, async () => left-- > 0 && claimOne(worker), await backendOf(worker))
+    const { times, processor_ms } = await rateOf(
+      1,
+      60,
+      async () => left-- > 0 && claimOne(worker),
+      await backendOf(worker),
+    )
     costs.push(processor_ms)
     lines.push(
       `  queue of ${String(length).padStart(7)}: claim median ${quantile(times, 0.5).toFixed(2)} ms  p99 ${quantile(times, 0.99).toFixed(2)} ms  ${processor_ms.toFixed(2)} ms of the database's processor`,
@@ -65,7 +73,8 @@ export async function claims(): Promise<string> {
   return lines.join('\n')
 }
 
-const openAll = (database: BenchDatabase, count: number) => Array.from({ length: count }, () => database.open(1))
+const openAll = (database: BenchDatabase, count: number) =>
+  Array.from({ length: count }, () => database.open(1))
 
 async function claimOne(db: Database | undefined): Promise<boolean> {
   return db !== undefined && (await claimRun(db, lease)) !== undefined
@@ -78,7 +87,11 @@ async function backendOf(db: Database): Promise<number> {
 }
 
 async function updateOne(db: Database | undefined, id: number): Promise<void> {
-  await db?.query({ name: 'bench_update', text: 'update bench_baseline set n = n + 1 where id = $1', values: [id] })
+  await db?.query({
+    name: 'bench_update',
+    text: 'update bench_baseline set n = n + 1 where id = $1',
+    values: [id],
+  })
 }
 
 async function emptyQueue(db: Database): Promise<void> {

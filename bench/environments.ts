@@ -10,14 +10,18 @@ const INSTALL = `for i in $(seq ${FOLDERS}); do mkdir -p node_modules/p$i; head 
 const PROMPT = 'Look.\n```playbook\n- run: ls node_modules | wc -l\n- answer: Done.\n```'
 const warm = 'create to first action, warm'
 
-/** From the create of a run to its agent's first action: with 200 MB of dependencies prepared by an earlier run, recreated, and without a setup. */
+/**
+ * From the create of a run to its agent's first action: with 200 MB of dependencies prepared by an earlier
+ * run, recreated, and without a setup.
+ */
 export async function environments(): Promise<string> {
   using repository = makeRepository()
   const env = { AGENTRUN_INIT_REPO_URL: repository.path, AGENTRUN_DEFAULT_MODEL: 'scripted/playbook' }
   await using service = await startService(env)
   const [repo] = (await service.call('GET', '/repos')).items as { id: number }[]
   const samples: Samples = new Map()
-  const setUpBy = (commands: string[]) => service.call('PUT', `/repos/${repo?.id}/setup-commands`, { commands })
+  const setUpBy = (commands: string[]) =>
+    service.call('PUT', `/repos/${repo?.id}/setup-commands`, { commands })
   const start = async (name: string | null) => {
     const run = await service.call('POST', '/agent/run', {
       prompt: PROMPT.replace('ls node_modules', name?.startsWith('base') ? 'ls .' : 'ls node_modules'),
@@ -34,8 +38,12 @@ export async function environments(): Promise<string> {
   for (let n = 0; n < RUNS; n++) await start(warm)
   await setUpBy([])
   for (let n = 0; n < RUNS; n++) await start('baseline: the same without a setup')
-  return report(`environments: ${RUNS} runs one after another on ${FOLDERS * FILES} prepared files of 200 MB`, samples, {
-    name: warm,
-    median_ms: 500,
-  })
+  return report(
+    `environments: ${RUNS} runs one after another on ${FOLDERS * FILES} prepared files of 200 MB`,
+    samples,
+    {
+      name: warm,
+      median_ms: 500,
+    },
+  )
 }

@@ -8,7 +8,10 @@ import { startService } from './start-service.ts'
 const RUNS = 50
 const WARM_UP = 3
 
-/** From the client's create request to the arrival of the first model request, mirror warm, runs one after another. */
+/**
+ * From the client's create request to the arrival of the first model request, mirror warm, runs one after
+ * another.
+ */
 export async function firstRequest(): Promise<string> {
   using repository = makeRepository()
   let arrived = Promise.withResolvers<void>()
@@ -26,7 +29,9 @@ export async function firstRequest(): Promise<string> {
   for (let n = -WARM_UP; n < RUNS; n++) {
     arrived = Promise.withResolvers()
     const started = performance.now()
-    const run = await service.call('POST', '/agent/run', { prompt: `Look at part ${n} of this repository and say what it does.` })
+    const run = await service.call('POST', '/agent/run', {
+      prompt: `Look at part ${n} of this repository and say what it does.`,
+    })
     const created = performance.now()
     // The service gets no requests meanwhile: they would disturb the measurement.
     await Promise.race([arrived.promise, failAfter(20_000)])
@@ -40,9 +45,24 @@ export async function firstRequest(): Promise<string> {
   }
   const times = (name: string) => samples.get(name) ?? []
   const name = 'create to first model request'
-  recordMetric({ name, value: median(times(name)), unit: 'ms', target: { at_most: 35 }, floor: median(times('baseline: insert, fsynced')) })
-  recordMetric({ name: `${name}, p95`, value: quantile(times(name), 0.95), unit: 'ms', target: { at_most: 50 }, floor: null })
-  return report(`first-request: ${RUNS} runs one after another`, samples, { name: 'create to first model request', median_ms: 60 })
+  recordMetric({
+    name,
+    value: median(times(name)),
+    unit: 'ms',
+    target: { at_most: 35 },
+    floor: median(times('baseline: insert, fsynced')),
+  })
+  recordMetric({
+    name: `${name}, p95`,
+    value: quantile(times(name), 0.95),
+    unit: 'ms',
+    target: { at_most: 50 },
+    floor: null,
+  })
+  return report(`first-request: ${RUNS} runs one after another`, samples, {
+    name: 'create to first model request',
+    median_ms: 60,
+  })
 }
 
 function failAfter(ms: number): Promise<never> {

@@ -20,10 +20,19 @@ export function makeLargeRepository(): { path: string } & Disposable {
 }
 
 function oneCommit(): string {
-  const lines = ['commit refs/heads/main', 'committer Ada <ada@example.org> 1700000000 +0000', 'data 5', 'Begin']
+  const lines = [
+    'commit refs/heads/main',
+    'committer Ada <ada@example.org> 1700000000 +0000',
+    'data 5',
+    'Begin',
+  ]
   for (let folder = 0; folder < FOLDERS; folder++)
     for (let file = 0; file < FILES_IN_EACH; file++)
-      lines.push(`M 100644 inline src/part-${folder}/file-${file}.ts`, `data ${FILE_BYTES}`, text(folder * FILES_IN_EACH + file))
+      lines.push(
+        `M 100644 inline src/part-${folder}/file-${file}.ts`,
+        `data ${FILE_BYTES}`,
+        text(folder * FILES_IN_EACH + file),
+      )
   return `${lines.join('\n')}\ndone\n`
 }
 

@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
 
 /**
- * Requests per second of a server to which `connections` clients send one request after the other, over kept connections. `url`: of each
- * request, or what returns the next one. Every response must be 200.
+ * Requests per second of a server to which `connections` clients send one request after the other, over kept
+ * connections. `url`: of each request, or what returns the next one. Every response must be 200.
  */
 export async function throughput(
   url: string | (() => string),
@@ -19,7 +19,9 @@ export async function throughput(
   const next = () => same ?? requestFor(typeof url === 'string' ? url : url())
   const end = performance.now() + options.seconds * 1000
   const started = performance.now()
-  const counts = await Promise.all(Array.from({ length: options.connections }, () => sendRequests(hostname, Number(port), next, end)))
+  const counts = await Promise.all(
+    Array.from({ length: options.connections }, () => sendRequests(hostname, Number(port), next, end)),
+  )
   return counts.reduce((sum, count) => sum + count, 0) / ((performance.now() - started) / 1000)
 }
 

@@ -7,21 +7,30 @@ const FILES = 300
 const COMMITS = 500
 const BRANCHES = 12
 
-/** A bare repository with 300 files in 30 folders, 500 commits that change a few of them each, merges, branches and tags; the same at each call. */
+/**
+ * A bare repository with 300 files in 30 folders, 500 commits that change a few of them each, merges,
+ * branches and tags; the same at each call.
+ */
 export function makeRepository(): { path: string } & Disposable {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-bench-repository-')))
   chmodSync(folder, 0o755)
   const path = join(folder, 'app.git')
   const env = { PATH: process.env.PATH ?? '', HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' }
   execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', path], { env })
-  execFileSync('git', ['fast-import', '--quiet'], { env: { ...env, GIT_DIR: path }, input: history(), maxBuffer: 1e9 })
+  execFileSync('git', ['fast-import', '--quiet'], {
+    env: { ...env, GIT_DIR: path },
+    input: history(),
+    maxBuffer: 1e9,
+  })
   execFileSync('git', ['gc', '--quiet'], { env: { ...env, GIT_DIR: path } })
   return { path, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
 function history(): string {
   const random = numbers(42)
-  const files = Array.from({ length: FILES }, (_, i) => Array.from({ length: 20 + random(180) }, () => line(random, i)))
+  const files = Array.from({ length: FILES }, (_, i) =>
+    Array.from({ length: 20 + random(180) }, () => line(random, i)),
+  )
   const lines: string[] = []
   const blob = (i: number) => {
     const text = `${(files[i] ?? []).join('\n')}\n`
@@ -53,7 +62,8 @@ function history(): string {
   return `${lines.join('\n')}\ndone\n`
 }
 
-const line = (random: (below: number) => number, i: number) => `export const value_${i}_${random(100_000)} = ${random(1_000_000_000)}`
+const line = (random: (below: number) => number, i: number) =>
+  `export const value_${i}_${random(100_000)} = ${random(1_000_000_000)}`
 
 /** Pseudo-random whole numbers below a bound. */
 function numbers(seed: number): (below: number) => number {

@@ -13,8 +13,9 @@ const AT_A_TIME = 12
 const MAX_SECONDS = 120
 
 /**
- * Two processes that serve and three that work on one database, and 200 short runs, each with a clone, five commands, a commit and a push:
- * beside 40 of them in one process that does it all. Bounded in time; what has not ended by then is reported.
+ * Two processes that serve and three that work on one database, and 200 short runs, each with a clone, five
+ * commands, a commit and a push: beside 40 of them in one process that does it all. Bounded in time; what has
+ * not ended by then is reported.
  */
 export async function manyNodes(): Promise<string> {
   const alone = await simulate(['all'], 40)
@@ -27,14 +28,23 @@ export async function manyNodes(): Promise<string> {
   ].join('\n')
 }
 
-type Seen = { runs: number; ended: number; seconds: number; create: number[]; read: number[]; processor: Record<string, number> }
+type Seen = {
+  runs: number
+  ended: number
+  seconds: number
+  create: number[]
+  read: number[]
+  processor: Record<string, number>
+}
 
 async function simulate(roles: ('all' | 'serve' | 'work')[], runs: number): Promise<Seen> {
   await using stack = new AsyncDisposableStack()
   const repository = stack.use(makeRepository())
   const model = stack.use(
     await startFakeOpenAI(request => {
-      const steps = (request.body as { messages: { role: string }[] }).messages.filter(message => message.role === 'tool').length
+      const steps = (request.body as { messages: { role: string }[] }).messages.filter(
+        message => message.role === 'tool',
+      ).length
       return steps < STEPS
         ? { tool_calls: [{ name: 'shell', arguments: { command: `echo ${steps} >> notes-${steps}.txt` } }] }
         : { text: 'Done.' }
@@ -52,10 +62,13 @@ async function simulate(roles: ('all' | 'serve' | 'work')[], runs: number): Prom
   const db = database.open(1)
   const timed = async (into: number[], url: string, init: RequestInit = {}) => {
     const before = performance.now()
-    const response = await fetch(`${url}/v1/organizations/1/agent/run${init.method === 'POST' ? '' : 's?limit=20'}`, {
-      ...init,
-      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
-    })
+    const response = await fetch(
+      `${url}/v1/organizations/1/agent/run${init.method === 'POST' ? '' : 's?limit=20'}`,
+      {
+        ...init,
+        headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      },
+    )
     if (!response.ok) throw new Error(`${url} responded with ${response.status}: ${await response.text()}`)
     await response.text()
     into.push(performance.now() - before)
@@ -66,13 +79,16 @@ async function simulate(roles: ('all' | 'serve' | 'work')[], runs: number): Prom
   const started = performance.now()
   const body = JSON.stringify({ prompt: 'Take some notes.', repo_id: 1 })
   const creating = (async () => {
-    for (let n = 0; n < runs; n++) await timed(seen.create, urls[n % urls.length] ?? '', { method: 'POST', body })
+    for (let n = 0; n < runs; n++)
+      await timed(seen.create, urls[n % urls.length] ?? '', { method: 'POST', body })
   })()
   for (let n = 0; ; n++) {
     await timed(seen.read, urls[n % urls.length] ?? '')
     await delay(100)
     const { rows } = await db.query<{ ended: number; failed: string | null }>({
-      text: `select count(*) filter (where status = 'completed')::int as ended, max(error_message) filter (where status = 'failed') as failed from runs`,
+      text: `select count(*) filter (where status = 'completed')::int as ended,
+          max(error_message) filter (where status = 'failed') as failed
+        from runs`,
     })
     if (rows[0]?.failed) throw new Error(`a run failed: ${rows[0].failed}`)
     seen.ended = rows[0]?.ended ?? 0
@@ -86,16 +102,22 @@ async function simulate(roles: ('all' | 'serve' | 'work')[], runs: number): Prom
 }
 
 /** Milliseconds of processor time so far, by what the processes do. */
-function processors(processes: { role: string; process: ServiceProcess }[], database: BenchDatabase): Record<string, number> {
+function processors(
+  processes: { role: string; process: ServiceProcess }[],
+  database: BenchDatabase,
+): Record<string, number> {
   const spent: Record<string, number> = { database: familyMs(database.pid) }
-  for (const { role, process } of processes) spent[role] = (spent[role] ?? 0) + familyMs(process.child.pid ?? 0)
+  for (const { role, process } of processes)
+    spent[role] = (spent[role] ?? 0) + familyMs(process.child.pid ?? 0)
   return spent
 }
 
 function lines(title: string, seen: Seen, beside?: Seen): string[] {
   const rate = seen.ended / seen.seconds
   const ratio = beside ? `, ${(rate / (beside.ended / beside.seconds)).toFixed(2)} × one process` : ''
-  const each = Object.entries(seen.processor).map(([name, seconds]) => `${name} ${((seconds * 1_000) / seen.ended).toFixed(0)} ms`)
+  const each = Object.entries(seen.processor).map(
+    ([name, seconds]) => `${name} ${((seconds * 1_000) / seen.ended).toFixed(0)} ms`,
+  )
   const times = (name: string, values: number[]) =>
     `${name} median ${quantile(values, 0.5).toFixed(1)} ms p99 ${quantile(values, 0.99).toFixed(1)} ms (${values.length})`
   return [

@@ -8,13 +8,23 @@ export function addSample(samples: Samples, name: string, ms: number): void {
   samples.set(name, [...(samples.get(name) ?? []), ms])
 }
 
-const quantile = (sorted: number[], q: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN
+const quantile = (sorted: number[], q: number) =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN
 
-/** A table of medians and 95th percentiles; every median also as a multiple of the last row's baseline, so that machines can be compared. */
+/**
+ * A table of medians and 95th percentiles; every median also as a multiple of the last row's baseline, so
+ * that machines can be compared.
+ */
 export function report(title: string, samples: Samples, target: { name: string; median_ms: number }): string {
   const rows = [...samples].map(([name, values]) => {
     const sorted = values.toSorted((a, b) => a - b)
-    return { name, n: values.length, median: quantile(sorted, 0.5), p95: quantile(sorted, 0.95), max: sorted.at(-1) ?? Number.NaN }
+    return {
+      name,
+      n: values.length,
+      median: quantile(sorted, 0.5),
+      p95: quantile(sorted, 0.95),
+      max: sorted.at(-1) ?? Number.NaN,
+    }
   })
   const width = Math.max(...rows.map(row => row.name.length))
   const lines = rows.map(
@@ -29,11 +39,18 @@ export function report(title: string, samples: Samples, target: { name: string; 
   return [title, ...lines, verdict, ''].join('\n')
 }
 
-/** The current speed of this machine at the operations of the service: to be measured between the samples of a metric. */
-export async function openBaseline(database_url: string): Promise<{ take(samples: Samples): Promise<void> } & AsyncDisposable> {
+/**
+ * The current speed of this machine at the operations of the service: to be measured between the samples of a
+ * metric.
+ */
+export async function openBaseline(
+  database_url: string,
+): Promise<{ take(samples: Samples): Promise<void> } & AsyncDisposable> {
   const client = new pg.Client({ connectionString: database_url })
   await client.connect()
-  await client.query('create table if not exists bench_baseline (id bigint generated always as identity primary key, text text)')
+  await client.query(
+    'create table if not exists bench_baseline (id bigint generated always as identity primary key, text text)',
+  )
   const timed = async (samples: Samples, name: string, work: () => Promise<unknown>) => {
     const started = performance.now()
     await work()
@@ -42,7 +59,11 @@ export async function openBaseline(database_url: string): Promise<{ take(samples
   return {
     async take(samples) {
       await timed(samples, 'baseline: select 1', () => client.query({ name: 'one', text: 'select 1' }))
-      const insert = { name: 'insert', text: 'insert into bench_baseline (text) values ($1)', values: ['x'.repeat(500)] }
+      const insert = {
+        name: 'insert',
+        text: 'insert into bench_baseline (text) values ($1)',
+        values: ['x'.repeat(500)],
+      }
       await timed(samples, 'baseline: insert, fsynced', () => client.query(insert))
       await timed(samples, 'baseline: spawn of true', runTrue)
     },

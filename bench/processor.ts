@@ -20,7 +20,10 @@ export function processorMs(pid: number): number {
 
 /** The same with all that descends from the process, what has ended and was waited for included. */
 export function familyMs(pid: number): number {
-  return familyOf(pid).reduce((total, of) => total + (statOf(of)?.slice(11, 15) ?? []).reduce((sum, time) => sum + time * 10, 0), 0)
+  return familyOf(pid).reduce(
+    (total, of) => total + (statOf(of)?.slice(11, 15) ?? []).reduce((sum, time) => sum + time * 10, 0),
+    0,
+  )
 }
 
 /** The process and all that descend from it. */
@@ -28,7 +31,10 @@ export function familyOf(pid: number): number[] {
   const parents = readdirSync('/proc')
     .filter(name => /^\d+$/.test(name))
     .map(name => ({ pid: Number(name), parent: statOf(Number(name))?.[1] }))
-  const family = (of: number): number[] => [of, ...parents.filter(({ parent }) => parent === of).flatMap(child => family(child.pid))]
+  const family = (of: number): number[] => [
+    of,
+    ...parents.filter(({ parent }) => parent === of).flatMap(child => family(child.pid)),
+  ]
   return family(pid)
 }
 
@@ -40,7 +46,9 @@ export function residentMiB(pid: number): number {
 /** MiB of memory that a process has, of what it shares with others its share; 0: it has ended. */
 export function proportionalMiB(pid: number): number {
   try {
-    return Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0) / 1024
+    return (
+      Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0) / 1024
+    )
   } catch {
     return 0
   }

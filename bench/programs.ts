@@ -5,9 +5,14 @@ const ROUNDS = 60
 const MEBIBYTES = [0, 300]
 const command: Program = { program: '/bin/true', args: [], cwd: '/', env: {}, max_output_bytes: 1 }
 
-/** Compares a command that this process forks itself with one that its helper runs, in a small and in a large process. */
+/**
+ * Compares a command that this process forks itself with one that its helper runs, in a small and in a large
+ * process.
+ */
 export async function programs(): Promise<string> {
-  const lines = ['programs: baseline is a fork by the process itself; medians of the time that the event loop is blocked, and of the whole']
+  const lines = [
+    'programs: baseline is a fork by the process itself; medians of the time that the event loop is blocked, and of the whole',
+  ]
   const memory: Buffer[] = []
   await runProgram(command).done
   for (const mebibytes of MEBIBYTES) {

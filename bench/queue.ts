@@ -14,8 +14,8 @@ const CLAIMS_A_SECOND = 20
 const OTHER_TOKEN = 'bench-token-of-the-other-organization'
 
 /**
- * What two organizations notice of 10,000 queued runs of one of them: creates, lists and cancels over the API, by itself and while workers
- * claim. Beside the same with an empty queue, in the same minute.
+ * What two organizations notice of 10,000 queued runs of one of them: creates, lists and cancels over the
+ * API, by itself and while workers claim. Beside the same with an empty queue, in the same minute.
  */
 export async function queue(): Promise<string> {
   await using service = await startService({ AGENTRUN_WORKER_CONCURRENCY: '0' })
@@ -32,7 +32,12 @@ export async function queue(): Promise<string> {
   } as const
   await insertToken(db, { ...token, user_id: small.user_id })
 
-  const call = async (of: { organization_id: number; token: string }, method: string, path: string, body?: unknown) => {
+  const call = async (
+    of: { organization_id: number; token: string },
+    method: string,
+    path: string,
+    body?: unknown,
+  ) => {
     const response = await fetch(`${origin}/v1/organizations/${of.organization_id}${path}`, {
       method,
       headers: { authorization: `Bearer ${of.token}`, 'content-type': 'application/json' },
@@ -44,27 +49,44 @@ export async function queue(): Promise<string> {
   }
   const created: number[] = []
   const create = async (of: typeof large) => {
-    const { id } = await call(of, 'POST', '/agent/run', { prompt: 'Say what this is good for.', repoless: true })
+    const { id } = await call(of, 'POST', '/agent/run', {
+      prompt: 'Say what this is good for.',
+      repoless: true,
+    })
     if (of === large) created.push(id)
   }
   const cancel = async () => {
     const run = await call(large, 'POST', '/agent/run/stop', { agent_run_id: created.pop() })
     if (run.status !== 'cancelled') throw new Error(`a queued run that was stopped is ${run.status}`)
   }
-  await db.query({ text: 'create table bench_baseline (id bigint generated always as identity primary key, text text)' })
+  await db.query({
+    text: 'create table bench_baseline (id bigint generated always as identity primary key, text text)',
+  })
   const insertOne = () =>
-    db.query({ name: 'bench_insert', text: 'insert into bench_baseline (text) values ($1)', values: ['x'.repeat(500)] })
-  /** Four clients of the large organization and one of the small one, who create; then the other requests, two clients at a time. */
+    db.query({
+      name: 'bench_insert',
+      text: 'insert into bench_baseline (text) values ($1)',
+      values: ['x'.repeat(500)],
+    })
+  /**
+   * Four clients of the large organization and one of the small one, who create; then the other requests, two
+   * clients at a time.
+   */
   const measure = async () => {
     const seconds = SECONDS
     const baseline = await rateOf(5, seconds / 5, insertOne)
-    const [of_large, of_small] = await Promise.all([rateOf(4, seconds, () => create(large)), rateOf(1, seconds, () => create(small))])
+    const [of_large, of_small] = await Promise.all([
+      rateOf(4, seconds, () => create(large)),
+      rateOf(1, seconds, () => create(small)),
+    ])
     return {
       'baseline: one row, fsynced, 5 clients': baseline,
       'create, 4 clients of the large one': of_large,
       'create, 1 client of the small one': of_small,
       'cancel of a queued run': await rateOf(2, seconds / 5, cancel),
-      'one queued run': await rateOf(2, seconds / 5, () => call(large, 'GET', `/agent/run/${created.at(-1)}`)),
+      'one queued run': await rateOf(2, seconds / 5, () =>
+        call(large, 'GET', `/agent/run/${created.at(-1)}`),
+      ),
       'list, newest 100': await rateOf(2, seconds / 5, () => call(large, 'GET', '/agent/runs?limit=100')),
       'list, queued, from 5,000 on': await rateOf(2, seconds / 5, () =>
         call(large, 'GET', '/agent/runs?status=queued&skip=5000&limit=100'),
@@ -81,13 +103,22 @@ export async function queue(): Promise<string> {
   const claims: number[] = []
   const claiming = setInterval(async () => {
     const before = performance.now()
-    if (await claimRun(db, { owner: 'a worker', seconds: 3_600, turn_seconds: 3_600 })) claims.push(performance.now() - before)
+    if (await claimRun(db, { owner: 'a worker', seconds: 3_600, turn_seconds: 3_600 }))
+      claims.push(performance.now() - before)
   }, 1_000 / CLAIMS_A_SECOND)
   const claimed_meanwhile = await measure().finally(() => clearInterval(claiming))
   const grown = residentMiB(service.pid) - memory
 
-  const worst = Math.max(...[long, claimed_meanwhile].map(seen => quantile(seen['create, 4 clients of the large one'].times, 0.99)))
-  const slowest = Math.max(...[long, claimed_meanwhile].map(seen => quantile(seen['baseline: one row, fsynced, 5 clients'].times, 0.99)))
+  const worst = Math.max(
+    ...[long, claimed_meanwhile].map(seen =>
+      quantile(seen['create, 4 clients of the large one'].times, 0.99),
+    ),
+  )
+  const slowest = Math.max(
+    ...[long, claimed_meanwhile].map(seen =>
+      quantile(seen['baseline: one row, fsynced, 5 clients'].times, 0.99),
+    ),
+  )
   return [
     `queue: ${QUEUED.toLocaleString('en')} queued runs of one organization, and another one; beside a queue of a few`,
     ...lines('a few queued', short),
@@ -105,7 +136,9 @@ function lines(title: string, seen: Record<string, Rate>, beside?: Record<string
     `  ${title}:`,
     ...Object.entries(seen).map(([name, { per_second, times }]) => {
       const [middle, late] = [quantile(times, 0.5), quantile(times, 0.99)]
-      const ratio = beside?.[name] ? `  ${(middle / quantile(beside[name].times, 0.5)).toFixed(2)} × the short queue` : ''
+      const ratio = beside?.[name]
+        ? `  ${(middle / quantile(beside[name].times, 0.5)).toFixed(2)} × the short queue`
+        : ''
       return `    ${name.padEnd(36)} ${per_second.toFixed(0).padStart(5)}/s  median ${middle.toFixed(1).padStart(6)} ms  p99 ${late.toFixed(1).padStart(6)} ms${ratio}`
     }),
   ]

@@ -1,10 +1,14 @@
 import { familyMs } from './processor.ts'
 
-/** `times`: milliseconds of every call; `processor_ms`: what each call cost the watched process and its children. */
+/**
+ * `times`: milliseconds of every call; `processor_ms`: what each call cost the watched process and its
+ * children.
+ */
 export type Rate = { per_second: number; times: number[]; processor_ms: number }
 
 /**
- * How often `workers` loops, each one call after the other, get `work` done in `seconds`; a loop whose work returns false ends early.
+ * How often `workers` loops, each one call after the other, get `work` done in `seconds`; a loop whose work
+ * returns false ends early.
  * @param pid whose processor time is watched: unlike the rate, it is much the same on a busy machine
  */
 export async function rateOf(
@@ -40,9 +44,13 @@ export function quantile(values: number[], q: number): number {
 
 export const median = (values: number[]) => quantile(values, 0.5)
 
-const fixed = (value: number, width = 8) => (value >= 100 ? value.toFixed(0) : value.toFixed(2)).padStart(width)
+const fixed = (value: number, width = 8) =>
+  (value >= 100 ? value.toFixed(0) : value.toFixed(2)).padStart(width)
 
-/** A line of a table: what was measured, its rate and its times, and what one costs the database, beside the baseline of the same minute. */
+/**
+ * A line of a table: what was measured, its rate and its times, and what one costs the database, beside the
+ * baseline of the same minute.
+ */
 export function rateLine(name: string, rates: Rate[], baseline: Rate[], unit: string): string {
   const per_second = median(rates.map(rate => rate.per_second))
   const times = rates.flatMap(rate => rate.times)

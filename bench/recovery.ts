@@ -14,8 +14,9 @@ const MAX_WAIT_MS = 60_000
 type Samples = { released: number[]; recovered: number[]; first_entry: number[] }
 
 /**
- * From `kill -9` of a worker until its runs are released by its lease, recovered by a worker, and have the first new entry: four runs whose
- * steps take half a second, of a service whose processes are `serve`, `work` and `work`, then of a single process that is started again.
+ * From `kill -9` of a worker until its runs are released by its lease, recovered by a worker, and have the
+ * first new entry: four runs whose steps take half a second, of a service whose processes are `serve`, `work`
+ * and `work`, then of a single process that is started again.
  */
 export async function recovery(): Promise<string> {
   const several = await simulate('serve', ['work', 'work'])
@@ -52,12 +53,18 @@ async function simulate(first: 'serve' | 'all', others: 'work'[]): Promise<Sampl
     // Spread over the period of the heartbeat.
     await delay(1_000 * ((round * 0.618) % 1))
     const victim = await busiest(db, workers)
-    const { rows } = await db.query<{ id: number }>({ text: `select id from runs where owner like $1`, values: [`${victim.child.pid}-%`] })
+    const { rows } = await db.query<{ id: number }>({
+      text: `select id from runs where owner like $1`,
+      values: [`${victim.child.pid}-%`],
+    })
     const killed_at = Date.now()
     victim.child.kill('SIGKILL')
     const measured = Promise.all(rows.map(run => measure(db, run.id, killed_at, samples)))
     await victim.ended
-    workers = [...workers.filter(worker => worker !== victim), await startNodeIn(stack, env, others[0] ?? first, victim.data_dir)]
+    workers = [
+      ...workers.filter(worker => worker !== victim),
+      await startNodeIn(stack, env, others[0] ?? first, victim.data_dir),
+    ]
     await measured
   }
   return samples
@@ -73,14 +80,19 @@ async function createRun(base_url: string): Promise<void> {
 }
 
 async function everyRunAdvances(db: Database): Promise<void> {
-  const counts = async () => (await db.query<{ id: number; n: number }>({ text: 'select id, total_logs as n from runs' })).rows
+  const counts = async () =>
+    (await db.query<{ id: number; n: number }>({ text: 'select id, total_logs as n from runs' })).rows
   const before = new Map((await counts()).map(run => [run.id, run.n]))
   while ((await counts()).some(({ id, n }) => n < (before.get(id) ?? 0) + 2)) await delay(50)
 }
 
 async function busiest(db: Database, workers: Node[]): Promise<Node> {
   const { rows } = await db.query<{ pid: number }>({
-    text: `select split_part(owner, '-', 1)::int as pid from runs where owner is not null group by 1 order by count(*) desc`,
+    text: `select split_part(owner, '-', 1)::int as pid
+      from runs
+      where owner is not null
+      group by 1
+      order by count(*) desc`,
   })
   const found = workers.find(worker => worker.child.pid === rows[0]?.pid)
   if (found === undefined) throw new Error('no worker has a run')
@@ -92,9 +104,14 @@ async function measure(db: Database, id: number, killed_at: number, samples: Sam
   for (const end = Date.now() + MAX_WAIT_MS; Date.now() < end; await delay(20)) {
     const { rows } = await db.query<{ released: boolean; recovered_at: Date | null; entry_at: Date | null }>({
       text: `select recovering_since is not null as released,
-          (select min(created_at) from journal where run_id = $1 and kind = 'recovered' and created_at > $2) as recovered_at,
+          (
+            select min(created_at)
+            from journal
+            where run_id = $1 and kind = 'recovered' and created_at > $2
+          ) as recovered_at,
           (select min(created_at) from log_entries where run_id = $1 and created_at > $2) as entry_at
-        from runs where id = $1`,
+        from runs
+        where id = $1`,
       values: [id, new Date(killed_at)],
     })
     const [run] = rows

@@ -25,9 +25,9 @@ import { sseReaders } from './sse-readers.ts'
 import { stepOverhead, stepSizes } from './step-overhead.ts'
 
 /**
- * `npm run bench` measures all, `npm run bench -- <name>` one, and `npm run bench -- compare` other agents beside this one,
- * `npm run bench -- scale` a database of a million runs. What they record as
- * metrics is one table at the end, and `--json FILE` writes it too. Noise of a machine must not fail a build.
+ * `npm run bench` measures all, `npm run bench -- <name>` one, and `npm run bench -- compare` other agents
+ * beside this one, `npm run bench -- scale` a database of a million runs. What they record as metrics is one
+ * table at the end, and `--json FILE` writes it too. Noise of a machine must not fail a build.
  */
 const benches: Record<string, () => Promise<string>> = {
   'first-request': firstRequest,
@@ -59,7 +59,10 @@ if (process.argv[2] === 'scale') {
   process.stdout.write(await scale(process.argv.slice(3)))
   process.exit()
 }
-const { values, positionals: chosen } = parseArgs({ options: { json: { type: 'string' } }, allowPositionals: true })
+const { values, positionals: chosen } = parseArgs({
+  options: { json: { type: 'string' } },
+  allowPositionals: true,
+})
 // Not one of all: it installs programs of others.
 if (chosen[0] === 'compare') {
   process.stdout.write(await compare(values.json ?? null))
@@ -67,7 +70,9 @@ if (chosen[0] === 'compare') {
 }
 const unknown = chosen.find(name => !(name in benches))
 if (unknown !== undefined) {
-  process.stderr.write(`no bench ${unknown}; there are: ${[...Object.keys(benches), 'compare', 'scale'].join(', ')}\n`)
+  process.stderr.write(
+    `no bench ${unknown}; there are: ${[...Object.keys(benches), 'compare', 'scale'].join(', ')}\n`,
+  )
   process.exit(2)
 }
 for (const [name, bench] of Object.entries(benches)) {

@@ -20,8 +20,9 @@ const COMMANDS = 200
 const AT_ONCE = 50
 
 /**
- * What a sandbox costs: start, start with the clone of a warm repository of 50 MB as a layer and without one, a command in a running one beside a plain spawn of the same
- * shell, fifty at once, and the memory of an idle one (PSS of all its processes).
+ * What a sandbox costs: start, start with the clone of a warm repository of 50 MB as a layer and without one,
+ * a command in a running one beside a plain spawn of the same shell, fifty at once, and the memory of an idle
+ * one (PSS of all its processes).
  */
 export async function sandbox(): Promise<string> {
   await using host = makeDriver()
@@ -35,8 +36,12 @@ export async function sandbox(): Promise<string> {
   const found = await resolveRef(git, repo.id, 'main')
   if (found === null || 'empty' in found) throw new Error('the repository has no commit')
   const clone = {
-    ...{ mirror_inside: '/mirror', base_sha: found.sha, branch: 'agent/run-1-bench', origin_url: repository.path },
-    ...{ author_name: 'Ada', author_email: 'ada@example.org' },
+    mirror_inside: '/mirror',
+    base_sha: found.sha,
+    branch: 'agent/run-1-bench',
+    origin_url: repository.path,
+    author_name: 'Ada',
+    author_email: 'ada@example.org',
   }
   const read_only = [{ host: mirrorPath(git, repo.id), inside: '/mirror' }]
   const workspaces = join(host.folder, 'workspaces')
@@ -91,7 +96,15 @@ function openTemplates(driver: SandboxDriver, git: GitHost, folder: string): Tem
   const root = join(folder, 'templates')
   createOwnFolder(root, 0o711, null)
   const folders = { root, workspaces: join(folder, 'workspaces'), user: sandbox_user }
-  return new Templates({ driver, git, folders, sandbox_limits: limits, clone_ms: 60_000, max_bytes: 1e9, log: () => {} })
+  return new Templates({
+    driver,
+    git,
+    folders,
+    sandbox_limits: limits,
+    clone_ms: 60_000,
+    max_bytes: 1e9,
+    log: () => {},
+  })
 }
 
 async function timeCommands(box: Sandbox): Promise<Samples> {
@@ -134,7 +147,9 @@ async function run(box: Sandbox, shell: 'persistent' | 'separate', command: stri
 
 function spawnPlain(): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn('/bin/bash', ['--noprofile', '--norc', '-c', 'true'], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn('/bin/bash', ['--noprofile', '--norc', '-c', 'true'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     child.once('error', reject)
     child.once('close', () => resolve())
   })
@@ -146,7 +161,8 @@ function pssBytes(box: Sandbox): number {
   for (const pid of readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
     try {
       if (!readFileSync(`/proc/${pid}/mountinfo`, 'utf8').includes(`${box.workspace} `)) continue
-      bytes += 1024 * Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0)
+      bytes +=
+        1024 * Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0)
     } catch {}
   }
   return bytes

@@ -18,23 +18,29 @@ const EVERY_MS = 1_000
 const padding = 'x'.repeat(700)
 
 /**
- * Readers of the traces of 20 runs at one process of the service, each run with an entry of about 1 KB a second: from the append to the
- * reader, how much memory a reader takes, and how busy the process is.
+ * Readers of the traces of 20 runs at one process of the service, each run with an entry of about 1 KB a
+ * second: from the append to the reader, how much memory a reader takes, and how busy the process is.
  */
 export async function sseReaders(): Promise<string> {
   await using service = await startService({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   await using db = new Database(service.database_url, { max: 8, on_error: () => {} })
   const organization_id = Number(/\d+$/.exec(service.url)?.[0])
   const runs: number[] = []
-  for (let n = 0; n < RUNS; n++) runs.push(Number((await service.call('POST', '/agent/run', { prompt: 'A trace.', repoless: true })).id))
+  for (let n = 0; n < RUNS; n++)
+    runs.push(Number((await service.call('POST', '/agent/run', { prompt: 'A trace.', repoless: true })).id))
 
   // A user may have only a limited number open.
   const tokens: string[] = []
   while (tokens.length * limits.open_streams < Math.max(...READERS)) {
-    const { id: user_id } = await service.call('POST', '/service-users', { name: `reader ${tokens.length}`, role: 'READER' })
+    const { id: user_id } = await service.call('POST', '/service-users', {
+      name: `reader ${tokens.length}`,
+      role: 'READER',
+    })
     tokens.push(String((await service.call('POST', '/tokens', { name: 'reader', user_id })).token))
   }
-  const lines = [`sse-readers: ${RUNS} runs, an entry of 1 KB each every ${EVERY_MS} ms; one process of the service`]
+  const lines = [
+    `sse-readers: ${RUNS} runs, an entry of 1 KB each every ${EVERY_MS} ms; one process of the service`,
+  ]
   const base = residentMiB(service.pid)
   let alone = Number.NaN
   /** Of each run: its prompt. */
@@ -44,7 +50,8 @@ export async function sseReaders(): Promise<string> {
     const delays: number[] = []
     const opening = processorMs(service.pid)
     const sockets: Socket[] = []
-    // In waves: all at once would have some wait for a connection to the database for more than the two seconds that a request may.
+    // In waves: all at once would have some wait for a connection to the database for more than the two
+    // seconds that a request may.
     while (sockets.length < count) {
       const wave = Array.from({ length: Math.min(200, count - sockets.length) }, (_, n) =>
         openReader(
@@ -63,7 +70,9 @@ export async function sseReaders(): Promise<string> {
     let written = 0
     for (let n = 0; n < (SECONDS * 1_000 * RUNS) / EVERY_MS; n++) {
       const run_id = runs[n % RUNS] ?? 0
-      await append(db, organization_id, run_id, null, { entries: [entry({ message_type: 'PLAN_EVALUATION', thought: stamp() })] })
+      await append(db, organization_id, run_id, null, {
+        entries: [entry({ message_type: 'PLAN_EVALUATION', thought: stamp() })],
+      })
       await notifyRun(db, organization_id, run_id)
       written += 1
       await delay(Math.max(0, (n + 1) * (EVERY_MS / RUNS) - (performance.now() - started)))
@@ -80,14 +89,32 @@ export async function sseReaders(): Promise<string> {
         `${Math.round(delays.length / SECONDS)} frames/s, ${delays.length - expected === 0 ? 'none lost' : `${expected - delays.length} NOT ARRIVED`}  processor ${cpu.toFixed(2)}  to open ${(opened / count).toFixed(1)} ms and ${each.toFixed(0)} KiB a reader`,
     )
     if (count === 1_000) {
-      recordMetric({ name: '1,000 event-stream readers, p99', value: late, unit: 'ms', target: { at_most: 60 }, floor: null })
-      recordMetric({ name: 'memory of each of 1,000 event-stream readers', value: each, unit: 'KiB', target: { at_most: 40 }, floor: null })
+      recordMetric({
+        name: '1,000 event-stream readers, p99',
+        value: late,
+        unit: 'ms',
+        target: { at_most: 60 },
+        floor: null,
+      })
+      recordMetric({
+        name: 'memory of each of 1,000 event-stream readers',
+        value: each,
+        unit: 'KiB',
+        target: { at_most: 40 },
+        floor: null,
+      })
     }
     // What does not belong to a reader, such as the space for young objects, grows with the first ones.
     const more = (each * count - last.kib) / (count - last.count)
     if (last.count === 1_000) {
       lines.push(`  each reader beyond 1,000: ${more.toFixed(0)} KiB`)
-      recordMetric({ name: 'memory of each further reader, up to 5,000', value: more, unit: 'KiB', target: { at_most: 40 }, floor: null })
+      recordMetric({
+        name: 'memory of each further reader, up to 5,000',
+        value: more,
+        unit: 'KiB',
+        target: { at_most: 40 },
+        floor: null,
+      })
     }
     last = { count, kib: each * count }
     for (const socket of sockets) socket.destroy()
@@ -99,7 +126,8 @@ export async function sseReaders(): Promise<string> {
 
 /** Until the process has had nothing to do for half a second. */
 async function settled(pid: number): Promise<void> {
-  for (let before = -1, now = processorMs(pid); now - before > 30; before = now, now = processorMs(pid)) await delay(500)
+  for (let before = -1, now = processorMs(pid); now - before > 30; before = now, now = processorMs(pid))
+    await delay(500)
 }
 
 const stamp = () => `at ${performance.timeOrigin + performance.now()} ${padding}`
@@ -111,7 +139,11 @@ function openReader(url: string, token: string, arrived: (ms: number) => void): 
   return new Promise((resolve, reject) => {
     const socket = connect({ host: hostname, port: Number(port) })
     socket.on('error', reject)
-    socket.on('connect', () => socket.write(`GET ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\n\r\n`))
+    socket.on('connect', () =>
+      socket.write(
+        `GET ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\n\r\n`,
+      ),
+    )
     socket.setEncoding('latin1').on('data', text => {
       if (!opened && !String(text).startsWith('HTTP/1.1 200')) return reject(new Error(String(text)))
       opened = true

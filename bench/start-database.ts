@@ -18,7 +18,11 @@ export async function startDatabase(): Promise<BenchDatabase> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-bench-database-')))
   chmodSync(folder, 0o711)
   const { database } = ensureSystemUsers()
-  const postgres = await startEmbeddedPostgres({ data_dir: join(folder, 'postgres'), user: database, log: () => {} })
+  const postgres = await startEmbeddedPostgres({
+    data_dir: join(folder, 'postgres'),
+    user: database,
+    log: () => {},
+  })
   await migrate(postgres.url)
   const opened: Database[] = []
   return {
@@ -39,6 +43,8 @@ export async function startDatabase(): Promise<BenchDatabase> {
 
 /** How many bytes the server has ever written to its write-ahead log. */
 export async function walPosition(db: Database): Promise<number> {
-  const { rows } = await db.query<{ at: string }>({ text: `select pg_current_wal_lsn() - '0/0'::pg_lsn as at` })
+  const { rows } = await db.query<{ at: string }>({
+    text: `select pg_current_wal_lsn() - '0/0'::pg_lsn as at`,
+  })
   return Number(rows[0]?.at)
 }

@@ -5,7 +5,11 @@ import { type ServiceProcess, startServiceProcess } from '../test/runs/recovery/
 import { TOKEN } from './start-service.ts'
 
 /** Settings of all processes on one database, without rate limits. */
-export const nodeSettings = (database: { url: string }, repository: { path: string }, model: { base_url: string }) => ({
+export const nodeSettings = (
+  database: { url: string },
+  repository: { path: string },
+  model: { base_url: string },
+) => ({
   DATABASE_URL: database.url,
   AGENTRUN_INIT_TOKEN: TOKEN,
   AGENTRUN_INIT_REPO_URL: repository.path,
@@ -20,7 +24,11 @@ export const nodeSettings = (database: { url: string }, repository: { path: stri
 export type Node = ServiceProcess & { data_dir: string }
 
 /** Starts a process with a data folder of its own, which `stack` removes after ending the process. */
-export async function startNode(stack: AsyncDisposableStack, env: Record<string, string>, role: 'all' | 'serve' | 'work'): Promise<Node> {
+export async function startNode(
+  stack: AsyncDisposableStack,
+  env: Record<string, string>,
+  role: 'all' | 'serve' | 'work',
+): Promise<Node> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-bench-node-')))
   chmodSync(folder, 0o755)
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))

@@ -8,8 +8,12 @@ import { socketUrl } from '../src/postgres/socket-folder.ts'
 export const TOKEN = 'bench-token-0123456789abcdef'
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const supervisor = fileURLToPath(new URL('../supervisor.sh', import.meta.url))
-/** The options of Node in `npm start`: without them memory is collected at other times, and a page of logs costs twice as much. */
-const node_options = /start "\$node" (--.+?) "\$main"/.exec(readFileSync(supervisor, 'utf8'))?.[1]?.split(' ') ?? []
+/**
+ * The options of Node in `npm start`: without them memory is collected at other times, and a page of logs
+ * costs twice as much.
+ */
+const node_options =
+  /start "\$node" (--.+?) "\$main"/.exec(readFileSync(supervisor, 'utf8'))?.[1]?.split(' ') ?? []
 
 export type Service = AsyncDisposable & {
   /** Base URL of the organization's resources. */
@@ -22,11 +26,17 @@ export type Service = AsyncDisposable & {
   ended(run_id: number): Promise<void>
 }
 
-/** `within`: a command that starts it; `supervised`: as `npm start` does, and `pid` is that of the supervisor; `data`: a folder that stays. */
+/**
+ * `within`: a command that starts it; `supervised`: as `npm start` does, and `pid` is that of the supervisor;
+ * `data`: a folder that stays.
+ */
 type Start = { within?: string[]; supervised?: boolean; data?: string }
 
 /** The service as a process of its own, on a fresh data folder. `env` as an operator would set it. */
-export async function startService(env: Record<string, string>, { within = [], supervised, data }: Start = {}): Promise<Service> {
+export async function startService(
+  env: Record<string, string>,
+  { within = [], supervised, data }: Start = {},
+): Promise<Service> {
   const folder = data ?? temporaryData()
   const arguments_of_node = [...node_options, ...(process.env.BENCH_NODE_OPTIONS?.split(' ') ?? [])]
   const command = supervised ? ['/bin/bash', supervisor] : [process.execPath, ...arguments_of_node, main]
@@ -77,7 +87,8 @@ export async function startService(env: Record<string, string>, { within = [], s
       for (;;) {
         const run = await call('GET', `/agent/run/${run_id}`)
         if (run.terminal && run.status === 'completed') return
-        if (run.terminal) throw new Error(`run ${run_id} is ${run.status}: ${JSON.stringify(run.error)}\n${complaints}`)
+        if (run.terminal)
+          throw new Error(`run ${run_id} is ${run.status}: ${JSON.stringify(run.error)}\n${complaints}`)
         await new Promise(resolve => setTimeout(resolve, 200))
       }
     },
@@ -96,7 +107,8 @@ export function temporaryData(): string {
   return join(folder, 'data')
 }
 
-const childOf = (pid: number) => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ')[0])
+const childOf = (pid: number) =>
+  Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ')[0])
 
 /** What the start prints: address and organization. */
 function banner(output: NodeJS.ReadableStream): Promise<string[]> {

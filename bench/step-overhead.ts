@@ -8,19 +8,24 @@ import { startService } from './start-service.ts'
 const STEPS = 210
 const RUNS = 3
 const name = 'response to next request'
-/** The floor of a step that stores: its two commits, of a row each. That of one that does not is in `compare/beside-floor.ts`. */
+/**
+ * The floor of a step that stores: its two commits, of a row each. That of one that does not is in
+ * `compare/beside-floor.ts`.
+ */
 const fsync = 'baseline: insert, fsynced'
 const early = `${name}, steps 5 to 15`
 const late = `${name}, steps 195 to 205`
 
 /**
- * From the end of one model response to the arrival of the next request: a trivial command, its outcome and the next intent journalled on disk.
- * And whether a long conversation makes it longer: around step 200 beside around step 10.
+ * From the end of one model response to the arrival of the next request: a trivial command, its outcome and
+ * the next intent journalled on disk. And whether a long conversation makes it longer: around step 200 beside
+ * around step 10.
  */
 export async function stepOverhead(): Promise<string> {
   using repository = makeRepository()
-  // Each command differs: a model that repeats itself is stopped by the service. Arguments come in one piece: what is measured begins
-  // when the response ends, and a model's earlier pieces are read while it is still writing.
+  // Each command differs: a model that repeats itself is stopped by the service. Arguments come in one piece:
+  // what is measured begins when the response ends, and a model's earlier pieces are read while it is still
+  // writing.
   await using model = await startFakeOpenAI((_request, n) =>
     (n - 1) % (STEPS + 1) < STEPS
       ? { tool_calls: [{ name: 'shell', arguments: { command: `true # ${n}` } }], split: 1_000 }
@@ -39,7 +44,10 @@ export async function stepOverhead(): Promise<string> {
     const run = await service.call('POST', '/agent/run', { prompt: 'Take many small steps.' })
     await service.ended(Number(run.id))
     for (let step = 2; step <= STEPS; step++) {
-      const [responded_at, request_at] = [model.requests[first + step - 1]?.responded_at ?? null, model.requests[first + step]?.at]
+      const [responded_at, request_at] = [
+        model.requests[first + step - 1]?.responded_at ?? null,
+        model.requests[first + step]?.at,
+      ]
       // The first step waits for the clone.
       if (responded_at === null || request_at === undefined) continue
       if (step <= 100) addSample(samples, name, request_at - responded_at)
@@ -57,12 +65,22 @@ export async function stepOverhead(): Promise<string> {
     target: { at_most: 4 },
     floor: median(samples.get(fsync) ?? []) * 2,
   })
-  recordMetric({ name: 'overhead of a step, p95 of median', value: p95 / middle, unit: '×', target: { at_most: 2.5 }, floor: null })
-  const growth = median(samples.get(late) ?? []) / median(samples.get(early) ?? [])
-  const table = report(`step-overhead: ${RUNS} runs of ${STEPS} steps of shell "true", the first 100 of each`, samples, {
-    name,
-    median_ms: 4,
+  recordMetric({
+    name: 'overhead of a step, p95 of median',
+    value: p95 / middle,
+    unit: '×',
+    target: { at_most: 2.5 },
+    floor: null,
   })
+  const growth = median(samples.get(late) ?? []) / median(samples.get(early) ?? [])
+  const table = report(
+    `step-overhead: ${RUNS} runs of ${STEPS} steps of shell "true", the first 100 of each`,
+    samples,
+    {
+      name,
+      median_ms: 4,
+    },
+  )
   return `${table}  target: around step 200 ≤ 1.5 × around step 10: ${growth <= 1.5 ? 'met' : 'MISSED'}; it is ${growth.toFixed(2)}\n`
 }
 
@@ -74,14 +92,19 @@ const large = 'response to next request, outputs of 64 kB'
 const first_steps = 'response to next request, steps 2 to 11'
 const last_steps = `response to next request, steps ${LONG - 9} to ${LONG}`
 
-/** The overhead of a step whose command prints 64 kB, and how much longer the last steps of a run of 1,000 take than the first. */
+/**
+ * The overhead of a step whose command prints 64 kB, and how much longer the last steps of a run of 1,000
+ * take than the first.
+ */
 export async function stepSizes(): Promise<string> {
   using repository = makeRepository()
   let command = (n: number) => `true # ${n}`
   let steps = LONG
   let first = 0
   await using model = await startFakeOpenAI((_request, n) =>
-    n - first < steps ? { tool_calls: [{ name: 'shell', arguments: { command: command(n) } }], split: 1_000 } : { text: 'Done.' },
+    n - first < steps
+      ? { tool_calls: [{ name: 'shell', arguments: { command: command(n) } }], split: 1_000 }
+      : { text: 'Done.' },
   )
   await using service = await startService({
     AGENTRUN_INIT_REPO_URL: repository.path,
@@ -122,10 +145,20 @@ export async function stepSizes(): Promise<string> {
     target: { at_most: 10 },
     floor,
   })
-  recordMetric({ name: `steps ${LONG - 9} to ${LONG} of the first`, value: growth, unit: '×', target: { at_most: 1.15 }, floor: null })
-  const table = report(`step-sizes: a run of ${LONG} steps, and ${LARGE_RUNS} of ${LARGE} steps that print 64 kB`, samples, {
-    name: large,
-    median_ms: 10,
+  recordMetric({
+    name: `steps ${LONG - 9} to ${LONG} of the first`,
+    value: growth,
+    unit: '×',
+    target: { at_most: 1.15 },
+    floor: null,
   })
+  const table = report(
+    `step-sizes: a run of ${LONG} steps, and ${LARGE_RUNS} of ${LARGE} steps that print 64 kB`,
+    samples,
+    {
+      name: large,
+      median_ms: 10,
+    },
+  )
   return `${table}  target: the last steps ≤ 1.15 × the first: ${growth <= 1.15 ? 'met' : 'MISSED'}; it is ${growth.toFixed(2)}\n`
 }

@@ -16,15 +16,19 @@ type Operation = {
 export type Document = Schema & { paths: Record<string, Record<string, Operation>> }
 
 /**
- * Every change from one document to a later one that breaks a client which was right before, one line each; empty when there is none.
- * New paths, optional inputs, answered properties and values of an enum break nobody: clients ignore what they do not know.
+ * Every change from one document to a later one that breaks a client which was right before, one line each;
+ * empty when there is none. New paths, optional inputs, answered properties and values of an enum break
+ * nobody: clients ignore what they do not know.
  */
 export function breakingChanges(before: Document, after: Document): string[] {
   const changes = Object.entries(before.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, was]) => {
       const name = `${method.toUpperCase()} ${path}`
       const is = after.paths[path]?.[method]
-      if (is === undefined) return [`${name} is gone${was['x-alias-of'] === undefined ? '' : `, the alias of ${was['x-alias-of']}`}`]
+      if (is === undefined)
+        return [
+          `${name} is gone${was['x-alias-of'] === undefined ? '' : `, the alias of ${was['x-alias-of']}`}`,
+        ]
       return [
         ...promises(name, was, is),
         ...parameters(name, was, is, before, after),
@@ -39,16 +43,29 @@ export function breakingChanges(before: Document, after: Document): string[] {
 function promises(name: string, was: Operation, is: Operation): string[] {
   const ways = (operation: Operation) => JSON.stringify(operation.security ?? [])
   return [
-    ...(was.operationId === is.operationId ? [] : [`${name}: operationId was ${was.operationId} and is ${is.operationId} now`]),
-    ...(was['x-stability'] === 'stable' && is['x-stability'] === 'alpha' ? [`${name} was stable and is alpha now`] : []),
-    ...(is['x-scope'] === undefined || was['x-scope'] === is['x-scope'] ? [] : [`${name} needs the scope ${is['x-scope']} now`]),
+    ...(was.operationId === is.operationId
+      ? []
+      : [`${name}: operationId was ${was.operationId} and is ${is.operationId} now`]),
+    ...(was['x-stability'] === 'stable' && is['x-stability'] === 'alpha'
+      ? [`${name} was stable and is alpha now`]
+      : []),
+    ...(is['x-scope'] === undefined || was['x-scope'] === is['x-scope']
+      ? []
+      : [`${name} needs the scope ${is['x-scope']} now`]),
     ...(ways(is) === '[]' || ways(was) === ways(is) ? [] : [`${name} wants other credentials now`]),
   ]
 }
 
-function parameters(name: string, was: Operation, is: Operation, before: Document, after: Document): string[] {
+function parameters(
+  name: string,
+  was: Operation,
+  is: Operation,
+  before: Document,
+  after: Document,
+): string[] {
   const [old, now] = [was.parameters ?? [], is.parameters ?? []]
-  const counterpart = (all: Parameter[], one: Parameter) => all.find(other => other.name === one.name && other.in === one.in)
+  const counterpart = (all: Parameter[], one: Parameter) =>
+    all.find(other => other.name === one.name && other.in === one.in)
   return [
     ...old.flatMap(parameter => {
       const where = `${name}: ${parameter.in} parameter ${parameter.name}`
@@ -56,7 +73,12 @@ function parameters(name: string, was: Operation, is: Operation, before: Documen
       if (same === undefined) return [`${where} is gone`]
       return [
         ...(same.required && !parameter.required ? [`${where} is required now`] : []),
-        ...schemaChanges(where, { schema: parameter.schema, root: before }, { schema: oneOf(parameter, same), root: after }, 'request'),
+        ...schemaChanges(
+          where,
+          { schema: parameter.schema, root: before },
+          { schema: oneOf(parameter, same), root: after },
+          'request',
+        ),
       ]
     }),
     ...now
@@ -65,7 +87,10 @@ function parameters(name: string, was: Operation, is: Operation, before: Documen
   ]
 }
 
-/** A query parameter that became an array still takes one value, written as before: arrays are exploded there by default. */
+/**
+ * A query parameter that became an array still takes one value, written as before: arrays are exploded there
+ * by default.
+ */
 function oneOf(was: Parameter, { in: location, schema }: Parameter): Schema | undefined {
   if (location !== 'query' || schema?.type !== 'array' || was.schema?.type === 'array') return schema
   return schema.items as Schema
@@ -76,11 +101,22 @@ function body(name: string, was: Operation, is: Operation, before: Document, aft
   return Object.entries(was.requestBody?.content ?? {}).flatMap(([type, { schema }]) => {
     const same = is.requestBody?.content?.[type]
     if (same === undefined) return [`${name} no longer takes ${type}`]
-    return schemaChanges(`${name}: body`, { schema, root: before }, { schema: same.schema, root: after }, 'request')
+    return schemaChanges(
+      `${name}: body`,
+      { schema, root: before },
+      { schema: same.schema, root: after },
+      'request',
+    )
   })
 }
 
-function responseChanges(name: string, was: Operation, is: Operation, before: Document, after: Document): string[] {
+function responseChanges(
+  name: string,
+  was: Operation,
+  is: Operation,
+  before: Document,
+  after: Document,
+): string[] {
   return Object.entries(was.responses ?? {})
     .filter(([status]) => status.startsWith('2'))
     .flatMap(([status, response]) => {
@@ -94,7 +130,12 @@ function responseChanges(name: string, was: Operation, is: Operation, before: Do
         ...Object.entries(old.content ?? {}).flatMap(([type, { schema }]) => {
           const same = now.content?.[type]
           if (same === undefined) return [`${name} no longer responds with ${type}`]
-          return schemaChanges(`${name}: answer`, { schema, root: before }, { schema: same.schema, root: after }, 'answer')
+          return schemaChanges(
+            `${name}: answer`,
+            { schema, root: before },
+            { schema: same.schema, root: after },
+            'answer',
+          )
         }),
       ]
     })

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,8 +19,8 @@ import { valuesOnly } from './values-only.ts'
 const clone = fileURLToPath(new URL('../', import.meta.url))
 const sdk = join(clone, 'src/client/sdk')
 /**
- * Builds a package of the client that needs neither this clone nor another package: the SDK for Node 20 and browsers, the command
- * `agentrun`, and their types. Install it with `npm install <folder>`.
+ * Builds a package of the client that needs neither this clone nor another package: the SDK for Node 20 and
+ * browsers, the command `agentrun`, and their types. Install it with `npm install <folder>`.
  */
 export async function buildClient(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
@@ -21,7 +30,11 @@ export async function buildClient(folder: string): Promise<void> {
   writeTypes(join(folder, 'types'))
   const { version, description, license } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'))
   const manifest = {
-    ...{ name: 'agentrun', version, description: `Client of: ${description}`, license, type: 'module' },
+    name: 'agentrun',
+    version,
+    description: `Client of: ${description}`,
+    license,
+    type: 'module',
     exports: { '.': { types: './types/client.d.ts', default: './sdk.js' } },
     types: './types/client.d.ts',
     bin: { agentrun: 'cli.js' },
@@ -62,11 +75,20 @@ async function bundle(folder: string, name: 'sdk' | 'cli', entry: string): Promi
   })
 }
 
-/** Writes the declarations of the SDK with the compiler, and those of the operations with ./client-types.ts, without zod. */
+/**
+ * Writes the declarations of the SDK with the compiler, and those of the operations with ./client-types.ts,
+ * without zod.
+ */
 function writeTypes(folder: string): void {
   const work = mkdtempSync(join(tmpdir(), 'agentrun-types-'))
   try {
-    const compilerOptions = { noEmit: false, declaration: true, emitDeclarationOnly: true, rootDir: join(clone, 'src'), outDir: work }
+    const compilerOptions = {
+      noEmit: false,
+      declaration: true,
+      emitDeclarationOnly: true,
+      rootDir: join(clone, 'src'),
+      outDir: work,
+    }
     const project = join(work, 'tsconfig.json')
     const typeRoots = [join(clone, 'node_modules/@types')]
     const config = {
@@ -76,13 +98,16 @@ function writeTypes(folder: string): void {
       files: [join(sdk, 'client.ts')],
     }
     writeFileSync(project, JSON.stringify(config))
-    execFileSync(process.execPath, [join(clone, 'node_modules/typescript/bin/tsc'), '-p', project], { stdio: ['ignore', 2, 2] })
+    execFileSync(process.execPath, [join(clone, 'node_modules/typescript/bin/tsc'), '-p', project], {
+      stdio: ['ignore', 2, 2],
+    })
     mkdirSync(folder)
     const emitted = join(work, 'client/sdk')
     for (const name of readdirSync(emitted).filter(name => name !== 'operations.d.ts')) {
       const text = readFileSync(join(emitted, name), 'utf8')
       // Declarations that import the contract are left out: no export refers to them.
-      if (!text.includes("'../../")) writeFileSync(join(folder, name), text.replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"))
+      if (!text.includes("'../../"))
+        writeFileSync(join(folder, name), text.replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"))
     }
     writeFileSync(join(folder, 'operations.d.ts'), operationTypes())
   } finally {

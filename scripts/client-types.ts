@@ -22,8 +22,10 @@ export function operationTypes(): string {
   hoist(jsonSchema(Problem, 'output'), named)
   const operations = Object.entries<Endpoint>(endpoints).map(([name, endpoint]) => {
     const { params, query, body, response } = endpoint
-    const shape = (schema: Parameters<typeof jsonSchema>[0]) => typeOf(hoist(jsonSchema(schema, 'output'), named))
-    const result = response === 'document' ? 'unknown' : typeof response === 'string' ? 'never' : shape(response)
+    const shape = (schema: Parameters<typeof jsonSchema>[0]) =>
+      typeOf(hoist(jsonSchema(schema, 'output'), named))
+    const result =
+      response === 'document' ? 'unknown' : typeof response === 'string' ? 'never' : shape(response)
     const fields = [
       `params: ${given(params.shape, named, key => key !== 'org_id')}`,
       `query: ${given(query.shape, named, key => !query.shape[key]?.safeParse(undefined).success)}`,
@@ -32,13 +34,18 @@ export function operationTypes(): string {
     ]
     return `${comment(`${endpoint.summary}: \`${endpoint.method} ${pathsOf(endpoint)[0]}\``)}  ${name}: { ${fields.join('; ')} }\n`
   })
-  const declarations = Object.entries(named).map(([name, schema]) => `export type ${name} = ${typeOf(schema as Json)}\n`)
+  const declarations = Object.entries(named).map(
+    ([name, schema]) => `export type ${name} = ${typeOf(schema as Json)}\n`,
+  )
   return [note, ...declarations, `export type Operations = {\n${operations.join('')}}\n`, generic].join('\n')
 }
 
 function given(shape: Endpoint['query']['shape'], named: Json, required: (key: string) => boolean): string {
   const fields = Object.entries(shape).map(([key, field]) => {
-    const { description, ...schema } = hoist(jsonSchema(field as Parameters<typeof jsonSchema>[0], 'input'), named)
+    const { description, ...schema } = hoist(
+      jsonSchema(field as Parameters<typeof jsonSchema>[0], 'input'),
+      named,
+    )
     return property(key, { ...schema, description }, required(key), oneOrSeveral(schema))
   })
   return fields.length === 0 ? '{}' : `{\n${fields.join('')}}`
@@ -54,9 +61,16 @@ function oneOrSeveral(schema: Json): string {
 const property = (key: string, schema: Json, required: boolean, type = typeOf(schema)) =>
   `${comment(schema.description)}${/^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key)}${required ? '' : '?'}: ${type}${required ? '' : ' | undefined'}\n`
 
-const comment = (text: unknown) => (typeof text === 'string' ? `/** ${text.replaceAll('*/', '*\\/').replaceAll('\n', ' ')} */\n` : '')
+const comment = (text: unknown) =>
+  typeof text === 'string' ? `/** ${text.replaceAll('*/', '*\\/').replaceAll('\n', ' ')} */\n` : ''
 
-const primitives: Record<string, string> = { string: 'string', integer: 'number', number: 'number', boolean: 'boolean', null: 'null' }
+const primitives: Record<string, string> = {
+  string: 'string',
+  integer: 'number',
+  number: 'number',
+  boolean: 'boolean',
+  null: 'null',
+}
 
 /** A JSON Schema as a TypeScript type. Throws where it has no word for what it meets. */
 function typeOf(schema: Json): string {
@@ -64,7 +78,8 @@ function typeOf(schema: Json): string {
   if (typeof $ref === 'string') return $ref.replace('#/components/schemas/', '')
   if (constant !== undefined) return JSON.stringify(constant)
   if (Array.isArray(values)) return values.map(value => JSON.stringify(value)).join(' | ')
-  const choices = anyOf ?? oneOf ?? (Array.isArray(type) ? type.map(one => ({ ...schema, type: one })) : undefined)
+  const choices =
+    anyOf ?? oneOf ?? (Array.isArray(type) ? type.map(one => ({ ...schema, type: one })) : undefined)
   if (Array.isArray(choices)) return `(${choices.map(choice => typeOf(choice as Json)).join(' | ')})`
   if (type === 'array') return `Array<${typeOf((schema.items ?? {}) as Json)}>`
   if (type === 'object') return objectType(schema)
@@ -74,7 +89,8 @@ function typeOf(schema: Json): string {
 }
 
 function objectType({ properties, required = [], additionalProperties }: Json): string {
-  if (properties === undefined) return `Record<string, ${additionalProperties ? typeOf(additionalProperties as Json) : 'unknown'}>`
+  if (properties === undefined)
+    return `Record<string, ${additionalProperties ? typeOf(additionalProperties as Json) : 'unknown'}>`
   const fields = Object.entries(properties as Record<string, Json>).map(([key, schema]) =>
     property(key, schema, (required as string[]).includes(key)),
   )

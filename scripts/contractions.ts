@@ -2,7 +2,10 @@
 export type Contraction = { statement: string; why: string }
 
 const losses: [RegExp, string][] = [
-  [/\bdrop (table|column|view|materialized view|function|procedure|type|domain|sequence|schema)\b/, 'drops what older code may use'],
+  [
+    /\bdrop (table|column|view|materialized view|function|procedure|type|domain|sequence|schema)\b/,
+    'drops what older code may use',
+  ],
   [/\brename\b/, 'renames what older code may use'],
   [/\bset not null\b/, 'refuses rows that older code may write'],
   [/\balter (column )?\S+ (set data )?type\b/, 'changes a type that older code may read or write'],
@@ -15,19 +18,32 @@ const rule = /\badd (?:constraint (\S+) )?(?:check|unique|primary key|foreign ke
 const unique = /^create unique index \S+ on (?:only )?(\S+)/
 
 /**
- * What a migration does that code of before may not live with: such a migration declares it in its first line (`needsOf` of the store). A
- * statement whose harmlessness cannot be seen gives its reason in a line before it: `-- expansion: why older code lives with it`.
+ * What a migration does that code of before may not live with: such a migration declares it in its first line
+ * (`needsOf` of the store). A statement whose harmlessness cannot be seen gives its reason in a line before
+ * it: `-- expansion: why older code lives with it`.
  */
 export function contractionsOf(sql: string): Contraction[] {
-  const statements = split(sql.replace(/\$(\w*)\$[\s\S]*?\$\1\$/g, "''").replace(/'(?:[^']|'')*'/g, "''"), ';')
+  const statements = split(
+    sql.replace(/\$(\w*)\$[\s\S]*?\$\1\$/g, "''").replace(/'(?:[^']|'')*'/g, "''"),
+    ';',
+  )
     .map(text => ({ excused: /^\s*-- expansion: \S/m.test(text), text: plain(text) }))
     .filter(({ text }) => text !== '')
-  const made = statements.flatMap(({ text }) => /^create (?:unlogged )?table (?:if not exists )?(\w+)/.exec(text)?.[1] ?? [])
-  const dropped = statements.flatMap(({ text }) => [...text.matchAll(/\bdrop constraint (?:if exists )?(\w+)/g)].map(([, name]) => name))
+  const made = statements.flatMap(
+    ({ text }) => /^create (?:unlogged )?table (?:if not exists )?(\w+)/.exec(text)?.[1] ?? [],
+  )
+  const dropped = statements.flatMap(({ text }) =>
+    [...text.matchAll(/\bdrop constraint (?:if exists )?(\w+)/g)].map(([, name]) => name),
+  )
   const found: Contraction[] = []
   for (const { excused, text } of statements) {
     const table = /^alter table (?:only )?(?:if exists )?(\w+)/.exec(text)?.[1] ?? unique.exec(text)?.[1]
-    if (excused || (table !== undefined && made.includes(table)) || !/^(alter|drop|create unique index)\b/.test(text)) continue
+    if (
+      excused ||
+      (table !== undefined && made.includes(table)) ||
+      !/^(alter|drop|create unique index)\b/.test(text)
+    )
+      continue
     for (const action of text.startsWith('alter table') ? split(text, ',') : [text]) {
       const loss = losses.find(([words]) => words.test(action))?.[1]
       const [ruled, name] = rule.exec(action) ?? []

@@ -1,4 +1,7 @@
-/** Files with tests that need a container engine, which `npm run test:engines` and CI install: the beginnings of their paths. */
+/**
+ * Files with tests that need a container engine, which `npm run test:engines` and CI install: the beginnings
+ * of their paths.
+ */
 export const engine_tests = [
   'test/sandbox/containers',
   'test/sandbox/kubernetes',

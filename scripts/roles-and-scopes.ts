@@ -15,7 +15,8 @@ This page is generated from \`src/core/access/permissions.ts\` and \`src/contrac
 `
 
 const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`
-const table = (head: readonly string[], rows: readonly (readonly string[])[]) => [head, head.map(() => '---'), ...rows].map(row).join('')
+const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
+  [head, head.map(() => '---'), ...rows].map(row).join('')
 const shortened = (path: string) => path.replace(/^\/v1\/organizations\/\{org_id\}(?=\/|$)/, '…')
 const rowsOf = (wanted: (endpoint: Endpoint) => boolean) =>
   operations
@@ -26,13 +27,17 @@ const rowsOf = (wanted: (endpoint: Endpoint) => boolean) =>
       endpoint.summary.replaceAll('|', '\\|'),
     ])
 
-const operationTable = (wanted: (endpoint: Endpoint) => boolean) => table(['operation', 'request', 'effect'], rowsOf(wanted))
+const operationTable = (wanted: (endpoint: Endpoint) => boolean) =>
+  table(['operation', 'request', 'effect'], rowsOf(wanted))
 const scopeSection = (scope: Scope) => {
   const allowed = roles.filter(role => roleScopes[role].includes(scope))
   return `### ${scope}\n\nRoles: ${allowed.join(', ')}.\n\n${operationTable(endpoint => endpoint.scope === scope)}\n`
 }
 
-/** Returns docs/reference/roles-and-scopes.md: which role has which scope, and which operations a scope permits. */
+/**
+ * Returns docs/reference/roles-and-scopes.md: which role has which scope, and which operations a scope
+ * permits.
+ */
 export function rolesAndScopesMarkdown(): string {
   const matrix = table(
     ['scope', ...roles],

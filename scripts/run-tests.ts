@@ -1,13 +1,20 @@
 import { createVitest, parseCLI } from 'vitest/node'
 
-/** With TEST_REPEAT=1, at most this number of failed files run a second time. More failures than these are not bad luck. */
+/**
+ * With TEST_REPEAT=1, at most this number of failed files run a second time. More failures than these are not
+ * bad luck.
+ */
 const MAX_REPEATED_FILES = 5
 
 /**
- * Runs Vitest once and sets the exit code. With TEST_REPEAT=1, which `.ci/run` sets because its machines are shared, failed files run a second
- * time, alone; the summary names what failed the first time, and each of these is a defect to fix.
+ * Runs Vitest once and sets the exit code. With TEST_REPEAT=1, which `.ci/run` sets because its machines are
+ * shared, failed files run a second time, alone; the summary names what failed the first time, and each of
+ * these is a defect to fix.
  */
-export async function runTests(args: string[], files: { include?: string[]; exclude?: string[] }): Promise<void> {
+export async function runTests(
+  args: string[],
+  files: { include?: string[]; exclude?: string[] },
+): Promise<void> {
   process.env.NODE_ENV ??= 'test'
   Object.assign(process.env, { TEST: 'true', VITEST: 'true', MALLOC_ARENA_MAX: '2' })
   const { filter, options } = parseCLI(['vitest', 'run', ...args])
@@ -15,7 +22,8 @@ export async function runTests(args: string[], files: { include?: string[]; excl
   try {
     await vitest.start(filter)
     const failed = vitest.state.getTestModules().filter(module => !module.ok())
-    const repeats = process.env.TEST_REPEAT === '1' && args.length === 0 && failed.length <= MAX_REPEATED_FILES
+    const repeats =
+      process.env.TEST_REPEAT === '1' && args.length === 0 && failed.length <= MAX_REPEATED_FILES
     if (!repeats || vitest.state.getUnhandledErrors().length > 0) return
     let unhandled = 0
     for (const { moduleId } of failed) {

@@ -1,7 +1,10 @@
 import { pathToFileURL } from 'node:url'
 import type { Plugin } from 'vite'
 
-/** Replaces modules whose exports are plain JSON by their values, so that what these are derived from is not bundled. */
+/**
+ * Replaces modules whose exports are plain JSON by their values, so that what these are derived from is not
+ * bundled.
+ */
 export function valuesOnly(...modules: string[]): Plugin {
   return {
     name: 'values-only',

@@ -4,8 +4,9 @@ const preset = '@secretlint/secretlint-rule-preset-recommend'
 export const SHAPES_FILE = new URL('../src/redaction/secretlint-shapes.ts', import.meta.url)
 
 /**
- * The patterns of the preset by how they begin. `null`: src/redaction/token-shapes.ts has a pattern of its own, because it knows more
- * forms (shorter or newer ones) or because that of the preset also matches ordinary text.
+ * The patterns of the preset by how they begin. `null`: src/redaction/token-shapes.ts has a pattern of its
+ * own, because it knows more forms (shorter or newer ones) or because that of the preset also matches
+ * ordinary text.
  */
 const rules: Record<string, { name: string; marks: string[] } | null> = {
   npm_: null,
@@ -35,21 +36,31 @@ const rules: Record<string, { name: string; marks: string[] } | null> = {
   'tskey-': { name: 'tailscale_key', marks: ['tskey-'] },
 }
 
-/** The boundary before a pattern of the preset; those of other forms are not credentials by their own text. */
+/**
+ * The boundary before a pattern of the preset; those of other forms are not credentials by their own text.
+ */
 const LITERAL = /\/\(\?<!\\p\{L\}\)(\S(?:[^\n/\\]|\\[^\n]|\[[^\]\n]*\])*)\/gu(?=[;,)\s])/g
 
-/** The text of src/redaction/secretlint-shapes.ts; test/drift.test.ts compares it. Throws for a pattern without an entry in `rules`. */
+/**
+ * The text of src/redaction/secretlint-shapes.ts; test/drift.test.ts compares it. Throws for a pattern
+ * without an entry in `rules`.
+ */
 export function shapesText(): string {
   const folder = new URL(`../node_modules/${preset}/`, import.meta.url)
   const { version } = JSON.parse(readFileSync(new URL('package.json', folder), 'utf8')) as { version: string }
-  const sources = [...readFileSync(new URL('module/index.js', folder), 'utf8').matchAll(LITERAL)].map(match => match[1] ?? '')
+  const sources = [...readFileSync(new URL('module/index.js', folder), 'utf8').matchAll(LITERAL)].map(
+    match => match[1] ?? '',
+  )
   const unknown = sources.filter(source => !Object.keys(rules).some(start => source.startsWith(start)))
   const unused = Object.keys(rules).filter(start => !sources.some(source => source.startsWith(start)))
   if (unknown.length + unused.length > 0)
     throw new Error(`rules without an entry: ${unknown.join(' ')}; without a pattern: ${unused.join(' ')}`)
   const entries = Object.entries(rules).flatMap(([start, rule]) => {
     if (rule === null) return []
-    const source = (sources.find(one => one.startsWith(start)) ?? '').replaceAll(/\((?:\?<\w+>)?(?!\?)/g, '(?:')
+    const source = (sources.find(one => one.startsWith(start)) ?? '').replaceAll(
+      /\((?:\?<\w+>)?(?!\?)/g,
+      '(?:',
+    )
     const marks = rule.marks.map(mark => `'${mark}'`).join(', ')
     return [`  { name: '${rule.name}', marks: [${marks}], pattern: /(?<![A-Za-z0-9])${source}/g },\n`]
   })

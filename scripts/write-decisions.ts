@@ -1,18 +1,28 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 
 /** One entry of docs/decisions/<topic>.md. `slug` is the anchor that GitHub gives its heading. */
-export type Decision = { topic: string; title: string; slug: string; status: 'accepted' | 'superseded'; date: string }
+export type Decision = {
+  topic: string
+  title: string
+  slug: string
+  status: 'accepted' | 'superseded'
+  date: string
+}
 
 export const INDEX_FILE = new URL('../docs/decisions.md', import.meta.url)
 const TOPICS_FOLDER = new URL('../docs/decisions/', import.meta.url)
 const INDEX_HEADING = '## Index\n'
-const STATUS_LINE = /^(?:(Accepted)|Superseded by \[[a-z0-9-]+\]\([a-z-]*(?:\.md)?#[a-z0-9-]+\)) · (\d{4}-\d\d-\d\d)$/
+const STATUS_LINE =
+  /^(?:(Accepted)|Superseded by \[[a-z0-9-]+\]\([a-z-]*(?:\.md)?#[a-z0-9-]+\)) · (\d{4}-\d\d-\d\d)$/
 
 /** The files of docs/decisions/, by topic. */
 export function decisionFiles(): { topic: string; text: string }[] {
   return readdirSync(TOPICS_FOLDER)
     .toSorted()
-    .map(name => ({ topic: name.replace(/\.md$/, ''), text: readFileSync(new URL(name, TOPICS_FOLDER), 'utf8') }))
+    .map(name => ({
+      topic: name.replace(/\.md$/, ''),
+      text: readFileSync(new URL(name, TOPICS_FOLDER), 'utf8'),
+    }))
 }
 
 /** The entries of one topic. Throws for an entry without a line that gives its status and date. */
@@ -27,7 +37,13 @@ export function decisionsIn({ topic, text }: { topic: string; text: string }): D
         throw new Error(
           `docs/decisions/${topic}.md, "${title}": the third line must be "Accepted · YYYY-MM-DD" or "Superseded by [slug](…) · YYYY-MM-DD".`,
         )
-      return { topic, title, slug: slugOf(title), status: status[1] ? 'accepted' : 'superseded', date: status[2] ?? '' }
+      return {
+        topic,
+        title,
+        slug: slugOf(title),
+        status: status[1] ? 'accepted' : 'superseded',
+        date: status[2] ?? '',
+      }
     })
 }
 
@@ -44,7 +60,8 @@ export function decisionIndex(): string {
   const topics = decisionFiles().map(file => {
     const [heading = ''] = file.text.split('\n')
     const lines = decisionsIn(file).map(
-      ({ topic, title, slug, status, date }) => `- [${title}](decisions/${topic}.md#${slug}) · ${status} · ${date}`,
+      ({ topic, title, slug, status, date }) =>
+        `- [${title}](decisions/${topic}.md#${slug}) · ${status} · ${date}`,
     )
     return `### ${heading.replace('# ', '')}\n\n${lines.join('\n')}\n`
   })

@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 
 /**
- * Writes `test/forge/github-description.json`: of GitHub's published OpenAPI description the operations that the service uses, word for word,
- * with everything they refer to. The whole of it is 13 MB in a package of 385 MB, too much to install for a test:
+ * Writes `test/forge/github-description.json`: of GitHub's published OpenAPI description the operations that
+ * the service uses, word for word, with everything they refer to. The whole of it is 13 MB in a package of
+ * 385 MB, too much to install for a test:
  *   npm pack @octokit/openapi, unpack it, and give the path of its `generated/api.github.com.json`.
  */
 const OPERATIONS: [string, string[]][] = [
@@ -32,7 +33,12 @@ const OPERATIONS: [string, string[]][] = [
   ['/repos/{owner}/{repo}/collaborators/{username}/permission', ['get']],
 ]
 
-type Description = { openapi: string; info: { version: string }; paths: Record<string, Record<string, unknown>>; components: Components }
+type Description = {
+  openapi: string
+  info: { version: string }
+  paths: Record<string, Record<string, unknown>>
+  components: Components
+}
 type Components = Record<string, Record<string, unknown>>
 
 const source = process.argv[2]
@@ -74,4 +80,7 @@ const paths = Object.fromEntries(
   ]),
 )
 const { openapi, info } = whole
-writeFileSync('test/forge/github-description.json', `${JSON.stringify({ openapi, info, paths, components })}\n`)
+writeFileSync(
+  'test/forge/github-description.json',
+  `${JSON.stringify({ openapi, info, paths, components })}\n`,
+)

@@ -11,7 +11,10 @@ export function manifestFiles(): Map<string, string> {
   const files = Object.entries(renderChart({ namespace: { create: true } }))
   const texts = files.filter(([, text]) => parseAllDocuments(text).some(document => document.toJS() !== null))
   return new Map(
-    texts.map(([name, text]) => [name, `# Rendered from deploy/chart by scripts/write-manifests.ts: change it there.\n${tidy(text)}`]),
+    texts.map(([name, text]) => [
+      name,
+      `# Rendered from deploy/chart by scripts/write-manifests.ts: change it there.\n${tidy(text)}`,
+    ]),
   )
 }
 

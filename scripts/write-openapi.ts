@@ -12,9 +12,13 @@ export const DOCUMENT_FILE = new URL('../docs/openapi.json', import.meta.url)
 /** The document of the last release: what must not break. A release takes it over by `--released`. */
 export const RELEASED_FILE = new URL('../docs/openapi.released.json', import.meta.url)
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string
+}
 
-/** The text of docs/openapi.json: `node scripts/write-openapi.ts` writes it, test/drift.test.ts compares it. */
+/**
+ * The text of docs/openapi.json: `node scripts/write-openapi.ts` writes it, test/drift.test.ts compares it.
+ */
 export function documentText(base_url = DOCUMENT_URL): string {
   return `${JSON.stringify(openApiDocument({ base_url, version }), null, 2)}\n`
 }

@@ -11,7 +11,12 @@ const folder = mkdtempSync(join(tmpdir(), 'agentrun-schema-'))
 chmodSync(folder, 0o711)
 try {
   const { database } = ensureSystemUsers()
-  await using postgres = await startEmbeddedPostgres({ data_dir: join(folder, 'postgres'), user: database, log: () => {}, durable: false })
+  await using postgres = await startEmbeddedPostgres({
+    data_dir: join(folder, 'postgres'),
+    user: database,
+    log: () => {},
+    durable: false,
+  })
   await migrate(postgres.url)
   const client = new pg.Client({ connectionString: postgres.url })
   await client.connect()

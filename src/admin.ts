@@ -44,7 +44,9 @@ default a run takes 10 minutes, with a step every 5 seconds.
 `
 
 const START_MS = 30_000
-const { version } = storedJson<{ version: string }>(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+const { version } = storedJson<{ version: string }>(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+)
 const clone_dir = fileURLToPath(new URL('../', import.meta.url))
 const report = (line: string) => process.stderr.write(`${line}\n`)
 
@@ -74,7 +76,10 @@ async function main(args: string[]) {
     return
   }
   const { token, user, organization_id } = await createOperatorToken(db, given, given)
-  const where = organization_id === null ? `organization ${user.organization_ids.join(', ')}` : `organization ${organization_id} only`
+  const where =
+    organization_id === null
+      ? `organization ${user.organization_ids.join(', ')}`
+      : `organization ${organization_id} only`
   report(`A token of ${nameOf(user)} for ${where}. It is shown only now.`)
   process.stdout.write(`${token}\n`)
 }
@@ -92,8 +97,11 @@ async function doctor() {
   const { config } = configuration()
   await using stack = new AsyncDisposableStack()
   const base_url = await addressOf(config)
-  const db = stack.use(new Database(config.DATABASE_URL ?? (await openEmbedded(config, stack)), { max: 1, on_error: () => {} }))
-  const own_key_id = config.AGENTRUN_SECRET_KEY === undefined ? null : createSealer(config.AGENTRUN_SECRET_KEY).key_id
+  const db = stack.use(
+    new Database(config.DATABASE_URL ?? (await openEmbedded(config, stack)), { max: 1, on_error: () => {} }),
+  )
+  const own_key_id =
+    config.AGENTRUN_SECRET_KEY === undefined ? null : createSealer(config.AGENTRUN_SECRET_KEY).key_id
   for await (const { state, check, detail, fix } of examineDeployment({
     db,
     own_key_id,
@@ -101,7 +109,9 @@ async function doctor() {
     token: process.env.AGENTRUN_TOKEN || null,
   })) {
     if (state === 'broken') process.exitCode = 1
-    process.stdout.write(`${state === 'broken' ? 'BROKEN' : state} ${check}: ${detail}\n${fix === null ? '' : `  → ${fix}\n`}`)
+    process.stdout.write(
+      `${state === 'broken' ? 'BROKEN' : state} ${check}: ${detail}\n${fix === null ? '' : `  → ${fix}\n`}`,
+    )
   }
 }
 
@@ -123,15 +133,23 @@ async function keep(command: 'backup' | 'restore', file: string) {
 async function rotate() {
   const { config } = configuration()
   const key = config.AGENTRUN_SECRET_KEY
-  if (key === undefined) throw new Error('AGENTRUN_SECRET_KEY is not set: it is the key that values are sealed with from now on')
+  if (key === undefined)
+    throw new Error('AGENTRUN_SECRET_KEY is not set: it is the key that values are sealed with from now on')
   await using stack = new AsyncDisposableStack()
   const url = config.DATABASE_URL ?? (await openEmbedded(config, stack))
   await requireMigrated(url)
   const db = stack.use(new Database(url, { max: 1, on_error: () => {} }))
-  const { resealed, changed, unreadable } = await rotateSecrets(db, createSealer(key, config.AGENTRUN_SECRET_KEY_PREVIOUS))
-  report(`${resealed} values are encrypted with the current key${changed > 0 ? `, ${changed} were replaced meanwhile` : ''}.`)
+  const { resealed, changed, unreadable } = await rotateSecrets(
+    db,
+    createSealer(key, config.AGENTRUN_SECRET_KEY_PREVIOUS),
+  )
+  report(
+    `${resealed} values are encrypted with the current key${changed > 0 ? `, ${changed} were replaced meanwhile` : ''}.`,
+  )
   if (unreadable > 0)
-    throw new Error(`${unreadable} values are sealed with a key that is neither AGENTRUN_SECRET_KEY nor in AGENTRUN_SECRET_KEY_PREVIOUS`)
+    throw new Error(
+      `${unreadable} values are sealed with a key that is neither AGENTRUN_SECRET_KEY nor in AGENTRUN_SECRET_KEY_PREVIOUS`,
+    )
 }
 
 const nameOf = ({ id, full_name, email }: { id: number; full_name: string | null; email: string | null }) =>
@@ -152,12 +170,15 @@ function readArguments(args: string[]) {
   if (command === 'config') return { command } as const
   if (command === 'doctor') return { command } as const
   if (command === 'size') return { command, input: readSize(values, rest) } as const
-  if ((command !== 'token' && command !== 'link') || rest.length > 0) throw new UsageError(`there is no command "${positionals.join(' ')}"`)
+  if ((command !== 'token' && command !== 'link') || rest.length > 0)
+    throw new UsageError(`there is no command "${positionals.join(' ')}"`)
   if (command === 'link' && (values.name !== undefined || values['wire-profile'] !== undefined))
     throw new UsageError('--name and --wire-profile are for a token')
   const wire_profile = values['wire-profile'] ?? 'standard'
-  if (wire_profile !== 'standard' && wire_profile !== 'codegen') throw new UsageError('--wire-profile is standard or codegen')
-  if (values.org !== undefined && !/^\d{1,15}$/.test(values.org)) throw new UsageError('--org is the number of an organization')
+  if (wire_profile !== 'standard' && wire_profile !== 'codegen')
+    throw new UsageError('--wire-profile is standard or codegen')
+  if (values.org !== undefined && !/^\d{1,15}$/.test(values.org))
+    throw new UsageError('--org is the number of an organization')
   const name = values.name?.trim() ?? 'created by the operator'
   if (name === '' || name.length > 100) throw new UsageError('--name has 1 to 100 characters')
   const organization_id = values.org === undefined ? null : Number(values.org)
@@ -167,15 +188,20 @@ function readArguments(args: string[]) {
 /** Numbers of `size`: from 1 to a number that no deployment reaches. */
 const size_options = ['runs-per-day', 'concurrent', 'run-minutes', 'step-seconds', 'retention-days'] as const
 
-function readSize(values: Partial<Record<(typeof size_options)[number], string>>, rest: string[]): SizingInput {
+function readSize(
+  values: Partial<Record<(typeof size_options)[number], string>>,
+  rest: string[],
+): SizingInput {
   if (rest.length > 0) throw new UsageError('size takes nothing more')
   const numberOf = (name: (typeof size_options)[number]) => {
     const value = values[name]
-    if (value !== undefined && !/^[1-9]\d{0,7}$/.test(value)) throw new UsageError(`--${name} is a whole number from 1 to 99999999`)
+    if (value !== undefined && !/^[1-9]\d{0,7}$/.test(value))
+      throw new UsageError(`--${name} is a whole number from 1 to 99999999`)
     return value === undefined ? null : Number(value)
   }
   const [runs_per_day, concurrent] = [numberOf('runs-per-day'), numberOf('concurrent')]
-  if (runs_per_day === null || concurrent === null) throw new UsageError('size needs --runs-per-day and --concurrent')
+  if (runs_per_day === null || concurrent === null)
+    throw new UsageError('size needs --runs-per-day and --concurrent')
   const [run_minutes, step_seconds] = [numberOf('run-minutes') ?? 10, numberOf('step-seconds') ?? 5]
   return { runs_per_day, concurrent, run_minutes, step_seconds, retention_days: numberOf('retention-days') }
 }
@@ -183,8 +209,21 @@ function readSize(values: Partial<Record<(typeof size_options)[number], string>>
 function parsed(args: string[]) {
   const text = { type: 'string' } as const
   try {
-    const numbers = { 'runs-per-day': text, concurrent: text, 'run-minutes': text, 'step-seconds': text, 'retention-days': text } as const
-    const options = { user: text, org: text, name: text, 'wire-profile': text, ...numbers, help: { type: 'boolean', short: 'h' } } as const
+    const numbers = {
+      'runs-per-day': text,
+      concurrent: text,
+      'run-minutes': text,
+      'step-seconds': text,
+      'retention-days': text,
+    } as const
+    const options = {
+      user: text,
+      org: text,
+      name: text,
+      'wire-profile': text,
+      ...numbers,
+      help: { type: 'boolean', short: 'h' },
+    } as const
     return parseArgs({ args, options, allowPositionals: true })
   } catch (error) {
     throw new UsageError((error as Error).message)
@@ -196,7 +235,8 @@ async function addressOf(config: Config): Promise<string> {
   const { AGENTRUN_BASE_URL, AGENTRUN_HOST, AGENTRUN_PORT } = config
   const known = AGENTRUN_BASE_URL ?? (await runningAddress(config))
   if (known !== null) return known
-  if (AGENTRUN_PORT === 0) throw new Error('AGENTRUN_PORT is 0, so nobody knows the address: set AGENTRUN_BASE_URL')
+  if (AGENTRUN_PORT === 0)
+    throw new Error('AGENTRUN_PORT is 0, so nobody knows the address: set AGENTRUN_BASE_URL')
   const host = ['0.0.0.0', '::'].includes(AGENTRUN_HOST) ? '127.0.0.1' : AGENTRUN_HOST
   return `http://${host.includes(':') ? `[${host}]` : host}:${AGENTRUN_PORT}`
 }
@@ -213,14 +253,26 @@ async function runningAddress(config: Config): Promise<string | null> {
   }
 }
 
-const folderOf = (config: Config, users = ensureSystemUsers()) => ({ path: config.AGENTRUN_DATA_DIR ?? null, clone_dir, users })
+const folderOf = (config: Config, users = ensureSystemUsers()) => ({
+  path: config.AGENTRUN_DATA_DIR ?? null,
+  clone_dir,
+  users,
+})
 
-/** The server that the running service has, or one of our own until the end. The folder's lock decides which: a service that starts meanwhile is refused. `may_make`: where there is none yet, a new one. */
-async function openEmbedded(config: Config, stack: AsyncDisposableStack, may_create = false): Promise<string> {
+/**
+ * The server that the running service has, or one of our own until the end. The folder's lock decides which:
+ * a service that starts meanwhile is refused. `may_make`: where there is none yet, a new one.
+ */
+async function openEmbedded(
+  config: Config,
+  stack: AsyncDisposableStack,
+  may_create = false,
+): Promise<string> {
   const users = ensureSystemUsers()
   const folder = folderOf(config, users)
   const data = may_create ? prepareDataFolder(folder) : findDataFolder(folder)
-  if (!may_create && !hasCluster(data.postgres)) throw new Error(`there is no database in ${data.root} yet: start the service once`)
+  if (!may_create && !hasCluster(data.postgres))
+    throw new Error(`there is no database in ${data.root} yet: start the service once`)
   try {
     stack.use(await lockDataFolder(data.root))
   } catch (error) {
@@ -237,7 +289,11 @@ main(process.argv.slice(2)).then(
   () => process.exit(),
   error => {
     const message = error instanceof Error ? error.message : String(error)
-    report(error instanceof UsageError ? `${message}${message && '\n\n'}${usage.trimEnd()}` : `cannot do that: ${message}`)
+    report(
+      error instanceof UsageError
+        ? `${message}${message && '\n\n'}${usage.trimEnd()}`
+        : `cannot do that: ${message}`,
+    )
     process.exit(error instanceof UsageError ? 2 : 1)
   },
 )

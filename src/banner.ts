@@ -3,8 +3,9 @@ import type { Started } from './service/access/first-start.ts'
 import type { CredentialFiles } from './system/start-credentials.ts'
 
 /**
- * Returns what a start writes to standard output. The sign-in link is new at every start, the token only at the first one. `files`: where
- * they are instead of in this text, because standard output is no terminal; null: in this text.
+ * Returns what a start writes to standard output. The sign-in link is new at every start, the token only at
+ * the first one. `files`: where they are instead of in this text, because standard output is no terminal;
+ * null: in this text.
  */
 export function banner(facts: {
   base_url: string
@@ -27,9 +28,13 @@ export function banner(facts: {
     '',
     `Agent Run Service is ready:  ${base_url}`,
     '',
-    files === null ? `  sign in (once, 15 minutes)  ${link}` : `  sign in (once, 15 minutes)  the link in ${files.link}`,
+    files === null
+      ? `  sign in (once, 15 minutes)  ${link}`
+      : `  sign in (once, 15 minutes)  the link in ${files.link}`,
     ...(shown_token === null ? [] : [`  token (shown only now)      ${shown_token}`]),
-    ...(token_file === null ? [] : [`  token                       in ${token_file}; remove the file when you have the token`]),
+    ...(token_file === null
+      ? []
+      : [`  token                       in ${token_file}; remove the file when you have the token`]),
     `  organization id             ${organization_id}`,
     ...(repository ? [`  repository id               ${repository.id}  (${repository.name})`] : []),
     `  data                        ${facts.data_dir}`,
@@ -53,7 +58,11 @@ export function banner(facts: {
 }
 
 /** Returns what the start of a worker without an API writes to standard output. */
-export function workerBanner(facts: { data_dir: string; concurrency: number; blocked: string | null }): string {
+export function workerBanner(facts: {
+  data_dir: string
+  concurrency: number
+  blocked: string | null
+}): string {
   const lines = [
     '',
     `Agent Run worker is ready: it works on up to ${facts.concurrency} runs at a time`,

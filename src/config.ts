@@ -32,26 +32,37 @@ import { podConfigurationFaults } from './core/repositories/pod-configuration.ts
 /** JSON, or the path of a file that holds it. */
 const models = text.transform((value, ctx): Record<string, ModelSettings> => {
   const content = value.trimStart().startsWith('{') ? value : readSecretFile(value)
-  const found = content === null ? { mistakes: ['must be JSON, or the path of a file that can be read'] } : readModelSettings(content)
+  const found =
+    content === null
+      ? { mistakes: ['must be JSON, or the path of a file that can be read'] }
+      : readModelSettings(content)
   if ('models' in found) return found.models
   for (const mistake of found.mistakes) ctx.addIssue(mistake)
   return z.NEVER
 })
 const agents = text.transform((value, ctx): ReadonlyMap<string, RegisteredAgent> => {
   const content = value.trimStart().startsWith('{') ? value : readSecretFile(value)
-  const found = content === null ? { mistakes: ['must be JSON, or the path of a file that can be read'] } : readAgentSettings(content)
+  const found =
+    content === null
+      ? { mistakes: ['must be JSON, or the path of a file that can be read'] }
+      : readAgentSettings(content)
   const registered = 'agents' in found ? registerAgents(found.agents) : found
   if ('agents' in registered) return registered.agents
   for (const mistake of registered.mistakes) ctx.addIssue(mistake)
   return z.NEVER
 })
-/** Every variable the service reads. A name ending in `_FILE` gives the path of a file that holds the value instead. */
+/**
+ * Every variable the service reads. A name ending in `_FILE` gives the path of a file that holds the value
+ * instead.
+ */
 export const schema = z.object({
   AGENTRUN_HOST: text.default('127.0.0.1'),
   AGENTRUN_PORT: whole(0, 65_535).default(4600),
   AGENTRUN_BASE_URL: httpUrl.optional(),
   AGENTRUN_DATA_DIR: text.optional(),
-  AGENTRUN_CONFIG: text.regex(/^\/.+\.toml$/, 'must be the absolute path of a file that ends in .toml').optional(),
+  AGENTRUN_CONFIG: text
+    .regex(/^\/.+\.toml$/, 'must be the absolute path of a file that ends in .toml')
+    .optional(),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }).optional(),
   AGENTRUN_INIT_TOKEN: text
     .min(24, 'must have at least 24 characters')
@@ -92,7 +103,9 @@ export const schema = z.object({
   OTEL_SDK_DISABLED: z.enum(['true', 'false']).optional(),
   OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none'], { error: 'must be otlp or none' }).optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .optional(),
   OTEL_EXPORTER_OTLP_PROTOCOL: otlpProtocol.optional(),
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: otlpProtocol.optional(),
   OTEL_EXPORTER_OTLP_HEADERS: pairs.optional(),
@@ -136,7 +149,9 @@ export const schema = z.object({
   AGENTRUN_COMPACT_TOKENS: whole(8_000, 10_000_000).default(200_000),
   AGENTRUN_DISK_RESERVE_BYTES: bytesOrNone.default(536_870_912),
   AGENTRUN_SANDBOX: z
-    .enum(['bubblewrap', 'docker', 'podman', 'kubernetes'], { error: 'must be bubblewrap, docker, podman or kubernetes' })
+    .enum(['bubblewrap', 'docker', 'podman', 'kubernetes'], {
+      error: 'must be bubblewrap, docker, podman or kubernetes',
+    })
     .default('bubblewrap'),
   AGENTRUN_SANDBOX_ENGINE: text
     .regex(/^(unix:\/\/)?\//, 'must be the path of a unix socket')
@@ -153,8 +168,12 @@ export const schema = z.object({
   AGENTRUN_KUBERNETES_NAMESPACE: kubernetesName.default('agentrun-sandboxes'),
   AGENTRUN_KUBERNETES_NODE: kubernetesName.optional(),
   AGENTRUN_KUBERNETES_CLAIM: kubernetesName.optional(),
-  AGENTRUN_KUBERNETES_ACCOUNT: text.regex(/^\//, 'must be an absolute path').default('/var/run/secrets/kubernetes.io/serviceaccount'),
-  AGENTRUN_KUBERNETES_SECCOMP: text.regex(/^[\w.-]+(\/[\w.-]+)*$/, 'must be a path below the seccomp folder of the kubelet').optional(),
+  AGENTRUN_KUBERNETES_ACCOUNT: text
+    .regex(/^\//, 'must be an absolute path')
+    .default('/var/run/secrets/kubernetes.io/serviceaccount'),
+  AGENTRUN_KUBERNETES_SECCOMP: text
+    .regex(/^[\w.-]+(\/[\w.-]+)*$/, 'must be a path below the seccomp folder of the kubelet')
+    .optional(),
   AGENTRUN_KUBERNETES_USER_NAMESPACES: yes.default(false),
   AGENTRUN_KUBERNETES_UNPINNED_IMAGE: yes.default(false),
   KUBERNETES_SERVICE_HOST: text.optional(),
@@ -162,7 +181,10 @@ export const schema = z.object({
   AGENTRUN_SANDBOX_MEMORY_BYTES: bytes.optional(),
   AGENTRUN_SANDBOX_ADDRESS_SPACE_BYTES: bytes.optional(),
   AGENTRUN_SANDBOX_CPUS: text
-    .regex(/^(0\.[1-9]\d?|[1-9]\d{0,2}(\.\d{1,2})?)$/, 'must be a number of processors from 0.1, for example 1.5')
+    .regex(
+      /^(0\.[1-9]\d?|[1-9]\d{0,2}(\.\d{1,2})?)$/,
+      'must be a number of processors from 0.1, for example 1.5',
+    )
     .transform(Number)
     .optional(),
   AGENTRUN_SANDBOX_PROCESSES: whole(16, 100_000).default(512),
@@ -215,18 +237,20 @@ export class ConfigError extends Error {
 type Loaded = { config: Config; sources: Sources }
 
 /**
- * Reads the configuration from variables and files (`readSources`). `locate` returns the data folder for the value of `AGENTRUN_DATA_DIR`. Throws
- * ConfigError like `readConfig`.
+ * Reads the configuration from variables and files (`readSources`). `locate` returns the data folder for the
+ * value of `AGENTRUN_DATA_DIR`. Throws ConfigError like `readConfig`.
  */
 export function loadConfig(env: NodeJS.ProcessEnv, locate: (data_dir: string | null) => string): Loaded {
-  const data_dir = env.AGENTRUN_DATA_DIR || (env.AGENTRUN_DATA_DIR_FILE ? readSecretFile(env.AGENTRUN_DATA_DIR_FILE) : null)
+  const data_dir =
+    env.AGENTRUN_DATA_DIR || (env.AGENTRUN_DATA_DIR_FILE ? readSecretFile(env.AGENTRUN_DATA_DIR_FILE) : null)
   const sources = readSources(env, locate(data_dir))
   return { config: readConfig(sources.values, sources), sources }
 }
 
 /**
- * Reads the configuration. An empty variable counts as absent. Throws ConfigError whose message lists every mistake, with the file and line if the
- * value is from a file, variables of ours that nobody knows included, and never a value.
+ * Reads the configuration. An empty variable counts as absent. Throws ConfigError whose message lists every
+ * mistake, with the file and line if the value is from a file, variables of ours that nobody knows included,
+ * and never a value.
  */
 export function readConfig(
   env: NodeJS.ProcessEnv,
@@ -251,11 +275,22 @@ export function readConfig(
   if (parsed.success && parsed.data.AGENTRUN_SANDBOX === 'bubblewrap')
     for (const name of ['AGENTRUN_SANDBOX_ENGINE', 'AGENTRUN_SANDBOX_IMAGE', 'AGENTRUN_SANDBOX_RUNTIME'])
       if (name in values) mistakes.push(`${name}: is for containers, and AGENTRUN_SANDBOX is bubblewrap`)
-  if (!parsed.success) for (const issue of parsed.error.issues) mistakes.push(`${issue.path.join('.')}: ${issue.message}`)
+  if (!parsed.success)
+    for (const issue of parsed.error.issues) mistakes.push(`${issue.path.join('.')}: ${issue.message}`)
   const models = (parsed.success && parsed.data.AGENTRUN_MODELS) || {}
-  mistakes.push(...unknownNames({ env, origins: files.origins, known, model_keys: parsed.success ? modelKeys(models) : null }))
+  mistakes.push(
+    ...unknownNames({
+      env,
+      origins: files.origins,
+      known,
+      model_keys: parsed.success ? modelKeys(models) : null,
+    }),
+  )
   mistakes.push(...readModelKeys(models, env))
-  if (parsed.success) mistakes.push(...(parsed.data.AGENTRUN_SANDBOX === 'kubernetes' ? podConfigurationFaults(parsed.data) : []))
+  if (parsed.success)
+    mistakes.push(
+      ...(parsed.data.AGENTRUN_SANDBOX === 'kubernetes' ? podConfigurationFaults(parsed.data) : []),
+    )
   const all = [...files.mistakes, ...mistakes.map(text => withOrigin(text, files.origins))]
   if (all.length > 0 || !parsed.success)
     throw new ConfigError(
@@ -264,7 +299,8 @@ export function readConfig(
   return parsed.data
 }
 
-const modelKeys = (models: Record<string, ModelSettings>) => Object.values(models).flatMap(({ api_key_env: name }) => name ?? [])
+const modelKeys = (models: Record<string, ModelSettings>) =>
+  Object.values(models).flatMap(({ api_key_env: name }) => name ?? [])
 
 /** Adds the keys of the models; returns the mistakes. */
 function readModelKeys(models: Record<string, ModelSettings>, env: NodeJS.ProcessEnv): string[] {

@@ -21,14 +21,17 @@ import { connectSupervisor } from './system/supervisor.ts'
 import { ensureSystemUsers } from './system/users.ts'
 
 const clone_dir = fileURLToPath(new URL('../', import.meta.url))
-const { version } = storedJson<{ version: string }>(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+const { version } = storedJson<{ version: string }>(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+)
 
 const REPEAT_MS = 2_000
 const DATABASE_WAIT_MS = 30_000
 const roles = ['all', 'serve', 'work', 'migrate'] as const
 
 async function main() {
-  // `npm start | tee log`: a Ctrl-C ends tee first, and an end in order must not fail because nobody reads of it.
+  // `npm start | tee log`: a Ctrl-C ends tee first, and an end in order must not fail because nobody reads of
+  // it.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const role = readRole(process.argv.slice(2))
   const users = ensureSystemUsers()
@@ -46,10 +49,14 @@ async function main() {
   let postgres: EmbeddedPostgres | null = null
   if (config.DATABASE_URL === undefined) {
     const owners = { user: users.database, former: users.service }
-    postgres = stack.use(await startEmbeddedPostgres({ data_dir: data.postgres, ...owners, log: line => log('info', line) }))
+    postgres = stack.use(
+      await startEmbeddedPostgres({ data_dir: data.postgres, ...owners, log: line => log('info', line) }),
+    )
   }
   const database_url = config.DATABASE_URL ?? postgres?.url ?? ''
-  await migrateWhenThere(database_url, DATABASE_WAIT_MS, reason => log('info', 'waiting for the database', { reason }))
+  await migrateWhenThere(database_url, DATABASE_WAIT_MS, reason =>
+    log('info', 'waiting for the database', { reason }),
+  )
   if (role === 'migrate') return process.stdout.write('the database is up to date\n')
   const service = stack.use(
     await startService({
@@ -68,13 +75,16 @@ async function main() {
     }),
   )
   // The rule that unhandled errors end the process holds until here: what is half started is no service.
-  for (const event of ['uncaughtException', 'unhandledRejection'] as const) process.on(event, error => service.uncaught(error, event))
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const)
+    process.on(event, error => service.uncaught(error, event))
   supervisor.reportReady()
   if (service.api) lock.publishAddress(service.api.base_url)
   process.stdout.write(await startText(service, data.root, config))
-  // Node writes its compile cache only at a graceful exit. Write it now, because users wait for the start after a crash.
+  // Node writes its compile cache only at a graceful exit. Write it now, because users wait for the start
+  // after a crash.
   flushCompileCache()
-  // Loading leaves 23 MiB of garbage, which V8 would collect much later. Only supervisor.sh exposes the function.
+  // Loading leaves 23 MiB of garbage, which V8 would collect much later. Only supervisor.sh exposes the
+  // function.
   globalThis.gc?.({ type: 'major', flavor: 'last-resort' })
   await stopped
   process.stdout.write('stopping …\n')
@@ -84,11 +94,20 @@ async function main() {
 /** Credentials only for a terminal: what else standard output is, a supervisor or a pipe, keeps it. */
 async function startText(service: RunningService, data_dir: string, config: Config): Promise<string> {
   const blocked = service.blocked()
-  if (!service.api) return workerBanner({ blocked, data_dir, concurrency: config.AGENTRUN_WORKER_CONCURRENCY })
+  if (!service.api)
+    return workerBanner({ blocked, data_dir, concurrency: config.AGENTRUN_WORKER_CONCURRENCY })
   const link = await service.api.signInLink()
   const token = await service.api.firstToken()
   const files = process.stdout.isTTY ? null : writeStartCredentials(data_dir, { link, token })
-  return banner({ ...service.api, blocked, link, token, files, data_dir, default_model: config.AGENTRUN_DEFAULT_MODEL ?? null })
+  return banner({
+    ...service.api,
+    blocked,
+    link,
+    token,
+    files,
+    data_dir,
+    default_model: config.AGENTRUN_DEFAULT_MODEL ?? null,
+  })
 }
 
 const linesDropped = (count: number) =>
@@ -102,7 +121,10 @@ function readRole(words: string[]): Role | 'migrate' {
   return role
 }
 
-/** Resolves at the first signal, or when the process of `node --watch` is gone. A terminal's Ctrl-C arrives several times: repeats within two seconds are the same one. */
+/**
+ * Resolves at the first signal, or when the process of `node --watch` is gone. A terminal's Ctrl-C arrives
+ * several times: repeats within two seconds are the same one.
+ */
 function stopSignal(): Promise<string> {
   return new Promise(resolve => {
     let first = 0

@@ -16,13 +16,20 @@ test('a migration that is incompatible with older code declares it in its first 
   const unmarked = files
     .map(name => ({ name, sql: readFileSync(new URL(name, folder), 'utf8') }))
     .filter(({ name, sql }) => needsOf(name, sql) === null)
-    .flatMap(({ name, sql }) => contractionsOf(sql).map(({ statement, why }) => `${name}: ${statement}: ${why}`))
+    .flatMap(({ name, sql }) =>
+      contractionsOf(sql).map(({ statement, why }) => `${name}: ${statement}: ${why}`),
+    )
   expect(unmarked).toEqual([])
 })
 
 test('a migration that needs another one needs an earlier one that is there', () => {
-  const needs = files.map(name => ({ name, needs: needsOf(name, readFileSync(new URL(name, folder), 'utf8')) }))
-  expect(needs.filter(({ name, needs }) => needs !== null && (!files.includes(needs) || needs > name))).toEqual([])
+  const needs = files.map(name => ({
+    name,
+    needs: needsOf(name, readFileSync(new URL(name, folder), 'utf8')),
+  }))
+  expect(
+    needs.filter(({ name, needs }) => needs !== null && (!files.includes(needs) || needs > name)),
+  ).toEqual([])
 })
 
 test.each([

@@ -27,7 +27,9 @@ test('every link of a page leads to a file of the repository and to a heading in
   const broken: string[] = []
   let links = 0
   for (const page of pages)
-    for (const [link, path = '', anchor = ''] of prose(page).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)/g)) {
+    for (const [link, path = '', anchor = ''] of prose(page).matchAll(
+      /\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)/g,
+    )) {
       links += 1
       const target = path === '' ? page : posix.join(dirname(page), path)
       if (!existsSync(join(clone, target))) broken.push(`${page}: ${link}`)
@@ -50,7 +52,9 @@ test('every page of docs can be reached from its index', () => {
 test('every path of the source that a page names exists', () => {
   const missing: string[] = []
   for (const page of ['AGENTS.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'README.md'])
-    for (const [, path = ''] of prose(page).matchAll(/`((?:src|test|web|scripts|deploy|bench|docs|runtime)\/[\w./-]+)`/g))
+    for (const [, path = ''] of prose(page).matchAll(
+      /`((?:src|test|web|scripts|deploy|bench|docs|runtime)\/[\w./-]+)`/g,
+    ))
       if (!existsSync(join(clone, path))) missing.push(`${page}: ${path}`)
   expect(missing).toEqual([])
 })
@@ -61,11 +65,13 @@ test('every request that a page names is an operation of the contract', () => {
     pathsOf(endpoint).map(path => `${endpoint.method} ${withoutNames(path)}`),
   )
   const requests = pages.flatMap(page =>
-    [...prose(page).matchAll(/`(GET|POST|PUT|PATCH|DELETE) (?:…|(?=\/v1))(\/[^`\s?]*)/g)].map(([, method = '', path = '']) => ({
-      page,
-      method,
-      path,
-    })),
+    [...prose(page).matchAll(/`(GET|POST|PUT|PATCH|DELETE) (?:…|(?=\/v1))(\/[^`\s?]*)/g)].map(
+      ([, method = '', path = '']) => ({
+        page,
+        method,
+        path,
+      }),
+    ),
   )
   const isKnown = (method: string, path: string) =>
     known.some(operation => operation.startsWith(`${method} `) && operation.endsWith(withoutNames(path)))
@@ -78,7 +84,8 @@ test('every curl of the documentation calls an operation of the contract with a 
   const operationOf = (method: string, path: string) =>
     table.find(
       endpoint =>
-        endpoint.method === method && pathsOf(endpoint).some(one => new RegExp(`^${one.replace(/\{\w+\}/g, '[^/]+')}$`).test(path)),
+        endpoint.method === method &&
+        pathsOf(endpoint).some(one => new RegExp(`^${one.replace(/\{\w+\}/g, '[^/]+')}$`).test(path)),
     )
   const calls = pages.flatMap(page =>
     [...readPage(page).matchAll(/^```\w*\n([\s\S]*?)^```/gm)]
@@ -95,6 +102,10 @@ test('every curl of the documentation calls an operation of the contract with a 
     const operation = operationOf(method, path)
     expect({ page, method, path, known: operation !== undefined }).toMatchObject({ known: true })
     if (body !== undefined)
-      expect({ page, path, problems: operation?.body?.safeParse(JSON.parse(body)).error?.issues ?? [] }).toMatchObject({ problems: [] })
+      expect({
+        page,
+        path,
+        problems: operation?.body?.safeParse(JSON.parse(body)).error?.issues ?? [],
+      }).toMatchObject({ problems: [] })
   }
 })

@@ -40,22 +40,32 @@ test('docs/reference/roles-and-scopes.md is what the roles and the contract tabl
 
 test('the generated files of the Python client are current: after a change run `node scripts/write-python-client.ts`', () => {
   const files = pythonFiles()
-  for (const [path, text] of files) expect({ path, text: readFileSync(PYTHON_PACKAGE + path, 'utf8') }).toEqual({ path, text })
-  const folders = ['models', 'operations'].flatMap(folder => readdirSync(PYTHON_PACKAGE + folder).map(name => `${folder}/${name}`))
+  for (const [path, text] of files)
+    expect({ path, text: readFileSync(PYTHON_PACKAGE + path, 'utf8') }).toEqual({ path, text })
+  const folders = ['models', 'operations'].flatMap(folder =>
+    readdirSync(PYTHON_PACKAGE + folder).map(name => `${folder}/${name}`),
+  )
   expect(folders.filter(path => path.endsWith('.py') && !files.has(path))).toEqual([])
 })
 
 test('docs/reference/metrics.md has every metric of the service, with its type and its labels, and no other', async () => {
   const page = readFileSync(new URL('../docs/reference/metrics.md', import.meta.url), 'utf8')
-  const documented = [...page.matchAll(/^\| `agentrun_(\w+)` \| (\w+) \|([^|]*)\|/gm)].map(([, name = '', type = '', labels = '']) =>
-    `${name} ${type} ${[...labels.matchAll(/\w+/g)].join(',')}`.trim(),
+  const documented = [...page.matchAll(/^\| `agentrun_(\w+)` \| (\w+) \|([^|]*)\|/gm)].map(
+    ([, name = '', type = '', labels = '']) =>
+      `${name} ${type} ${[...labels.matchAll(/\w+/g)].join(',')}`.trim(),
   )
   const source = readFileSync(new URL('../src/telemetry/instruments.ts', import.meta.url), 'utf8')
-  const created = [...source.matchAll(/\b(counter|gauge|histogram)\(\s*'(\w+)',\s*'[^']*'(?:,\s*\w+)?(?:,\s*\[([^\]]*)\])?/g)].map(
-    ([, type = '', name = '', labels = '']) => `${name} ${type} ${[...labels.matchAll(/\w+/g)].join(',')}`.trim(),
+  const created = [
+    ...source.matchAll(
+      /\b(counter|gauge|histogram)\(\s*'(\w+)',\s*'[^']*'(?:,\s*\w+)?(?:,\s*\[([^\]]*)\])?/g,
+    ),
+  ].map(([, type = '', name = '', labels = '']) =>
+    `${name} ${type} ${[...labels.matchAll(/\w+/g)].join(',')}`.trim(),
   )
   expect(documented.toSorted()).toEqual(created.toSorted())
-  const exposed = [...(await createInstruments().registry.metrics()).matchAll(/^# TYPE agentrun_(\w+) (\w+)$/gm)]
+  const exposed = [
+    ...(await createInstruments().registry.metrics()).matchAll(/^# TYPE agentrun_(\w+) (\w+)$/gm),
+  ]
   expect(exposed.map(([, name = '', type = '']) => `${name} ${type}`).sort()).toEqual(
     created.map(line => line.split(' ').slice(0, 2).join(' ')).sort(),
   )
@@ -119,7 +129,11 @@ test('every path parameter is declared, required and never null', () => {
   for (const { path, method, operation } of operations) {
     const declared = operation.parameters.filter(parameter => parameter.in === 'path')
     const named = [...path.matchAll(/\{(\w+)\}/g)].map(match => match[1])
-    expect({ path, method, names: declared.map(parameter => parameter.name).sort() }).toEqual({ path, method, names: named.sort() })
+    expect({ path, method, names: declared.map(parameter => parameter.name).sort() }).toEqual({
+      path,
+      method,
+      names: named.sort(),
+    })
     for (const { required, schema } of declared) {
       expect(required).toBe(true)
       const bounded = schema.pattern !== undefined || schema.enum !== undefined
@@ -142,7 +156,9 @@ test('every reference leads to a component of the document, and every component 
     return value
   })
   const { securitySchemes: _named, ...components } = document.components
-  const known = Object.entries(components).flatMap(([kind, named]) => Object.keys(named).map(name => `#/components/${kind}/${name}`))
+  const known = Object.entries(components).flatMap(([kind, named]) =>
+    Object.keys(named).map(name => `#/components/${kind}/${name}`),
+  )
   expect([...used].filter(reference => !known.includes(String(reference)))).toEqual([])
   expect(known.filter(reference => !used.has(reference) && !reference.includes('/Tool_'))).toEqual([])
 })
@@ -168,14 +184,19 @@ test('docs/reference/configuration.md has every variable of the configuration, w
   const known = [...source.matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)].map(match => match[1] ?? '')
   const page = readFileSync(new URL('../docs/reference/configuration.md', import.meta.url), 'utf8')
   const rows = [...page.matchAll(/^\| (`[A-Z][A-Z0-9_]+`(?:, `[A-Z0-9_]+`)*) \| ([^|]+?) \|/gm)]
-  const documented = rows.flatMap(([, names = '', value = '']) => [...names.matchAll(/\w+/g)].map(([name]) => ({ name, value })))
+  const documented = rows.flatMap(([, names = '', value = '']) =>
+    [...names.matchAll(/\w+/g)].map(([name]) => ({ name, value })),
+  )
   expect(documented.map(row => row.name).sort()).toEqual(known.sort())
 
   const defaults = Object.entries(readConfig({}))
   expect(defaults.length).toBeGreaterThan(20)
   for (const [name, value] of defaults) {
     const shown = documented.find(row => row.name === name)?.value
-    expect({ name, shown }).toEqual({ name, shown: Array.isArray(value) ? 'none' : `\`${defaultText(value)}\`` })
+    expect({ name, shown }).toEqual({
+      name,
+      shown: Array.isArray(value) ? 'none' : `\`${defaultText(value)}\``,
+    })
   }
 })
 

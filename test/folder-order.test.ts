@@ -3,12 +3,22 @@ import { expect, test } from 'vitest'
 import { type SourceFile, sourceFiles } from './source-tree.ts'
 
 /**
- * The subfolders of each large folder, lowest first. A file imports values and types only from its own subfolder or from lower ones. A file
- * directly in the large folder is above its subfolders, unless it loads nothing from them: then it is below, and may name their types, as a
- * port and a context do.
+ * The subfolders of each large folder, lowest first. A file imports values and types only from its own
+ * subfolder or from lower ones. A file directly in the large folder is above its subfolders, unless it loads
+ * nothing from them: then it is below, and may name their types, as a port and a context do.
  */
 const folder_order: Record<string, string[]> = {
-  'src/contract': ['organizations', 'runs', 'pull-requests', 'repositories', 'webhooks', 'mcp', 'oauth', 'openapi', 'endpoints'],
+  'src/contract': [
+    'organizations',
+    'runs',
+    'pull-requests',
+    'repositories',
+    'webhooks',
+    'mcp',
+    'oauth',
+    'openapi',
+    'endpoints',
+  ],
   'src/core': [
     'concurrency',
     'json',
@@ -26,34 +36,75 @@ const folder_order: Record<string, string[]> = {
   ],
   'src/git': ['process', 'refs', 'objects', 'mirrors', 'read', 'publish', 'serve', 'workspace'],
   'src/setup-detection': ['ecosystems', 'hints', 'repair'],
-  'src/sandbox': ['seccomp', 'resources', 'workspaces', 'commands', 'process', 'bubblewrap', 'containers', 'kubernetes'],
-  'src/service': ['access', 'repositories', 'organizations', 'secrets', 'webhooks', 'runs', 'run-kinds', 'pull-requests', 'forges'],
+  'src/sandbox': [
+    'seccomp',
+    'resources',
+    'workspaces',
+    'commands',
+    'process',
+    'bubblewrap',
+    'containers',
+    'kubernetes',
+  ],
+  'src/service': [
+    'access',
+    'repositories',
+    'organizations',
+    'secrets',
+    'webhooks',
+    'runs',
+    'run-kinds',
+    'pull-requests',
+    'forges',
+  ],
   'src/store': ['access', 'queue', 'webhooks', 'workspaces', 'runs', 'leases', 'forges', 'pull-requests'],
-  'src/worker': ['claim', 'base', 'sandbox', 'setup', 'workspace', 'mcp', 'publish', 'checks', 'turns', 'sweep'],
+  'src/worker': [
+    'claim',
+    'base',
+    'sandbox',
+    'setup',
+    'workspace',
+    'mcp',
+    'publish',
+    'checks',
+    'turns',
+    'sweep',
+  ],
 }
 
 const server = sourceFiles('src', ['.ts']).filter(file => !file.path.endsWith('.test.ts'))
 
-test.each(Object.entries(folder_order))('%s: a file imports only from its own subfolder and lower ones', (folder, order) => {
-  const files = server.filter(file => file.path.startsWith(`${folder}/`) && !file.path.includes('/migrations/'))
-  const inside = (file: SourceFile) => file.imports.filter(item => item.target.startsWith(`${folder}/`))
-  const isDirect = (path: string) => dirname(path) === folder
-  const isLow = (file: SourceFile) => inside(file).every(item => item.types || isDirect(item.target))
-  const low = new Set(files.filter(file => isDirect(file.path) && isLow(file)).map(file => file.path))
-  const indexOf = (path: string) => order.indexOf(path.slice(folder.length + 1).split('/')[0] ?? '')
-  const levelOf = (path: string) => (low.has(path) ? -1 : isDirect(path) ? order.length : indexOf(path))
-  const unlisted = files.filter(file => !isDirect(file.path) && indexOf(file.path) === -1).map(file => file.path)
-  expect(unlisted).toEqual([])
-  const upward = files.flatMap(file =>
-    inside(file).flatMap(item =>
-      levelOf(item.target) > levelOf(file.path) && !(item.types && low.has(file.path)) ? [`${file.path} imports ${item.target}`] : [],
-    ),
-  )
-  expect(upward).toEqual([])
-})
+test.each(Object.entries(folder_order))(
+  '%s: a file imports only from its own subfolder and lower ones',
+  (folder, order) => {
+    const files = server.filter(
+      file => file.path.startsWith(`${folder}/`) && !file.path.includes('/migrations/'),
+    )
+    const inside = (file: SourceFile) => file.imports.filter(item => item.target.startsWith(`${folder}/`))
+    const isDirect = (path: string) => dirname(path) === folder
+    const isLow = (file: SourceFile) => inside(file).every(item => item.types || isDirect(item.target))
+    const low = new Set(files.filter(file => isDirect(file.path) && isLow(file)).map(file => file.path))
+    const indexOf = (path: string) => order.indexOf(path.slice(folder.length + 1).split('/')[0] ?? '')
+    const levelOf = (path: string) => (low.has(path) ? -1 : isDirect(path) ? order.length : indexOf(path))
+    const unlisted = files
+      .filter(file => !isDirect(file.path) && indexOf(file.path) === -1)
+      .map(file => file.path)
+    expect(unlisted).toEqual([])
+    const upward = files.flatMap(file =>
+      inside(file).flatMap(item =>
+        levelOf(item.target) > levelOf(file.path) && !(item.types && low.has(file.path))
+          ? [`${file.path} imports ${item.target}`]
+          : [],
+      ),
+    )
+    expect(upward).toEqual([])
+  },
+)
 
 test('no files import each other in a circle, lazily or for a type either', () => {
-  const files = ['src', 'web/src', 'test', 'bench', 'scripts'].flatMap(folder => sourceFiles(folder, ['.ts', '.tsx']))
+  const files = ['src', 'web/src', 'test', 'bench', 'scripts'].flatMap(folder =>
+    sourceFiles(folder, ['.ts', '.tsx']),
+  )
   const imports = new Map(files.map(file => [file.path, file.imports.map(item => item.target)]))
   const checked = new Set<string>()
   const circles: string[] = []

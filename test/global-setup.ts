@@ -12,9 +12,15 @@ import { memory_root, memoryFolder } from './runner/memory-folder.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Superuser's connection string of the one PostgreSQL of this test run; `test/database.ts` makes databases in it. */
+    /**
+     * Superuser's connection string of the one PostgreSQL of this test run; `test/database.ts` makes
+     * databases in it.
+     */
     admin_url: string
-    /** A folder that other users may read, removed at the end of this test run; `test/temporary-folder.ts` makes folders in it. */
+    /**
+     * A folder that other users may read, removed at the end of this test run; `test/temporary-folder.ts`
+     * makes folders in it.
+     */
     folder: string
   }
 }
@@ -25,8 +31,9 @@ export const template_name = 'agentrun_template'
 const prefix = 'agentrun-test-'
 
 /**
- * One real PostgreSQL for the whole run, in a temporary folder that goes with it; in memory if there is space: each test file has a
- * database made, which is hundreds of files, and some file systems take a third of a second for those.
+ * One real PostgreSQL for the whole run, in a temporary folder that goes with it; in memory if there is
+ * space: each test file has a database made, which is hundreds of files, and some file systems take a third
+ * of a second for those.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await removeKilledRuns()
@@ -35,7 +42,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const files = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`))
   chmodSync(files, 0o755)
   const { database } = ensureSystemUsers()
-  const postgres = await startEmbeddedPostgres({ data_dir: join(folder, 'postgres'), user: database, log: () => {}, durable: false })
+  const postgres = await startEmbeddedPostgres({
+    data_dir: join(folder, 'postgres'),
+    user: database,
+    log: () => {},
+    durable: false,
+  })
   const stop = async () => {
     await postgres.stop()
     for (const made of [folder, files]) rmSync(made, { recursive: true, force: true })
@@ -51,7 +63,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return stop
 }
 
-/** Ends and removes the remains of killed test runs: the folder's name contains the id of the process that created it. */
+/**
+ * Ends and removes the remains of killed test runs: the folder's name contains the id of the process that
+ * created it.
+ */
 async function removeKilledRuns(): Promise<void> {
   for (const location of [tmpdir(), memory_root].filter(location => existsSync(location)))
     for (const name of readdirSync(location)) {

@@ -1,7 +1,7 @@
 /**
- * The permitted imports. A room is a top folder or file of src. Every room may import contract and core, which are pure.
- * `code`: other rooms, or single files of them. `types`: seen by the compiler only, nothing of it is loaded.
- * `packages`: from npm. `node`: Node's own modules, true for all.
+ * The permitted imports. A room is a top folder or file of src. Every room may import contract and core,
+ * which are pure. `code`: other rooms, or single files of them. `types`: seen by the compiler only, nothing
+ * of it is loaded. `packages`: from npm. `node`: Node's own modules, true for all.
  */
 export type Room = { code?: string[]; types?: string[]; packages?: string[]; node?: true | string[] }
 
@@ -76,7 +76,8 @@ export const rooms: Record<string, Room> = {
   },
   // The protocol of agents of other vendors, which run in a sandbox.
   'src/acp': { code: ['src/sandbox/port.ts'], packages: ['@agentclientprotocol/sdk'], node: ['node:stream'] },
-  // MCP servers whose tools agents use: programs in the sandbox, and addresses, by the `fetch` that it is given.
+  // MCP servers whose tools agents use: programs in the sandbox, and addresses, by the `fetch` that it is
+  // given.
   'src/mcp': {
     code: ['src/acp/messages.ts', 'src/redaction/background-redactor.ts'],
     types: ['src/sandbox/port.ts'],
@@ -91,7 +92,13 @@ export const rooms: Record<string, Room> = {
     node: ['node:worker_threads'],
   },
   'src/agent': {
-    code: ['src/model/port.ts', 'src/redaction/port.ts', 'src/sandbox/files.ts', 'src/sandbox/port.ts', 'src/setup-detection'],
+    code: [
+      'src/model/port.ts',
+      'src/redaction/port.ts',
+      'src/sandbox/files.ts',
+      'src/sandbox/port.ts',
+      'src/setup-detection',
+    ],
     node: ['node:fs'],
   },
   'src/worker': {
@@ -108,10 +115,18 @@ export const rooms: Record<string, Room> = {
         'src/git',
         'src/redaction',
       ],
-      ...['src/log-analysis', 'src/model/port.ts', 'src/sandbox', 'src/setup-detection', 'src/store', 'src/trace'],
+      ...[
+        'src/log-analysis',
+        'src/model/port.ts',
+        'src/sandbox',
+        'src/setup-detection',
+        'src/store',
+        'src/trace',
+      ],
     ],
     types: ['src/forge/forges.ts', 'src/live/hub.ts', 'src/system/users.ts', 'src/telemetry/port.ts'],
-    // `node:async_hooks`, `node:inspector` and `node:worker_threads` for the thread that renews leases and watches the event loop.
+    // `node:async_hooks`, `node:inspector` and `node:worker_threads` for the thread that renews leases and
+    // watches the event loop.
     node: [
       ...['node:async_hooks', 'node:inspector', 'node:worker_threads'],
       ...['node:crypto', 'node:fs', 'node:fs/promises', 'node:path', 'node:timers/promises'],
@@ -125,7 +140,10 @@ export const rooms: Record<string, Room> = {
   // Claims and handles the items of any queue.
   'src/queue': {},
   // Other forges, by their APIs: it reaches them with the `fetch` that it is given.
-  'src/forge': { code: ['src/store'], packages: ['@octokit/auth-app', '@octokit/core', '@octokit/request-error', 'zod'] },
+  'src/forge': {
+    code: ['src/store'],
+    packages: ['@octokit/auth-app', '@octokit/core', '@octokit/request-error', 'zod'],
+  },
   // What touches the machine.
   'src/system': { node: true },
   'src/postgres': { code: ['src/system'], packages: ['pg', 'zod'], node: true },
@@ -147,7 +165,11 @@ export const rooms: Record<string, Room> = {
   // Composition.
   'src/config-fields.ts': { packages: ['zod'] },
   'src/configuration': { packages: ['smol-toml'], node: ['node:fs', 'node:path', 'node:util'] },
-  'src/config.ts': { code: ['src/config-fields.ts', 'src/configuration'], packages: ['zod'], node: ['node:fs'] },
+  'src/config.ts': {
+    code: ['src/config-fields.ts', 'src/configuration'],
+    packages: ['zod'],
+    node: ['node:fs'],
+  },
   'src/banner.ts': { types: ['src/service/access/first-start.ts', 'src/system/start-credentials.ts'] },
   'src/compose': {
     code: [
@@ -187,7 +209,14 @@ export const rooms: Record<string, Room> = {
     node: ['node:fs', 'node:path', 'node:url', 'node:util'],
   },
   'src/main.ts': {
-    code: ['src/banner.ts', 'src/compose', 'src/config.ts', 'src/postgres', 'src/store/migrate.ts', 'src/system'],
+    code: [
+      'src/banner.ts',
+      'src/compose',
+      'src/config.ts',
+      'src/postgres',
+      'src/store/migrate.ts',
+      'src/system',
+    ],
     node: ['node:fs', 'node:module', 'node:url'],
   },
 }

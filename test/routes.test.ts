@@ -28,14 +28,21 @@ test('every endpoint of the table has exactly one handler and one route, and the
     () => {},
     () => {},
   )
-  const served = [...Object.keys(handlers), ...Object.keys(streamHandlers(feeds, new Set())), ...session, 'getOpenApi']
+  const served = [
+    ...Object.keys(handlers),
+    ...Object.keys(streamHandlers(feeds, new Set())),
+    ...session,
+    'getOpenApi',
+  ]
   expect(served.sort()).toEqual(Object.keys(endpoints).sort())
 
   await using db = new Database('postgres://nobody@127.0.0.1:1/nothing', { max: 1, on_error: () => {} })
   const { app } = await createBareApp(db)
   await app.ready()
   const routesOf = (endpoint: Endpoint, methods: readonly string[]) =>
-    pathsOf(endpoint).flatMap(path => methods.map(method => ({ method, url: path.replace(/\{(\w+)\}/g, ':$1') })))
+    pathsOf(endpoint).flatMap(path =>
+      methods.map(method => ({ method, url: path.replace(/\{(\w+)\}/g, ':$1') })),
+    )
   const wanted = [
     ...[...Object.values(endpoints), ...Object.values(oauthOperations)].flatMap((endpoint: Endpoint) =>
       routesOf(endpoint, methodsOf(endpoint)),
@@ -45,7 +52,9 @@ test('every endpoint of the table has exactly one handler and one route, and the
     ),
   ] as { method: Endpoint['method']; url: string }[]
   expect(wanted.filter(route => !app.hasRoute(route))).toEqual([])
-  const methods = [...app.printRoutes({ commonPrefix: false }).matchAll(/\(([A-Z, ]+)\)/g)].flatMap(([, list = '']) => list.split(', '))
+  const methods = [...app.printRoutes({ commonPrefix: false }).matchAll(/\(([A-Z, ]+)\)/g)].flatMap(
+    ([, list = '']) => list.split(', '),
+  )
   expect(app.hasRoute({ method: 'GET', url: ERROR_REFERENCE_PATH })).toBe(true)
   const of_documentation = ['GET', 'HEAD']
   // @fastify/cors has one for preflights, to which its hook responds before.

@@ -5,11 +5,17 @@ import { fileURLToPath } from 'node:url'
 /** The clone's own folder. */
 export const clone = fileURLToPath(new URL('../', import.meta.url))
 
-/** `target` is a path from the clone's folder, or the name of a package. `types`: erased, so nothing is loaded at run time. */
+/**
+ * `target` is a path from the clone's folder, or the name of a package. `types`: erased, so nothing is loaded
+ * at run time.
+ */
 export type Import = { target: string; types: boolean; from_package: boolean }
 export type SourceFile = { path: string; text: string; lines: number; imports: Import[] }
 
-/** Every file below `folder` (a path from the clone's folder) whose name ends in one of `endings`, with what it imports. */
+/**
+ * Every file below `folder` (a path from the clone's folder) whose name ends in one of `endings`, with what
+ * it imports.
+ */
 export function sourceFiles(folder: string, endings: string[]): SourceFile[] {
   return readdirSync(join(clone, folder), { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile() && endings.some(ending => entry.name.endsWith(ending)))
@@ -27,14 +33,21 @@ export function importsOf(path: string, text: string): Import[] {
   const found: Import[] = []
   const add = (specifier: string, types: boolean) => {
     const from_package = !specifier.startsWith('.')
-    found.push({ target: from_package ? packageOf(specifier) : posix.join(dirname(path), specifier), types, from_package })
+    found.push({
+      target: from_package ? packageOf(specifier) : posix.join(dirname(path), specifier),
+      types,
+      from_package,
+    })
   }
   // Neither comments nor texts that hold source code of their own count.
   const code = text.replace(/^\s*(\/\/|\/?\*).*$/gm, '').replace(/`(?:[^`\\]|\\.)*`/g, '``')
-  for (const [, what = '', names = '', specifier = ''] of code.matchAll(/^(?:import|export)( type)?\s+([^'"`;]*?)\s*from '([^']+)'/gm))
+  for (const [, what = '', names = '', specifier = ''] of code.matchAll(
+    /^(?:import|export)( type)?\s+([^'"`;]*?)\s*from '([^']+)'/gm,
+  ))
     add(specifier, what !== '' || onlyTypes(names))
   for (const [, specifier = ''] of code.matchAll(/^import '([^']+)'/gm)) add(specifier, false)
-  for (const [, before = '', specifier = ''] of code.matchAll(/(typeof )?\bimport\('([^']+)'\)/g)) add(specifier, before !== '')
+  for (const [, before = '', specifier = ''] of code.matchAll(/(typeof )?\bimport\('([^']+)'\)/g))
+    add(specifier, before !== '')
   return found
 }
 

@@ -53,8 +53,8 @@ export type App = AsyncDisposable & {
 export type ApiResponse = { status: number; headers: Headers; body: any }
 
 /**
- * The whole service on a database and a data folder of its own, as one start would make it. `env` as an operator would set it: with
- * another app's DATABASE_URL it is a second process beside that one.
+ * The whole service on a database and a data folder of its own, as one start would make it. `env` as an
+ * operator would set it: with another app's DATABASE_URL it is a second process beside that one.
  */
 export async function startApp(env: Record<string, string> = {}): Promise<App> {
   // A failed start closes all parts that were started.
@@ -64,13 +64,25 @@ export async function startApp(env: Record<string, string> = {}): Promise<App> {
   chmodSync(folder, 0o755)
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
   const users = ensureSystemUsers()
-  const data = prepareDataFolder({ path: env.AGENTRUN_DATA_DIR ?? join(folder, 'data'), clone_dir: folder, users })
+  const data = prepareDataFolder({
+    path: env.AGENTRUN_DATA_DIR ?? join(folder, 'data'),
+    clone_dir: folder,
+    users,
+  })
   // Tests stop in the middle of things: what a worker does with its grace has tests of its own.
   const at_once = { AGENTRUN_SHUTDOWN_GRACE_SECONDS: '0' }
-  const config = readConfig({ AGENTRUN_PORT: '0', AGENTRUN_INIT_TOKEN: TOKEN, ...no_limits, ...at_once, ...no_reviews, ...env })
+  const config = readConfig({
+    AGENTRUN_PORT: '0',
+    AGENTRUN_INIT_TOKEN: TOKEN,
+    ...no_limits,
+    ...at_once,
+    ...no_reviews,
+    ...env,
+  })
   const logs: App['logs'] = []
   // The cause of a failure is often in the log alone.
-  if (TestRunner.getCurrentTest()) onTestFailed(() => console.error(...logs.filter(({ level }) => level === 'error').slice(0, 10)))
+  if (TestRunner.getCurrentTest())
+    onTestFailed(() => console.error(...logs.filter(({ level }) => level === 'error').slice(0, 10)))
   const service = stack.use(
     await startService({
       role: 'all',
@@ -105,12 +117,17 @@ export async function startApp(env: Record<string, string> = {}): Promise<App> {
     async call(method, path, body, headers = {}) {
       const response = await fetch(api.base_url + path, {
         method,
-        headers: { authorization: `Bearer ${TOKEN}`, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+        headers: {
+          authorization: `Bearer ${TOKEN}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       })
       const text = await response.text()
       // Whatever a test expects: the cause of an internal error is in the log alone.
-      if (response.status === 500) console.error(method, path, ...logs.filter(({ level }) => level === 'error').slice(-3))
+      if (response.status === 500)
+        console.error(method, path, ...logs.filter(({ level }) => level === 'error').slice(-3))
       return { status: response.status, headers: response.headers, body: parsed(text) }
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
@@ -126,6 +143,10 @@ function parsed(text: string): unknown {
 }
 
 /** Rows of a statement, for what the API does not show. */
-export async function rows<R extends pg.QueryResultRow>(app: App, text: string, values: unknown[] = []): Promise<R[]> {
+export async function rows<R extends pg.QueryResultRow>(
+  app: App,
+  text: string,
+  values: unknown[] = [],
+): Promise<R[]> {
   return (await app.db.query<R>({ text, values })).rows
 }

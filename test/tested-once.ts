@@ -8,16 +8,22 @@ type TestResult = Awaited<ReturnType<SandboxDriver['selfTest']>>
 const passed = new Map<string, TestResult>()
 
 /**
- * Creates the configured driver. A self-test that has passed in this process is not repeated for the same settings: it starts five
- * sandboxes, and each test file starts a service. `first-start.test.ts` and all tests of a separate process run it.
+ * Creates the configured driver. A self-test that has passed in this process is not repeated for the same
+ * settings: it starts five sandboxes, and each test file starts a service. `first-start.test.ts` and all
+ * tests of a separate process run it.
  */
 export function testedOnce(parts: Parts): SandboxDriver {
   const driver = createSandboxDriver(parts)
   const { config, path, users } = parts
-  const key = JSON.stringify([path, users, Object.entries(config).filter(([name]) => name.startsWith('AGENTRUN_SANDBOX'))])
+  const key = JSON.stringify([
+    path,
+    users,
+    Object.entries(config).filter(([name]) => name.startsWith('AGENTRUN_SANDBOX')),
+  ])
   const layers: LayerDriver | undefined = driver.layers && {
     open: driver.layers.open,
-    selfTest: folder => once(`${key} ${statSync(folder).dev}`, () => (driver.layers as LayerDriver).selfTest(folder)),
+    selfTest: folder =>
+      once(`${key} ${statSync(folder).dev}`, () => (driver.layers as LayerDriver).selfTest(folder)),
   }
   return { ...driver, ...(layers && { layers }), selfTest: () => once(key, () => driver.selfTest()) }
 }

@@ -2,7 +2,9 @@ import { dirname, join } from 'node:path/posix'
 import { expect, test } from 'vitest'
 import { type SourceFile, sourceFiles } from './source-tree.ts'
 
-const files = ['src', 'web', 'test', 'bench', 'scripts'].flatMap(folder => sourceFiles(folder, ['.ts', '.tsx']))
+const files = ['src', 'web', 'test', 'bench', 'scripts'].flatMap(folder =>
+  sourceFiles(folder, ['.ts', '.tsx']),
+)
 const isProduct = ({ path }: SourceFile) => /^(src|web\/src)\//.test(path) && !/\.test\.tsx?$/.test(path)
 
 /** Templates may hold source code of their own. */

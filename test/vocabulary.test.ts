@@ -4,12 +4,38 @@ import { expect, test } from 'vitest'
 import { wordsOfSource } from './words-of-source.ts'
 
 /**
- * The project uses the terms of docs/glossary.md. These words belong to an earlier private dialect: reports and requests were "told" and
- * "asked", locations were "places".
+ * The project uses the terms of docs/glossary.md. These words belong to an earlier private dialect: reports
+ * and requests were "told" and "asked", locations were "places".
  */
 const retired = [
-  ...['said', 'told', 'asked', 'whoever', 'anew', 'farewell', 'mended', 'onlooker', 'onlookers', 'stood', 'heard', 'unheard'],
-  ...['say', 'says', 'tell', 'tells', 'place', 'places', 'mend', 'gate', 'gates', 'looked', 'figure', 'figures'],
+  ...[
+    'said',
+    'told',
+    'asked',
+    'whoever',
+    'anew',
+    'farewell',
+    'mended',
+    'onlooker',
+    'onlookers',
+    'stood',
+    'heard',
+    'unheard',
+  ],
+  ...[
+    'say',
+    'says',
+    'tell',
+    'tells',
+    'place',
+    'places',
+    'mend',
+    'gate',
+    'gates',
+    'looked',
+    'figure',
+    'figures',
+  ],
 ]
 /** Retired words in names that clients or stored rows use, so that they cannot change. */
 const stored = new Set(['asked', 'mend', 'looked_at', 'looked_for'])
@@ -17,12 +43,31 @@ const stored = new Set(['asked', 'mend', 'looked_at', 'looked_for'])
 const stored_made = new Set(['made', 'made_at', 'made_at_sha', 'made_by_run'])
 
 /**
- * An answer is what a person sends, the final answer of an agent, or that of a model to a question beside the conversation. HTTP, a model call
- * and a process have a response, a tool has a result. These names have the word; those of the last line are on the wire or stored.
+ * An answer is what a person sends, the final answer of an agent, or that of a model to a question beside the
+ * conversation. HTTP, a model call and a process have a response, a tool has a result. These names have the
+ * word; those of the last line are on the wire or stored.
  */
 const answers = new Set([
-  ...['answer', 'isAnswer', 'is_answer', 'answered', 'unanswered', 'answer_seconds', 'AnswerPane', 'NoAnswer'],
-  ...['finalAnswer', 'final_answers', 'publishAnswer', 'postAnswer', 'AnswerTask', 'SideAnswer', 'AnswerSchema', 'answerIn'],
+  ...[
+    'answer',
+    'isAnswer',
+    'is_answer',
+    'answered',
+    'unanswered',
+    'answer_seconds',
+    'AnswerPane',
+    'NoAnswer',
+  ],
+  ...[
+    'finalAnswer',
+    'final_answers',
+    'publishAnswer',
+    'postAnswer',
+    'AnswerTask',
+    'SideAnswer',
+    'AnswerSchema',
+    'answerIn',
+  ],
   ...['AGENTRUN_ANSWER_MAX_SECONDS', 'FINAL_ANSWER', 'answer_timeout', 'model_answered'],
 ])
 /** Names of responses that were called answers. */
@@ -30,8 +75,30 @@ const responses =
   /(?<![\w-])(?:answer(?:s|ed)? (?:JSON|with [1-5]\d\d|[1-5]\d\d)|(?:first|whole) answer of (?:the )?(?:service|server)|HTTP answers?)(?![\w-])/i
 
 const phrases = [
-  ...['whoever', 'anew', 'by hand', 'as ever', 'let go of', 'lets go of', 'at work', 'was told', 'is told', 'mend', 'mended', 'mends'],
-  ...['found out', 'finds out', 'find out', 'stands twice', 'does not answer', 'never answers', 'no longer answers', 'answers on'],
+  ...[
+    'whoever',
+    'anew',
+    'by hand',
+    'as ever',
+    'let go of',
+    'lets go of',
+    'at work',
+    'was told',
+    'is told',
+    'mend',
+    'mended',
+    'mends',
+  ],
+  ...[
+    'found out',
+    'finds out',
+    'find out',
+    'stands twice',
+    'does not answer',
+    'never answers',
+    'no longer answers',
+    'answers on',
+  ],
   ...['who is no', 'second pair of eyes', 'best of a', 'farewell', 'onlookers?', 'unheard'],
   ...['besides', 'all the same', 'as far as', 'so many', 'any more'],
 ]
@@ -39,7 +106,8 @@ const phrases = [
 const in_comments = [...retired, ...phrases, 'stands']
 
 const clone = new URL('../', import.meta.url)
-const list = (...paths: string[]) => execFileSync('git', ['ls-files', ...paths], { cwd: clone, encoding: 'utf8' }).split('\n')
+const list = (...paths: string[]) =>
+  execFileSync('git', ['ls-files', ...paths], { cwd: clone, encoding: 'utf8' }).split('\n')
 const read = (path: string) => readFileSync(new URL(path, clone), 'utf8')
 const isTest = (path: string) => path.startsWith('test/') || /\.test\.tsx?$/.test(path)
 
@@ -76,7 +144,9 @@ test('no identifier of the service or the page calls a created resource made', (
   const found = files
     .filter(({ path }) => /^(web\/)?src\//.test(path) && !isTest(path))
     .flatMap(({ path, identifiers }) =>
-      [...identifiers].filter(name => !stored_made.has(name) && wordsOf(name).includes('made')).map(name => `${path}: ${name}`),
+      [...identifiers]
+        .filter(name => !stored_made.has(name) && wordsOf(name).includes('made'))
+        .map(name => `${path}: ${name}`),
     )
   expect(found).toEqual([])
 })
@@ -84,7 +154,9 @@ test('no identifier of the service or the page calls a created resource made', (
 test('no identifier calls a response or a result an answer', () => {
   const found = files.flatMap(({ path, identifiers }) =>
     [...identifiers]
-      .filter(name => !answers.has(name) && wordsOf(name).some(word => /^(?:un)?answer(?:s|ed|ing)?$/.test(word)))
+      .filter(
+        name => !answers.has(name) && wordsOf(name).some(word => /^(?:un)?answer(?:s|ed|ing)?$/.test(word)),
+      )
       .map(name => `${path}: ${name}`),
   )
   expect(found).toEqual([])
@@ -92,7 +164,9 @@ test('no identifier calls a response or a result an answer', () => {
 })
 
 test('no comment and no name of a test calls a response an answer', () => {
-  const found = files.flatMap(({ path, comments, titles }) => matches(path, [...comments, ...(isTest(path) ? titles : [])], responses))
+  const found = files.flatMap(({ path, comments, titles }) =>
+    matches(path, [...comments, ...(isTest(path) ? titles : [])], responses),
+  )
   expect(found).toEqual([])
 })
 
@@ -136,7 +210,8 @@ test('no page of the documentation uses a retired phrase', () => {
 })
 
 /** A description names what a field is: "Time of the request", not "When it was requested". */
-const relative_clause = /^(?:(?:until|since|from|by|to|under|at|in|with) )?(?:what|who|whose|whom|where|when|how|why|which)\b(?!.*\?$)/i
+const relative_clause =
+  /^(?:(?:until|since|from|by|to|under|at|in|with) )?(?:what|who|whose|whom|where|when|how|why|which)\b(?!.*\?$)/i
 
 test('the API document names fields with noun phrases, and uses no retired phrase', () => {
   const texts = textsOf(JSON.parse(read('docs/openapi.json')))

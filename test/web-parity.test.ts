@@ -6,9 +6,14 @@ import { clone, type SourceFile, sourceFiles } from './source-tree.ts'
 
 const operations = Object.keys(endpoints)
 
-/** The files that the web page consists of: what its entry point imports, also on demand, and the client that it shares with programs. */
+/**
+ * The files that the web page consists of: what its entry point imports, also on demand, and the client that
+ * it shares with programs.
+ */
 function filesOfPage(): SourceFile[] {
-  const all = new Map(['web/src', 'src'].flatMap(folder => sourceFiles(folder, ['.ts', '.tsx'])).map(file => [file.path, file]))
+  const all = new Map(
+    ['web/src', 'src'].flatMap(folder => sourceFiles(folder, ['.ts', '.tsx'])).map(file => [file.path, file]),
+  )
   const reached = new Set<SourceFile>()
   const add = (path: string) => {
     const file = all.get(path)
@@ -21,7 +26,10 @@ function filesOfPage(): SourceFile[] {
   return [...reached].filter(({ path }) => !path.startsWith('src/contract/'))
 }
 
-/** The operations that a file calls: `call('name', …)`, also through a table or a condition. The name of a type calls nothing. */
+/**
+ * The operations that a file calls: `call('name', …)`, also through a table or a condition. The name of a
+ * type calls nothing.
+ */
 function calledBy({ text }: SourceFile): string[] {
   const code = text.replace(/^\s*(\/\/|\/?\*).*$/gm, '').replace(/<'\w+'>/g, '')
   const names = new Set([...code.matchAll(/'(\w+)'/g)].map(([, name = '']) => name))
@@ -49,5 +57,7 @@ test('each operation of the API has a screen, or the documentation states why it
 test('what the documentation calls API only exists, has a reason and no screen', () => {
   expect(api_only.filter(name => !operations.includes(name))).toEqual([])
   expect(api_only.filter(name => called.has(name))).toEqual([])
-  expect(documented().filter(({ names, reason }) => names.length === 0 || reason.trim().length < 20)).toEqual([])
+  expect(documented().filter(({ names, reason }) => names.length === 0 || reason.trim().length < 20)).toEqual(
+    [],
+  )
 })

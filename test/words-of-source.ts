@@ -6,12 +6,18 @@ export type Words = { identifiers: Set<string>; strings: string[]; comments: str
 
 type Node = { type: string } & Record<string, unknown>
 
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && 'type' in value
+const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && 'type' in value
 
 /** Returns the words of a file of TypeScript. Specifiers of imports are left out. */
 export function wordsOfSource(path: string): Words {
   const { program, comments } = parseSync(path, readFileSync(path, 'utf8'))
-  const words: Words = { identifiers: new Set(), strings: [], comments: comments.map(({ value }) => value), titles: [] }
+  const words: Words = {
+    identifiers: new Set(),
+    strings: [],
+    comments: comments.map(({ value }) => value),
+    titles: [],
+  }
   collect(program, words)
   return words
 }
@@ -25,11 +31,13 @@ function collect(value: unknown, words: Words): void {
   if (/Identifier$/.test(value.type) && typeof value.name === 'string') words.identifiers.add(value.name)
   if (value.type === 'CallExpression' && testFunction(value.callee)) {
     words.titles.push(...stringsIn((value.arguments as unknown[])[0]))
-    if (isNode(value.callee) && value.callee.type === 'CallExpression') words.titles.push(...stringsIn(value.callee.arguments))
+    if (isNode(value.callee) && value.callee.type === 'CallExpression')
+      words.titles.push(...stringsIn(value.callee.arguments))
   }
   words.strings.push(...ownText(value))
   const is_import = /^(Import|ExportNamed|ExportAll)/.test(value.type)
-  for (const [key, child] of Object.entries(value)) if (!(is_import && key === 'source')) collect(child, words)
+  for (const [key, child] of Object.entries(value))
+    if (!(is_import && key === 'source')) collect(child, words)
 }
 
 /** Whether a call is one of `test`, `it` or `describe`, or of the result of `test.each(table)`. */
@@ -40,7 +48,8 @@ function testFunction(callee: unknown): boolean {
 }
 
 function ownText(node: Node): string[] {
-  if ((node.type === 'Literal' || node.type === 'JSXText') && typeof node.value === 'string') return [node.value]
+  if ((node.type === 'Literal' || node.type === 'JSXText') && typeof node.value === 'string')
+    return [node.value]
   if (node.type === 'TemplateElement') return [(node.value as { raw: string }).raw]
   return []
 }

@@ -11,16 +11,18 @@ const ICONS = /lucide-react/
 const COMMON_PAGES = 10
 
 /**
- * Chunks by who needs them. Without these groups every module that a few pages share is a chunk of its own: the trace page had sixty, most
- * of one kilobyte, and a browser loads six at a time.
+ * Chunks by who needs them. Without these groups every module that a few pages share is a chunk of its own:
+ * the trace page had sixty, most of one kilobyte, and a browser loads six at a time.
  */
 export const chunk_groups: Rolldown.OutputOptions['codeSplitting'] = {
   groups: [
     { name: 'start', tags: ['$initial'], priority: 5 },
-    // What icons import, and what imports icons, are different chunks: chunks that import each other start in the wrong order.
+    // What icons import, and what imports icons, are different chunks: chunks that import each other start in
+    // the wrong order.
     { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\//, priority: 4 },
     {
-      name: (id, graph) => (id !== MAIN && !ICONS.test(id) && staticImports(MAIN, graph).has(id) ? 'app' : null),
+      name: (id, graph) =>
+        id !== MAIN && !ICONS.test(id) && staticImports(MAIN, graph).has(id) ? 'app' : null,
       debugName: 'app',
       priority: 4,
     },
@@ -60,7 +62,10 @@ function staticImports(root: string, graph: Graph): Set<string> {
   return found
 }
 
-/** Has the document request the code of the page at once, which src/start.ts imports only after its own requests. */
+/**
+ * Has the document request the code of the page at once, which src/start.ts imports only after its own
+ * requests.
+ */
 export function preloadMain(): Plugin {
   return {
     name: 'preload-main',
@@ -74,7 +79,11 @@ export function preloadMain(): Plugin {
         const entry = chunks.find(chunk => chunk.isEntry)
         return [main.fileName, ...main.imports]
           .filter(name => name !== entry?.fileName && !entry?.imports.includes(name))
-          .map(name => ({ tag: 'link', attrs: { rel: 'modulepreload', crossorigin: true, href: `/${name}` }, injectTo: 'head' as const }))
+          .map(name => ({
+            tag: 'link',
+            attrs: { rel: 'modulepreload', crossorigin: true, href: `/${name}` },
+            injectTo: 'head' as const,
+          }))
       },
     },
   }

@@ -37,8 +37,22 @@ export default defineConfig({
   },
   // The policy allows no data: script or font, so nothing is inlined.
   build: {
-    ...{ outDir: 'dist', emptyOutDir: true, assetsInlineLimit: 0, modulePreload: { polyfill: false }, reportCompressedSize: false },
+    ...{
+      outDir: 'dist',
+      emptyOutDir: true,
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      reportCompressedSize: false,
+    },
     rolldownOptions: { output: { codeSplitting: chunk_groups } },
   },
-  server: { proxy: { '/v1': service, '/session': service, '/readyz': service, '/openapi.json': service, '/docs/errors': service } },
+  server: {
+    proxy: {
+      '/v1': service,
+      '/session': service,
+      '/readyz': service,
+      '/openapi.json': service,
+      '/docs/errors': service,
+    },
+  },
 })

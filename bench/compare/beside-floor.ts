@@ -4,11 +4,19 @@ import { floor } from './floor.ts'
 import { measurePeer } from './measure-peer.ts'
 import { service } from './service.ts'
 
-/** Runs of 20 steps that change nothing: of this service beside a bare loop of model and shell, one after the other. */
+/**
+ * Runs of 20 steps that change nothing: of this service beside a bare loop of model and shell, one after the
+ * other.
+ */
 export async function besideFloor(): Promise<string> {
   const bare = await withPeer(floor, measurePeer)
   const own = await withPeer(service, measurePeer)
-  const record = (name: string, key: keyof typeof own, unit: string, target: Parameters<typeof recordMetric>[0]['target']) => {
+  const record = (
+    name: string,
+    key: keyof typeof own,
+    unit: string,
+    target: Parameters<typeof recordMetric>[0]['target'],
+  ) => {
     recordMetric({ name, value: own[key], unit, target, floor: bare[key] })
     return `  ${name.padEnd(44)} ${own[key].toFixed(2).padStart(9)} ${unit}, bare loop ${bare[key].toFixed(2)}`
   }

@@ -16,8 +16,8 @@ import { service } from './service.ts'
 type Row = { name: string; version: string; times: PeerTimes }
 
 /**
- * This service beside other agents from npm and beside a bare loop, one after another, each with the same scripted model. `json_file`: where
- * the results are also written, with the reasons why peers are missing.
+ * This service beside other agents from npm and beside a bare loop, one after another, each with the same
+ * scripted model. `json_file`: where the results are also written, with the reasons why peers are missing.
  */
 export async function compare(json_file: string | null): Promise<string> {
   const rows: Row[] = []
@@ -42,11 +42,18 @@ export async function compare(json_file: string | null): Promise<string> {
 }
 
 async function measured(peer: Peer): Promise<Row> {
-  return withPeer(peer, async (running, model) => ({ name: peer.name, version: running.version, times: await measurePeer(running, model) }))
+  return withPeer(peer, async (running, model) => ({
+    name: peer.name,
+    version: running.version,
+    times: await measurePeer(running, model),
+  }))
 }
 
 /** Starts a peer beside a scripted model and a repository of its own, and ends it after `work`. */
-export async function withPeer<T>(peer: Peer, work: (running: RunningPeer, model: FakeServer) => Promise<T>): Promise<T> {
+export async function withPeer<T>(
+  peer: Peer,
+  work: (running: RunningPeer, model: FakeServer) => Promise<T>,
+): Promise<T> {
   using repository = makeRepository()
   await using model = await startFakeOpenAI(respond)
   await using stack = new AsyncDisposableStack()

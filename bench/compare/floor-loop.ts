@@ -2,9 +2,22 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 
-// What `bench/compare/floor.ts` starts: a loop of model and shell that stores nothing. A line of standard input is a run: its id and its prompt.
+// What `bench/compare/floor.ts` starts: a loop of model and shell that stores nothing. A line of standard
+// input is a run: its id and its prompt.
 const tools = [{ type: 'function', function: { name: 'shell', parameters: { type: 'object' } } }]
-const sandbox = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--unshare-all', '--die-with-parent']
+const sandbox = [
+  '--ro-bind',
+  '/',
+  '/',
+  '--dev',
+  '/dev',
+  '--proc',
+  '/proc',
+  '--tmpfs',
+  '/tmp',
+  '--unshare-all',
+  '--die-with-parent',
+]
 
 type Call = { id: string; function: { name: string; arguments: string } }
 type Delta = { content?: string; tool_calls?: Call[] }
@@ -49,7 +62,9 @@ async function callModel(messages: unknown[]): Promise<Call[]> {
 }
 
 function openShell(): { run(command: string): Promise<string>; end(): void } {
-  const child = spawn('bwrap', [...sandbox, '/bin/bash', '--noprofile', '--norc'], { stdio: ['pipe', 'pipe', 'ignore'] })
+  const child = spawn('bwrap', [...sandbox, '/bin/bash', '--noprofile', '--norc'], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
   let output = ''
   let waiting: ((output: string) => void) | null = null
   child.stdout.setEncoding('utf8').on('data', chunk => {

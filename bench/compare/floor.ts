@@ -7,7 +7,10 @@ export const floor: Peer = {
   name: 'floor: bare loop, shell in bubblewrap',
   async start(stack, { model_url, folder }) {
     const loop = fileURLToPath(new URL('./floor-loop.ts', import.meta.url))
-    const child = startPeer(stack, process.execPath, [loop], { cwd: folder, env: peerEnv(folder, { BENCH_MODEL_URL: model_url }) })
+    const child = startPeer(stack, process.execPath, [loop], {
+      cwd: folder,
+      env: peerEnv(folder, { BENCH_MODEL_URL: model_url }),
+    })
     const ends = new Map<number, PromiseWithResolvers<void>>()
     createInterface({ input: child.stdout })
       .on('line', id => ends.get(Number(id))?.resolve())

@@ -2,10 +2,16 @@ import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph'
 
-// The graph that LangGraph's server executes: a model and a shell. It has no client library, whose time would be counted as LangGraph's.
-const State = Annotation.Root({ messages: Annotation({ reducer: (before, more) => before.concat(more), default: () => [] }) })
+// The graph that LangGraph's server executes: a model and a shell. It has no client library, whose time would
+// be counted as LangGraph's.
+const State = Annotation.Root({
+  messages: Annotation({ reducer: (before, more) => before.concat(more), default: () => [] }),
+})
 const tools = [
-  { type: 'function', function: { name: 'shell', parameters: { type: 'object', properties: { command: { type: 'string' } } } } },
+  {
+    type: 'function',
+    function: { name: 'shell', parameters: { type: 'object', properties: { command: { type: 'string' } } } },
+  },
 ]
 
 async function model({ messages }) {
@@ -20,7 +26,11 @@ async function model({ messages }) {
     const delta = JSON.parse(line.slice(6)).choices[0]?.delta ?? {}
     message.content += delta.content ?? ''
     for (const call of delta.tool_calls ?? []) {
-      message.tool_calls[call.index] ??= { id: call.id, type: 'function', function: { name: call.function.name, arguments: '' } }
+      message.tool_calls[call.index] ??= {
+        id: call.id,
+        type: 'function',
+        function: { name: call.function.name, arguments: '' },
+      }
       message.tool_calls[call.index].function.arguments += call.function.arguments
     }
   }
@@ -29,7 +39,9 @@ async function model({ messages }) {
 
 async function shell({ messages }) {
   const results = messages.at(-1).tool_calls.map(async call => {
-    const child = spawn('/bin/bash', ['-c', JSON.parse(call.function.arguments).command], { stdio: ['ignore', 'pipe', 'ignore'] })
+    const child = spawn('/bin/bash', ['-c', JSON.parse(call.function.arguments).command], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
     return { role: 'tool', tool_call_id: call.id, content: await text(child.stdout) }
   })
   return { messages: await Promise.all(results) }

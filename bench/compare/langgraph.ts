@@ -5,10 +5,23 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { installPeer, type Peer, peerEnv, post, startPeer, versionOf } from './peer.ts'
 
-const majors = { langgraph: 1, core: 1, 'langgraph-checkpoint': 1, 'langgraph-api': 2, 'langgraph-cli': 2, 'langgraph-sdk': 2 }
-const packages = [...Object.entries(majors).map(([name, major]) => `@langchain/${name}@${major}`), 'typescript@5']
+const majors = {
+  langgraph: 1,
+  core: 1,
+  'langgraph-checkpoint': 1,
+  'langgraph-api': 2,
+  'langgraph-cli': 2,
+  'langgraph-sdk': 2,
+}
+const packages = [
+  ...Object.entries(majors).map(([name, major]) => `@langchain/${name}@${major}`),
+  'typescript@5',
+]
 
-/** The server in memory of LangGraph, with a graph of a model and a shell: no sandbox, nothing on disk before it ends. */
+/**
+ * The server in memory of LangGraph, with a graph of a model and a shell: no sandbox, nothing on disk before
+ * it ends.
+ */
 export const langgraph: Peer = {
   name: 'LangGraph API',
   async start(stack, { model_url, folder }) {
@@ -16,7 +29,10 @@ export const langgraph: Peer = {
     symlinkSync(join(installed, 'node_modules'), join(folder, 'node_modules'))
     copyFileSync(fileURLToPath(new URL('./graph.mjs', import.meta.url)), join(folder, 'graph.mjs'))
     writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}')
-    writeFileSync(join(folder, 'langgraph.json'), JSON.stringify({ node_version: '22', graphs: { agent: './graph.mjs:graph' }, env: {} }))
+    writeFileSync(
+      join(folder, 'langgraph.json'),
+      JSON.stringify({ node_version: '22', graphs: { agent: './graph.mjs:graph' }, env: {} }),
+    )
     const port = await freePort()
     const args = ['dev', '--no-browser', '--host', '127.0.0.1', '--port', String(port)]
     const env = {
@@ -26,7 +42,10 @@ export const langgraph: Peer = {
       LANGCHAIN_TRACING_V2: 'false',
       LOG_LEVEL: 'warn',
     }
-    const child = startPeer(stack, join(installed, 'node_modules/.bin/langgraphjs'), args, { cwd: folder, env: peerEnv(folder, env) })
+    const child = startPeer(stack, join(installed, 'node_modules/.bin/langgraphjs'), args, {
+      cwd: folder,
+      env: peerEnv(folder, env),
+    })
     const url = `http://127.0.0.1:${port}`
     child.stdout.resume()
     await answered(`${url}/ok`, child)

@@ -9,7 +9,10 @@ const STEPS = 20
 const RUNS = 12
 const SECONDS = 20
 
-/** Milliseconds, unless the name has another unit. `start_ms`: what a peer with a process per run takes before it can get its prompt. */
+/**
+ * Milliseconds, unless the name has another unit. `start_ms`: what a peer with a process per run takes before
+ * it can get its prompt.
+ */
 export type PeerTimes = {
   start_ms: number
   first_request_ms: number
@@ -33,7 +36,9 @@ export async function measurePeer(peer: RunningPeer, model: FakeServer): Promise
     await run.ended
     const requests = requestsOf(task, model.requests.slice(from))
     // The first step waits for what is prepared beside the first request, such as a clone.
-    const gaps = requests.slice(2).map((request, n) => request.at - (requests[n + 1]?.responded_at ?? Number.NaN))
+    const gaps = requests
+      .slice(2)
+      .map((request, n) => request.at - (requests[n + 1]?.responded_at ?? Number.NaN))
     return { start: run.start_ms, first: (requests[0]?.at ?? Number.NaN) - run.created_at, gaps }
   }
   const playAll = async (count: number, steps: number, large = false) => {

@@ -15,7 +15,11 @@ export const opencode: Peer = {
       join(folder, 'config/opencode/opencode.json'),
       JSON.stringify({
         provider: {
-          fake: { npm: '@ai-sdk/openai-compatible', options: { baseURL: model_url, apiKey: 'none' }, models: { fake: model } },
+          fake: {
+            npm: '@ai-sdk/openai-compatible',
+            options: { baseURL: model_url, apiKey: 'none' },
+            models: { fake: model },
+          },
         },
         model: 'fake/fake',
         small_model: 'fake/fake',
@@ -26,13 +30,20 @@ export const opencode: Peer = {
       }),
     )
     const env = {
-      ...{ XDG_CONFIG_HOME: join(folder, 'config'), XDG_DATA_HOME: join(folder, 'share') },
-      ...{ XDG_CACHE_HOME: join(folder, 'cache'), XDG_STATE_HOME: join(folder, 'state') },
-      ...{ OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_LSP_DOWNLOAD: '1' },
+      XDG_CONFIG_HOME: join(folder, 'config'),
+      XDG_DATA_HOME: join(folder, 'share'),
+      XDG_CACHE_HOME: join(folder, 'cache'),
+      XDG_STATE_HOME: join(folder, 'state'),
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
       OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
     }
     const program = join(installed, 'node_modules/.bin/opencode')
-    const child = startPeer(stack, program, ['serve', '--port', '0'], { cwd: join(folder, 'app'), env: peerEnv(folder, env) })
+    const child = startPeer(stack, program, ['serve', '--port', '0'], {
+      cwd: join(folder, 'app'),
+      env: peerEnv(folder, env),
+    })
     const url = await printed(child, /listening on (http:\S+)/)
     return {
       version: versionOf(installed, 'opencode-ai'),

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** A run as its peer started it: `created_at` is performance.now() when the ready peer got the prompt, `start_ms` what it took to be ready for this run. */
+/**
+ * A run as its peer started it: `created_at` is performance.now() when the ready peer got the prompt,
+ * `start_ms` what it took to be ready for this run.
+ */
 export type StartedRun = { created_at: number; start_ms: number; ended: Promise<void> }
 
 export type RunningPeer = { version: string; run(prompt: string): Promise<StartedRun> }
@@ -12,16 +15,23 @@ export type RunningPeer = { version: string; run(prompt: string): Promise<Starte
 /** `start` may throw: a peer that cannot be installed or started is reported, and the others are measured. */
 export type Peer = {
   name: string
-  /** `folder` is empty and removed at the end, `repository` the path of a bare repository. What is deferred on `stack` ends the peer. */
-  start(stack: AsyncDisposableStack, on: { model_url: string; folder: string; repository: string }): Promise<RunningPeer>
+  /**
+   * `folder` is empty and removed at the end, `repository` the path of a bare repository. What is deferred on
+   * `stack` ends the peer.
+   */
+  start(
+    stack: AsyncDisposableStack,
+    on: { model_url: string; folder: string; repository: string },
+  ): Promise<RunningPeer>
 }
 
 const run = promisify(execFile)
 const root = join(tmpdir(), 'agentrun-bench-peers')
 
 /**
- * Installs packages of npm, once, into a folder below the system's folder for temporary files, and returns it. `choices`: lists of which the
- * first that can be installed is taken. Rejects with the reason of the last one.
+ * Installs packages of npm, once, into a folder below the system's folder for temporary files, and returns
+ * it. `choices`: lists of which the first that can be installed is taken. Rejects with the reason of the last
+ * one.
  */
 export async function installPeer(name: string, choices: string[][]): Promise<string> {
   const folder = join(root, name)
@@ -31,7 +41,11 @@ export async function installPeer(name: string, choices: string[][]): Promise<st
   let reason = ''
   for (const packages of choices) {
     try {
-      await run('npm', ['install', '--no-audit', '--no-fund', '--legacy-peer-deps', '--ignore-scripts=false', ...packages], { cwd: folder })
+      await run(
+        'npm',
+        ['install', '--no-audit', '--no-fund', '--legacy-peer-deps', '--ignore-scripts=false', ...packages],
+        { cwd: folder },
+      )
       writeFileSync(join(folder, 'installed'), packages.join(' '))
       return folder
     } catch (error) {
@@ -42,10 +56,17 @@ export async function installPeer(name: string, choices: string[][]): Promise<st
 }
 
 export function versionOf(folder: string, name: string): string {
-  return (JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')) as { version: string }).version
+  return (
+    JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')) as {
+      version: string
+    }
+  ).version
 }
 
-/** The environment of a peer: nothing of the caller's, and no way to other hosts for programs that respect a proxy. */
+/**
+ * The environment of a peer: nothing of the caller's, and no way to other hosts for programs that respect a
+ * proxy.
+ */
 export const peerEnv = (home: string, env: Record<string, string>) => ({
   PATH: process.env.PATH ?? '',
   HOME: home,
@@ -78,7 +99,11 @@ export function startPeer(
 
 /** Posts JSON and returns the JSON of the response; throws unless it is a success. */
 export async function post(url: string, body: unknown): Promise<Record<string, unknown>> {
-  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
   if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`)
   return (await response.json()) as Record<string, unknown>
 }
@@ -87,7 +112,10 @@ export async function post(url: string, body: unknown): Promise<Record<string, u
 export function printed(child: { stdout: NodeJS.ReadableStream }, pattern: RegExp): Promise<string> {
   let text = ''
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`it was not ready after 60 s: ${text.slice(-200)}`)), 60_000)
+    const late = setTimeout(
+      () => reject(new Error(`it was not ready after 60 s: ${text.slice(-200)}`)),
+      60_000,
+    )
     child.stdout.on('data', chunk => {
       text = (text + chunk).slice(-10_000)
       const found = pattern.exec(text)

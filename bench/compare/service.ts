@@ -2,7 +2,10 @@ import { startService } from '../start-service.ts'
 import { CONCURRENT } from './measure-peer.ts'
 import type { Peer } from './peer.ts'
 
-/** This service with its own database, fsync on: each run in a sandbox of its own, on a checkout of the repository. */
+/**
+ * This service with its own database, fsync on: each run in a sandbox of its own, on a checkout of the
+ * repository.
+ */
 export const service: Peer = {
   name: 'this service',
   async start(stack, { model_url, repository }) {

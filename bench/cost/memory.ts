@@ -14,15 +14,23 @@ const CONCURRENT = 10
 const IDLE_MS = 20_000
 
 /**
- * Memory of a service that was started before: of all its processes without runs, of each active run with its sandbox, and what Node keeps
- * after 100 runs of 20 steps, ten at once. What processes share counts once (PSS), except for Node alone (RSS).
+ * Memory of a service that was started before: of all its processes without runs, of each active run with its
+ * sandbox, and what Node keeps after 100 runs of 20 steps, ten at once. What processes share counts once
+ * (PSS), except for Node alone (RSS).
  */
 export async function memory(): Promise<string> {
   using repository = makeRepository()
   let seconds = 20
   await using model = await startFakeOpenAI(request =>
     stepOf(request) < (seconds > 0 ? 1 : STEPS)
-      ? { tool_calls: [{ name: 'shell', arguments: { command: seconds > 0 ? `sleep ${seconds}` : `true # ${stepOf(request)}` } }] }
+      ? {
+          tool_calls: [
+            {
+              name: 'shell',
+              arguments: { command: seconds > 0 ? `sleep ${seconds}` : `true # ${stepOf(request)}` },
+            },
+          ],
+        }
       : { text: 'Done.' },
   )
   const env = {
@@ -35,7 +43,11 @@ export async function memory(): Promise<string> {
   await (await startService(env, { supervised: true, data }))[Symbol.asyncDispose]()
   await using service = await startService(env, { supervised: true, data })
   const runAll = async (count: number) => {
-    const runs = await Promise.all(Array.from({ length: count }, () => service.call('POST', '/agent/run', { prompt: 'Take small steps.' })))
+    const runs = await Promise.all(
+      Array.from({ length: count }, () =>
+        service.call('POST', '/agent/run', { prompt: 'Take small steps.' }),
+      ),
+    )
     return Promise.all(runs.map(run => service.ended(Number(run.id))))
   }
   await delay(IDLE_MS)
@@ -89,7 +101,9 @@ function byProgram(pid: number): Map<string, number> {
 function programOf(pid: number): string | null {
   try {
     const words = readFileSync(`/proc/${pid}/cmdline`, 'latin1')
-    return words.includes('program-helper') ? 'helper' : readFileSync(`/proc/${pid}/comm`, 'utf8').trim().replace('MainThread', 'node')
+    return words.includes('program-helper')
+      ? 'helper'
+      : readFileSync(`/proc/${pid}/comm`, 'utf8').trim().replace('MainThread', 'node')
   } catch {
     return null
   }

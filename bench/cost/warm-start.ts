@@ -8,7 +8,10 @@ import { startService, temporaryData } from '../start-service.ts'
 
 const STARTS = 10
 
-/** From the command of `npm start` to the service's own report that it is ready, on a data folder and with compiled files of an earlier start. */
+/**
+ * From the command of `npm start` to the service's own report that it is ready, on a data folder and with
+ * compiled files of an earlier start.
+ */
 export async function warmStart(): Promise<string> {
   const data = temporaryData()
   const samples: Samples = new Map()
@@ -33,5 +36,8 @@ export async function warmStart(): Promise<string> {
     target: { at_most: 1 },
     floor: median(node) / 1_000,
   })
-  return report(`warm-start: ${STARTS} starts one after another`, samples, { name: 'start to ready', median_ms: 1_000 })
+  return report(`warm-start: ${STARTS} starts one after another`, samples, {
+    name: 'start to ready',
+    median_ms: 1_000,
+  })
 }

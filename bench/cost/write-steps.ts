@@ -21,8 +21,9 @@ const KINDS = [
 ]
 
 /**
- * The overhead of a step that writes a file, which a snapshot and a checkpoint follow, beside one that writes nothing: runs of both take turns.
- * With a model that responds at once, nothing of the snapshot happens while it does; so both are also measured with one that takes longer.
+ * The overhead of a step that writes a file, which a snapshot and a checkpoint follow, beside one that writes
+ * nothing: runs of both take turns. With a model that responds at once, nothing of the snapshot happens while
+ * it does; so both are also measured with one that takes longer.
  */
 export async function writeSteps(): Promise<string> {
   using repository = makeRepository()
@@ -31,7 +32,9 @@ export async function writeSteps(): Promise<string> {
   await using model = await startFakeOpenAI(async (_request, n) => {
     if (kind?.model_ms) await delay(kind.model_ms)
     const command = kind?.writes ? `echo ${n} >written-${n % 7}` : `true # ${n}`
-    return n - first <= STEPS ? { tool_calls: [{ name: 'shell', arguments: { command } }], split: 1_000 } : { text: 'Done.' }
+    return n - first <= STEPS
+      ? { tool_calls: [{ name: 'shell', arguments: { command } }], split: 1_000 }
+      : { text: 'Done.' }
   })
   await using service = await startService({
     AGENTRUN_INIT_REPO_URL: repository.path,
@@ -54,6 +57,16 @@ export async function writeSteps(): Promise<string> {
     for (let i = 0; i < 20; i++) await baseline.take(samples)
   }
   const [value, floor] = [median(samples.get(writing) ?? []), median(samples.get(reading) ?? [])]
-  recordMetric({ name: 'step that writes a file', value, unit: 'ms', target: { at_most: 2 }, of_floor: true, floor })
-  return report(`write-steps: ${RUNS} runs of ${STEPS} steps of each kind`, samples, { name: writing, median_ms: floor * 2 })
+  recordMetric({
+    name: 'step that writes a file',
+    value,
+    unit: 'ms',
+    target: { at_most: 2 },
+    of_floor: true,
+    floor,
+  })
+  return report(`write-steps: ${RUNS} runs of ${STEPS} steps of each kind`, samples, {
+    name: writing,
+    median_ms: floor * 2,
+  })
 }

@@ -14,7 +14,10 @@ const WARM_UP = 10
 const DIRECT = 'a call sent directly'
 const BY_GATEWAY = 'a call of a program by the gateway'
 
-/** A call of the model by a program in a sandbox, through its gateway with plan and journal, beside the same call sent directly. */
+/**
+ * A call of the model by a program in a sandbox, through its gateway with plan and journal, beside the same
+ * call sent directly.
+ */
 export async function gateway(): Promise<string> {
   await using model = await startFakeOpenAI(() => ({ text: 'Hello.' }))
   const folder = mkdtempSync(join(tmpdir(), 'agentrun-bench-agent-'))
@@ -22,7 +25,9 @@ export async function gateway(): Promise<string> {
     chmodSync(folder, 0o755)
     copyFileSync(fileURLToPath(new URL('program.mjs', import.meta.url)), join(folder, 'program.mjs'))
     const program = {
-      ...{ folder, command: 'exec node /opt/agents/program/program.mjs', apis: ['openai-chat'] },
+      folder,
+      command: 'exec node /opt/agents/program/program.mjs',
+      apis: ['openai-chat'],
       environment: { GATEWAY: '{gateway}', MODEL: '{model}', NODE_OPTIONS: '' },
     }
     await using service = await startService({
@@ -40,8 +45,17 @@ export async function gateway(): Promise<string> {
     const [direct, by_gateway] = [DIRECT, BY_GATEWAY].map(name => median(samples.get(name) ?? []))
     const value = (by_gateway ?? Number.NaN) - (direct ?? Number.NaN)
     const floor = median(samples.get('baseline: insert, fsynced') ?? [])
-    recordMetric({ name: 'overhead of the gateway per call', value, unit: 'ms', target: { at_most: 3 }, floor })
-    return report(`gateway: ${ROUNDS} rounds of ${CALLS} calls`, samples, { name: BY_GATEWAY, median_ms: (direct ?? 0) + 3 })
+    recordMetric({
+      name: 'overhead of the gateway per call',
+      value,
+      unit: 'ms',
+      target: { at_most: 3 },
+      floor,
+    })
+    return report(`gateway: ${ROUNDS} rounds of ${CALLS} calls`, samples, {
+      name: BY_GATEWAY,
+      median_ms: (direct ?? 0) + 3,
+    })
   } finally {
     rmSync(folder, { recursive: true })
   }
@@ -64,7 +78,10 @@ async function directly(base_url: string): Promise<number[]> {
 }
 
 async function byGateway(service: Service): Promise<number[]> {
-  const { id } = await service.call('POST', '/agent/run', { prompt: `calls: ${WARM_UP + CALLS}`, agent_type: 'program' })
+  const { id } = await service.call('POST', '/agent/run', {
+    prompt: `calls: ${WARM_UP + CALLS}`,
+    agent_type: 'program',
+  })
   await service.ended(Number(id))
   const { result } = await service.call('GET', `/agent/run/${id}`)
   const times = JSON.parse(String(result)) as number[]

@@ -1,11 +1,16 @@
-// An agent that calls the model by the gateway, one call after another, and answers with the milliseconds of each call.
+// An agent that calls the model by the gateway, one call after another, and answers with the milliseconds of
+// each call.
 
 import { createInterface } from 'node:readline'
 
 const send = message => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 
 async function timesOf(calls) {
-  const body = JSON.stringify({ model: process.env.MODEL, stream: true, messages: [{ role: 'user', content: 'Hello' }] })
+  const body = JSON.stringify({
+    model: process.env.MODEL,
+    stream: true,
+    messages: [{ role: 'user', content: 'Hello' }],
+  })
   const times = []
   for (let n = 0; n < calls; n++) {
     const started = performance.now()
@@ -30,7 +35,10 @@ createInterface({ input: process.stdin }).on('line', async line => {
   const text = JSON.stringify(await timesOf(Number(calls)))
   send({
     method: 'session/update',
-    params: { sessionId: 's', update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } } },
+    params: {
+      sessionId: 's',
+      update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } },
+    },
   })
   send({ id, result: { stopReason: 'end_turn' } })
 })

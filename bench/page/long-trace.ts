@@ -4,7 +4,10 @@ import { entry } from '../../src/trace/entry.ts'
 
 const BATCH = 250
 const STEPS_PER_PLAN = 400
-/** Words that are in some entry or other, of different frequency: the nth is drawn about 1/n as often as the first. */
+/**
+ * Words that are in some entry or other, of different frequency: the nth is drawn about 1/n as often as the
+ * first.
+ */
 const words =
   'the expected received error test build at value in module null of not warning function import from undefined result config to file path type timeout service user invoice total line price request response status cache token parser stream buffer render commit branch merge node version package install resolve async promise reject worker queue lease retry socket listener session schema migration index column query cursor transaction rollback snapshot checkpoint sandbox container volume mount network proxy gateway certificate handshake cipher digest signature entropy archive manifest artifact pipeline stage matrix runner coverage assertion fixture matcher spy stub'.split(
     ' ',
@@ -21,9 +24,13 @@ function numbers(seed: number): (below: number) => number {
 
 const word = (random: (below: number) => number) =>
   words[Math.min(words.length - 1, Math.floor(words.length ** (random(1_000) / 1_000) - 1))] ?? ''
-const sentence = (random: (below: number) => number, length: number) => Array.from({ length }, () => word(random)).join(' ')
+const sentence = (random: (below: number) => number, length: number) =>
+  Array.from({ length }, () => word(random)).join(' ')
 
-/** An entry as a coding agent leaves them: mostly commands with 1 to 4 KB of coloured output, files that were read, edits and plans. */
+/**
+ * An entry as a coding agent leaves them: mostly commands with 1 to 4 KB of coloured output, files that were
+ * read, edits and plans.
+ */
 function nthEntry(n: number, random: (below: number) => number) {
   const path = `src/${word(random)}/${word(random)}-${n % 97}.ts`
   const thought = n % 3 === 0 ? `Now I check ${sentence(random, 12)} in ${path}.` : null
@@ -33,12 +40,22 @@ function nthEntry(n: number, random: (below: number) => number) {
       text: `Part ${n / STEPS_PER_PLAN}.${id}: ${sentence(random, 4)}`,
       state: id === 1 ? 'in_progress' : 'pending',
     }))
-    return entry({ message_type: 'PLAN_EVALUATION', thought: plan.map(({ text }) => text).join('\n'), observation: { plan } })
+    return entry({
+      message_type: 'PLAN_EVALUATION',
+      thought: plan.map(({ text }) => text).join('\n'),
+      observation: { plan },
+    })
   }
   const timing = { thought, duration_ms: 20 + random(4_000) }
   if (n % 9 === 0) {
     const edit = { path, old: sentence(random, 20), new: sentence(random, 22) }
-    return entry({ message_type: 'ACTION', ...timing, tool_name: 'edit', tool_input: edit, tool_output: { status: 'ok', replacements: 1 } })
+    return entry({
+      message_type: 'ACTION',
+      ...timing,
+      tool_name: 'edit',
+      tool_input: edit,
+      tool_output: { status: 'ok', replacements: 1 },
+    })
   }
   if (n % 4 === 0) {
     const content = Array.from({ length: 10 + random(30) }, () => sentence(random, 8)).join('\n')
@@ -72,13 +89,25 @@ export async function writeLongTrace(
   last: string,
 ): Promise<void> {
   const random = numbers(7)
-  const usage = { model: 'bench/model', steps: 0, input_tokens: 900, output_tokens: 90, cached_tokens: 800, cost_usd: '0.0123' }
+  const usage = {
+    model: 'bench/model',
+    steps: 0,
+    input_tokens: 900,
+    output_tokens: 90,
+    cached_tokens: 800,
+    cost_usd: '0.0123',
+  }
   const record = { kind: 'model_answered', key: null, body: '{}' } as const
   for (let next = 2; next <= entries; ) {
     const count = Math.min(BATCH, entries - next + 1)
     const batch = Array.from({ length: count }, (_, n) => nthEntry(next + n, random))
     next += count
-    if (next > entries) batch[batch.length - 1] = entry({ message_type: 'ACTION', tool_name: 'shell', tool_input: { command: last } })
+    if (next > entries)
+      batch[batch.length - 1] = entry({
+        message_type: 'ACTION',
+        tool_name: 'shell',
+        tool_input: { command: last },
+      })
     await append(db, organization_id, run_id, null, { entries: batch, records: [record], usage })
   }
   await db.query({ text: 'vacuum analyze log_entries' })

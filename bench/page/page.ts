@@ -19,7 +19,20 @@ const ENTRIES = 100_000
 const ROUNDS = 3
 const RUN_ID = 1
 const LAST = 'quagmire'
-const searches = ['the', 'error', 'e', 'null', 'output', 'spy stub', 'cipher digest', LAST, 'zebra crossing', 'ошибка', 'qz', '✗']
+const searches = [
+  'the',
+  'error',
+  'e',
+  'null',
+  'output',
+  'spy stub',
+  'cipher digest',
+  LAST,
+  'zebra crossing',
+  'ошибка',
+  'qz',
+  '✗',
+]
 
 type World = { browser: Browser; session: Awaited<ReturnType<typeof signIn>>; base_url: string }
 
@@ -28,14 +41,21 @@ export async function page(): Promise<string> {
   await using stack = new AsyncDisposableStack()
   const repository = stack.use(makeRepository())
   const database = stack.use(await startDatabase())
-  const env = { ...nodeSettings(database, repository, { base_url: 'http://127.0.0.1:9' }), AGENTRUN_PORT: String(await freePort()) }
+  const env = {
+    ...nodeSettings(database, repository, { base_url: 'http://127.0.0.1:9' }),
+    AGENTRUN_PORT: String(await freePort()),
+  }
   const service = await startNode(stack, env, 'serve')
   const db = database.open(4)
   await call(service, 'POST', '/agent/run', { prompt: 'A long trace.', repoless: true })
   await writeLongTrace(db, [1, RUN_ID], ENTRIES, LAST)
   const browser = await startBrowser()
   stack.defer(() => browser.close())
-  const world: World = { browser, session: await signIn(browser, service.data_dir), base_url: service.base_url }
+  const world: World = {
+    browser,
+    session: await signIn(browser, service.data_dir),
+    base_url: service.base_url,
+  }
   const lines = [`page: the trace of a run with ${ENTRIES} entries of 1 to 4 KB`]
   lines.push(...(await firstView(world)))
   lines.push(...(await scrolling(world)))
@@ -55,7 +75,10 @@ async function openTrace(world: World, tab: Tab): Promise<void> {
   await tab.page.locator(`#e${ENTRIES}`).waitFor()
 }
 
-/** The largest contentful paint with an empty cache at 4 Mbit/s and 80 ms, and what was transferred, with the heads of the responses. */
+/**
+ * The largest contentful paint with an empty cache at 4 Mbit/s and 80 ms, and what was transferred, with the
+ * heads of the responses.
+ */
 async function firstView(world: World): Promise<string[]> {
   const times: number[] = []
   let sizes: Record<'code' | 'entries', number[]> = { code: [], entries: [] }
@@ -97,7 +120,10 @@ async function firstView(world: World): Promise<string[]> {
   ]
 }
 
-/** Fast scrolling at both ends of the trace. The processor time of the main thread for a frame hardly depends on the load of the machine. */
+/**
+ * Fast scrolling at both ends of the trace. The processor time of the main thread for a frame hardly depends
+ * on the load of the machine.
+ */
 async function scrolling(world: World): Promise<string[]> {
   const rates: Record<string, number[]> = { 'an empty page': [], 'the end': [], 'the beginning': [] }
   const costs: Record<string, number[]> = { 'an empty page': [], 'the end': [], 'the beginning': [] }
@@ -109,7 +135,9 @@ async function scrolling(world: World): Promise<string[]> {
   let heap = 0
   for (let round = 0; round < ROUNDS; round++) {
     await using tab = await openTab(world.browser, world.session)
-    await tab.page.setContent('<div style="height:9000000px;background:repeating-linear-gradient(#eee 0 32px,#ccc 32px 64px)"></div>')
+    await tab.page.setContent(
+      '<div style="height:9000000px;background:repeating-linear-gradient(#eee 0 32px,#ccc 32px 64px)"></div>',
+    )
     await measure('an empty page', tab)
     await openTrace(world, tab)
     await measure('the end', tab)
@@ -185,7 +213,10 @@ async function searching(world: World, service: Node): Promise<string[]> {
   return lines
 }
 
-/** From the key that ends the text to its first match, or to the statement that there is none. Measured by the page: a test polls too seldom. */
+/**
+ * From the key that ends the text to its first match, or to the statement that there is none. Measured by the
+ * page: a test polls too seldom.
+ */
 async function searchOnPage(page: Page, q: string): Promise<number> {
   const box = page.getByLabel('Search the trace')
   await box.fill('')
@@ -207,7 +238,10 @@ async function searchOnPage(page: Page, q: string): Promise<number> {
 
 type Restarts = { stack: AsyncDisposableStack; env: Record<string, string>; service: Node; db: Database }
 
-/** From the moment when a killed service is ready again until the page shows an entry that was appended meanwhile. */
+/**
+ * From the moment when a killed service is ready again until the page shows an entry that was appended
+ * meanwhile.
+ */
 async function reconnection(world: World, { stack, env, service, db }: Restarts): Promise<string[]> {
   await using tab = await openTab(world.browser, world.session)
   await openTrace(world, tab)
@@ -219,7 +253,9 @@ async function reconnection(world: World, { stack, env, service, db }: Restarts)
     await tab.page.getByText('Reconnecting…').waitFor()
     // Long enough for the longest wait between two attempts.
     await delay(4_000 + 1_000 * ((round * 0.618) % 1))
-    await append(db, 1, RUN_ID, null, { entries: [entry({ message_type: 'PLAN_EVALUATION', thought: `Meanwhile ${round}` })] })
+    await append(db, 1, RUN_ID, null, {
+      entries: [entry({ message_type: 'PLAN_EVALUATION', thought: `Meanwhile ${round}` })],
+    })
     const ready = readyAt(world.base_url)
     const restarted = startNodeIn(stack, env, 'serve', service.data_dir)
     await ready
@@ -250,7 +286,12 @@ async function readyAt(base_url: string): Promise<void> {
     await delay(10)
 }
 
-async function call(service: Node, method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
+async function call(
+  service: Node,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Record<string, unknown>> {
   const response = await fetch(`${service.base_url}/v1/organizations/1${path}`, {
     method,
     headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },

@@ -7,7 +7,10 @@ const WHEEL_PX = 450
 /** `main_thread_ms`: processor time of the page's main thread for a frame. */
 type Frames = { per_second: number; main_thread_ms: number }
 
-/** Turns the wheel upwards and downwards above the middle of the page, and counts the frames that the page renders meanwhile. */
+/**
+ * Turns the wheel upwards and downwards above the middle of the page, and counts the frames that the page
+ * renders meanwhile.
+ */
 export async function scrollFrames(page: Page, tools: CDPSession): Promise<Frames> {
   await tools.send('Performance.enable', { timeDomain: 'threadTicks' })
   const busy = await taskSeconds(tools)
@@ -21,7 +24,10 @@ export async function scrollFrames(page: Page, tools: CDPSession): Promise<Frame
   const frames = await page.evaluate<number[]>('cancelAnimationFrame(window.handle_), window.frames_')
   const count = frames.length - 1
   const seconds = ((frames.at(-1) ?? 0) - (frames[0] ?? 0)) / 1_000
-  return { per_second: count / seconds, main_thread_ms: ((await taskSeconds(tools)) - busy) * (1_000 / count) }
+  return {
+    per_second: count / seconds,
+    main_thread_ms: ((await taskSeconds(tools)) - busy) * (1_000 / count),
+  }
 }
 
 async function taskSeconds(tools: CDPSession): Promise<number> {

@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs'
 
 /**
- * What a bench has measured. `target`: the value that it should have at least or at most, as a ratio of the floor where `of_floor`. `floor`: the
- * same work without the service, in the unit and the run of the metric; null: there is none.
+ * What a bench has measured. `target`: the value that it should have at least or at most, as a ratio of the
+ * floor where `of_floor`. `floor`: the same work without the service, in the unit and the run of the metric;
+ * null: there is none.
  */
 type Metric = {
   name: string
@@ -15,7 +16,10 @@ type Metric = {
 
 const metrics: Metric[] = []
 
-/** Adds a metric to the table and the JSON at the end of `npm run bench`. A bench calls it once for each of its metrics. */
+/**
+ * Adds a metric to the table and the JSON at the end of `npm run bench`. A bench calls it once for each of
+ * its metrics.
+ */
 export const recordMetric = (metric: Metric): void => void metrics.push(metric)
 
 const isMet = ({ value, target, floor, of_floor }: Metric): boolean | null => {
@@ -24,7 +28,8 @@ const isMet = ({ value, target, floor, of_floor }: Metric): boolean | null => {
   return 'at_least' in target ? compared >= target.at_least : compared <= target.at_most
 }
 
-const shown = (value: number | null) => (value === null ? '–' : value >= 100 ? value.toFixed(0) : value.toFixed(2))
+const shown = (value: number | null) =>
+  value === null ? '–' : value >= 100 ? value.toFixed(0) : value.toFixed(2)
 
 function targetText({ target, of_floor }: Metric): string {
   if (target === null) return '–'
@@ -40,10 +45,22 @@ export function metricTable(): string {
     const { name, value, unit, floor } = metric
     const ratio = floor === null ? '' : `${(value / floor).toFixed(2)} ×`
     const verdict = { true: 'met', false: 'MISSED', null: '' }[`${isMet(metric)}`]
-    const cells = [shown(value).padStart(9), unit.padEnd(10), shown(floor).padStart(9), ratio.padStart(9), targetText(metric).padEnd(16)]
+    const cells = [
+      shown(value).padStart(9),
+      unit.padEnd(10),
+      shown(floor).padStart(9),
+      ratio.padStart(9),
+      targetText(metric).padEnd(16),
+    ]
     return `  ${name.padEnd(width)} ${cells.join(' ')} ${verdict}`
   })
-  const head = ['value'.padStart(9), 'unit'.padEnd(10), 'floor'.padStart(9), 'of floor'.padStart(9), 'target'.padEnd(16)]
+  const head = [
+    'value'.padStart(9),
+    'unit'.padEnd(10),
+    'floor'.padStart(9),
+    'of floor'.padStart(9),
+    'target'.padEnd(16),
+  ]
   return [`  ${'metric'.padEnd(width)} ${head.join(' ')}`, ...lines, ''].join('\n')
 }
 

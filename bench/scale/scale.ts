@@ -19,16 +19,27 @@ const HOUR_MS = 3_600_000
 type Metric = { name: string; value: number; unit: 'ms'; target: number | null; floor: number | null }
 
 /**
- * `npm run bench -- scale [--runs N --entries N --json]`: the 95th percentile of lists, searches and the routine of every process in a generated
- * database, by default with 1,000,000 runs and 20,000,000 entries (about 20 GB in the temporary folder, removed at the end).
+ * `npm run bench -- scale [--runs N --entries N --json]`: the 95th percentile of lists, searches and the
+ * routine of every process in a generated database, by default with 1,000,000 runs and 20,000,000 entries
+ * (about 20 GB in the temporary folder, removed at the end).
  */
 export async function scale(args: string[]): Promise<string> {
-  const { values } = parseArgs({ args, options: { runs: { type: 'string' }, entries: { type: 'string' }, json: { type: 'boolean' } } })
+  const { values } = parseArgs({
+    args,
+    options: { runs: { type: 'string' }, entries: { type: 'string' }, json: { type: 'boolean' } },
+  })
   const [runs, entries] = [Number(values.runs ?? 1_000_000), Number(values.entries ?? 20_000_000)]
   await using database = await startDatabase()
-  await using loader = new Database(database.url, { max: 1, on_error: () => {}, statement_ms: HOUR_MS, idle_ms: HOUR_MS })
-  const filled = await fillDatabase(loader, { runs, entries, long_run: Math.min(LONG_RUN, Math.floor(entries / 2)) }, line =>
-    process.stderr.write(`scale: ${line}\n`),
+  await using loader = new Database(database.url, {
+    max: 1,
+    on_error: () => {},
+    statement_ms: HOUR_MS,
+    idle_ms: HOUR_MS,
+  })
+  const filled = await fillDatabase(
+    loader,
+    { runs, entries, long_run: Math.min(LONG_RUN, Math.floor(entries / 2)) },
+    line => process.stderr.write(`scale: ${line}\n`),
   )
   const metrics = await measureScale(database.url, filled)
   if (values.json) return `${JSON.stringify(metrics)}\n`
@@ -41,14 +52,19 @@ export async function scale(args: string[]): Promise<string> {
 export async function measureScale(url: string, filled: Filled): Promise<Metric[]> {
   await using db = new Database(url, { max: 2, on_error: () => {}, statement_ms: 60_000 })
   const floor = await p95(db, tx => tx.query({ text: 'select 1' }))
-  const metrics: Metric[] = [{ name: 'floor: select 1 in a transaction', value: floor, unit: 'ms', target: null, floor: null }]
+  const metrics: Metric[] = [
+    { name: 'floor: select 1 in a transaction', value: floor, unit: 'ms', target: null, floor: null },
+  ]
   for (const [name, work] of Object.entries({ ...lists(filled), ...others(filled), ...routine(filled) }))
     metrics.push({ name, value: await p95(db, work), unit: 'ms', target: TARGET_MS, floor })
   return metrics
 }
 
 function others({ organization_id, long_run_id }: Filled): Record<string, Work> {
-  const days = { from: new Date(Date.now() - 90 * 24 * HOUR_MS).toISOString().slice(0, 10), to: new Date().toISOString().slice(0, 10) }
+  const days = {
+    from: new Date(Date.now() - 90 * 24 * HOUR_MS).toISOString().slice(0, 10),
+    to: new Date().toISOString().slice(0, 10),
+  }
   const head = { id: long_run_id, organization_id, total_logs: LONG_RUN } as RunHead
   const search =
     (q: string): Work =>
@@ -64,7 +80,10 @@ function others({ organization_id, long_run_id }: Filled): Record<string, Work> 
   }
 }
 
-/** Each sample is one transaction that is undone: claims and sweeps find the same rows each time. The first is not counted. */
+/**
+ * Each sample is one transaction that is undone: claims and sweeps find the same rows each time. The first is
+ * not counted.
+ */
 async function p95(db: Database, work: Work): Promise<number> {
   const times: number[] = []
   const undone = new Error('undone')

@@ -16,7 +16,10 @@ type Names = {
 export function modelNames(schemas: NamedSchema[]): Names {
   const isEnum = (name: string) => schemas.some(one => one.name === name && Array.isArray(one.schema.enum))
   const outputs = new Set(schemas.filter(({ output }) => output).map(({ name }) => name))
-  return { isEnum, nameOf: (name, output) => (output || isEnum(name) || !outputs.has(name) ? name : `${name}Input`) }
+  return {
+    isEnum,
+    nameOf: (name, output) => (output || isEnum(name) || !outputs.has(name) ? name : `${name}Input`),
+  }
 }
 
 /** Returns the modules of types, one for each topic, in an order in which each needs only earlier ones. */
@@ -39,16 +42,23 @@ export function modelModules(schemas: NamedSchema[]): ModelModule[] {
     const use = (reference: string) => {
       const used = names.nameOf(reference, output)
       const from = home.get(used)
-      if (from !== undefined && from !== tag) module.imports.set(from, (module.imports.get(from) ?? new Set()).add(used))
+      if (from !== undefined && from !== tag)
+        module.imports.set(from, (module.imports.get(from) ?? new Set()).add(used))
       return used
     }
     defineSchema(name, schema, { output, isEnum: names.isEnum, nameOf: use, add })
   }
   return [...modules].map(([tag, { blocks, names: own, imports }]) => {
     const lines = [...imports]
-      .map(([from, used]) => `from agentrun.models.${moduleName(from)} import ${[...used].sort().join(', ')}\n`)
+      .map(
+        ([from, used]) => `from agentrun.models.${moduleName(from)} import ${[...used].sort().join(', ')}\n`,
+      )
       .sort()
-    return { tag, names: own.sort(), text: `${lines.join('')}${lines.length ? '\n' : ''}\n${blocks.join('\n\n')}` }
+    return {
+      tag,
+      names: own.sort(),
+      text: `${lines.join('')}${lines.length ? '\n' : ''}\n${blocks.join('\n\n')}`,
+    }
   })
 }
 
@@ -58,9 +68,14 @@ type Definitions = Omit<TypeContext, 'define'> & { add(name: string, block: stri
 
 function defineSchema(name: string, schema: Json, definitions: Definitions): void {
   const doc = typeof schema.description === 'string' ? docstring(schema.description, '') : ''
-  if (Array.isArray(schema.enum)) definitions.add(name, `${name}: TypeAlias = ${literal(schema.enum)}\n${doc}`)
+  if (Array.isArray(schema.enum))
+    definitions.add(name, `${name}: TypeAlias = ${literal(schema.enum)}\n${doc}`)
   else if (schema.type === 'object') defineClass(name, schema, definitions)
-  else definitions.add(name, `${name}: TypeAlias = ${pythonType(schema, name, contextOf(name, definitions))}\n${doc}`)
+  else
+    definitions.add(
+      name,
+      `${name}: TypeAlias = ${pythonType(schema, name, contextOf(name, definitions))}\n${doc}`,
+    )
 }
 
 function contextOf(owner: string, definitions: Definitions): TypeContext {
@@ -90,7 +105,8 @@ function defineClass(name: string, schema: Json, definitions: Definitions): void
   })
   const table = nested.length === 0 ? '' : `    _nested: ClassVar[Nested] = {${nested.join(', ')}}\n`
   const doc = typeof schema.description === 'string' ? docstring(schema.description, '    ') : ''
-  const own = base === 'Page' ? fields.filter(field => !/^ {4}(items|total|page|size|pages): /.test(field)) : fields
+  const own =
+    base === 'Page' ? fields.filter(field => !/^ {4}(items|total|page|size|pages): /.test(field)) : fields
   const body = `${doc}${table}${own.join('')}` || '    pass\n'
   definitions.add(name, `class ${name}(${base === 'Page' ? `Page[${item}]` : base}):\n${body}`)
 }

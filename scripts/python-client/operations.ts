@@ -21,7 +21,9 @@ export function operationModule(rows: Row[], schemas: NamedSchema[]): string {
       throw new Error(`the inline object ${field} needs a name in the contract`)
     },
   })
-  const lists = new Map(schemas.filter(({ schema }) => schema.type === 'array').map(({ name, schema }) => [name, schema]))
+  const lists = new Map(
+    schemas.filter(({ schema }) => schema.type === 'array').map(({ name, schema }) => [name, schema]),
+  )
   const blocks = rows.map(row => operationFunction(row, context, lists))
   const imports = [...used]
     .map(([module, types]) => `from agentrun.models.${module} import ${[...types].sort().join(', ')}\n`)
@@ -46,7 +48,8 @@ function operationFunction(row: Row, context: Context, lists: Map<string, Json>)
   const keywords = [
     ...(organization ? ['org_id: int | None = None'] : []),
     ...flat.map(
-      ({ name, required, schema }) => `${pythonName(name)}: ${queryType(schema, name, context)}${required ? '' : ' | None = None'}`,
+      ({ name, required, schema }) =>
+        `${pythonName(name)}: ${queryType(schema, name, context)}${required ? '' : ' | None = None'}`,
     ),
   ]
   const more = typed ?? (body === undefined ? null : pythonType(body, operationId, context(false)))
@@ -56,12 +59,17 @@ function operationFunction(row: Row, context: Context, lists: Map<string, Json>)
     ...(more === null ? [] : [`**${body === undefined ? 'query' : 'body'}: Unpack[${more}]`]),
   ]
   const result = resultOf(operation.responses[200].content, context, lists)
-  const params = [...(organization ? ['"org_id": org_id'] : []), ...paths.map(({ name }) => `"${name}": ${name}`)]
+  const params = [
+    ...(organization ? ['"org_id": org_id'] : []),
+    ...paths.map(({ name }) => `"${name}": ${name}`),
+  ]
   const given = [
     ...[`"${operationId}"`, `"${method}"`, `"${path}"`, result.read],
     ...(params.length > 0 ? [`params={${params.join(', ')}}`] : []),
     ...(typed === null ? [] : ['query=dict(query)']),
-    ...(flat.length > 0 ? [`query={${flat.map(({ name }) => `"${name}": ${pythonName(name)}`).join(', ')}}`] : []),
+    ...(flat.length > 0
+      ? [`query={${flat.map(({ name }) => `"${name}": ${pythonName(name)}`).join(', ')}}`]
+      : []),
     ...(body === undefined ? [] : ['body=dict(body)']),
     ...(of('header').some(({ name }) => name === 'Idempotency-Key') ? ['keyed=True'] : []),
     ...(operation.security.length === 0 ? ['public=True'] : []),
@@ -87,7 +95,11 @@ function queryDict(name: string, query: Row['operation']['parameters'], context:
 }
 
 /** The type of a success, and the function that reads it. `lists`: schemas that are lists of another one. */
-function resultOf(content: Record<string, { schema: Json }>, context: Context, lists: Map<string, Json>): { type: string; read: string } {
+function resultOf(
+  content: Record<string, { schema: Json }>,
+  context: Context,
+  lists: Map<string, Json>,
+): { type: string; read: string } {
   const json = content['application/json']?.schema
   if (json === undefined) return { type: 'bytes', read: 'whole_body' }
   // Of a response with two shapes, the first one is that of the plain request.

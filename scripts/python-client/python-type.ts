@@ -4,9 +4,20 @@ import type { Json } from '../../src/contract/openapi/schemas.ts'
 export type DefineObject = (field: string, schema: Json) => string
 
 /** `output`: objects are models, and an enum may get values that this client does not know. */
-export type TypeContext = { output: boolean; nameOf(reference: string): string; isEnum(reference: string): boolean; define: DefineObject }
+export type TypeContext = {
+  output: boolean
+  nameOf(reference: string): string
+  isEnum(reference: string): boolean
+  define: DefineObject
+}
 
-const primitives: Record<string, string> = { string: 'str', integer: 'int', number: 'float', boolean: 'bool', null: 'None' }
+const primitives: Record<string, string> = {
+  string: 'str',
+  integer: 'int',
+  number: 'float',
+  boolean: 'bool',
+  null: 'None',
+}
 
 /** Returns a JSON schema as a Python type. Throws for a schema that it has no type for. */
 export function pythonType(schema: Json, field: string, context: TypeContext): string {
@@ -15,9 +26,11 @@ export function pythonType(schema: Json, field: string, context: TypeContext): s
     const name = $ref.replace('#/components/schemas/', '')
     return context.output && context.isEnum(name) ? `${context.nameOf(name)} | str` : context.nameOf(name)
   }
-  if (constant !== undefined) return typeof constant === 'string' ? `Literal[${JSON.stringify(constant)}]` : pythonLiteral(constant)
+  if (constant !== undefined)
+    return typeof constant === 'string' ? `Literal[${JSON.stringify(constant)}]` : pythonLiteral(constant)
   if (Array.isArray(values)) return context.output ? `${literal(values)} | str` : literal(values)
-  const choices = anyOf ?? oneOf ?? (Array.isArray(type) ? type.map(one => ({ ...schema, type: one })) : undefined)
+  const choices =
+    anyOf ?? oneOf ?? (Array.isArray(type) ? type.map(one => ({ ...schema, type: one })) : undefined)
   if (Array.isArray(choices)) return union(choices.map(choice => pythonType(choice as Json, field, context)))
   if (type === 'array') return `list[${pythonType((schema.items ?? {}) as Json, field, context)}]`
   if (type === 'object') return objectType(schema, field, context)
@@ -29,13 +42,18 @@ export function pythonType(schema: Json, field: string, context: TypeContext): s
 function objectType(schema: Json, field: string, context: TypeContext): string {
   if (schema.properties !== undefined) return context.define(field, schema)
   const { additionalProperties } = schema
-  const values = typeof additionalProperties === 'object' ? pythonType(additionalProperties as Json, field, context) : 'Any'
+  const values =
+    typeof additionalProperties === 'object'
+      ? pythonType(additionalProperties as Json, field, context)
+      : 'Any'
   return `dict[str, ${values}]`
 }
 
-export const literal = (values: unknown[]) => `Literal[${values.map(value => JSON.stringify(value)).join(', ')}]`
+export const literal = (values: unknown[]) =>
+  `Literal[${values.map(value => JSON.stringify(value)).join(', ')}]`
 
-const pythonLiteral = (value: unknown) => `Literal[${value === true ? 'True' : value === false ? 'False' : String(value)}]`
+const pythonLiteral = (value: unknown) =>
+  `Literal[${value === true ? 'True' : value === false ? 'False' : String(value)}]`
 
 /** Without repetitions, `None` last. */
 function union(types: string[]): string {
@@ -43,7 +61,21 @@ function union(types: string[]): string {
   return [...parts.filter(part => part !== 'None'), ...parts.filter(part => part === 'None')].join(' | ')
 }
 
-const keywords = new Set(['from', 'import', 'class', 'global', 'in', 'is', 'not', 'pass', 'return', 'with', 'as', 'def', 'del'])
+const keywords = new Set([
+  'from',
+  'import',
+  'class',
+  'global',
+  'in',
+  'is',
+  'not',
+  'pass',
+  'return',
+  'with',
+  'as',
+  'def',
+  'del',
+])
 
 /** A name of the API as one of Python: `from` is a keyword and becomes `from_`. */
 export function pythonName(name: string): string {
@@ -51,9 +83,11 @@ export function pythonName(name: string): string {
   return keywords.has(name) ? `${name}_` : name
 }
 
-export const snakeCase = (name: string) => name.replace(/[A-Z]+(?![a-z])|[A-Z]/g, (part, at) => (at === 0 ? '' : '_') + part.toLowerCase())
+export const snakeCase = (name: string) =>
+  name.replace(/[A-Z]+(?![a-z])|[A-Z]/g, (part, at) => (at === 0 ? '' : '_') + part.toLowerCase())
 
-export const pascalCase = (name: string) => name.replace(/(^|_)([a-z])/g, (_match, _separator, letter: string) => letter.toUpperCase())
+export const pascalCase = (name: string) =>
+  name.replace(/(^|_)([a-z])/g, (_match, _separator, letter: string) => letter.toUpperCase())
 
 /** A text as a docstring. */
 export function docstring(text: string, indent: string): string {

@@ -1,6 +1,8 @@
 import type { Json } from '../../src/contract/openapi/schemas.ts'
 
-/** A schema with a name of its own. `tag`: the topic whose module has it; topics refer only to earlier ones. */
+/**
+ * A schema with a name of its own. `tag`: the topic whose module has it; topics refer only to earlier ones.
+ */
 export type NamedSchema = { name: string; tag: string; schema: Json; output: boolean }
 
 export type Operation = Json & {
@@ -22,10 +24,18 @@ export type ApiDocument = {
   components: { schemas: Record<string, Json> }
 }
 
-/** The operations that a program calls with a token or none: no aliases, no streams, nothing of a browser's session. */
+/**
+ * The operations that a program calls with a token or none: no aliases, no streams, nothing of a browser's
+ * session.
+ */
 export function rowsOf(document: ApiDocument): Row[] {
   const rows = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, tag: operation.tags[0] ?? '', operation })),
+    Object.entries(methods).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      path,
+      tag: operation.tags[0] ?? '',
+      operation,
+    })),
   )
   return rows.filter(
     ({ path, operation }) =>
@@ -35,7 +45,10 @@ export function rowsOf(document: ApiDocument): Row[] {
   )
 }
 
-/** Every schema that an operation or a webhook needs, each after those that it refers to, by the first topic that needs it. */
+/**
+ * Every schema that an operation or a webhook needs, each after those that it refers to, by the first topic
+ * that needs it.
+ */
 export function namedSchemas(document: ApiDocument): NamedSchema[] {
   const found = new Map<string, NamedSchema>()
   const visit = (schema: unknown, tag: string, output: boolean): void => {
@@ -64,7 +77,8 @@ function references(schema: unknown): string[] {
   const names: string[] = []
   JSON.stringify(schema, (key, value) => {
     if (key === 'examples' || key === 'example') return undefined
-    if (key === '$ref' && String(value).startsWith('#/components/schemas/')) names.push(String(value).replace('#/components/schemas/', ''))
+    if (key === '$ref' && String(value).startsWith('#/components/schemas/'))
+      names.push(String(value).replace('#/components/schemas/', ''))
     return value
   })
   return names

@@ -12,7 +12,10 @@ const replacements: [RegExp, string][] = [
   [/\basynchronous\b/g, 'synchronous'],
 ]
 
-/** Returns a module of the asynchronous Python client as one of the synchronous client, so that both are one code. */
+/**
+ * Returns a module of the asynchronous Python client as one of the synchronous client, so that both are one
+ * code.
+ */
 export function synchronous(text: string): string {
   return replacements.reduce((code, [pattern, by]) => code.replace(pattern, by), text)
 }

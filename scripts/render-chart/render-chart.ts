@@ -12,9 +12,12 @@ const read = (name: string) => readFileSync(join(chart_folder, name), 'utf8')
 export const chart: { version: string; appVersion: string } = parse(read('Chart.yaml'))
 export const default_values: Values = parse(read('values.yaml'))
 
-const isObject = (value: unknown): value is Values => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Objects are merged, lists and texts replaced, as Helm merges the values of a user over those of a chart. */
+/**
+ * Objects are merged, lists and texts replaced, as Helm merges the values of a user over those of a chart.
+ */
 export function merged(below: Values, above: Values): Values {
   const result = { ...below }
   for (const [name, value] of Object.entries(above)) {
@@ -26,7 +29,9 @@ export function merged(below: Values, above: Values): Values {
 
 /** The faults of values by values.schema.json, which Helm checks before it renders. */
 export function valueFaults(values: Values): string[] {
-  const validate = new Ajv({ allErrors: true, strictTypes: false }).compile(JSON.parse(read('values.schema.json')))
+  const validate = new Ajv({ allErrors: true, strictTypes: false }).compile(
+    JSON.parse(read('values.schema.json')),
+  )
   validate(merged(default_values, values))
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath}: ${message}`)
 }

@@ -1,8 +1,8 @@
 /** The functions of this file run in the page, so each contains all that it needs. */
 
 /**
- * Lets the script rewrite the responses of the API before the page reads them, by its function `steadyJson`. `pending` counts those that
- * the page waits for.
+ * Lets the script rewrite the responses of the API before the page reads them, by its function `steadyJson`.
+ * `pending` counts those that the page waits for.
  */
 export function rewriteResponses(): void {
   const page = globalThis as unknown as {
@@ -18,7 +18,9 @@ export function rewriteResponses(): void {
         const lines = (rest + chunk).split('\n')
         rest = lines.pop() ?? ''
         for (const line of lines)
-          controller.enqueue(`${line.startsWith('data: {') ? `data: ${await page.steadyJson(line.slice('data: '.length), true)}` : line}\n`)
+          controller.enqueue(
+            `${line.startsWith('data: {') ? `data: ${await page.steadyJson(line.slice('data: '.length), true)}` : line}\n`,
+          )
       },
     })
   }
@@ -46,7 +48,11 @@ export function rewriteResponses(): void {
 export function addFonts(fonts: { family: string; base64: string }[]): void {
   const { document, FontFace } = globalThis as unknown as {
     document: { fonts: { add(font: unknown): void } }
-    FontFace: new (family: string, data: Uint8Array, options: { weight: string }) => { load(): Promise<unknown> }
+    FontFace: new (
+      family: string,
+      data: Uint8Array,
+      options: { weight: string },
+    ) => { load(): Promise<unknown> }
   }
   for (const { family, base64 } of fonts) {
     const font = new FontFace(

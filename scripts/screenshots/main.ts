@@ -7,9 +7,9 @@ import { readReferences, writeReferences } from './references.ts'
 import { nameOf, takePictures } from './take-pictures.ts'
 
 /**
- * `npm run screenshots` takes a picture of every page: all into `dist/screenshots/` to look at, those that the documents show into
- * `docs/images/`, and all of them reduced into `test/e2e/pictures/`, with which a test compares. With arguments it takes the pages of
- * these names only.
+ * `npm run screenshots` takes a picture of every page: all into `dist/screenshots/` to look at, those that
+ * the documents show into `docs/images/`, and all of them reduced into `test/e2e/pictures/`, with which a
+ * test compares. With arguments it takes the pages of these names only.
  */
 const clone = fileURLToPath(new URL('../../', import.meta.url))
 const all_folder = `${clone}dist/screenshots/`
@@ -18,8 +18,19 @@ const QUALITY = 82
 
 /** The pictures of the documents, in the light theme; the first one, of README.md, in both. */
 const in_docs = [
-  ...['laptop-light-run', 'laptop-dark-run', 'laptop-light-runs', 'laptop-light-run-answer', 'laptop-light-pull-request'],
-  ...['laptop-light-new-run', 'laptop-light-compare', 'laptop-light-repository-setup', 'laptop-light-settings-models'],
+  ...[
+    'laptop-light-run',
+    'laptop-dark-run',
+    'laptop-light-runs',
+    'laptop-light-run-answer',
+    'laptop-light-pull-request',
+  ],
+  ...[
+    'laptop-light-new-run',
+    'laptop-light-compare',
+    'laptop-light-repository-setup',
+    'laptop-light-settings-models',
+  ],
   ...['laptop-light-settings-webhooks', 'laptop-light-usage', 'phone-light-run-answer'],
 ]
 

@@ -19,13 +19,24 @@ export type PagePicture = {
 /** The routes that show no page of their own: the former address of another one. */
 export const redirects = ['/forges']
 
-const tab = (route: string, name: string, path: string, sign: string, phone = false): PagePicture => ({ name, route, path, sign, phone })
+const tab = (route: string, name: string, path: string, sign: string, phone = false): PagePicture => ({
+  name,
+  route,
+  path,
+  sign,
+  phone,
+})
 
-/** The parts of a run's page load one after the other, each of which changes the height of the feed. On a phone a tab shows one of them. */
+/**
+ * The parts of a run's page load one after the other, each of which changes the height of the feed. On a
+ * phone a tab shows one of them.
+ */
 async function toEnd(page: Page): Promise<void> {
-  const [feed, minimap, follow_up] = ['[role=feed]', '[aria-label=Minimap]', '[aria-label=Follow-up] textarea'].map(part =>
-    page.locator(part),
-  )
+  const [feed, minimap, follow_up] = [
+    '[role=feed]',
+    '[aria-label=Minimap]',
+    '[aria-label=Follow-up] textarea',
+  ].map(part => page.locator(part))
   if ((page.viewportSize()?.width ?? 0) < 600) return
   for (const part of [feed, minimap, follow_up]) await part?.waitFor()
   await page.keyboard.press('f')
@@ -36,7 +47,10 @@ async function open(page: Page, key: string, sign: string): Promise<void> {
   await page.locator(sign).first().waitFor()
 }
 
-/** Returns every page of the web interface with an address in the team. A test fails for a route that is not among them. */
+/**
+ * Returns every page of the web interface with an address in the team. A test fails for a route that is not
+ * among them.
+ */
 export function pagePictures(team: Omit<Team, 'ada'>): PagePicture[] {
   const { runs, pull_requests, sandbox, delivery } = team
   const run = (name: string, id: number, view: string, sign: string, phone = false): PagePicture => ({
@@ -58,8 +72,14 @@ export function pagePictures(team: Omit<Team, 'ada'>): PagePicture[] {
     tab(`/settings/${name}`, `settings-${name}`, `/settings/${name}`, sign, phone)
   return [
     tab('/', 'runs', '/', '[data-run-id]', true),
-    { ...tab('/', 'command-menu', '/', '[data-run-id]'), act: page => open(page, 'Control+k', '[role=option]') },
-    { ...tab('/', 'keyboard-shortcuts', '/', '[data-run-id]'), act: page => open(page, '?', 'dialog[open] kbd') },
+    {
+      ...tab('/', 'command-menu', '/', '[data-run-id]'),
+      act: page => open(page, 'Control+k', '[role=option]'),
+    },
+    {
+      ...tab('/', 'keyboard-shortcuts', '/', '[data-run-id]'),
+      act: page => open(page, '?', 'dialog[open] kbd'),
+    },
     tab('/new', 'new-run', '/new', 'button:has-text("Start run")', true),
     run('run', runs.fixed, 'changes', '.diff-code-insert', true),
     run('run-files', runs.fixed, 'files&file=src/invoice.js', '.file-code .keyword', true),
@@ -73,9 +93,25 @@ export function pagePictures(team: Omit<Team, 'ada'>): PagePicture[] {
     run('run-config', runs.currency, 'config', 'button:has-text("Save")'),
     tab('/compare', 'compare', `/compare?a=${runs.fixed}&b=${runs.fork}`, '[data-testid=divergence], table'),
     tab('/pull-requests/', 'pull-requests', '/pull-requests', '[data-pull-request-id]', true),
-    tab('/pull-requests/$prId/', 'pull-request', `/pull-requests/${pull_requests.commented}`, 'text=Yen have no decimals', true),
-    tab('/pull-requests/$prId/', 'pull-request-failing', `/pull-requests/${pull_requests.failing}`, '[aria-label=Run]'),
-    tab('/pull-requests/$prId/changes', 'pull-request-changes', `/pull-requests/${pull_requests.commented}/changes`, '.diff-code-insert'),
+    tab(
+      '/pull-requests/$prId/',
+      'pull-request',
+      `/pull-requests/${pull_requests.commented}`,
+      'text=Yen have no decimals',
+      true,
+    ),
+    tab(
+      '/pull-requests/$prId/',
+      'pull-request-failing',
+      `/pull-requests/${pull_requests.failing}`,
+      '[aria-label=Run]',
+    ),
+    tab(
+      '/pull-requests/$prId/changes',
+      'pull-request-changes',
+      `/pull-requests/${pull_requests.commented}/changes`,
+      '.diff-code-insert',
+    ),
     tab('/repositories/', 'repositories', '/repositories', 'text=infrastructure', true),
     tab('/repositories/$repoId/', 'repository', repository, 'form[aria-label=General]', true),
     repo('setup', 'form[aria-label="Setup commands"]'),
@@ -87,7 +123,12 @@ export function pagePictures(team: Omit<Team, 'ada'>): PagePicture[] {
     repo('webhooks', 'text=This repository is on no connected forge'),
     repo('danger', 'text=Delete this repository'),
     tab('/sandboxes/', 'sandboxes', '/sandboxes', '[data-sandbox-id]'),
-    tab('/sandboxes/$sandboxId', 'sandbox', `/sandboxes/${sandbox}`, '[aria-label="Entries, oldest first"] > *'),
+    tab(
+      '/sandboxes/$sandboxId',
+      'sandbox',
+      `/sandboxes/${sandbox}`,
+      '[aria-label="Entries, oldest first"] > *',
+    ),
     tab('/usage', 'usage', '/usage?by=repo', '[aria-label="Usage by repository"]', true),
     tab('/settings/', 'settings', '/settings', 'form[aria-label=Organization]', true),
     settings('members', 'text=Deniz Aydın', true),
@@ -101,7 +142,12 @@ export function pagePictures(team: Omit<Team, 'ada'>): PagePicture[] {
     settings('network', 'text=docs.acme.example'),
     settings('skills', 'text=database-change'),
     tab('/settings/webhooks/', 'settings-webhooks', '/settings/webhooks', '[aria-label=Deliveries] a', true),
-    tab('/settings/webhooks/$deliveryId', 'settings-delivery', `/settings/webhooks/${delivery}`, 'text=Message'),
+    tab(
+      '/settings/webhooks/$deliveryId',
+      'settings-delivery',
+      `/settings/webhooks/${delivery}`,
+      'text=Message',
+    ),
     settings('audit-log', '[aria-label="Audit log"]'),
     settings('health', '[aria-label=Checks]'),
     settings('profile', 'form[aria-label=Profile]'),
@@ -109,7 +155,13 @@ export function pagePictures(team: Omit<Team, 'ada'>): PagePicture[] {
     { ...tab('/design', 'design', '/design', 'h1'), whole: true },
     tab('/sign-in', 'sign-in', '/sign-in', 'h1', true),
     tab('/invitation', 'invitation', `/invitation${team.invitation_code}`, 'main button'),
-    tab('/oauth/authorize', 'oauth', `/oauth/authorize?${team.sign_in_request}`, 'button:has-text("Allow")', true),
+    tab(
+      '/oauth/authorize',
+      'oauth',
+      `/oauth/authorize?${team.sign_in_request}`,
+      'button:has-text("Allow")',
+      true,
+    ),
     callback('mcp-sign-in', team.signInResponse),
     callback('github-app', team.gitHubResponse),
     tab('/$', 'not-found', '/nowhere', 'text=There is no such page'),

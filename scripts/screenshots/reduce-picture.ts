@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
 
 /**
- * What is stored of a picture to compare the next one with: the picture at a quarter of its size, in which a moved or missing part is seen
- * and the edge of a letter is not, and the colours of its areas, exactly.
+ * What is stored of a picture to compare the next one with: the picture at a quarter of its size, in which a
+ * moved or missing part is seen and the edge of a letter is not, and the colours of its areas, exactly.
  */
 export type Reduced = {
   /** Lossless WebP, as base64. */
@@ -11,7 +11,10 @@ export type Reduced = {
   colours: string[]
 }
 
-type Canvas = { getContext(kind: '2d', options: object): Context; convertToBlob(options: object): Promise<Blob> }
+type Canvas = {
+  getContext(kind: '2d', options: object): Context
+  convertToBlob(options: object): Promise<Blob>
+}
 type Context = {
   drawImage(...args: unknown[]): void
   getImageData(...args: number[]): { data: Uint8ClampedArray }
@@ -26,7 +29,10 @@ const SCALE = 4
 /** An area of a colour; letters and icons have fewer points of each. */
 export const MIN_POINTS = 800
 
-/** Reduces a picture in a page of Chromium, which reads and writes images. `min_points`: how many points of a colour are an area. */
+/**
+ * Reduces a picture in a page of Chromium, which reads and writes images. `min_points`: how many points of a
+ * colour are an area.
+ */
 export function reducePicture(page: Page, png: Buffer, min_points = MIN_POINTS): Promise<Reduced> {
   return page.evaluate(
     async ({ png, scale, min_points }) => {
@@ -46,7 +52,9 @@ export function reducePicture(page: Page, png: Buffer, min_points = MIN_POINTS):
       const context = canvas.getContext('2d', {})
       context.imageSmoothingQuality = 'high'
       context.drawImage(image, 0, 0, Math.round(width / scale), Math.round(height / scale))
-      const small = new Uint8Array(await (await canvas.convertToBlob({ type: 'image/webp', quality: 1 })).arrayBuffer())
+      const small = new Uint8Array(
+        await (await canvas.convertToBlob({ type: 'image/webp', quality: 1 })).arrayBuffer(),
+      )
       const letters = Array.from(small, byte => String.fromCharCode(byte)).join('')
       return { small: btoa(letters), colours: areas.map(([pixel]) => hex(pixel)).sort() }
     },
@@ -55,15 +63,17 @@ export function reducePicture(page: Page, png: Buffer, min_points = MIN_POINTS):
 }
 
 /**
- * Returns which share of the points of two small pictures differs by more than `step` of 255 in a channel; 1 for pictures of different
- * sizes.
+ * Returns which share of the points of two small pictures differs by more than `step` of 255 in a channel; 1
+ * for pictures of different sizes.
  */
 export function differingShare(page: Page, first: string, second: string, step: number): Promise<number> {
   return page.evaluate(
     async ({ first, second, step }) => {
       const { createImageBitmap, OffscreenCanvas } = globalThis as unknown as InPage
       const read = async (base64: string) => {
-        const image = await createImageBitmap(new Blob([Uint8Array.from(atob(base64), letter => letter.charCodeAt(0))]))
+        const image = await createImageBitmap(
+          new Blob([Uint8Array.from(atob(base64), letter => letter.charCodeAt(0))]),
+        )
         const context = new OffscreenCanvas(image.width, image.height).getContext('2d', {})
         context.drawImage(image, 0, 0)
         return { width: image.width, data: context.getImageData(0, 0, image.width, image.height).data }
@@ -72,7 +82,12 @@ export function differingShare(page: Page, first: string, second: string, step: 
       if (one.width !== other.width || one.data.length !== other.data.length) return 1
       let differing = 0
       for (let at = 0; at < one.data.length; at += 4)
-        if ([0, 1, 2].some(channel => Math.abs((one.data[at + channel] ?? 0) - (other.data[at + channel] ?? 0)) > step)) differing++
+        if (
+          [0, 1, 2].some(
+            channel => Math.abs((one.data[at + channel] ?? 0) - (other.data[at + channel] ?? 0)) > step,
+          )
+        )
+          differing++
       return differing / (one.data.length / 4)
     },
     { first, second, step },

@@ -8,9 +8,14 @@ const colours_file = `${folder}colours.txt`
 
 export function readReferences(): Map<string, Reduced> {
   if (!existsSync(colours_file)) return new Map()
-  const small = (name: string) => (existsSync(`${folder}${name}.webp`) ? readFileSync(`${folder}${name}.webp`, 'base64') : '')
+  const small = (name: string) =>
+    existsSync(`${folder}${name}.webp`) ? readFileSync(`${folder}${name}.webp`, 'base64') : ''
   const lines = readFileSync(colours_file, 'utf8').trim().split('\n')
-  return new Map(lines.map(line => line.split(' ')).map(([name = '', ...colours]) => [name, { small: small(name), colours }]))
+  return new Map(
+    lines
+      .map(line => line.split(' '))
+      .map(([name = '', ...colours]) => [name, { small: small(name), colours }]),
+  )
 }
 
 /** Replaces all references. */

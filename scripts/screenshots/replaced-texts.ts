@@ -17,7 +17,10 @@ async function commitsOf({ ada, pull_requests }: Team): Promise<string[]> {
   return [...new Set(lists.flat().filter(sha => sha !== null && sha !== undefined))]
 }
 
-/** Returns texts of the service that differ from run to run or from machine to machine, each with what the pictures show instead. */
+/**
+ * Returns texts of the service that differ from run to run or from machine to machine, each with what the
+ * pictures show instead.
+ */
 export async function replacedTexts(service: PictureService, team: Team): Promise<[string, string][]> {
   const commits = await commitsOf(team)
   const names = commits.map((_sha, index) => createHash('sha1').update(`commit ${index}`).digest('hex'))
@@ -28,7 +31,9 @@ export async function replacedTexts(service: PictureService, team: Team): Promis
     [service.sign_in_server, 'https://tracker.example'],
     [`"host":"${hostname()}"`, '"host":"worker-1"'],
     ...commits.flatMap((sha, index): [string, string][] =>
-      [40, 12].map(length => [sha.slice(0, length), (names[index] ?? '').slice(0, length)] as [string, string]),
+      [40, 12].map(
+        length => [sha.slice(0, length), (names[index] ?? '').slice(0, length)] as [string, string],
+      ),
     ),
   ]
 }

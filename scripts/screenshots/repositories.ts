@@ -5,7 +5,8 @@ import { SAMPLE_FILES } from '../../src/core/repositories/sample.ts'
 
 const storefront = {
   'README.md': '# Storefront\n\nThe shop of Acme. Run the tests with `node --test`.\n',
-  'AGENTS.md': '- Tests: `node --test`. All must pass before you finish.\n- Keep modules free of dependencies.\n',
+  'AGENTS.md':
+    '- Tests: `node --test`. All must pass before you finish.\n- Keep modules free of dependencies.\n',
   'package.json': '{\n  "name": "storefront",\n  "version": "2.4.0",\n  "type": "module"\n}\n',
   '.github/workflows/ci.yml':
     'on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v5\n      - uses: actions/setup-node@v5\n        with: { node-version: 22 }\n      - run: node --test\n',
@@ -22,7 +23,11 @@ const infrastructure = {
 }
 
 /** The repositories of the team by name, with their files. The first one is that of the first start. */
-const repositories: Record<string, Record<string, string>> = { invoice: SAMPLE_FILES, storefront, infrastructure }
+const repositories: Record<string, Record<string, string>> = {
+  invoice: SAMPLE_FILES,
+  storefront,
+  infrastructure,
+}
 
 /** The folder of the repositories, which the pages show as their owner. */
 export const OWNER = 'acme'
@@ -32,8 +37,12 @@ const env = {
   PATH: '/usr/local/bin:/usr/bin:/bin',
   HOME: '/nonexistent',
   GIT_CONFIG_NOSYSTEM: '1',
-  ...{ GIT_AUTHOR_NAME: 'Ada Lindgren', GIT_AUTHOR_EMAIL: 'ada@acme.example', GIT_AUTHOR_DATE: '2026-10-05T09:00:00Z' },
-  ...{ GIT_COMMITTER_NAME: 'Ada Lindgren', GIT_COMMITTER_EMAIL: 'ada@acme.example', GIT_COMMITTER_DATE: '2026-10-05T09:00:00Z' },
+  GIT_AUTHOR_NAME: 'Ada Lindgren',
+  GIT_AUTHOR_EMAIL: 'ada@acme.example',
+  GIT_AUTHOR_DATE: '2026-10-05T09:00:00Z',
+  GIT_COMMITTER_NAME: 'Ada Lindgren',
+  GIT_COMMITTER_EMAIL: 'ada@acme.example',
+  GIT_COMMITTER_DATE: '2026-10-05T09:00:00Z',
 }
 
 /** Creates the repositories of the team below a folder and returns the path of the first one. */

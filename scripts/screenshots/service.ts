@@ -51,14 +51,21 @@ const startReceiver = () =>
     }),
   )
 
-/** A new service on a new data folder, with `prepare` called before its start with the folder of the repositories. */
+/**
+ * A new service on a new data folder, with `prepare` called before its start with the folder of the
+ * repositories.
+ */
 export async function startService(prepare: (folder: string) => string): Promise<PictureService> {
   await using stack = new AsyncDisposableStack()
   const folder = mkdtempSync(join(tmpdir(), 'agentrun-screenshots-'))
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
   chmodSync(folder, 0o755)
   const first_repository = prepare(folder)
-  const [receiver, sign_in_server, port] = await Promise.all([startReceiver(), listen(createSignInServer()), freePort()])
+  const [receiver, sign_in_server, port] = await Promise.all([
+    startReceiver(),
+    listen(createSignInServer()),
+    freePort(),
+  ])
   for (const server of [receiver, sign_in_server])
     stack.defer(() => {
       server.closeAllConnections()

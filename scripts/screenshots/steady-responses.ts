@@ -1,6 +1,7 @@
 /**
- * Makes responses of the API the same in each run of the script. This file alone replaces what a run measures: times, durations,
- * sizes, costs and tokens (the scripted model has none), random ids, and what belongs to this machine.
+ * Makes responses of the API the same in each run of the script. This file alone replaces what a run
+ * measures: times, durations, sizes, costs and tokens (the scripted model has none), random ids, and what
+ * belongs to this machine.
  */
 
 /** The time of the pictures: the clock of the page, and the origin of all times in it. */
@@ -21,10 +22,21 @@ const MINUTE = 60_000
 const DAY = 1440 * MINUTE
 
 const fixed: Record<string, number | string> = {
-  ...{ queue_ms: 180, claim_ms: 30, mirror_ms: 140, clone_ms: 320, sandbox_ms: 210, setup_ms: 5_400 },
-  ...{ first_model_byte_ms: 900, first_action_ms: 2_100, latency_ms: 42, last_latency_ms: 42 },
-  ...{ hint: 'x7Qf', request_id: '6b1157e7-cd4f-4d47-ac26-97a6e7fa5ced', digest: 'c89228144202f6a004e028e715b35578' },
-  ...{ age_seconds: 5_400, median_seconds_to_pull_request: 190 },
+  queue_ms: 180,
+  claim_ms: 30,
+  mirror_ms: 140,
+  clone_ms: 320,
+  sandbox_ms: 210,
+  setup_ms: 5_400,
+  first_model_byte_ms: 900,
+  first_action_ms: 2_100,
+  latency_ms: 42,
+  last_latency_ms: 42,
+  hint: 'x7Qf',
+  request_id: '6b1157e7-cd4f-4d47-ac26-97a6e7fa5ced',
+  digest: 'c89228144202f6a004e028e715b35578',
+  age_seconds: 5_400,
+  median_seconds_to_pull_request: 190,
   // A failed delivery is attempted again while the pictures are taken.
   attempts: 1,
 }
@@ -79,7 +91,8 @@ function moment(key: string, { base, order }: Position): string {
 function steadyScalar(value: unknown, key: string, parent: string, position: Position): unknown {
   if (value === null) return null
   if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value)) return moment(key, position)
-  if (typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value)) return /^(from|first_day)$/.test(key) ? '2026-11-01' : '2026-11-16'
+  if (typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value))
+    return /^(from|first_day)$/.test(key) ? '2026-11-01' : '2026-11-16'
   const replace = nested[parent]?.[key] ?? counted[key]
   return replace ? replace(position.order) : (fixed[key] ?? value)
 }
@@ -87,31 +100,48 @@ function steadyScalar(value: unknown, key: string, parent: string, position: Pos
 /** By the run that an object belongs to, else by its own number. */
 function positionOf(item: Item, { base, order }: Position, replacements: Replacements): Position {
   const own = [item.seq, item.id, item.user_id, order].find(number => typeof number === 'number') as number
-  if (typeof item.agent_run_id === 'number') return { order: own, base: timeOfRun(item.agent_run_id, replacements) + own * 4_000 }
-  if ('source_type' in item && typeof item.id === 'number') return { order: own, base: timeOfRun(item.id, replacements) }
+  if (typeof item.agent_run_id === 'number')
+    return { order: own, base: timeOfRun(item.agent_run_id, replacements) + own * 4_000 }
+  if ('source_type' in item && typeof item.id === 'number')
+    return { order: own, base: timeOfRun(item.id, replacements) }
   if (typeof item.body === 'string') return { order: own, base: NOW - 90 * MINUTE + own * 20 * MINUTE }
   if (own > 0 && base === 0) return { order: own, base: NOW - 25 * DAY + own * 6 * 60 * MINUTE }
   return { order: own, base }
 }
 
-function steady(value: unknown, key: string, parent: string, position: Position, replacements: Replacements): unknown {
+function steady(
+  value: unknown,
+  key: string,
+  parent: string,
+  position: Position,
+  replacements: Replacements,
+): unknown {
   const inside = (inner: unknown, name: string, at: Position) => steady(inner, name, key, at, replacements)
   if (Array.isArray(value))
-    return value.map((item, index) => steady(item, key, parent, { ...position, order: position.order || index }, replacements))
+    return value.map((item, index) =>
+      steady(item, key, parent, { ...position, order: position.order || index }, replacements),
+    )
   if (value === null || typeof value !== 'object') return steadyScalar(value, key, parent, position)
   const item = value as Item
   const own = positionOf(item, position, replacements)
-  const same = Object.fromEntries(Object.entries(item).map(([name, inner]) => [name, inside(inner, name, own)]))
+  const same = Object.fromEntries(
+    Object.entries(item).map(([name, inner]) => [name, inside(inner, name, own)]),
+  )
   if (typeof item.runs === 'number') return { ...same, ...usageOf(item.runs) }
   if (item.unit === 'usd' && item.used === '0') return { ...same, used: COST_OF_MONTH }
   // How a machine enforces limits depends on its kernel.
-  if (item.check === 'limits') return { ...same, state: 'ok', detail: 'memory, processors and processes by cgroup v2', fix: null }
+  if (item.check === 'limits')
+    return { ...same, state: 'ok', detail: 'memory, processors and processes by cgroup v2', fix: null }
   return same
 }
 
 /** Returns a JSON text as the pictures show it. `live`: of a stream, whose ephemeral events name no run. */
 export function steadyJson(json: string, live: boolean, replacements: Replacements): string {
   const here = replacements.texts.reduce((text, [from, to]) => text.replaceAll(from, to), json)
-  const text = here.replace(/(duration_ms |\()\d+\.\d+/g, (_all, before) => `${before}0.4`).replace(/\d of 4 slots/, '1 of 4 slots')
-  return JSON.stringify(steady(JSON.parse(text), '', '', { order: 0, base: live ? NOW - 95_000 : 0 }, replacements))
+  const text = here
+    .replace(/(duration_ms |\()\d+\.\d+/g, (_all, before) => `${before}0.4`)
+    .replace(/\d of 4 slots/, '1 of 4 slots')
+  return JSON.stringify(
+    steady(JSON.parse(text), '', '', { order: 0, base: live ? NOW - 95_000 : 0 }, replacements),
+  )
 }

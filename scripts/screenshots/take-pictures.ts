@@ -10,7 +10,13 @@ import { type PictureService, SHOWN_ADDRESS, startService } from './service.ts'
 import { NOW, type Replacements, steadyJson } from './steady-responses.ts'
 import { createTeam } from './team.ts'
 
-export type Picture = { name: string; theme: 'light' | 'dark'; device: 'laptop' | 'phone'; page: Page; png: Buffer }
+export type Picture = {
+  name: string
+  theme: 'light' | 'dark'
+  device: 'laptop' | 'phone'
+  page: Page
+  png: Buffer
+}
 
 /** `workshop` is an empty page, in which pictures can be read and written. */
 type Take = (picture: Picture, workshop: Page) => Promise<void>
@@ -27,14 +33,28 @@ const MAX_CAPTURES = 40
 const CAPTURE_PAUSE_MS = 350
 /** The edge of a rounded corner is not drawn in exactly the same way each time. */
 const CORNER_STEP = 24
-/** What changes a page once it arrives; responses of the API are counted in the page, where they are rewritten. */
+/**
+ * What changes a page once it arrives; responses of the API are counted in the page, where they are
+ * rewritten.
+ */
 const parts_of_pages = ['script', 'stylesheet', 'font', 'image']
 
 const { resolve } = createRequire(import.meta.url)
-const font = (family: string, file: string) => ({ family, base64: readFileSync(resolve(`@fontsource-variable/${file}`), 'base64') })
+const font = (family: string, file: string) => ({
+  family,
+  base64: readFileSync(resolve(`@fontsource-variable/${file}`), 'base64'),
+})
 
-/** Text is drawn in the same way on every machine: without hinting and without the colours of a screen's subpixels. */
-const drawing = ['--font-render-hinting=none', '--disable-lcd-text', '--disable-font-subpixel-positioning', '--force-color-profile=srgb']
+/**
+ * Text is drawn in the same way on every machine: without hinting and without the colours of a screen's
+ * subpixels.
+ */
+const drawing = [
+  '--font-render-hinting=none',
+  '--disable-lcd-text',
+  '--disable-font-subpixel-positioning',
+  '--force-color-profile=srgb',
+]
 
 /** Chromium, for which the shown address is that of the service. */
 function launch({ port }: PictureService): Promise<Browser> {
@@ -50,13 +70,19 @@ function launch({ port }: PictureService): Promise<Browser> {
 }
 
 /**
- * Starts a service with a team and calls `take` for each picture of its pages, in the two themes, while the page shows it. Without `wanted`
- * it takes all pages.
+ * Starts a service with a team and calls `take` for each picture of its pages, in the two themes, while the
+ * page shows it. Without `wanted` it takes all pages.
  */
-export async function takePictures(take: Take, wanted: (name: string) => boolean = () => true): Promise<void> {
+export async function takePictures(
+  take: Take,
+  wanted: (name: string) => boolean = () => true,
+): Promise<void> {
   await using service = await startService(createRepositories)
   const team = await createTeam(service)
-  const replacements = { runs: Math.max(...Object.values(team.runs)), texts: await replacedTexts(service, team) }
+  const replacements = {
+    runs: Math.max(...Object.values(team.runs)),
+    texts: await replacedTexts(service, team),
+  }
   await using browser = await launch(service)
   const pages = pagePictures(team).filter(({ name }) => wanted(name))
   const context = await openContext(browser, replacements)
@@ -75,10 +101,17 @@ export async function takePictures(take: Take, wanted: (name: string) => boolean
 }
 
 async function openContext(browser: Browser, replacements: Replacements): Promise<BrowserContext> {
-  const context = await browser.newContext({ viewport: LAPTOP, reducedMotion: 'reduce', locale: 'en-US', timezoneId: 'UTC' })
+  const context = await browser.newContext({
+    viewport: LAPTOP,
+    reducedMotion: 'reduce',
+    locale: 'en-US',
+    timezoneId: 'UTC',
+  })
   context.setDefaultTimeout(60_000)
   await context.clock.setFixedTime(NOW)
-  await context.exposeFunction('steadyJson', (json: string, live: boolean) => steadyJson(json, live, replacements))
+  await context.exposeFunction('steadyJson', (json: string, live: boolean) =>
+    steadyJson(json, live, replacements),
+  )
   await context.addInitScript(rewriteResponses)
   const inter = font('Inter', 'inter/files/inter-latin-wght-normal.woff2')
   const mono = font('JetBrains Mono', 'jetbrains-mono/files/jetbrains-mono-latin-wght-normal.woff2')
@@ -100,7 +133,10 @@ type Surroundings = { workshop: Page; missing: ReadonlySet<Request> }
 /** Returns the parts of the page that were requested and have not arrived. */
 function missingParts(page: Page): ReadonlySet<Request> {
   const missing = new Set<Request>()
-  page.on('request', request => void (parts_of_pages.includes(request.resourceType()) && missing.add(request)))
+  page.on(
+    'request',
+    request => void (parts_of_pages.includes(request.resourceType()) && missing.add(request)),
+  )
   page.on('requestfinished', request => void missing.delete(request))
   page.on('requestfailed', request => void missing.delete(request))
   return missing
@@ -121,12 +157,22 @@ async function takeThemes(
 }
 
 const has_loaded = 'window.pending === 0 && document.fonts.status === "loaded"'
-/** Arrived code may still have to be evaluated: an import of a module that the page imports too ends after that. */
+/**
+ * Arrived code may still have to be evaluated: an import of a module that the page imports too ends after
+ * that.
+ */
 const evaluate_code = `Promise.all(performance.getEntriesByType('resource').map(({ name }) => name)
   .filter(name => name.endsWith('.js') && !name.includes('worker')).map(name => import(name)))`
 
-/** Captures the page once all that it needs has arrived and two captures in a row look the same; null: it did not come to rest. */
-async function captureStill(page: Page, whole: boolean, { workshop, missing }: Surroundings): Promise<Buffer | null> {
+/**
+ * Captures the page once all that it needs has arrived and two captures in a row look the same; null: it did
+ * not come to rest.
+ */
+async function captureStill(
+  page: Page,
+  whole: boolean,
+  { workshop, missing }: Surroundings,
+): Promise<Buffer | null> {
   let last: Buffer | null = null
   for (let count = 0; count < MAX_CAPTURES; count++) {
     await page.evaluate(evaluate_code)

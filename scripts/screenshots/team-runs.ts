@@ -5,7 +5,8 @@ import { SAMPLE_PROMPT } from '../../src/core/repositories/sample.ts'
 type People = { ada: Client; ben: Client; chloe: Client }
 type Repositories = { invoice: number; storefront: number; infrastructure: number }
 
-const playbook = (task: string, ...steps: string[]) => `${task}\n\n\`\`\`playbook\n${steps.map(step => `- ${step}`).join('\n')}\n\`\`\`\n`
+const playbook = (task: string, ...steps: string[]) =>
+  `${task}\n\n\`\`\`playbook\n${steps.map(step => `- ${step}`).join('\n')}\n\`\`\`\n`
 
 const longer = { max_wall_seconds: 3600 }
 
@@ -125,8 +126,24 @@ export async function createRuns({ ada, ben, chloe }: People, repo: Repositories
     title: 'Move the cluster to eu-north-1',
     repo_id: repo.infrastructure,
   })
-  const ids = { fixed, currency, failing_check, failed, paused, question, approval, draft, fork, stopped, running, queued }
-  return Object.fromEntries(Object.entries(ids).map(([name, { id }]) => [name, id])) as Record<keyof typeof ids, number>
+  const ids = {
+    fixed,
+    currency,
+    failing_check,
+    failed,
+    paused,
+    question,
+    approval,
+    draft,
+    fork,
+    stopped,
+    running,
+    queued,
+  }
+  return Object.fromEntries(Object.entries(ids).map(([name, { id }]) => [name, id])) as Record<
+    keyof typeof ids,
+    number
+  >
 }
 
 /** Waits until a run shows a text, by default its command. */

@@ -1,10 +1,23 @@
 import type { Writable } from 'node:stream'
-import { type AnyMessage, type ClientConnection, client, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk'
+import {
+  type AnyMessage,
+  type ClientConnection,
+  client,
+  methods,
+  PROTOCOL_VERSION,
+  RequestError,
+} from '@agentclientprotocol/sdk'
 import { isKilled } from '../core/concurrency/killed.ts'
 import { messageWithQuote, Quote, QuotingError, type Redact } from '../core/secrets/quote.ts'
 import { settledWithin } from '../core/timeout.ts'
 import { type ExecResult, type Sandbox, SandboxLostError } from '../sandbox/port.ts'
-import { AgentProtocolError, createMessageSplitter, describedEnd, MAX_SHOWN_CHARACTERS, type Message } from './messages.ts'
+import {
+  AgentProtocolError,
+  createMessageSplitter,
+  describedEnd,
+  MAX_SHOWN_CHARACTERS,
+  type Message,
+} from './messages.ts'
 import { type PermissionDecision, permissionResponse, readPermissionRequest } from './permission.ts'
 import { readInitialized, requireText } from './responses.ts'
 
@@ -48,15 +61,19 @@ export type AgentSession = AsyncDisposable & {
   readonly agent: string
   /** Whether a prompt may contain images. */
   readonly images: boolean
-  /** Sends a prompt and resolves with the reason why its turn stopped, after its last update. Rejects with AgentError, or SandboxLostError. */
+  /**
+   * Sends a prompt and resolves with the reason why its turn stopped, after its last update. Rejects with
+   * AgentError, or SandboxLostError.
+   */
   prompt(parts: PromptPart[]): Promise<string>
   /** Requests the end of the current prompt, which then stops as `cancelled`. */
   cancel(): void
 }
 
 /**
- * `signal` ends the process. `on_update` receives the updates of the session as the agent sent them; nothing more is read while its promise is
- * pending. `on_permission` decides about a tool call, given as in an update.
+ * `signal` ends the process. `on_update` receives the updates of the session as the agent sent them; nothing
+ * more is read while its promise is pending. `on_permission` decides about a tool call, given as in an
+ * update.
  */
 type Program = {
   sandbox: Sandbox
@@ -71,9 +88,10 @@ type Program = {
 }
 
 /**
- * Starts a program that speaks the Agent Client Protocol, version 1, over its standard streams, and opens a session in /workspace. Rejects with
- * AgentError when it does not respond within a minute, ends, or breaks the protocol. `earlier`: the id of a session of an earlier process, which is
- * continued if the agent offers that; if it then fails, another process opens a new session.
+ * Starts a program that speaks the Agent Client Protocol, version 1, over its standard streams, and opens a
+ * session in /workspace. Rejects with AgentError when it does not respond within a minute, ends, or breaks
+ * the protocol. `earlier`: the id of a session of an earlier process, which is continued if the agent offers
+ * that; if it then fails, another process opens a new session.
  */
 export async function openAgentSession(program: Program, earlier: string | null): Promise<AgentSession> {
   try {
@@ -92,7 +110,8 @@ async function startProgram(program: Program, earlier: string | null): Promise<A
     kill.abort()
     await over
   }
-  const send = <T>(request: Promise<T>, timeout_ms?: number) => settled(request, { over, redact: program.redact }, timeout_ms)
+  const send = <T>(request: Promise<T>, timeout_ms?: number) =>
+    settled(request, { over, redact: program.redact }, timeout_ms)
   try {
     const { agent } = connection
     const clientInfo = { name: 'agentrun', version: '1' }
@@ -101,7 +120,11 @@ async function startProgram(program: Program, earlier: string | null): Promise<A
       clientCapabilities: {},
       clientInfo,
     })
-    const { continue_method: method, accepts_servers, ...offered } = await send(initializing.then(readInitialized), START_TIMEOUT_MS)
+    const {
+      continue_method: method,
+      accepts_servers,
+      ...offered
+    } = await send(initializing.then(readInitialized), START_TIMEOUT_MS)
     const settings = { cwd: '/workspace', mcpServers: accepts_servers ? program.servers.map(httpServer) : [] }
     const continues = earlier !== null && method !== null
     const opening = continues
@@ -111,10 +134,19 @@ async function startProgram(program: Program, earlier: string | null): Promise<A
       throw continues && error instanceof AgentError ? new ContinueError(error.message) : error
     })
     return {
-      ...{ id: sessionId, continued: continues, resumable: method !== null, accepts_servers, problem: null, ...offered },
+      id: sessionId,
+      continued: continues,
+      resumable: method !== null,
+      accepts_servers,
+      problem: null,
+      ...offered,
       async prompt(parts) {
         const { prompt } = methods.agent.session
-        return send(agent.request(prompt, { sessionId, prompt: parts }).then(response => requireText(prompt, response, 'stopReason')))
+        return send(
+          agent
+            .request(prompt, { sessionId, prompt: parts })
+            .then(response => requireText(prompt, response, 'stopReason')),
+        )
       },
       cancel: () => void connection.agent.notify(methods.agent.session.cancel, { sessionId }).catch(() => {}),
       [Symbol.asyncDispose]: close,
@@ -138,16 +170,22 @@ function connect({ sandbox, command, on_update, on_permission }: Program, signal
   let incoming: ReadableStreamDefaultController<AnyMessage> | undefined
   const splitter = createMessageSplitter('agent_message', message => {
     // Until it responds, an agent repeats what the loaded session contains: the trace has that.
-    if (message.method === methods.client.session.update) return loading === null ? on_update(updateOf(message)) : undefined
+    if (message.method === methods.client.session.update)
+      return loading === null ? on_update(updateOf(message)) : undefined
     if (!('method' in message) && message.id === loading) loading = null
     // The SDK prints what it cannot match, and nobody here reads other notifications.
     const isRequest = 'method' in message && 'id' in message
-    if (isRequest && ++pending_requests > MAX_PENDING_REQUESTS) throw new AgentProtocolError('It sends requests and reads no responses.')
-    if (isRequest || (!('method' in message) && sent.delete(message.id))) incoming?.enqueue(message as AnyMessage)
+    if (isRequest && ++pending_requests > MAX_PENDING_REQUESTS)
+      throw new AgentProtocolError('It sends requests and reads no responses.')
+    if (isRequest || (!('method' in message) && sent.delete(message.id)))
+      incoming?.enqueue(message as AnyMessage)
   })
   const process = sandbox.openProcess({
     // Nothing of it changes files while they are committed.
-    ...{ command, signal, kills_descendants: true, max_output_bytes: MAX_ERROR_OUTPUT_BYTES },
+    command,
+    signal,
+    kills_descendants: true,
+    max_output_bytes: MAX_ERROR_OUTPUT_BYTES,
     on_stdout: chunk => splitter.add(chunk),
   })
   const readable = new ReadableStream<AnyMessage>({
@@ -158,7 +196,8 @@ function connect({ sandbox, command, on_update, on_permission }: Program, signal
   const writable = new WritableStream<AnyMessage>({
     write(message) {
       if ('method' in message && 'id' in message) sent.add(message.id)
-      if ('id' in message && 'method' in message && message.method === methods.agent.session.load) loading = message.id
+      if ('id' in message && 'method' in message && message.method === methods.agent.session.load)
+        loading = message.id
       return writeLine(process.stdin, JSON.stringify(message)).then(() => {
         if (!('method' in message)) pending_requests--
       })
@@ -176,14 +215,18 @@ function connect({ sandbox, command, on_update, on_permission }: Program, signal
 }
 
 const writeLine = (stdin: Writable, line: string) =>
-  new Promise<void>((resolve, reject) => stdin.write(`${line}\n`, error => (error ? reject(error) : resolve())))
+  new Promise<void>((resolve, reject) =>
+    stdin.write(`${line}\n`, error => (error ? reject(error) : resolve())),
+  )
 
 function updateOf({ params }: Message): Message {
   const update = typeof params === 'object' && params !== null && 'update' in params ? params.update : null
   return typeof update === 'object' && update !== null ? (update as Message) : {}
 }
 
-/** Waits for a response. The end of the process is the better reason for a failure than the closed connection. */
+/**
+ * Waits for a response. The end of the process is the better reason for a failure than the closed connection.
+ */
 async function settled<T>(
   request: Promise<T>,
   { over, redact }: { over: Promise<Error>; redact: Redact },
@@ -201,7 +244,8 @@ async function settled<T>(
   if ('value' in outcome) return outcome.value
   const { error } = outcome
   if (error instanceof RequestError) throw await asAgentError(reportedBy(error), redact)
-  if (error instanceof QuotingError || error instanceof SandboxLostError) throw await asAgentError(error, redact)
+  if (error instanceof QuotingError || error instanceof SandboxLostError)
+    throw await asAgentError(error, redact)
   // The connection is closed because the process has ended, or is about to.
   if (await settledWithin(over, END_TIMEOUT_MS)) throw await asAgentError(await over, redact)
   throw new AgentError('It closed the connection.')

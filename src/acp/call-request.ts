@@ -5,7 +5,10 @@ import type { Message } from './messages.ts'
 export type CallRequest = Record<string, unknown>
 
 const FIELDS = ['title', 'kind', 'rawInput', 'content', 'locations']
-/** Characters as JSON that an entry shows of a request, also when the names of secrets in it are longer than their values. */
+/**
+ * Characters as JSON that an entry shows of a request, also when the names of secrets in it are longer than
+ * their values.
+ */
 const MAX_SHOWN = 64 * 1024
 export const MAX_TITLE = 500
 /** Is kept instead of a value that no entry could show. */
@@ -13,16 +16,24 @@ const TOO_LONG = Symbol('too long')
 
 /** Adds what an update states. An empty input states nothing. */
 export function mergedRequest(before: CallRequest, update: Message): CallRequest {
-  const stated = FIELDS.map(name => [name, name === 'content' ? withoutTerminals(update[name]) : update[name]] as const).filter(
-    ([, value]) => value != null && !isEmpty(value),
-  )
-  return { ...before, ...Object.fromEntries(stated.map(([name, value]) => [name, isShort(value) ? value : TOO_LONG])) }
+  const stated = FIELDS.map(
+    name => [name, name === 'content' ? withoutTerminals(update[name]) : update[name]] as const,
+  ).filter(([, value]) => value != null && !isEmpty(value))
+  return {
+    ...before,
+    ...Object.fromEntries(stated.map(([name, value]) => [name, isShort(value) ? value : TOO_LONG])),
+  }
 }
 
 /** Whether an entry shows the whole request. */
 export function isShownWhole(request: CallRequest): boolean {
   const { title = '', kind = '' } = request
-  if (Object.values(request).includes(TOO_LONG) || String(title).length > MAX_TITLE || String(kind).length > MAX_TITLE) return false
+  if (
+    Object.values(request).includes(TOO_LONG) ||
+    String(title).length > MAX_TITLE ||
+    String(kind).length > MAX_TITLE
+  )
+    return false
   // An entry has it as a part of its output.
   return isShort({ output: { request } })
 }
@@ -33,7 +44,10 @@ export function shownRequest({ rawInput, content, ...rest }: CallRequest): Recor
   const others = Array.isArray(content) ? content.filter(part => !isPlainDiff(part)) : content
   const has_others = Array.isArray(others) ? others.length > 0 : others !== undefined
   const input = rawInput === undefined || isObject(rawInput) ? {} : { input: rawInput }
-  return { request: { ...rest, ...input, ...(has_others && { content: others }) }, ...(changed.length > 0 && { changed }) }
+  return {
+    request: { ...rest, ...input, ...(has_others && { content: others }) },
+    ...(changed.length > 0 && { changed }),
+  }
 }
 
 /** Returns the texts of changed files in the content of a call. */
@@ -62,14 +76,21 @@ const isPlainDiff = (part: unknown): boolean =>
   (part.oldText == null || typeof part.oldText === 'string') &&
   Object.keys(part).every(key => ['type', 'path', 'oldText', 'newText'].includes(key))
 
-/** A terminal is named by an id, which is another one in each process of the agent, and is no part of the call. */
+/**
+ * A terminal is named by an id, which is another one in each process of the agent, and is no part of the
+ * call.
+ */
 function withoutTerminals(content: unknown): unknown {
   if (!Array.isArray(content)) return content
-  const parts = content.filter(part => !(isObject(part) && Object.keys(part).sort().join() === 'terminalId,type'))
+  const parts = content.filter(
+    part => !(isObject(part) && Object.keys(part).sort().join() === 'terminalId,type'),
+  )
   return parts.length === 0 ? undefined : parts
 }
 
 /** Its depth and the number of its parts are checked first. */
-const isShort = (value: unknown): boolean => !truncateStrings(value, MAX_SHOWN).cut && JSON.stringify(value).length <= MAX_SHOWN
+const isShort = (value: unknown): boolean =>
+  !truncateStrings(value, MAX_SHOWN).cut && JSON.stringify(value).length <= MAX_SHOWN
 const isEmpty = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -5,13 +5,21 @@ import { AgentProtocolError, createMessageSplitter, type Message } from './messa
 
 it('splits any chunks into the messages that were sent, in order', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.string({ unit: 'grapheme' })), fc.integer({ min: 1, max: 40 }), async (texts, size) => {
-      const received: Message[] = []
-      const splitter = createMessageSplitter('agent_message', message => void received.push(message))
-      const bytes = Buffer.from(texts.map(text => `${JSON.stringify({ jsonrpc: '2.0', method: 'm', params: { text } })}\n`).join(''))
-      for (let at = 0; at < bytes.length; at += size) await splitter.add(bytes.subarray(at, at + size))
-      expect(received.map(({ params }) => (params as { text: string }).text)).toEqual(texts)
-    }),
+    fc.asyncProperty(
+      fc.array(fc.string({ unit: 'grapheme' })),
+      fc.integer({ min: 1, max: 40 }),
+      async (texts, size) => {
+        const received: Message[] = []
+        const splitter = createMessageSplitter('agent_message', message => void received.push(message))
+        const bytes = Buffer.from(
+          texts
+            .map(text => `${JSON.stringify({ jsonrpc: '2.0', method: 'm', params: { text } })}\n`)
+            .join(''),
+        )
+        for (let at = 0; at < bytes.length; at += size) await splitter.add(bytes.subarray(at, at + size))
+        expect(received.map(({ params }) => (params as { text: string }).text)).toEqual(texts)
+      },
+    ),
   )
 })
 
@@ -31,7 +39,9 @@ it('rejects a message that never ends, and more bytes than a turn can need', asy
   }
   await expect(feed()).rejects.toThrow(/more than 8388608 bytes/)
   const flood = createMessageSplitter('agent_message', () => {})
-  const line = Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', method: 'x', params: 'a'.repeat(4 * 1024 * 1024) })}\n`)
+  const line = Buffer.from(
+    `${JSON.stringify({ jsonrpc: '2.0', method: 'x', params: 'a'.repeat(4 * 1024 * 1024) })}\n`,
+  )
   const floodAll = async () => {
     for (let i = 0; i < 200; i++) await flood.add(line)
   }
@@ -42,7 +52,8 @@ it('rejects a message with more values than its channel permits before it is par
   const received: Message[] = []
   const splitter = createMessageSplitter('agent_message', message => void received.push(message))
   const { values, depth } = json_channels.agent_message
-  const line = (count: number) => Buffer.from(`{"jsonrpc":"2.0","method":"m","params":[${Array(count).fill('{}').join()}]}\n`)
+  const line = (count: number) =>
+    Buffer.from(`{"jsonrpc":"2.0","method":"m","params":[${Array(count).fill('{}').join()}]}\n`)
   // In addition to the items: the message, its two texts and the list.
   await splitter.add(line(values - 4))
   expect(received).toHaveLength(1)

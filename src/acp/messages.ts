@@ -21,9 +21,10 @@ export class AgentProtocolError extends QuotingError {
 export type Message = Record<string, unknown>
 
 /**
- * Splits the standard output of an agent into JSON-RPC messages, one per line (ACP, stdio transport). `add` passes them to `on_message` one after
- * another and resolves when that has taken them. Rejects with AgentProtocolError for a message that exceeds a bound of its channel, too many bytes
- * and too much that is no message.
+ * Splits the standard output of an agent into JSON-RPC messages, one per line (ACP, stdio transport). `add`
+ * passes them to `on_message` one after another and resolves when that has taken them. Rejects with
+ * AgentProtocolError for a message that exceeds a bound of its channel, too many bytes and too much that is
+ * no message.
  */
 export function createMessageSplitter(
   channel: MessageChannel,
@@ -41,12 +42,16 @@ export function createMessageSplitter(
     if (message !== null) return on_message(message)
     others++
     if (others > MAX_OTHER_LINES)
-      throw new AgentProtocolError('It prints text that is no message of the protocol, for example:', new Quote(JSON.stringify(text), 200))
+      throw new AgentProtocolError(
+        'It prints text that is no message of the protocol, for example:',
+        new Quote(JSON.stringify(text), 200),
+      )
   }
   return {
     async add(chunk) {
       total += chunk.length
-      if (total > MAX_TOTAL_BYTES) throw new AgentProtocolError(`It printed more than ${MAX_TOTAL_BYTES} bytes.`)
+      if (total > MAX_TOTAL_BYTES)
+        throw new AgentProtocolError(`It printed more than ${MAX_TOTAL_BYTES} bytes.`)
       const [first = '', ...rest] = decoder.decode(chunk, { stream: true }).split('\n')
       line.push(first)
       length += first.length
@@ -55,7 +60,8 @@ export function createMessageSplitter(
         ;[line, length] = [[next], next.length]
         await take(text)
       }
-      if (length > max_message_bytes) throw new AgentProtocolError(`A message has more than ${max_message_bytes} bytes.`)
+      if (length > max_message_bytes)
+        throw new AgentProtocolError(`A message has more than ${max_message_bytes} bytes.`)
     },
   }
 }
@@ -63,13 +69,25 @@ export function createMessageSplitter(
 /** Null: the line is no message. */
 function parseMessage(channel: MessageChannel, text: string): Message | null {
   const { value, problem } = readJson(channel, text)
-  if (problem !== undefined && problem.limit !== null) throw new AgentProtocolError(`A message ${problem.message}.`)
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && 'jsonrpc' in value ? (value as Message) : null
+  if (problem !== undefined && problem.limit !== null)
+    throw new AgentProtocolError(`A message ${problem.message}.`)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && 'jsonrpc' in value
+    ? (value as Message)
+    : null
 }
 
-/** Returns the message of an error for people, and what it quotes: how a program that speaks the protocol has ended. */
-export function describedEnd({ status, exit_code, output }: ExecResult): [message: string, quote: Quote | null] {
+/**
+ * Returns the message of an error for people, and what it quotes: how a program that speaks the protocol has
+ * ended.
+ */
+export function describedEnd({
+  status,
+  exit_code,
+  output,
+}: ExecResult): [message: string, quote: Quote | null] {
   const how = status === 'exited' ? `ended with exit code ${exit_code}` : `was ended: ${status}`
   const text = Buffer.from(output).toString().trim()
-  return text === '' ? [`It ${how}.`, null] : [`It ${how}. Its last output:`, new Quote(text, MAX_SHOWN_CHARACTERS, 'end')]
+  return text === ''
+    ? [`It ${how}.`, null]
+    : [`It ${how}. Its last output:`, new Quote(text, MAX_SHOWN_CHARACTERS, 'end')]
 }

@@ -19,25 +19,38 @@ const kinds: Record<PermissionDecision, readonly string[]> = {
 }
 
 /**
- * Reads a request for a permission, instead of the schema of the SDK: that describes each wrong value of a list, and the description of a list of
- * 200,000 occupies the process for ten seconds. Throws RequestError for a request without a call and options.
+ * Reads a request for a permission, instead of the schema of the SDK: that describes each wrong value of a
+ * list, and the description of a list of 200,000 occupies the process for ten seconds. Throws RequestError
+ * for a request without a call and options.
  */
 export function readPermissionRequest(params: unknown): PermissionRequest {
   const { toolCall, options } = Object(params)
-  if (!isObject(toolCall) || typeof toolCall.toolCallId !== 'string') throw invalid('toolCall must be an object with toolCallId')
+  if (!isObject(toolCall) || typeof toolCall.toolCallId !== 'string')
+    throw invalid('toolCall must be an object with toolCallId')
   if (!Array.isArray(options)) throw invalid('options must be a list')
   if (options.length > MAX_OPTIONS) throw invalid(`options must have at most ${MAX_OPTIONS} items`)
   if (!options.every(isOption)) throw invalid('each of options must have kind and optionId')
   return { options, call: toolCall }
 }
 
-/** Returns the response to a request for a permission. An agent that offers no such option gets no permission. */
-export function permissionResponse(options: readonly PermissionOption[], decision: PermissionDecision): RequestPermissionResponse {
-  const chosen = kinds[decision].map(wanted => options.find(({ kind }) => kind === wanted)).find(option => option !== undefined)
-  return { outcome: chosen === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: chosen.optionId } }
+/**
+ * Returns the response to a request for a permission. An agent that offers no such option gets no permission.
+ */
+export function permissionResponse(
+  options: readonly PermissionOption[],
+  decision: PermissionDecision,
+): RequestPermissionResponse {
+  const chosen = kinds[decision]
+    .map(wanted => options.find(({ kind }) => kind === wanted))
+    .find(option => option !== undefined)
+  return {
+    outcome:
+      chosen === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: chosen.optionId },
+  }
 }
 
 const invalid = (message: string) => RequestError.invalidParams(undefined, message)
-const isObject = (value: unknown): value is Message => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is Message =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 const isOption = (value: unknown): value is PermissionOption =>
   isObject(value) && typeof value.kind === 'string' && typeof value.optionId === 'string'

@@ -4,7 +4,10 @@ import { AgentProtocolError } from './messages.ts'
 
 type Json = Record<string, unknown>
 
-/** What an agent offers. `continue_method`: continues a session, preferably without repeating what it contains; null: nothing does. */
+/**
+ * What an agent offers. `continue_method`: continues a session, preferably without repeating what it
+ * contains; null: nothing does.
+ */
 type Offered = {
   agent: string
   continue_method: typeof methods.agent.session.resume | typeof methods.agent.session.load | null
@@ -13,8 +16,8 @@ type Offered = {
 }
 
 /**
- * Reads the response to `initialize`; the SDK checks no response. What has another form than in the protocol counts as not offered. Throws
- * AgentProtocolError for another version of the protocol.
+ * Reads the response to `initialize`; the SDK checks no response. What has another form than in the protocol
+ * counts as not offered. Throws AgentProtocolError for another version of the protocol.
  */
 export function readInitialized(response: unknown): Offered {
   const { protocolVersion: version, agentInfo, agentCapabilities } = jsonOf(response)
@@ -44,6 +47,7 @@ export function requireText(method: string, response: unknown, field: string): s
 const MAX_SHOWN_CHARACTERS = 200
 const MAX_NAME_CHARACTERS = 100
 const quoted = (value: unknown) => new Quote(JSON.stringify(value) ?? 'none', MAX_SHOWN_CHARACTERS)
-const isShort = (value: unknown): value is string => typeof value === 'string' && value.length <= MAX_NAME_CHARACTERS
+const isShort = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= MAX_NAME_CHARACTERS
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null
 const jsonOf = (value: unknown): Json => (isObject(value) ? value : {})

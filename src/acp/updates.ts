@@ -8,7 +8,10 @@ export type AgentToolCall = {
   id: string
   name: string
   title: string
-  /** What it does in the words of the protocol, such as `execute` or `edit`; null: the agent does not state it. */
+  /**
+   * What it does in the words of the protocol, such as `execute` or `edit`; null: the agent does not state
+   * it.
+   */
   kind: string | null
   input: Record<string, unknown>
   /** Its raw output, else its content: text, `changed` with the texts of changed files, and `exit_code`. */
@@ -35,8 +38,9 @@ const MAX_PLAN_ITEMS = 200
 const MAX_NAME = 200
 
 /**
- * Reads the updates of one session (ACP 1). Everything in them is untrusted: fields of another type are ignored. `is_served`: whether the service
- * calls tools by this name, so that those of the agent get another one.
+ * Reads the updates of one session (ACP 1). Everything in them is untrusted: fields of another type are
+ * ignored. `is_served`: whether the service calls tools by this name, so that those of the agent get another
+ * one.
  */
 export class AgentUpdates {
   readonly #isServed: (name: string) => boolean
@@ -47,7 +51,10 @@ export class AgentUpdates {
     this.#isServed = is_served
   }
 
-  /** Returns the event of an update without secrets; null: it has none. `sent`: the update as the agent sent it, for what a person approves. */
+  /**
+   * Returns the event of an update without secrets; null: it has none. `sent`: the update as the agent sent
+   * it, for what a person approves.
+   */
   read(update: Message, now: number, sent = update): AgentEvent | null {
     const { sessionUpdate: kind } = update
     if (kind === 'agent_message_chunk' || kind === 'agent_thought_chunk') {
@@ -64,7 +71,10 @@ export class AgentUpdates {
     return [...this.#open.keys()].flatMap(id => this.take(id) ?? [])
   }
 
-  /** Takes one of the calls that have started and not finished, and counts it as finished; null: there is none with this id. */
+  /**
+   * Takes one of the calls that have started and not finished, and counts it as finished; null: there is none
+   * with this id.
+   */
   take(id: string): AgentToolCall | null {
     const call = this.#open.get(id)
     if (call === undefined) return null
@@ -94,33 +104,51 @@ export class AgentUpdates {
     if (before === undefined && this.#open.size >= MAX_OPEN_CALLS) return null
     this.#open.set(id, call)
     // Its input is known once it runs.
-    const starts = update.status === 'in_progress' && (before === undefined || Object.keys(before.input).length === 0)
+    const starts =
+      update.status === 'in_progress' && (before === undefined || Object.keys(before.input).length === 0)
     return before === undefined || starts ? { kind: 'tool_started', call } : null
   }
 }
 
 type Update = { update: Message; sent: Message }
 
-function merged(id: string, { update, sent }: Update, before: AgentToolCall | undefined, now: number): AgentToolCall {
+function merged(
+  id: string,
+  { update, sent }: Update,
+  before: AgentToolCall | undefined,
+  now: number,
+): AgentToolCall {
   const title = typeof update.title === 'string' ? update.title.slice(0, MAX_TITLE) : (before?.title ?? '')
   return {
     id,
     title,
     name: before?.name ?? nameOf(update, id, title),
-    kind: typeof update.kind === 'string' && update.kind !== '' ? update.kind.slice(0, MAX_NAME) : (before?.kind ?? null),
-    input: isObject(update.rawInput) && Object.keys(update.rawInput).length > 0 ? kept(update.rawInput) : (before?.input ?? {}),
+    kind:
+      typeof update.kind === 'string' && update.kind !== ''
+        ? update.kind.slice(0, MAX_NAME)
+        : (before?.kind ?? null),
+    input:
+      isObject(update.rawInput) && Object.keys(update.rawInput).length > 0
+        ? kept(update.rawInput)
+        : (before?.input ?? {}),
     output: kept({ ...before?.output, ...outputOf(update, before) }),
     request: mergedRequest(before?.request ?? {}, sent),
     started_at: before?.started_at ?? now,
   }
 }
 
-const kept = (value: Record<string, unknown>) => truncateStrings(value, MAX_KEPT).value as Record<string, unknown>
+const kept = (value: Record<string, unknown>) =>
+  truncateStrings(value, MAX_KEPT).value as Record<string, unknown>
 
-/** Without a name, the first title of a call is that of its tool with some agents, and a sentence with others; then its kind is more useful. */
+/**
+ * Without a name, the first title of a call is that of its tool with some agents, and a sentence with others;
+ * then its kind is more useful.
+ */
 function nameOf({ name, kind, _meta }: Message, id: string, title: string): string {
   const of_claude = isObject(_meta) && isObject(_meta.claudeCode) ? _meta.claudeCode.toolName : null
-  const named = [name, of_claude].map(value => (typeof value === 'string' ? shownName(value) : '')).find(value => value !== '')
+  const named = [name, of_claude]
+    .map(value => (typeof value === 'string' ? shownName(value) : ''))
+    .find(value => value !== '')
   if (named !== undefined) return named
   // Gemini CLI has it in the id only.
   const [, repeated] = /^([\w.:-]{1,64}?)__\1_/.exec(id) ?? []
@@ -130,7 +158,10 @@ function nameOf({ name, kind, _meta }: Message, id: string, title: string): stri
 }
 
 /** Returns what an update adds to the output of its call. */
-function outputOf({ rawOutput, content, _meta }: Message, before: AgentToolCall | undefined): Record<string, unknown> {
+function outputOf(
+  { rawOutput, content, _meta }: Message,
+  before: AgentToolCall | undefined,
+): Record<string, unknown> {
   const parts = Array.isArray(content) ? content.filter(isObject) : []
   const text = parts.map(part => textOf(part.content)).join('')
   const changed = changedBy(content)
@@ -174,5 +205,7 @@ export function planItems(entries: unknown): PlanItem[] {
   }))
 }
 
-const textOf = (content: unknown): string => (isObject(content) && typeof content.text === 'string' ? content.text : '')
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+const textOf = (content: unknown): string =>
+  isObject(content) && typeof content.text === 'string' ? content.text : ''
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

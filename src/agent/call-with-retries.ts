@@ -17,8 +17,9 @@ type CallHooks = {
 }
 
 /**
- * Calls the model with retries: waits as the provider requests, or with exponential backoff and jitter. Returns a limit that forbids another
- * attempt. Rejects with the last ModelError when the policy allows no further wait.
+ * Calls the model with retries: waits as the provider requests, or with exponential backoff and jitter.
+ * Returns a limit that forbids another attempt. Rejects with the last ModelError when the policy allows no
+ * further wait.
  */
 export async function callWithRetries(
   model: Model,
@@ -34,7 +35,12 @@ export async function callWithRetries(
     const result = await callOnce(model, current.request)
     if ('response' in result) return result
     const { error, may_cost, seen_characters } = result
-    const wait = waitBefore(error, ++failures[error.code === 'rate_limited' ? 'limited' : 'other'], waited_ms, policy)
+    const wait = waitBefore(
+      error,
+      ++failures[error.code === 'rate_limited' ? 'limited' : 'other'],
+      waited_ms,
+      policy,
+    )
     const charge = may_cost ? chargeOfBroken(current.reservation, model.price, seen_characters) : null
     await hooks.failed({ error, attempt, retry_in_ms: wait }, charge)
     if (wait === null) throw error
@@ -61,13 +67,20 @@ async function callOnce(model: Model, request: ModelRequest): Promise<{ response
     seen_characters += delta.text.length
     request.on_delta?.(delta)
   }
-  if (request.signal?.aborted) return { error: new ModelError('aborted', 'stopped before the call'), may_cost: false, seen_characters }
+  if (request.signal?.aborted)
+    return { error: new ModelError('aborted', 'stopped before the call'), may_cost: false, seen_characters }
   try {
     return { response: await model.call({ ...request, on_progress, on_delta }) }
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : 'unknown error'
-    const error = cause instanceof ModelError ? cause : new ModelError('malformed', `unexpected: ${message}`, { cause })
-    // A provider that refused or was not reached charges nothing. One that started to respond, or may have, does.
-    return { error, may_cost: began || ['timeout', 'malformed', 'aborted'].includes(error.code), seen_characters }
+    const error =
+      cause instanceof ModelError ? cause : new ModelError('malformed', `unexpected: ${message}`, { cause })
+    // A provider that refused or was not reached charges nothing. One that started to respond, or may have,
+    // does.
+    return {
+      error,
+      may_cost: began || ['timeout', 'malformed', 'aborted'].includes(error.code),
+      seen_characters,
+    }
   }
 }

@@ -8,8 +8,8 @@ import { type CountedPrefix, countedTokensOf } from './token-estimate.ts'
 /** The journal as the loop reads it: what happened, in order. */
 export type JournalRecord =
   /**
-   * `limits`: a notice of the service that these are near. `sent_back`: the work was not pushed, and the agent must fix it. `checks_failed`: it
-   * was pushed, and its checks failed.
+   * `limits`: a notice of the service that these are near. `sent_back`: the work was not pushed, and the
+   * agent must fix it. `checks_failed`: it was pushed, and its checks failed.
    */
   | {
       /** `nudge`: asks the agent to continue or to finish. */
@@ -21,7 +21,10 @@ export type JournalRecord =
       checks_failed?: CheckRound
       nudge?: boolean
     }
-  /** `key`: identifies a call of a program, which may be one of several in flight; calls of the built-in agent have none. */
+  /**
+   * `key`: identifies a call of a program, which may be one of several in flight; calls of the built-in agent
+   * have none.
+   */
   | { kind: 'model_started'; turn: number; key?: string | null; reservation?: Reservation; created_at?: Date }
   | { kind: 'model_failed'; turn: number; key?: string | null; charge: Reservation | null }
   | {
@@ -50,13 +53,20 @@ export type JournalRecord =
   /** A prompt is sent to a program, in this session; null: no later process can continue it. */
   | { kind: 'prompt_started'; turn: number; session: ProgramSession | null }
 
-/** A session of a program as it keeps it in its home folder. `instructions`: a digest of those that it has. */
+/**
+ * A session of a program as it keeps it in its home folder. `instructions`: a digest of those that it has.
+ */
 export type ProgramSession = { id: string; agent_type: string; model: string; instructions: string }
 
 /** How the agent itself ended its turn. */
-export type TurnEnding = { kind: 'answer'; text: string; thought: string | null } | { kind: 'ask'; question: string }
+export type TurnEnding =
+  | { kind: 'answer'; text: string; thought: string | null }
+  | { kind: 'ask'; question: string }
 
-/** `started`: an intent was written, so the outcome is unknown. `inherited`: it belongs to the run that this one was forked from. */
+/**
+ * `started`: an intent was written, so the outcome is unknown. `inherited`: it belongs to the run that this
+ * one was forked from.
+ */
 export type OpenCall = ToolCall & { started: boolean; inherited: boolean }
 
 export type OpenModelCall = { key: string | null; reservation: Reservation | null; started_at?: Date }
@@ -71,12 +81,18 @@ export type Conversation = {
   call_ids: Set<string>
   /** The part that a provider has counted. */
   counted: CountedPrefix | null
-  /** The limit that followed from the last refusal of a conversation as too long, and the model that refused it. */
+  /**
+   * The limit that followed from the last refusal of a conversation as too long, and the model that refused
+   * it.
+   */
   refused: { model: string; limit_tokens: number } | null
   /** Of the current turn. */
   turn_steps: number
   turn_tokens: number
-  /** Whether the agent has called a tool in this turn, and whether it received a request to continue or to finish since the last call. */
+  /**
+   * Whether the agent has called a tool in this turn, and whether it received a request to continue or to
+   * finish since the last call.
+   */
   called: boolean
   nudged: boolean
   /** The notices of limits that the agent received in this turn. */
@@ -85,7 +101,10 @@ export type Conversation = {
   sent_back: { reset_to: string | null }[]
   /** The attempts of this turn to fix failing checks of pushed commits. */
   check_rounds: CheckRound[]
-  /** The last session of a program that can be continued; `known`: the number of messages that it has received or written itself. */
+  /**
+   * The last session of a program that can be continued; `known`: the number of messages that it has received
+   * or written itself.
+   */
   session: (ProgramSession & { known: number }) | null
   /** Set when the agent has ended its turn: only publishing and checks are left. */
   ending: TurnEnding | null
@@ -94,9 +113,21 @@ export type Conversation = {
 /** Rebuilds the conversation from the journal alone. */
 export function rebuildConversation(records: JournalRecord[], turn: number): Conversation {
   const conversation: Conversation = {
-    ...{ messages: [], open_calls: [], call_ids: new Set(), counted: null, refused: null },
-    ...{ open_model_calls: [], turn_steps: 0, turn_tokens: 0, called: false, nudged: false },
-    ...{ noticed: new Set(), sent_back: [], check_rounds: [], session: null, ending: null },
+    messages: [],
+    open_calls: [],
+    call_ids: new Set(),
+    counted: null,
+    refused: null,
+    open_model_calls: [],
+    turn_steps: 0,
+    turn_tokens: 0,
+    called: false,
+    nudged: false,
+    noticed: new Set(),
+    sent_back: [],
+    check_rounds: [],
+    session: null,
+    ending: null,
   }
   for (const record of records) {
     conversation.open_model_calls = openModelCalls(conversation.open_model_calls, record)
@@ -105,11 +136,17 @@ export function rebuildConversation(records: JournalRecord[], turn: number): Con
   return conversation
 }
 
-/** A call with a key ends by its own record; one without a key by whatever follows it, except what happens beside it. */
+/**
+ * A call with a key ends by its own record; one without a key by whatever follows it, except what happens
+ * beside it.
+ */
 function openModelCalls(open: OpenModelCall[], record: JournalRecord): OpenModelCall[] {
   const { kind } = record
   if (['recovered', 'set_up', 'prompt_started', 'tool_started', 'tool_finished'].includes(kind)) return open
-  const key = kind === 'model_started' || kind === 'model_answered' || kind === 'model_failed' ? (record.key ?? null) : null
+  const key =
+    kind === 'model_started' || kind === 'model_answered' || kind === 'model_failed'
+      ? (record.key ?? null)
+      : null
   const rest = open.filter(call => call.key !== key)
   // What a fork copied was paid for by the other run.
   const starts = kind === 'model_started' && record.turn > 0
@@ -123,10 +160,13 @@ function addRecord(conversation: Conversation, record: JournalRecord, is_current
   else if (record.kind === 'model_answered') addResponse(conversation, record, is_current)
   else if (record.kind === 'compacted') addCompaction(conversation, record, is_current)
   else if (record.kind === 'model_failed') {
-    if (is_current && record.charge !== null) conversation.turn_tokens += record.charge.input_tokens + record.charge.output_tokens
+    if (is_current && record.charge !== null)
+      conversation.turn_tokens += record.charge.input_tokens + record.charge.output_tokens
   } else if (record.kind === 'tool_started') {
     const { call: started } = record
-    conversation.open_calls = conversation.open_calls.map(call => (call.id === started.id ? { ...call, started: true } : call))
+    conversation.open_calls = conversation.open_calls.map(call =>
+      call.id === started.id ? { ...call, started: true } : call,
+    )
   } else if (record.kind === 'prompt_started') {
     conversation.session = record.session && { ...record.session, known: conversation.messages.length }
   } else if (record.kind === 'tool_finished') {
@@ -152,12 +192,21 @@ function addMessages(conversation: Conversation, record: RecordOf<'message'>, is
   }
 }
 
-function addResponse(conversation: Conversation, record: RecordOf<'model_answered'>, is_current: boolean): void {
+function addResponse(
+  conversation: Conversation,
+  record: RecordOf<'model_answered'>,
+  is_current: boolean,
+): void {
   const { messages, tool_calls, usage, tokens, ends_turn } = record
   conversation.messages.push(...messages)
   // A call without content, like that of a program for a title, leaves the turn as it is.
-  if (messages.length > 0 || tool_calls.length > 0 || ends_turn) conversation.ending = is_current ? (ends_turn ?? null) : null
-  conversation.open_calls = tool_calls.map(call => ({ ...call, started: false, inherited: record.turn === 0 }))
+  if (messages.length > 0 || tool_calls.length > 0 || ends_turn)
+    conversation.ending = is_current ? (ends_turn ?? null) : null
+  conversation.open_calls = tool_calls.map(call => ({
+    ...call,
+    started: false,
+    inherited: record.turn === 0,
+  }))
   for (const { id } of tool_calls) conversation.call_ids.add(id)
   const counted = usage === undefined ? null : countedTokensOf(usage)
   if (counted !== null) conversation.counted = { messages: conversation.messages.length, tokens: counted }
@@ -167,7 +216,11 @@ function addResponse(conversation: Conversation, record: RecordOf<'model_answere
   conversation.turn_tokens += tokens
 }
 
-function addCompaction(conversation: Conversation, { compaction, tokens }: RecordOf<'compacted'>, is_current: boolean): void {
+function addCompaction(
+  conversation: Conversation,
+  { compaction, tokens }: RecordOf<'compacted'>,
+  is_current: boolean,
+): void {
   conversation.counted = null
   const { cause, model, limit_tokens } = compaction
   conversation.messages = applyCompaction(conversation.messages, compaction)
@@ -175,8 +228,14 @@ function addCompaction(conversation: Conversation, { compaction, tokens }: Recor
   if (is_current) conversation.turn_tokens += tokens
 }
 
-/** Returns the message with the output of one tool call. The output is copied as JSON, so later changes do not reach the conversation. */
-export function toolMessage(call: { id: string; name: string }, output: Record<string, unknown>): ModelMessage {
+/**
+ * Returns the message with the output of one tool call. The output is copied as JSON, so later changes do not
+ * reach the conversation.
+ */
+export function toolMessage(
+  call: { id: string; name: string },
+  output: Record<string, unknown>,
+): ModelMessage {
   return {
     role: 'tool',
     content: [
@@ -191,7 +250,8 @@ export function toolMessage(call: { id: string; name: string }, output: Record<s
 }
 
 /**
- * Returns a message that was sent to the run. Only such a one may carry a playbook; text from a forge is quoted in it, so that it cannot.
+ * Returns a message that was sent to the run. Only such a one may carry a playbook; text from a forge is
+ * quoted in it, so that it cannot.
  */
 export function promptMessage({ text, images }: { text: string; images: string[] }): ModelMessage {
   return {

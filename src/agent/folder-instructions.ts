@@ -8,22 +8,29 @@ import type { ToolResult } from './tool.ts'
 import { workspacePath } from './workspace-path.ts'
 
 /**
- * The instructions of folders of the repository. `folders`: folder → its files; `read`: for each list of files the first that can be read, or
- * a note; empty when nothing can be read now.
+ * The instructions of folders of the repository. `folders`: folder → its files; `read`: for each list of
+ * files the first that can be read, or a note; empty when nothing can be read now.
  */
-export type FolderInstructions = { folders: ReadonlyMap<string, string[]>; read(candidates: string[][]): Promise<InstructionText[]> }
+export type FolderInstructions = {
+  folders: ReadonlyMap<string, string[]>
+  read(candidates: string[][]): Promise<InstructionText[]>
+}
 
 /** Folders of one result; those above come with the next one. */
 const MAX_FOLDERS = 20
 
-/** What a result brings in addition: files with instructions, the nearest last. It is a part of the output, and so of the journal. */
+/**
+ * What a result brings in addition: files with instructions, the nearest last. It is a part of the output,
+ * and so of the journal.
+ */
 type Delivered = { instructions: InstructionText[] }
 
 type Input = { folder_instructions: FolderInstructions; redactor: BackgroundRedactor }
 
 /**
- * Returns the instructions of the folders of the files that a call used, without those that the conversation has: a compaction may have
- * removed them. Null: there are none. Never rejects because of their content: what cannot be redacted is replaced by a note.
+ * Returns the instructions of the folders of the files that a call used, without those that the conversation
+ * has: a compaction may have removed them. Null: there are none. Never rejects because of their content: what
+ * cannot be redacted is replaced by a note.
  */
 export async function deliverInstructions(
   { folder_instructions: { folders, read }, redactor }: Input,
@@ -40,7 +47,9 @@ export async function deliverInstructions(
   const nearest = missing.toSorted(([a], [b]) => depth(b) - depth(a)).slice(0, MAX_FOLDERS)
   if (nearest.length === 0) return null
   const found = await read(nearest.map(([, paths]) => paths))
-  return found.length === 0 ? null : { instructions: withinChars(await redacted(found, redactor), INSTRUCTION_CHARS).reverse() }
+  return found.length === 0
+    ? null
+    : { instructions: withinChars(await redacted(found, redactor), INSTRUCTION_CHARS).reverse() }
 }
 
 /** The call has run by then, so a failure must not lose its result. */
@@ -48,13 +57,20 @@ async function redacted(files: InstructionText[], redactor: BackgroundRedactor):
   return redactor.value(files).catch(error => {
     if (!(error instanceof RedactionError)) throw error
     const note = 'is left out, because it could not be redacted. Read it before you work below its folder.'
-    return files.map(({ path, bytes }) => ({ path: String(redactor.small({ path }).path), text: '', bytes, truncated: true, note }))
+    return files.map(({ path, bytes }) => ({
+      path: String(redactor.small({ path }).path),
+      text: '',
+      bytes,
+      truncated: true,
+      note,
+    }))
   })
 }
 
 /** The files that a call used, as it names them. */
 function pathsOf({ name, input }: ToolCall, { output }: ToolResult): string[] {
-  if (name === actionTool.apply_patch && Array.isArray(output.files)) return output.files.map(file => String(Object(file).path))
+  if (name === actionTool.apply_patch && Array.isArray(output.files))
+    return output.files.map(file => String(Object(file).path))
   const used: string[] = [actionTool.read, actionTool.write, actionTool.edit, actionTool.search]
   return used.includes(name) && typeof input?.path === 'string' ? [input.path] : []
 }

@@ -11,16 +11,23 @@ import type { ToolResult } from './tool.ts'
 export type Signals = { messages_waiting: boolean; interrupted: boolean }
 
 /**
- * A message of the service after a response without tool calls. `trouble`: what was wrong with it, an ERROR entry that does not end the run; null:
- * the response may only announce work, and `text` is its text.
+ * A message of the service after a response without tool calls. `trouble`: what was wrong with it, an ERROR
+ * entry that does not end the run; null: the response may only announce work, and `text` is its text.
  */
 export type ResponseNotice = { message: ModelMessage } & (
   | { trouble: { code: string; message: string }; text: null }
   | { trouble: null; text: string }
 )
 
-/** Whether a response ends the turn, the notice after it, and the intent to run `next` if it calls a tool that can start now. */
-export type FollowsResponse = { ends_turn: TurnEnding | null; notice: ResponseNotice | null; next: ToolCall | null }
+/**
+ * Whether a response ends the turn, the notice after it, and the intent to run `next` if it calls a tool that
+ * can start now.
+ */
+export type FollowsResponse = {
+  ends_turn: TurnEnding | null
+  notice: ResponseNotice | null
+  next: ToolCall | null
+}
 
 /** A tool call with its result. */
 export type FinishedCall = {
@@ -36,8 +43,9 @@ export type FinishedCall = {
 }
 
 /**
- * A compaction of the conversation. `usage`: of the call that wrote the summary; null without one. `replaced`: the first and the last call whose
- * content was removed, and how many results were; null: no call was.
+ * A compaction of the conversation. `usage`: of the call that wrote the summary; null without one.
+ * `replaced`: the first and the last call whose content was removed, and how many results were; null: no call
+ * was.
  */
 export type Compacted = {
   compaction: Compaction
@@ -47,13 +55,16 @@ export type Compacted = {
 }
 
 /**
- * Where the loop records intents before and outcomes after it acts. Every method resolves when the write is durable. A rejection (the run
- * belongs to another worker) ends the loop.
+ * Where the loop records intents before and outcomes after it acts. Every method resolves when the write is
+ * durable. A rejection (the run belongs to another worker) ends the loop.
  */
 export type LoopJournal = {
   /** Takes the messages that people sent; from then on they are part of the conversation. */
   deliver(): Promise<ModelMessage[]>
-  /** Before each attempt of a model call: its reservation, and the notice that becomes part of the conversation. */
+  /**
+   * Before each attempt of a model call: its reservation, and the notice that becomes part of the
+   * conversation.
+   */
   modelStarted(call: PlannedCall): Promise<Signals>
   /** The attempt failed. `charge`: its cost; null when it cost nothing. */
   modelFailed(failed: FailedAttempt, charge: Reservation | null): Promise<void>

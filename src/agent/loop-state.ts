@@ -16,23 +16,35 @@ export type LoopInput = {
   /** Goes with every request of the run. */
   request: Pick<ModelRequest, 'reasoning_effort' | 'cache_key'>
   tools: ToolTable
-  /** Returns the tools of other parties that the run has as well. Called before the first model call; none after an abort of `signal`. */
+  /**
+   * Returns the tools of other parties that the run has as well. Called before the first model call; none
+   * after an abort of `signal`.
+   */
   openTools(): Promise<ExternalTools>
   folder_instructions: FolderInstructions
   conversation: Conversation
   journal: LoopJournal
   meter: Meter
-  /** The tokens from which on the conversation is compacted before a call: fewer once a provider has named its window. */
+  /**
+   * The tokens from which on the conversation is compacted before a call: fewer once a provider has named its
+   * window.
+   */
   context: { limit(): number; estimate: TokenEstimate }
   retry: ModelRetryPolicy
   timeouts: ModelRequest['timeouts']
   sandbox: ToolContext['sandbox']
-  /** The installed programs with their versions, for a result when the conversation does not have them; null: not known. */
+  /**
+   * The installed programs with their versions, for a result when the conversation does not have them; null:
+   * not known.
+   */
   programs(): Promise<string | null>
   runs: ToolContext['runs']
   skills: ToolContext['skills']
   web: ToolContext['web']
-  /** Redacts everything that is stored, shown or sent back to the model, once. Tools run with the unredacted input. */
+  /**
+   * Redacts everything that is stored, shown or sent back to the model, once. Tools run with the unredacted
+   * input.
+   */
   redactor: BackgroundRedactor
   /** Maximum timeout of a command. */
   tool_seconds: number
@@ -65,7 +77,10 @@ export type LoopState = {
   tokens: number
   /** Ids of all calls of the run. */
   call_ids: Set<string>
-  /** Whether the agent has called a tool in this turn, and whether it received a request to continue or to finish since the last call. */
+  /**
+   * Whether the agent has called a tool in this turn, and whether it received a request to continue or to
+   * finish since the last call.
+   */
   called: boolean
   nudged: boolean
   /** Consecutive responses without content. */

@@ -9,8 +9,8 @@ import { toolSpecs } from './tool.ts'
 import { runToolCalls, type ToolRound } from './tool-calls.ts'
 
 /**
- * Alternates model and tools until an answer, a question, a limit or a stop. It uses no database and no HTTP: dependencies are callbacks, and
- * every event goes to the journal, the intent before the outcome.
+ * Alternates model and tools until an answer, a question, a limit or a stop. It uses no database and no HTTP:
+ * dependencies are callbacks, and every event goes to the journal, the intent before the outcome.
  */
 export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
   const { journal, conversation } = input
@@ -100,7 +100,11 @@ async function afterText(
   return messages_waiting ? deliver(input, state) : 'continue'
 }
 
-async function afterTools(input: LoopInput, state: LoopState, round: ToolRound): Promise<LoopOutcome | 'continue'> {
+async function afterTools(
+  input: LoopInput,
+  state: LoopState,
+  round: ToolRound,
+): Promise<LoopOutcome | 'continue'> {
   state.messages = round.messages
   if (round.next?.kind === 'call') {
     state.planned = round.next

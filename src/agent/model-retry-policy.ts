@@ -22,7 +22,10 @@ export const modelRetryPolicy: ModelRetryPolicy = {
   left_ms: () => Number.POSITIVE_INFINITY,
 }
 
-/** Waits at least as long as the provider requests, plus jitter, so that many runs with the same wait do not return at once. */
+/**
+ * Waits at least as long as the provider requests, plus jitter, so that many runs with the same wait do not
+ * return at once.
+ */
 const MAX_SPREAD_MS = 30_000
 
 /**

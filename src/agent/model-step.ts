@@ -8,21 +8,31 @@ import type { PlannedCall } from './meter.ts'
 import { afterFailedCall, attemptOf, type Called, callRecorded } from './recorded-call.ts'
 
 /**
- * Calls the model once, with retries, or compacts the conversation if it is too long for that. `continue`: the next step repeats the call, which
- * was interrupted or has another conversation now.
+ * Calls the model once, with retries, or compacts the conversation if it is too long for that. `continue`:
+ * the next step repeats the call, which was interrupted or has another conversation now.
  */
-export async function callModel(input: LoopInput, state: LoopState, signal: AbortSignal): Promise<Called | TurnOutcome | 'continue'> {
-  if (state.planned === null && mustCompact(input, state, state.messages)) return compactConversation(input, state, 'limit', signal)
+export async function callModel(
+  input: LoopInput,
+  state: LoopState,
+  signal: AbortSignal,
+): Promise<Called | TurnOutcome | 'continue'> {
+  if (state.planned === null && mustCompact(input, state, state.messages))
+    return compactConversation(input, state, 'limit', signal)
   try {
     return await callRecorded(input, state, () => startCall(input, state, signal))
   } catch (error) {
-    if (error instanceof ModelError && error.code === 'context_exceeded') return compactAfterRefusal(input, state, error, signal)
+    if (error instanceof ModelError && error.code === 'context_exceeded')
+      return compactAfterRefusal(input, state, error, signal)
     return afterFailedCall(input, state, error)
   }
 }
 
 /** Records the next call, unless that is done already, and checks whether the organization can pay for it. */
-async function startCall(input: LoopInput, state: LoopState, signal: AbortSignal): Promise<Attempt | LimitReached> {
+async function startCall(
+  input: LoopInput,
+  state: LoopState,
+  signal: AbortSignal,
+): Promise<Attempt | LimitReached> {
   if (state.planned === null) {
     const next = input.meter.plan(state.messages, state)
     if (next.kind === 'limit') return next.limit

@@ -1,6 +1,12 @@
 import type { LimitReached } from '../core/runs/budget/limits.ts'
 import { type Failure, outcomeOfLimit, type TurnOutcome } from '../core/runs/outcome.ts'
-import { ModelError, type ModelMessage, type ModelRequest, type ModelResponse, type ToolCall } from '../model/port.ts'
+import {
+  ModelError,
+  type ModelMessage,
+  type ModelRequest,
+  type ModelResponse,
+  type ToolCall,
+} from '../model/port.ts'
 import type { Redacted } from '../redaction/port.ts'
 import { type Attempt, callWithRetries } from './call-with-retries.ts'
 import type { LoopInput, LoopState } from './loop-state.ts'
@@ -10,7 +16,10 @@ import { redactedResponse } from './redacted-response.ts'
 /** The redacted response, and its tool calls as the model requested them. */
 export type Called = { response: Redacted<ModelResponse>; requested: ToolCall[] }
 
-/** Calls the model with retries. `start` records an attempt and returns it, or returns the limit that forbids it. Rejects with a ModelError. */
+/**
+ * Calls the model with retries. `start` records an attempt and returns it, or returns the limit that forbids
+ * it. Rejects with a ModelError.
+ */
 export async function callRecorded(
   input: LoopInput,
   state: LoopState,
@@ -32,12 +41,18 @@ export async function callRecorded(
   input.on_model_call()
   const called = await calling
   if ('limit' in called) return outcomeOfLimit(called.limit)
-  return { requested: called.response.tool_calls, response: await redactedResponse(called.response, input.redactor) }
+  return {
+    requested: called.response.tool_calls,
+    response: await redactedResponse(called.response, input.redactor),
+  }
 }
 
 type Content = { messages: ModelMessage[]; signal: AbortSignal; on_delta?: ModelRequest['on_delta'] }
 
-/** Returns the attempt for a recorded call, or the limit that forbids it when the organization cannot pay for it. */
+/**
+ * Returns the attempt for a recorded call, or the limit that forbids it when the organization cannot pay for
+ * it.
+ */
 export async function attemptOf(
   input: LoopInput,
   { specs, call_ids }: LoopState,
@@ -63,8 +78,15 @@ export async function attemptOf(
   return { request, reservation }
 }
 
-/** Returns what follows from a call that failed: an interruption delivers messages and continues, everything else ends the loop. */
-export async function afterFailedCall(input: LoopInput, state: LoopState, error: unknown): Promise<TurnOutcome | 'continue'> {
+/**
+ * Returns what follows from a call that failed: an interruption delivers messages and continues, everything
+ * else ends the loop.
+ */
+export async function afterFailedCall(
+  input: LoopInput,
+  state: LoopState,
+  error: unknown,
+): Promise<TurnOutcome | 'continue'> {
   if (!(error instanceof ModelError)) throw error
   if (error.code === 'aborted') {
     if (input.signal.aborted) return { kind: 'stop' }

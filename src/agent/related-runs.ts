@@ -24,6 +24,9 @@ export type ChildRun = {
 export type RelatedRuns = {
   /** Starts one run per `call_id`. */
   start(call_id: string, input: ToolInput<'start_run'>): Promise<ChildRun>
-  /** Returns all runs, oldest first, once none of `awaited` (null: all) continues by itself, after `seconds`, or when `signal` aborts. */
+  /**
+   * Returns all runs, oldest first, once none of `awaited` (null: all) continues by itself, after `seconds`,
+   * or when `signal` aborts.
+   */
   awaitRuns(awaited: number | null, seconds: number, signal: AbortSignal): Promise<ChildRun[]>
 }

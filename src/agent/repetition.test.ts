@@ -4,7 +4,9 @@ import { createRepetitionGuard } from './repetition.ts'
 /** The verdicts of the guard for a sequence of calls; the same letter has the same result. */
 function judged(sequence: string): string[] {
   const guard = createRepetitionGuard()
-  return [...sequence].map(letter => guard({ id: 'x', name: 'shell', input: { command: letter } }, { output: { letter } }).kind)
+  return [...sequence].map(
+    letter => guard({ id: 'x', name: 'shell', input: { command: letter } }, { output: { letter } }).kind,
+  )
 }
 const firstAt = (sequence: string, kind: string) => judged(sequence).indexOf(kind) + 1
 

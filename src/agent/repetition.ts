@@ -1,7 +1,10 @@
 import type { ToolCall } from '../model/port.ts'
 import type { ToolOutcome } from './tool.ts'
 
-/** Repetitions of a cycle of one, two, three and four calls that end the run. A cycle of four is 20 calls then. */
+/**
+ * Repetitions of a cycle of one, two, three and four calls that end the run. A cycle of four is 20 calls
+ * then.
+ */
 const END_AT = [8, 6, 5, 5]
 const WARN_AT = 3
 
@@ -19,9 +22,16 @@ export function createRepetitionGuard(): RepetitionGuard {
     for (const [i, count] of equal.entries()) equal[i] = seen[i] === now ? count + 1 : 0
     seen.unshift(now)
     seen.length = Math.min(seen.length, END_AT.length)
-    const repeated = END_AT.map((end_at, i) => ({ calls: i + 1, end_at, times: 1 + Math.floor((equal[i] ?? 0) / (i + 1)) }))
+    const repeated = END_AT.map((end_at, i) => ({
+      calls: i + 1,
+      end_at,
+      times: 1 + Math.floor((equal[i] ?? 0) / (i + 1)),
+    }))
     const found = (is: (cycle: (typeof repeated)[number]) => boolean) => repeated.find(is)?.calls
-    const [end, warn] = [found(({ times, end_at }) => times >= end_at), found(({ times }) => times >= WARN_AT)]
+    const [end, warn] = [
+      found(({ times, end_at }) => times >= end_at),
+      found(({ times }) => times >= WARN_AT),
+    ]
     if (end !== undefined) return { kind: 'end', calls: end }
     return warn === undefined ? { kind: 'none' } : { kind: 'warn', calls: warn }
   }

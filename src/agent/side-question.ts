@@ -1,7 +1,15 @@
 import type { AnswerSchema } from '../contract/pull-requests/reviews.ts'
 import type { ReasoningEffort } from '../contract/reasoning-efforts.ts'
 import { chargeOfBroken, type Reservation, reserve } from '../core/runs/budget/pot.ts'
-import { isPrompt, type Model, ModelError, type ModelMessage, type ModelRequest, type ModelResponse, type ToolSpec } from '../model/port.ts'
+import {
+  isPrompt,
+  type Model,
+  ModelError,
+  type ModelMessage,
+  type ModelRequest,
+  type ModelResponse,
+  type ToolSpec,
+} from '../model/port.ts'
 import type { BackgroundRedactor } from '../redaction/port.ts'
 import { createTokenEstimate } from './token-estimate.ts'
 
@@ -16,13 +24,20 @@ export type Question = {
   answer: AnswerSchema
 }
 
-/** `unusable`: the answer has no usable content, or the model could not be reached; `not_asked`: model reviews are off, or a budget forbids it. */
-export type SideAnswer = { kind: 'answered'; input: Record<string, unknown>; model: string } | { kind: 'unusable' | 'not_asked' }
+/**
+ * `unusable`: the answer has no usable content, or the model could not be reached; `not_asked`: model reviews
+ * are off, or a budget forbids it.
+ */
+export type SideAnswer =
+  | { kind: 'answered'; input: Record<string, unknown>; model: string }
+  | { kind: 'unusable' | 'not_asked' }
 export type SendQuestion = (question: Question) => Promise<SideAnswer>
 
 /** An answer does not fit the schema: the next attempt explains it to the model. */
 type Correction = { correction: string }
-/** The outcome of one attempt. Empty: the answer was lost with its worker, and its estimated cost was charged. */
+/**
+ * The outcome of one attempt. Empty: the answer was lost with its worker, and its estimated cost was charged.
+ */
 export type EndedAttempt = { asked?: SideAnswer } & Partial<Correction>
 /** `started`: what each attempt is charged if it is lost. */
 export type SideQuestionSteps = { started: Reservation[]; ended: EndedAttempt[] }
@@ -66,8 +81,9 @@ const CORRECTION = { answer: 8_000, mistakes: 20 }
 export const sendNoQuestion: SendQuestion = async () => ({ kind: 'not_asked' })
 
 /**
- * Returns a function that sends questions to a model beside the conversation of a run, within the run's budgets. An answer that does not fit the schema is corrected once; a call that
- * fails is not repeated, because the run can continue without the answer. Rejects only with errors that end the run anyway.
+ * Returns a function that sends questions to a model beside the conversation of a run, within the run's
+ * budgets. An answer that does not fit the schema is corrected once; a call that fails is not repeated,
+ * because the run can continue without the answer. Rejects only with errors that end the run anyway.
  */
 export function createQuestionSender(input: SideQuestionInput): SendQuestion {
   return async question => {
@@ -90,8 +106,15 @@ export function createQuestionSender(input: SideQuestionInput): SendQuestion {
   }
 }
 
-/** `correction`: what was wrong with an earlier answer; null: this is the first one. Returns a correction only for the first one. */
-async function attempt(input: SideQuestionInput, question: Question, correction: string | null): Promise<SideAnswer | Correction> {
+/**
+ * `correction`: what was wrong with an earlier answer; null: this is the first one. Returns a correction only
+ * for the first one.
+ */
+async function attempt(
+  input: SideQuestionInput,
+  question: Question,
+  correction: string | null,
+): Promise<SideAnswer | Correction> {
   const { model, journal, redactor, signal } = input
   const instructions = await redactor.text(question.instructions)
   const messages = await redactor.value(messagesOf(await journal.messages(), question, correction))
@@ -106,19 +129,29 @@ async function attempt(input: SideQuestionInput, question: Question, correction:
   if ((await input.afford(reservation)) !== null) return end({ kind: 'not_asked' }, null)
   try {
     const response = await model.call({
-      ...{ instructions, messages, tools: [question.tool], signal, timeouts: input.timeouts },
+      instructions,
+      messages,
+      tools: [question.tool],
+      signal,
+      timeouts: input.timeouts,
       max_output_tokens: reservation.output_tokens,
       reasoning_effort: input.reasoning_effort,
     })
     const read = await answerIn(input, question, response)
     const is_last = correction !== null
-    return await end(is_last && !('kind' in read) ? { kind: 'unusable' } : read, { model: model.id, ...response.usage })
+    return await end(is_last && !('kind' in read) ? { kind: 'unusable' } : read, {
+      model: model.id,
+      ...response.usage,
+    })
   } catch (error) {
     if (!(error instanceof ModelError)) throw error
     input.failed(error)
     // A provider that refused or was not reached charges nothing.
     const may_cost = ['timeout', 'malformed', 'aborted'].includes(error.code)
-    const asked = await end({ kind: 'unusable' }, may_cost ? chargeOfBroken(reservation, model.price, 0) : null)
+    const asked = await end(
+      { kind: 'unusable' },
+      may_cost ? chargeOfBroken(reservation, model.price, 0) : null,
+    )
     signal.throwIfAborted()
     return asked
   }
@@ -130,7 +163,11 @@ function reservationOf({ model, left_usd }: SideQuestionInput, estimated_tokens:
   const left = model.context_tokens === null ? MAX_OUTPUT_TOKENS : model.context_tokens - input_tokens
   if (left < MIN_OUTPUT_TOKENS) return null
   const max_output_tokens = Math.min(MAX_OUTPUT_TOKENS, left, model.max_output_tokens ?? MAX_OUTPUT_TOKENS)
-  const { fits, reservation } = reserve({ model: model.id, input_tokens, max_output_tokens }, model.price, left_usd())
+  const { fits, reservation } = reserve(
+    { model: model.id, input_tokens, max_output_tokens },
+    model.price,
+    left_usd(),
+  )
   return fits ? reservation : null
 }
 
@@ -142,12 +179,17 @@ async function answerIn(
 ): Promise<SideAnswer | Correction> {
   const call = tool_calls.find(({ name }) => name === tool.name)
   // A script may contain a part of the answer, or none.
-  if (model.scripted) return call?.input ? { kind: 'answered', input: call.input, model: model.id } : { kind: 'not_asked' }
+  if (model.scripted)
+    return call?.input ? { kind: 'answered', input: call.input, model: model.id } : { kind: 'not_asked' }
   const read = call?.input ? answer.safeParse(call.input) : null
   if (call?.input && read?.success) return { kind: 'answered', input: call.input, model: model.id }
-  const issues = read?.error?.issues.slice(0, CORRECTION.mistakes).map(issue => `- ${issue.path.join('.') || 'input'}: ${issue.message}`)
+  const issues = read?.error?.issues
+    .slice(0, CORRECTION.mistakes)
+    .map(issue => `- ${issue.path.join('.') || 'input'}: ${issue.message}`)
   const mistakes = issues ?? [
-    call ? `- The arguments are no JSON object: ${call.invalid ?? 'not an object'}` : `- It has no call of the tool.`,
+    call
+      ? `- The arguments are no JSON object: ${call.invalid ?? 'not an object'}`
+      : `- It has no call of the tool.`,
   ]
   if (finish_reason === 'length') mistakes.push('- It was cut off at the output limit. Be briefer.')
   const sent = call?.input ? JSON.stringify(call.input) : text
@@ -157,14 +199,23 @@ async function answerIn(
 const correctionText = (tool: string, sent: string, mistakes: readonly string[]) =>
   `Your response cannot be used:\n${mistakes.join('\n')}\n\nThe response was:\n${sent.slice(0, CORRECTION.answer)}\n\nRespond again, with one call of the tool ${tool}.`
 
-/** The messages of people, and the question. The agent's own conversation is not part of it: a reviewer who did the work is biased. */
-function messagesOf(messages: readonly ModelMessage[], { text }: Question, correction: string | null): ModelMessage[] {
+/**
+ * The messages of people, and the question. The agent's own conversation is not part of it: a reviewer who
+ * did the work is biased.
+ */
+function messagesOf(
+  messages: readonly ModelMessage[],
+  { text }: Question,
+  correction: string | null,
+): ModelMessage[] {
   const cut = (message: ModelMessage): ModelMessage =>
     typeof message.content === 'string'
       ? message
       : ({
           ...message,
-          content: message.content.flatMap(part => (part.type === 'text' ? [{ ...part, text: part.text.slice(0, PROMPTS.chars) }] : [])),
+          content: message.content.flatMap(part =>
+            part.type === 'text' ? [{ ...part, text: part.text.slice(0, PROMPTS.chars) }] : [],
+          ),
         } as ModelMessage)
   const content = correction === null ? text : `${text}\n\n${correction}`
   return [...messages.filter(isPrompt).slice(-PROMPTS.max).map(cut), { role: 'user', content }]

@@ -3,8 +3,16 @@ import type { ModelMessage, ModelResponse } from '../model/port.ts'
 import { createTokenEstimate } from './token-estimate.ts'
 
 const user = (content: string): ModelMessage => ({ role: 'user', content })
-const responded = (text: string, input_tokens: number, output_tokens: number, raw: unknown = {}): ModelResponse => ({
-  ...{ text, reasoning: null, tool_calls: [], finish_reason: 'stop' },
+const responded = (
+  text: string,
+  input_tokens: number,
+  output_tokens: number,
+  raw: unknown = {},
+): ModelResponse => ({
+  text,
+  reasoning: null,
+  tool_calls: [],
+  finish_reason: 'stop',
   usage: { input_tokens, output_tokens, cached_tokens: 0, cost_usd: null, raw },
   messages: [{ role: 'assistant', content: text }],
 })
@@ -40,7 +48,12 @@ test('a shortened conversation is measured again, and so is an uncounted one', (
 })
 
 test('a picture counts the same however long its text is', () => {
-  const picture = (data: string): ModelMessage => ({ role: 'user', content: [{ type: 'file', data, mediaType: 'image/png' }] })
-  const [small, large] = ['x', 'x'.repeat(1_000_000)].map(data => createTokenEstimate('', []).of([picture(data)]))
+  const picture = (data: string): ModelMessage => ({
+    role: 'user',
+    content: [{ type: 'file', data, mediaType: 'image/png' }],
+  })
+  const [small, large] = ['x', 'x'.repeat(1_000_000)].map(data =>
+    createTokenEstimate('', []).of([picture(data)]),
+  )
   expect(small).toBe(large)
 })

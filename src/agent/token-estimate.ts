@@ -1,18 +1,25 @@
 import { imagesOf } from '../core/text/tool-result-text.ts'
 import type { ModelMessage, ModelResponse, ToolSpec } from '../model/port.ts'
 
-/** Few texts have more tokens than this, and scripts that have no short ones take several bytes a character. */
+/**
+ * Few texts have more tokens than this, and scripts that have no short ones take several bytes a character.
+ */
 const BYTES_A_TOKEN = 3
 /** Providers count pictures by their size, never by the length of their base64. */
 const FILE_TOKENS = 2_000
 
-/** The first `messages` messages of a conversation, and the tokens that a provider counted for them as input. */
+/**
+ * The first `messages` messages of a conversation, and the tokens that a provider counted for them as input.
+ */
 export type CountedPrefix = { messages: number; tokens: number }
 
 export type TokenEstimate = {
   /** From now on conversations have these tools. Called before anything is counted. */
   setTools(tools: ToolSpec[]): void
-  /** Tokens of this conversation as input: rather too many than too few, except for the part that a provider has counted. */
+  /**
+   * Tokens of this conversation as input: rather too many than too few, except for the part that a provider
+   * has counted.
+   */
   of(messages: ModelMessage[]): number
   /** The same without the counts of providers, so that parts of conversations can be compared. */
   measured(messages: ModelMessage[]): number
@@ -22,7 +29,10 @@ export type TokenEstimate = {
   restore(messages: ModelMessage[], counted: CountedPrefix | null): void
 }
 
-/** Returns an estimate for a conversation that grows: each message is measured once, and what a provider has counted is not measured. */
+/**
+ * Returns an estimate for a conversation that grows: each message is measured once, and what a provider has
+ * counted is not measured.
+ */
 export function createTokenEstimate(instructions: string, tools: ToolSpec[]): TokenEstimate {
   const sizes = new WeakMap<ModelMessage, number>()
   const fixed = (specs: ToolSpec[]) => textTokens(instructions) + textTokens(JSON.stringify(specs))
@@ -46,7 +56,11 @@ export function createTokenEstimate(instructions: string, tools: ToolSpec[]): To
     counted(messages, { messages: received, usage }) {
       const tokens = countedTokensOf(usage)
       if (tokens === null) return
-      known = { messages: messages.length + received.length, last: received.at(-1) ?? messages.at(-1), tokens }
+      known = {
+        messages: messages.length + received.length,
+        last: received.at(-1) ?? messages.at(-1),
+        tokens,
+      }
     },
     restore(messages, counted) {
       known = counted === null ? none : { ...counted, last: messages[counted.messages - 1] }
@@ -54,9 +68,15 @@ export function createTokenEstimate(instructions: string, tools: ToolSpec[]): To
   }
 }
 
-/** Tokens of a request and its response by the provider's count; null: the adapter estimated them, because the provider did not count. */
-export const countedTokensOf = ({ raw, input_tokens, output_tokens }: ModelResponse['usage']): number | null =>
-  raw === null ? null : input_tokens + output_tokens
+/**
+ * Tokens of a request and its response by the provider's count; null: the adapter estimated them, because the
+ * provider did not count.
+ */
+export const countedTokensOf = ({
+  raw,
+  input_tokens,
+  output_tokens,
+}: ModelResponse['usage']): number | null => (raw === null ? null : input_tokens + output_tokens)
 
 function messageTokens({ content }: ModelMessage): number {
   if (typeof content === 'string') return textTokens(content)

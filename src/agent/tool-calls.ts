@@ -13,7 +13,10 @@ import type { Meter } from './meter.ts'
 import type { Repetition } from './repetition.ts'
 import { failed, forModel, interrupted, runTool, type ToolResult } from './tool.ts'
 
-/** The result of the tool calls of one response. `next`: the model call that is recorded already, or the limit that forbids it. */
+/**
+ * The result of the tool calls of one response. `next`: the model call that is recorded already, or the limit
+ * that forbids it.
+ */
 export type ToolRound = {
   messages: ModelMessage[]
   signals: Signals
@@ -23,11 +26,17 @@ export type ToolRound = {
 }
 
 /** `requested`: the calls as the model requested them, while `response` has them redacted. */
-type StepCalls = { response: Redacted<ModelResponse>; requested: ToolCall[]; signals: Signals; signal: AbortSignal }
+type StepCalls = {
+  response: Redacted<ModelResponse>
+  requested: ToolCall[]
+  signals: Signals
+  signal: AbortSignal
+}
 
 /**
- * Runs the calls of a response in sequence. Each is recorded before it starts and when it has ended; the last outcome is recorded together
- * with the next model call. After an interruption, an end of the turn or a failure the remaining calls get a result without being run.
+ * Runs the calls of a response in sequence. Each is recorded before it starts and when it has ended; the last
+ * outcome is recorded together with the next model call. After an interruption, an end of the turn or a
+ * failure the remaining calls get a result without being run.
  */
 export async function runToolCalls(input: LoopInput, state: LoopState, step: StepCalls): Promise<ToolRound> {
   const { response, requested, signal } = step
@@ -48,12 +57,17 @@ export async function runToolCalls(input: LoopInput, state: LoopState, step: Ste
         : await runCall(input, state, { call, requested: requested[i] ?? call, signal })
     if (!skipped && ending === null) ending = endingOf(call, ran)
     // A script may repeat itself as often as its author wants.
-    const repetition: Repetition = skipped || input.model.scripted ? { kind: 'none' } : state.repeats(call, ran)
+    const repetition: Repetition =
+      skipped || input.model.scripted ? { kind: 'none' } : state.repeats(call, ran)
     const delivered = await deliverInstructions(input, messages, call, ran)
     const result = { ...ran, output: { ...ran.output, ...delivered } }
     // Part of the journaled result, and not of the instructions, which are sent before a sandbox is open.
     const programs = skipped || messages.some(hasPrograms) ? null : await programsText(input)
-    const additions = { ...delivered, ...(programs !== null && { programs }), ...(ran.images && { images: ran.images }) }
+    const additions = {
+      ...delivered,
+      ...(programs !== null && { programs }),
+      ...(ran.images && { images: ran.images }),
+    }
     const message = toolMessage(call, { ...noted(ran, repetition), ...additions })
     if (repetition.kind === 'end') failure = repeatedCall(call, repetition.calls)
     messages = [...messages, message]
@@ -68,7 +82,11 @@ export async function runToolCalls(input: LoopInput, state: LoopState, step: Ste
 
 type RequestedCall = { call: ToolCall; requested: ToolCall; signal: AbortSignal }
 
-async function runCall(input: LoopInput, { external }: LoopState, { call, requested, signal }: RequestedCall): Promise<ToolResult> {
+async function runCall(
+  input: LoopInput,
+  { external }: LoopState,
+  { call, requested, signal }: RequestedCall,
+): Promise<ToolResult> {
   await input.on_tool(call, signal)
   const context = {
     redactor: input.redactor,
@@ -92,13 +110,18 @@ async function programsText({ programs, redactor }: LoopInput): Promise<string |
 
 /** A summary may have replaced the result that had them. */
 const hasPrograms = (message: ModelMessage): boolean =>
-  resultsOf(message).some(({ output }) => typeof Object('value' in output ? output.value : null).programs === 'string')
+  resultsOf(message).some(
+    ({ output }) => typeof Object('value' in output ? output.value : null).programs === 'string',
+  )
 
 const notRun = (): ToolResult => ({ ...interrupted(), duration_ms: 0, truncated: false, whole: null })
 
 function noted(result: ToolResult, repetition: Repetition): Record<string, unknown> {
   if (repetition.kind !== 'warn') return forModel(result)
-  const what = repetition.calls === 1 ? 'this very call with this very result' : `the same ${repetition.calls} calls with the same results`
+  const what =
+    repetition.calls === 1
+      ? 'this very call with this very result'
+      : `the same ${repetition.calls} calls with the same results`
   return { ...forModel(result), note: `You have made ${what} several times. Do something else.` }
 }
 

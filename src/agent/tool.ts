@@ -25,18 +25,23 @@ export type ToolContext = {
   /** The longest time-out that a command may have. */
   max_seconds: number
   on_output(chunk: Uint8Array): void
-  /** Redacts what neither model nor trace may contain. A tool that truncates its result does so afterwards. */
+  /**
+   * Redacts what neither model nor trace may contain. A tool that truncates its result does so afterwards.
+   */
   redactor: BackgroundRedactor
 }
 
 /**
- * All that a tool put out, where its `output` holds only part of it. `total_bytes`: what there was; when that is more, `bytes` are
- * the first and the last half of what could be kept.
+ * All that a tool put out, where its `output` holds only part of it. `total_bytes`: what there was; when that
+ * is more, `bytes` are the first and the last half of what could be kept.
  */
 export type WholeOutput = { bytes: Redacted<Uint8Array>; total_bytes: number }
 
 export type ToolStatus = 'ok' | 'error' | 'timeout' | 'interrupted'
-/** What a tool did. `error` is set for what deserves an entry of its own: time-out, kill, unknown tool, bad arguments (specification.md#logs). */
+/**
+ * What a tool did. `error` is set for what deserves an entry of its own: time-out, kill, unknown tool, bad
+ * arguments (specification.md#logs).
+ */
 export type ToolOutcome = {
   status: ToolStatus
   output: Record<string, unknown>
@@ -49,7 +54,10 @@ export type ToolOutcome = {
   /** Called when the outcome was truncated, or `keeps_whole`. */
   whole?: (redactor: BackgroundRedactor) => Promise<WholeOutput>
   error?: { code: string; message: string }
-  /** Images as data URIs, which the model is sent in addition to the output. They are not redacted, as those of messages. */
+  /**
+   * Images as data URIs, which the model is sent in addition to the output. They are not redacted, as those
+   * of messages.
+   */
   images?: string[]
 }
 
@@ -61,7 +69,10 @@ export type Tool<N extends ToolName> = {
 export type ToolTable = { [N in ToolName]?: Tool<N> }
 
 /** A tool of another party, whose input only that checks. `spec` is redacted. */
-export type ExternalTool = { spec: ToolSpec; run(context: ToolContext, input: Record<string, unknown>): Promise<ToolOutcome> }
+export type ExternalTool = {
+  spec: ToolSpec
+  run(context: ToolContext, input: Record<string, unknown>): Promise<ToolOutcome>
+}
 /** By their names, of which none is a name of the service's own tools. */
 export type ExternalTools = ReadonlyMap<string, ExternalTool>
 const no_tools: ExternalTools = new Map()
@@ -74,40 +85,70 @@ export type ToolResult = Omit<ToolOutcome, 'whole' | 'keeps_whole' | 'redacted'>
 
 /** Bytes of one output that are kept as well when the trace has only part of it. */
 export const WHOLE_BYTES = 1024 ** 2
-/** Characters of an outcome that the trace keeps, and that the model is given. A tool that counts its lines returns no more. */
+/**
+ * Characters of an outcome that the trace keeps, and that the model is given. A tool that counts its lines
+ * returns no more.
+ */
 const TRACE_CHARS = 128 * 1024
 export const MODEL_CHARS = 30_000
 
-/** Returns the tools that a model is offered. All can be called: a conversation may have been started by a model of another family. */
+/**
+ * Returns the tools that a model is offered. All can be called: a conversation may have been started by a
+ * model of another family.
+ */
 export function toolSpecs(tools: ToolTable, family: Model['tool_family'], external = no_tools): ToolSpec[] {
   const own = Object.values(tools)
     .filter(({ name }) => !OTHER_FAMILY[family].includes(name))
-    .map(({ name }) => ({ name, ...toolSchema(name), ...(name === actionTool.apply_patch && { text_input: PATCH_INPUT }) }))
+    .map(({ name }) => ({
+      name,
+      ...toolSchema(name),
+      ...(name === actionTool.apply_patch && { text_input: PATCH_INPUT }),
+    }))
   return [...own, ...[...external.values()].map(({ spec }) => spec)]
 }
 
 const PATCH_INPUT = { field: 'patch', grammar: PATCH_GRAMMAR }
-/** How files are changed is what models of a family were trained with; the tools of the other one would only distract. */
+/**
+ * How files are changed is what models of a family were trained with; the tools of the other one would only
+ * distract.
+ */
 const OTHER_FAMILY: Record<Model['tool_family'], ToolName[]> = {
   edit: [actionTool.apply_patch],
   apply_patch: [actionTool.edit, actionTool.write],
 }
 
 /**
- * Runs one call, once for all tools: unknown names and bad arguments are outcomes, not errors; the outcome is redacted and bounded;
- * a failing tool is data. Rejects only when the sandbox itself is lost.
+ * Runs one call, once for all tools: unknown names and bad arguments are outcomes, not errors; the outcome is
+ * redacted and bounded; a failing tool is data. Rejects only when the sandbox itself is lost.
  */
-export async function runTool(tools: ToolTable, call: ToolCall, context: ToolContext, external = no_tools): Promise<Redacted<ToolResult>> {
+export async function runTool(
+  tools: ToolTable,
+  call: ToolCall,
+  context: ToolContext,
+  external = no_tools,
+): Promise<Redacted<ToolResult>> {
   const started = performance.now()
-  const shown = await shownOutcome(await attempt(tools, external, call, context), context.redactor).catch(error => {
-    if (!(error instanceof RedactionError)) throw error
-    return { ...failed('not_redacted', `Its output is not shown: ${error.message}`), truncated: false, whole: null }
-  })
+  const shown = await shownOutcome(await attempt(tools, external, call, context), context.redactor).catch(
+    error => {
+      if (!(error instanceof RedactionError)) throw error
+      return {
+        ...failed('not_redacted', `Its output is not shown: ${error.message}`),
+        truncated: false,
+        whole: null,
+      }
+    },
+  )
   return composed({ ...shown, duration_ms: performance.now() - started })
 }
 
-/** Returns an outcome as the trace has it: redacted, and then truncated. Rejects with RedactionError when it cannot be redacted. */
-export async function shownOutcome(outcome: ToolOutcome, redactor: BackgroundRedactor): Promise<Omit<ToolResult, 'duration_ms'>> {
+/**
+ * Returns an outcome as the trace has it: redacted, and then truncated. Rejects with RedactionError when it
+ * cannot be redacted.
+ */
+export async function shownOutcome(
+  outcome: ToolOutcome,
+  redactor: BackgroundRedactor,
+): Promise<Omit<ToolResult, 'duration_ms'>> {
   const clean = await redactedOutcome(outcome, redactor)
   const { value, cut } = truncateStrings(clean.output, TRACE_CHARS)
   return {
@@ -118,7 +159,10 @@ export async function shownOutcome(outcome: ToolOutcome, redactor: BackgroundRed
   }
 }
 
-async function redactedOutcome({ whole: _whole, keeps_whole: _kept, redacted, ...outcome }: ToolOutcome, { value }: BackgroundRedactor) {
+async function redactedOutcome(
+  { whole: _whole, keeps_whole: _kept, redacted, ...outcome }: ToolOutcome,
+  { value }: BackgroundRedactor,
+) {
   return {
     ...outcome,
     output: composed({ ...(await value(outcome.output)), ...redacted }),
@@ -127,7 +171,9 @@ async function redactedOutcome({ whole: _whole, keeps_whole: _kept, redacted, ..
   }
 }
 
-/** What the tool itself can give back whole, otherwise the outcome as it was before it was cut for the trace. */
+/**
+ * What the tool itself can give back whole, otherwise the outcome as it was before it was cut for the trace.
+ */
 async function wholeOf(
   { whole, truncated, keeps_whole }: ToolOutcome,
   output: Redacted<Record<string, unknown>>,
@@ -135,25 +181,41 @@ async function wholeOf(
   redactor: BackgroundRedactor,
 ): Promise<WholeOutput | null> {
   if (!cut && (!(truncated || keeps_whole) || whole === undefined)) return null
-  const { bytes, total_bytes } = whole ? await whole(redactor) : allOf(composed(Buffer.from(JSON.stringify(output, null, 2))))
+  const { bytes, total_bytes } = whole
+    ? await whole(redactor)
+    : allOf(composed(Buffer.from(JSON.stringify(output, null, 2))))
   return { bytes: composed(truncateBytes(bytes, WHOLE_BYTES)), total_bytes }
 }
 
 export const allOf = (bytes: Redacted<Uint8Array>): WholeOutput => ({ bytes, total_bytes: bytes.length })
 
-async function attempt(tools: ToolTable, external: ExternalTools, call: ToolCall, context: ToolContext): Promise<ToolOutcome> {
+async function attempt(
+  tools: ToolTable,
+  external: ExternalTools,
+  call: ToolCall,
+  context: ToolContext,
+): Promise<ToolOutcome> {
   const other = external.get(call.name)
   if (other === undefined && !Object.hasOwn(tools, call.name)) {
     const names = [...Object.keys(tools), ...external.keys()].join(', ')
-    return failed('unknown_tool', `There is no tool ${JSON.stringify(call.name.slice(0, 100))}. The tools are: ${names}.`)
+    return failed(
+      'unknown_tool',
+      `There is no tool ${JSON.stringify(call.name.slice(0, 100))}. The tools are: ${names}.`,
+    )
   }
   const name = call.name as ToolName
   const { input } = call
-  if (input === null) return failed('bad_arguments', `The arguments of ${name} are no JSON object: ${call.invalid ?? 'not an object'}`)
+  if (input === null)
+    return failed(
+      'bad_arguments',
+      `The arguments of ${name} are no JSON object: ${call.invalid ?? 'not an object'}`,
+    )
   if (other !== undefined) return settled(context, () => other.run(context, input))
   const parsed = toolInputs[name].safeParse(input)
   if (!parsed.success) {
-    const details = parsed.error.issues.map(issue => `${issue.path.join('.') || 'input'}: ${issue.message}`).join('; ')
+    const details = parsed.error.issues
+      .map(issue => `${issue.path.join('.') || 'input'}: ${issue.message}`)
+      .join('; ')
     return failed('bad_arguments', `The arguments of ${name} do not fit: ${details}`)
   }
   return settled(context, () => (tools[name] as Tool<ToolName>).run(context, parsed.data))
@@ -165,7 +227,10 @@ async function settled(context: ToolContext, run: () => Promise<ToolOutcome>): P
     return await run()
   } catch (error) {
     if (error instanceof SandboxLostError || error instanceof RedactionError) throw error
-    return { status: 'error', output: { status: 'error', error: error instanceof Error ? error.message : String(error) } }
+    return {
+      status: 'error',
+      output: { status: 'error', error: error instanceof Error ? error.message : String(error) },
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Returns one name for each path of the sandbox: without `.`, `..` and repeated slashes, relative to the workspace when it is inside, otherwise
- * absolute. Links are not followed.
+ * Returns one name for each path of the sandbox: without `.`, `..` and repeated slashes, relative to the
+ * workspace when it is inside, otherwise absolute. Links are not followed.
  */
 export function workspacePath(path: string): string {
   const parts: string[] = []

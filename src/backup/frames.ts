@@ -6,8 +6,9 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 
 /**
- * A backup is one gzip file of frames, each a letter, a length and that many bytes: `H` is the header, `T` begins a table, `D` is a piece of
- * its rows as COPY writes them, `Z` ends the file with the digest of everything before. A file without a correct `Z` is not a backup.
+ * A backup is one gzip file of frames, each a letter, a length and that many bytes: `H` is the header, `T`
+ * begins a table, `D` is a piece of its rows as COPY writes them, `Z` ends the file with the digest of
+ * everything before. A file without a correct `Z` is not a backup.
  */
 export type Frame = { kind: 'H' | 'T' | 'D' | 'Z'; body: Buffer }
 
@@ -22,7 +23,10 @@ export type FrameWriter = {
 
 const endText = (sha256: string) => JSON.stringify({ sha256 })
 
-/** Writes to a file beside `path`, renamed to `path` once it is complete and on disk. Only its owner can read it. Disposing it unfinished removes it. */
+/**
+ * Writes to a file beside `path`, renamed to `path` once it is complete and on disk. Only its owner can read
+ * it. Disposing it unfinished removes it.
+ */
 export async function writeFrames(path: string): Promise<FrameWriter & AsyncDisposable> {
   if (existsSync(path)) throw new Error(`${path} exists already`)
   const part = `${path}.part`
@@ -71,7 +75,10 @@ export async function writeFrames(path: string): Promise<FrameWriter & AsyncDisp
   }
 }
 
-/** Yields the frames of a backup in order and checks the last one. Rejects with one line when the file is not a backup, was truncated or was changed. */
+/**
+ * Yields the frames of a backup in order and checks the last one. Rejects with one line when the file is not
+ * a backup, was truncated or was changed.
+ */
 export async function* readFrames(path: string): AsyncGenerator<Frame> {
   const digest = createHash('sha256')
   const source = createReadStream(path)
@@ -85,7 +92,8 @@ export async function* readFrames(path: string): AsyncGenerator<Frame> {
       throw new Error('this file is not a backup of an Agent Run Service')
     const body = await bytes.take(length).catch(unreadable)
     if (kind === 'Z') {
-      if (body.toString() !== endText(digest.digest('hex'))) throw new Error('the backup was changed after it was written')
+      if (body.toString() !== endText(digest.digest('hex')))
+        throw new Error('the backup was changed after it was written')
       yield { kind, body }
       return
     }
@@ -96,7 +104,10 @@ export async function* readFrames(path: string): AsyncGenerator<Frame> {
 
 function unreadable(error: NodeJS.ErrnoException): never {
   if (error.code === 'ENOENT' || error.code === 'EACCES' || error.code === 'EISDIR') throw error
-  throw new Error('the backup cannot be read to its end: it was truncated or changed, or it is not a backup', { cause: error })
+  throw new Error(
+    'the backup cannot be read to its end: it was truncated or changed, or it is not a backup',
+    { cause: error },
+  )
 }
 
 /** Reads a given number of bytes at a time from a stream of chunks of any size. */

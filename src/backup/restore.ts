@@ -9,7 +9,10 @@ import { type ForeignKey, listForeignKeys } from './catalog.ts'
 import { quotedName, withClient } from './client.ts'
 import { type Frame, readFrames } from './frames.ts'
 
-/** Numbers that a restore skips: what was numbered after the backup is lost, and its number must not come to mean something else. */
+/**
+ * Numbers that a restore skips: what was numbered after the backup is lost, and its number must not come to
+ * mean something else.
+ */
 const SKIPPED_NUMBERS = 10_000
 const UNREADABLE = 'this file is not a backup that this version can read'
 
@@ -18,9 +21,9 @@ const TableHead = z.object({ name: z.string(), columns: z.array(z.string()) })
 type RestoreFacts = { taken_at: string; version: string; tables: number; rows: number }
 
 /**
- * Fills an empty database with a backup, all of it or nothing, in the schema that it was taken from; the next start migrates it. Leases of
- * running runs expire, so that a worker continues them; a worker that still runs one of them for the old database is fenced.
- * Rejects with one line.
+ * Fills an empty database with a backup, all of it or nothing, in the schema that it was taken from; the next
+ * start migrates it. Leases of running runs expire, so that a worker continues them; a worker that still runs
+ * one of them for the old database is fenced. Rejects with one line.
  */
 export async function restore(connection_string: string, path: string): Promise<RestoreFacts> {
   const frames = readFrames(path)
@@ -33,7 +36,8 @@ export async function restore(connection_string: string, path: string): Promise<
     await client.query('begin')
     // Tables refer to each other in circles: references are checked when all rows are there.
     const keys = await listForeignKeys(client)
-    for (const { table, name } of keys) await client.query(`alter table ${table} drop constraint ${quotedName(name)}`)
+    for (const { table, name } of keys)
+      await client.query(`alter table ${table} drop constraint ${quotedName(name)}`)
     const filled = await fill(client, frames)
     await settle(client, header)
     for (const key of keys) await addKey(client, key)
@@ -42,7 +46,10 @@ export async function restore(connection_string: string, path: string): Promise<
   })
 }
 
-async function fill(client: pg.Client, frames: AsyncGenerator<Frame>): Promise<{ tables: number; rows: number }> {
+async function fill(
+  client: pg.Client,
+  frames: AsyncGenerator<Frame>,
+): Promise<{ tables: number; rows: number }> {
   let [tables, rows] = [0, 0]
   let frame = await next(frames)
   while (frame.kind === 'T') {
@@ -58,7 +65,9 @@ async function fill(client: pg.Client, frames: AsyncGenerator<Frame>): Promise<{
         yield piece.body
       }
     }
-    const target = client.query(copyFrom(`copy ${quotedName(name)} (${columns.map(quotedName).join(', ')}) from stdin`))
+    const target = client.query(
+      copyFrom(`copy ${quotedName(name)} (${columns.map(quotedName).join(', ')}) from stdin`),
+    )
     await pipeline(pieces, target)
     rows += target.rowCount
     tables++
@@ -76,10 +85,14 @@ async function settle(client: pg.Client, { sequences }: Header): Promise<void> {
       text: 'select setval($1::regclass, $2::bigint + $3)',
       values: [`public.${quotedName(name)}`, last_value, SKIPPED_NUMBERS],
     })
-  await client.query({ text: 'update organizations set event_seq = event_seq + $1', values: [SKIPPED_NUMBERS] })
   await client.query({
-    text: `update runs set epoch = epoch + $1, workspace = null, workspace_host = null, sandbox = null,
-      lease_until = case when lease_until is not null then now() end`,
+    text: 'update organizations set event_seq = event_seq + $1',
+    values: [SKIPPED_NUMBERS],
+  })
+  await client.query({
+    text: `update runs
+      set epoch = epoch + $1, workspace = null, workspace_host = null, sandbox = null,
+        lease_until = case when lease_until is not null then now() end`,
     values: [SKIPPED_NUMBERS],
   })
 }
@@ -90,20 +103,34 @@ const addKey = (client: pg.Client, { table, name, definition }: ForeignKey) =>
 /** Accepts an empty database, or the schema alone, which an unfinished restore leaves. */
 async function requireEmpty(client: pg.Client, { migrations }: Header): Promise<void> {
   const { rows } = await client.query(
-    `select 1 from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') limit 1`,
+    `select 1
+      from pg_class
+      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
+      limit 1`,
   )
   if (rows.length === 0) return
-  const { rows: known } = await client.query(`select 1 from pg_tables where schemaname = 'public' and tablename = 'organizations'`)
-  const { rows: used } = known.length === 0 ? { rows: [0] } : await client.query('select 1 from organizations limit 1')
-  const applied = known.length === 0 ? [] : (await client.query<{ name: string }>('select name from migrations')).rows
+  const { rows: known } = await client.query(
+    `select 1
+      from pg_tables
+      where schemaname = 'public' and tablename = 'organizations'`,
+  )
+  const { rows: used } =
+    known.length === 0 ? { rows: [0] } : await client.query('select 1 from organizations limit 1')
+  const applied =
+    known.length === 0 ? [] : (await client.query<{ name: string }>('select name from migrations')).rows
   if (used.length > 0 || applied.some(({ name }) => !migrations.some(file => file.name === name)))
     throw new Error('the database is not empty: restore into a new one')
 }
 
 async function requireKnown({ migrations, version }: Header): Promise<void> {
   const own = await listMigrations()
-  const unknown = migrations.find(({ name, digest }) => !own.some(file => file.name === name && file.digest === digest))
-  if (unknown) throw new Error(`the backup was taken by version ${version}, with migration ${unknown.name}: restore it with that version`)
+  const unknown = migrations.find(
+    ({ name, digest }) => !own.some(file => file.name === name && file.digest === digest),
+  )
+  if (unknown)
+    throw new Error(
+      `the backup was taken by version ${version}, with migration ${unknown.name}: restore it with that version`,
+    )
 }
 
 function readHeader(frame: Frame): Header {

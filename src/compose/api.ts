@@ -44,7 +44,8 @@ function feedsOf({ hub, db, log }: Parts, isClosing: () => boolean): Feeds {
   return new Feeds(hub, on_error, runs => void notifyWatched(db, runs).catch(() => {}))
 }
 
-const stopping = () => new ServiceError('unavailable', 'The service is stopping.', { headers: { 'retry-after': '2' } })
+const stopping = () =>
+  new ServiceError('unavailable', 'The service is stopping.', { headers: { 'retry-after': '2' } })
 
 /** Serves HTTP until disposed of: then streams end, and requests in progress get their response. */
 export async function startApi(parts: Parts): Promise<RunningApi> {
@@ -72,7 +73,12 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
   })
   const { AGENTRUN_HOST: host, AGENTRUN_PORT: port } = config
   const address = await app.listen({ host, port }).catch(error => {
-    throw explainListenError(error, { host_variable: 'AGENTRUN_HOST', host, port_variable: 'AGENTRUN_PORT', port })
+    throw explainListenError(error, {
+      host_variable: 'AGENTRUN_HOST',
+      host,
+      port_variable: 'AGENTRUN_PORT',
+      port,
+    })
   })
   base_url = config.AGENTRUN_BASE_URL ?? address
   const forges = startForges(services, log)
@@ -81,7 +87,9 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
     ...first,
     signInLink: () => newSignInLink(services, first.started.user_id),
     firstToken: async () =>
-      config.AGENTRUN_INIT_TOKEN === undefined ? createFirstToken(db, first.started.user_id, config.AGENTRUN_INIT_WIRE_PROFILE) : null,
+      config.AGENTRUN_INIT_TOKEN === undefined
+        ? createFirstToken(db, first.started.user_id, config.AGENTRUN_INIT_WIRE_PROFILE)
+        : null,
     streams,
     drain() {
       draining = true
@@ -89,8 +97,12 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
     },
     async [Symbol.asyncDispose]() {
       drain()
-      // Running requests get their response; a connection that is merely open is not waited for, a client that does not read for the grace.
-      const cut = setTimeout(() => app.server.closeAllConnections(), Math.max(CLOSE_MS, config.AGENTRUN_SHUTDOWN_GRACE_SECONDS * 1000))
+      // Running requests get their response; a connection that is merely open is not waited for, a client
+      // that does not read for the grace.
+      const cut = setTimeout(
+        () => app.server.closeAllConnections(),
+        Math.max(CLOSE_MS, config.AGENTRUN_SHUTDOWN_GRACE_SECONDS * 1000),
+      )
       const closed = close()
       // Readers of streams come back at once, and must not reuse a connection that is no longer served.
       await pause(HANG_UP_MS)
@@ -113,7 +125,10 @@ async function reportUnreadableSecrets({ db, sealer, log }: Parts): Promise<void
     )
 }
 
-/** Health does not wait for a connection of the pool: while all are busy, it reports the last known state of the workers. */
+/**
+ * Health does not wait for a connection of the pool: while all are busy, it reports the last known state of
+ * the workers.
+ */
 async function watchReadiness({ db, version }: Parts) {
   let known = await workerState(db)
   const refresh = async () => {
@@ -121,7 +136,9 @@ async function watchReadiness({ db, version }: Parts) {
   }
   return async () => {
     await db.ping().catch(() => {
-      throw new ServiceError('unavailable', 'The database does not respond.', { headers: { 'retry-after': '2' } })
+      throw new ServiceError('unavailable', 'The database does not respond.', {
+        headers: { 'retry-after': '2' },
+      })
     })
     await settledWithin(
       refresh().catch(() => {}),
@@ -142,7 +159,10 @@ async function watchReadiness({ db, version }: Parts) {
   }
 }
 
-/** On loopback only our own names are served, against DNS rebinding; on a public address the operator configures which, or any. */
+/**
+ * On loopback only our own names are served, against DNS rebinding; on a public address the operator
+ * configures which, or any.
+ */
 function allowedHosts(config: Config): Set<string> | null {
   const loopback = ['127.0.0.1', 'localhost', '::1'].includes(config.AGENTRUN_HOST)
   if (config.AGENTRUN_ALLOWED_HOSTS.length === 0 && !loopback) return null

@@ -20,7 +20,12 @@ const childRunOf = (run: AgentRun): ChildRun => ({
   branch: run.branch,
   result: run.result,
   error: run.error?.message ?? null,
-  pull_requests: run.github_pull_requests.map(({ number, title, state, url }) => ({ number, title, state, url })),
+  pull_requests: run.github_pull_requests.map(({ number, title, state, url }) => ({
+    number,
+    title,
+    state,
+    url,
+  })),
   cost_usd: run.usage.cost_usd,
   max_cost_usd: run.budget.max_cost_usd,
   total_logs: run.total_logs,

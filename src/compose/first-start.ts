@@ -13,9 +13,12 @@ type FirstStart = { started: Started; missing_repository: string | null }
 /** Makes what an empty database lacks: organization, administrator, token, repository. */
 export async function prepareFirstStart({ config, data, db, git, log }: Parts): Promise<FirstStart> {
   const repository = initialRepository(config)
-  // No reason to stay down: a disk that is mounted later, or a folder that is created later, is found by the runs.
-  const missing_repository = repository?.kind === 'local' && !existsSync(repository.url) ? repository.url : null
-  if (missing_repository !== null) log('error', 'AGENTRUN_INIT_REPO_URL: nothing is there', { path: missing_repository })
+  // No reason to stay down: a disk that is mounted later, or a folder that is created later, is found by the
+  // runs.
+  const missing_repository =
+    repository?.kind === 'local' && !existsSync(repository.url) ? repository.url : null
+  if (missing_repository !== null)
+    log('error', 'AGENTRUN_INIT_REPO_URL: nothing is there', { path: missing_repository })
   const started = await firstStart(db, {
     organization_name: config.AGENTRUN_INIT_ORG,
     token: config.AGENTRUN_INIT_TOKEN ?? null,
@@ -25,7 +28,11 @@ export async function prepareFirstStart({ config, data, db, git, log }: Parts): 
       forced: config.AGENTRUN_SAMPLE,
       create: async () => {
         const path = join(data.root, 'git', 'sample-invoice.git')
-        await createRepository(git, path, { files: SAMPLE_FILES, message: 'Add up an invoice', author: 'Sample <sample@agentrun.invalid>' })
+        await createRepository(git, path, {
+          files: SAMPLE_FILES,
+          message: 'Add up an invoice',
+          author: 'Sample <sample@agentrun.invalid>',
+        })
         return path
       },
     },

@@ -23,8 +23,20 @@ import { outgoingOf } from './webhooks.ts'
 
 const BOUNDS = { ms: 20_000, max_bytes: 16 * 1024 ** 2 }
 
-/** Returns the forges that organizations are connected to: private ones where private git servers are allowed. */
-export function forgesOf({ config, db, sealer, version }: { config: Config; db: Database; sealer: Sealer; version: string }): Forges {
+/**
+ * Returns the forges that organizations are connected to: private ones where private git servers are allowed.
+ */
+export function forgesOf({
+  config,
+  db,
+  sealer,
+  version,
+}: {
+  config: Config
+  db: Database
+  sealer: Sealer
+  version: string
+}): Forges {
   const outgoing = outgoingOf({ config }, config.AGENTRUN_ALLOW_PRIVATE_GIT)
   const fetch = (organization_id: number) => outgoingFetch(outgoing(organization_id), BOUNDS)
   const lookUp = (organization_id: number, url: string) => lookupHost(outgoing(organization_id), url)
@@ -38,15 +50,28 @@ const CLEANUP_INTERVAL_MS = 3_600_000
 const DELIVERY_DAYS = 30
 const BATCH = 1_000
 
-/** Handles what forges report, polls what they do not, and shows the status of runs and comments there, until disposed of. */
+/**
+ * Handles what forges report, polls what they do not, and shows the status of runs and comments there, until
+ * disposed of.
+ */
 export function startForges(services: Services, log: Log): AsyncDisposable {
   const stack = new AsyncDisposableStack()
   stack.use(new QueueConsumer(forgeTaskQueue(services), log))
   stack.use(new QueueConsumer(runMarkQueue(services, log), log))
   stack.use(new QueueConsumer(commentMirrorQueue(services, log), log))
   const warn = (message: string, fields: Record<string, unknown>) => log('warn', message, fields)
-  stack.use(startPolling(HEALTH_INTERVAL_MS, 'retry of failing forges', () => retryFailingForges(services), log, 'at once'))
-  stack.use(startPolling(POLL_INTERVAL_MS, 'sync of pull requests', () => pollPullRequests(services, warn), log))
+  stack.use(
+    startPolling(
+      HEALTH_INTERVAL_MS,
+      'retry of failing forges',
+      () => retryFailingForges(services),
+      log,
+      'at once',
+    ),
+  )
+  stack.use(
+    startPolling(POLL_INTERVAL_MS, 'sync of pull requests', () => pollPullRequests(services, warn), log),
+  )
   stack.use(startPolling(POLL_INTERVAL_MS, 'search for mentions', () => pollMentions(services, warn), log))
   const cleanUp = async () => {
     while ((await deleteOldForgeDeliveries(services.db, DELIVERY_DAYS, BATCH)) === BATCH);
@@ -65,6 +90,10 @@ export async function forgeCredentials(
     return await forges.gitCredentials({ organization_id, url, kind })
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error
-    throw new GitError(error.retryable ? 'unreachable' : 'auth', `the forge gives no credentials: ${error.message}`, { cause: error })
+    throw new GitError(
+      error.retryable ? 'unreachable' : 'auth',
+      `the forge gives no credentials: ${error.message}`,
+      { cause: error },
+    )
   }
 }

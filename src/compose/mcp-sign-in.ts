@@ -14,11 +14,15 @@ const accessOf = (parts: Parts): ((organization_id: number) => SignInAccess) => 
   return organization_id => ({ fetch: outgoingFetch(outgoing(organization_id), BOUNDS), allow_private })
 }
 
-/** Signs in to MCP servers. The client is loaded with the first sign-in: most processes need none of its megabytes. */
+/**
+ * Signs in to MCP servers. The client is loaded with the first sign-in: most processes need none of its
+ * megabytes.
+ */
 export function createMcpSignIn(parts: Parts): Services['mcp_sign_in'] {
   const access = accessOf(parts)
   return {
-    begin: async (organization_id, request) => (await import('../mcp/sign-in/begin.ts')).beginSignIn(access(organization_id), request),
+    begin: async (organization_id, request) =>
+      (await import('../mcp/sign-in/begin.ts')).beginSignIn(access(organization_id), request),
     exchange: async (organization_id, pending, response) =>
       (await import('../mcp/sign-in/tokens.ts')).exchangeCode(access(organization_id), pending, response),
   }

@@ -16,8 +16,9 @@ import { outgoingOf } from './webhooks.ts'
 const MAX_KNOWN = 1_000
 
 /**
- * Returns the models of organizations: what the organization configured, before what the operator did. Each call reads the tables, so that
- * a change applies to all processes at once. Learned limits stay for the process while the settings stay.
+ * Returns the models of organizations: what the organization configured, before what the operator did. Each
+ * call reads the tables, so that a change applies to all processes at once. Learned limits stay for the
+ * process while the settings stay.
  */
 export function organizationModels(parts: Pick<Parts, 'config' | 'sealer' | 'models'>): OrganizationModels {
   const { config, sealer, models } = parts
@@ -26,7 +27,11 @@ export function organizationModels(parts: Pick<Parts, 'config' | 'sealer' | 'mod
   return async (db, organization_id) => {
     const rows = await listOrganizationModels(db, organization_id)
     if (rows.length === 0) return models
-    const { secrets } = openSecrets(sealer, organization_id, await listSealedSecrets(db, organization_id, null))
+    const { secrets } = openSecrets(
+      sealer,
+      organization_id,
+      await listSealedSecrets(db, organization_id, null),
+    )
     const entries = rows.map(({ id, settings }) => ({
       id,
       settings,
@@ -35,7 +40,9 @@ export function organizationModels(parts: Pick<Parts, 'config' | 'sealer' | 'mod
     const text = JSON.stringify(entries)
     const before = known.get(organization_id)
     if (before?.text === text) return before.catalog
-    const catalog = createModelCatalog({ ...merged(optionsOf(config), entries, outgoingStream(outgoing(organization_id))) })
+    const catalog = createModelCatalog({
+      ...merged(optionsOf(config), entries, outgoingStream(outgoing(organization_id))),
+    })
     if (known.size >= MAX_KNOWN) known.clear()
     known.set(organization_id, { text, catalog })
     return catalog
@@ -45,7 +52,11 @@ export function organizationModels(parts: Pick<Parts, 'config' | 'sealer' | 'mod
 const TEST_TIMEOUTS = { first_byte_ms: 15_000, idle_ms: 15_000, total_ms: 20_000 }
 
 /** Asks a model for one word. Null: it has no key. */
-export async function testModel(models: ModelCatalog, id: string, signal: AbortSignal): Promise<TestedModel | null> {
+export async function testModel(
+  models: ModelCatalog,
+  id: string,
+  signal: AbortSignal,
+): Promise<TestedModel | null> {
   const model = models.get(id)
   if (model === null) return null
   const started = performance.now()
@@ -72,22 +83,28 @@ export async function testModel(models: ModelCatalog, id: string, signal: AbortS
 type Entry = { id: string; settings: ModelSettings; api_key: string | undefined }
 
 /** A key of the operator is never sent to an address that an organization chose. */
-function merged(options: ModelCatalogOptions, entries: Entry[], checked: typeof globalThis.fetch): ModelCatalogOptions {
+function merged(
+  options: ModelCatalogOptions,
+  entries: Entry[],
+  checked: typeof globalThis.fetch,
+): ModelCatalogOptions {
   const result: ModelCatalogOptions = { ...options, models: { ...options.models } }
   for (const { id, settings, api_key } of entries) {
     const { base_url } = settings
     const to = { ...(base_url !== undefined && { base_url, fetch: checked }) }
     const key = { ...(api_key !== undefined && { api_key }) }
     if (id.includes('/')) result.models = { ...result.models, [id]: { ...settings, ...to, ...key } }
-    else if (id === 'openai-compatible' && base_url !== undefined) result.openai_compatible = { base_url, fetch: checked, ...key }
-    else if ((id === 'anthropic' || id === 'openai' || id === 'google') && api_key !== undefined) result[id] = { api_key, ...to }
+    else if (id === 'openai-compatible' && base_url !== undefined)
+      result.openai_compatible = { base_url, fetch: checked, ...key }
+    else if ((id === 'anthropic' || id === 'openai' || id === 'google') && api_key !== undefined)
+      result[id] = { api_key, ...to }
   }
   return result
 }
 
 /**
- * Returns the models that the configuration has keys or addresses for. Throws one line when the default or the review model is not among
- * them.
+ * Returns the models that the configuration has keys or addresses for. Throws one line when the default or
+ * the review model is not among them.
  */
 export function modelsOf(config: Config): ModelCatalog {
   const models = createModelCatalog(optionsOf(config))
@@ -113,7 +130,10 @@ function optionsOf(config: Config): ModelCatalogOptions {
     ...(openai && { openai }),
     ...(google && { google }),
     ...(compatible && {
-      openai_compatible: { base_url: compatible, ...(config.OPENAI_COMPATIBLE_API_KEY && { api_key: config.OPENAI_COMPATIBLE_API_KEY }) },
+      openai_compatible: {
+        base_url: compatible,
+        ...(config.OPENAI_COMPATIBLE_API_KEY && { api_key: config.OPENAI_COMPATIBLE_API_KEY }),
+      },
     }),
   }
 }

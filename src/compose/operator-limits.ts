@@ -9,7 +9,15 @@ export function operatorLimits(config: Config): OperatorLimit[] {
   const limit = (setting: keyof Config & string, unit: Unit, per: Per, summary: string): OperatorLimit => {
     const value = config[setting]
     const name = setting.replace(/^AGENTRUN_/, '').toLowerCase()
-    return { name, summary, value: typeof value === 'number' ? value : null, unit, per, window_seconds: null, setting }
+    return {
+      name,
+      summary,
+      value: typeof value === 'number' ? value : null,
+      unit,
+      per,
+      window_seconds: null,
+      setting,
+    }
   }
   const rate = (setting: keyof Config & string, per: Per, summary: string): OperatorLimit => {
     const { requests, seconds } = (config[setting] ?? {}) as { requests?: number; seconds?: number }
@@ -28,14 +36,29 @@ export function operatorLimits(config: Config): OperatorLimit[] {
     rate('AGENTRUN_LIMIT_RECORDING', 'token', 'Reports of recorded sessions.'),
     rate('AGENTRUN_LIMIT_TOKEN_TOTAL', 'token', 'All requests, before those for logs are refused.'),
     limit('AGENTRUN_QUEUE_MAX_SECONDS', 'seconds', 'run', 'Time in the queue; then the run fails.'),
-    limit('AGENTRUN_ANSWER_MAX_SECONDS', 'seconds', 'run', 'Time that a run waits for an answer; then it fails.'),
+    limit(
+      'AGENTRUN_ANSWER_MAX_SECONDS',
+      'seconds',
+      'run',
+      'Time that a run waits for an answer; then it fails.',
+    ),
     limit('AGENTRUN_RUN_MAX_STEPS', 'steps', 'turn', 'Responses of the model; then the run fails.'),
-    limit('AGENTRUN_RUN_MAX_TOKENS', 'tokens', 'turn', 'Tokens; cached ones count a tenth. Then the run fails.'),
+    limit(
+      'AGENTRUN_RUN_MAX_TOKENS',
+      'tokens',
+      'turn',
+      'Tokens; cached ones count a tenth. Then the run fails.',
+    ),
     limit('AGENTRUN_RUN_MAX_ACTIVE_SECONDS', 'seconds', 'turn', 'Time of work; then the run fails.'),
     limit('AGENTRUN_RUN_MAX_WALL_SECONDS', 'seconds', 'turn', 'Time with waiting; then the run fails.'),
     limit('AGENTRUN_SETUP_MAX_SECONDS', 'seconds', 'run', 'All setup commands together.'),
     limit('AGENTRUN_TOOL_MAX_SECONDS', 'seconds', 'run', 'One command of an agent.'),
-    limit('AGENTRUN_SANDBOX_MEMORY_BYTES', 'bytes', 'sandbox', "Memory; without a value half of the worker's, at most 4 GiB."),
+    limit(
+      'AGENTRUN_SANDBOX_MEMORY_BYTES',
+      'bytes',
+      'sandbox',
+      "Memory; without a value half of the worker's, at most 4 GiB.",
+    ),
     limit('AGENTRUN_SANDBOX_DISK_BYTES', 'bytes', 'sandbox', 'Files of a sandbox.'),
     limit('AGENTRUN_EGRESS_MAX_BYTES', 'bytes', 'sandbox', 'Bytes that it sends and receives.'),
   ]

@@ -5,7 +5,8 @@ import type { KnownValue } from '../core/secrets/known-value.ts'
 const SHORTEST_PASSWORD = 16
 
 /**
- * Returns the credentials of this process itself. No sandbox is given any of it; should one show itself nevertheless, no trace contains it.
+ * Returns the credentials of this process itself. No sandbox is given any of it; should one show itself
+ * nevertheless, no trace contains it.
  */
 export function ownCredentials({
   config,
@@ -17,7 +18,12 @@ export function ownCredentials({
   secret_key: Buffer
 }): KnownValue[] {
   const names = [
-    ...(['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY', 'OPENAI_COMPATIBLE_API_KEY'] as const),
+    ...([
+      'ANTHROPIC_API_KEY',
+      'OPENAI_API_KEY',
+      'GOOGLE_GENERATIVE_AI_API_KEY',
+      'OPENAI_COMPATIBLE_API_KEY',
+    ] as const),
     'AGENTRUN_INIT_TOKEN' as const,
   ]
   const headers = { ...config.OTEL_EXPORTER_OTLP_HEADERS, ...config.OTEL_EXPORTER_OTLP_TRACES_HEADERS }
@@ -31,7 +37,10 @@ export function ownCredentials({
       value ? [{ name, value }] : [],
     ),
     ...Object.values(headers).map(value => ({ name: 'OTEL_EXPORTER_OTLP_HEADERS', value })),
-    ...[secret_key.toString('hex'), secret_key.toString('base64')].map(value => ({ name: 'AGENTRUN_SECRET_KEY', value })),
+    ...[secret_key.toString('hex'), secret_key.toString('base64')].map(value => ({
+      name: 'AGENTRUN_SECRET_KEY',
+      value,
+    })),
     ...passwords.filter(({ value }) => value.length >= SHORTEST_PASSWORD),
   ]
 }

@@ -7,7 +7,16 @@ import type { Parts } from './parts.ts'
 const REPORT_INTERVAL_MS = 10_000
 
 /** Reports this process in the database until it ends, for doctor and health. */
-export async function startProcessReports({ owner, role, db, data, version, sealer, config, log }: Parts): Promise<AsyncDisposable> {
+export async function startProcessReports({
+  owner,
+  role,
+  db,
+  data,
+  version,
+  sealer,
+  config,
+  log,
+}: Parts): Promise<AsyncDisposable> {
   const newest_migration = (await listMigrations()).at(-1)?.name ?? ''
   const itself = {
     id: owner,
@@ -20,8 +29,18 @@ export async function startProcessReports({ owner, role, db, data, version, seal
     key_id: sealer.key_id,
   }
   const report = async () =>
-    reportProcess(db, { ...itself, base_url: config.AGENTRUN_BASE_URL ?? null, clock_ahead_ms: await clockAhead(db, Date.now) })
-  const polling: Polling = startPolling(REPORT_INTERVAL_MS, 'the report of this process', report, log, 'at once')
+    reportProcess(db, {
+      ...itself,
+      base_url: config.AGENTRUN_BASE_URL ?? null,
+      clock_ahead_ms: await clockAhead(db, Date.now),
+    })
+  const polling: Polling = startPolling(
+    REPORT_INTERVAL_MS,
+    'the report of this process',
+    report,
+    log,
+    'at once',
+  )
   return {
     async [Symbol.asyncDispose]() {
       polling[Symbol.dispose]()

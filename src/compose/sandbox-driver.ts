@@ -17,17 +17,27 @@ const sockets = {
 /** Returns the configured driver, and never falls back to another one. */
 export function createSandboxDriver({ config, data, users, path, node_path }: Parts): SandboxDriver {
   const folder = join(data.root, 'sandbox')
-  const own = { user: users.sandbox, node_path, start_timeout_ms: config.AGENTRUN_SANDBOX_START_SECONDS * 1000 }
+  const own = {
+    user: users.sandbox,
+    node_path,
+    start_timeout_ms: config.AGENTRUN_SANDBOX_START_SECONDS * 1000,
+  }
   const name = config.AGENTRUN_SANDBOX
   if (name === 'bubblewrap') return createBubblewrapDriver({ ...own, path, runtime_dir: folder })
   if (name === 'kubernetes')
-    return createKubernetesDriver({ ...own, ...clusterOf(config, data.root), folder_id: data.id, runtime_dir: join(folder, 'pods') })
+    return createKubernetesDriver({
+      ...own,
+      ...clusterOf(config, data.root),
+      folder_id: data.id,
+      runtime_dir: join(folder, 'pods'),
+    })
   const candidates = sockets[name]()
   const runtime_dir = join(folder, 'containers')
   const image = config.AGENTRUN_SANDBOX_IMAGE ?? null
   const engine = createDockerEngine({
     name,
-    socket: config.AGENTRUN_SANDBOX_ENGINE ?? candidates.find(path => existsSync(path)) ?? candidates[0] ?? '',
+    socket:
+      config.AGENTRUN_SANDBOX_ENGINE ?? candidates.find(path => existsSync(path)) ?? candidates[0] ?? '',
     image,
     runtime: config.AGENTRUN_SANDBOX_RUNTIME ?? null,
     owner: data.id,

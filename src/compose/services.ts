@@ -28,10 +28,16 @@ const LOG_PAGES_BYTES = 64 * 1024 * 1024
 /** As many tokens at full speed as `bucketLimits` allows, whatever the operator set for one. */
 function userCreation({ AGENTRUN_LIMIT_USER_CREATION: own, AGENTRUN_LIMIT_AGENT_CREATION: token }: Config) {
   if (own !== undefined || token === null) return own ?? null
-  return { requests: (token.requests * bucketLimits.user_creation.requests) / bucketLimits.agent_creation.requests, seconds: token.seconds }
+  return {
+    requests: (token.requests * bucketLimits.user_creation.requests) / bucketLimits.agent_creation.requests,
+    seconds: token.seconds,
+  }
 }
 
-/** Returns what the verbs work with, for the API and for tools of agents that call verbs. `signal`: ends what is sent meanwhile. */
+/**
+ * Returns what the verbs work with, for the API and for tools of agents that call verbs. `signal`: ends what
+ * is sent meanwhile.
+ */
 export function createServices(parts: Parts, baseUrl: () => string, signal: AbortSignal): Services {
   const { config, db, git, hub, author, log, sealer } = parts
   const outgoing = outgoingOf(parts)
@@ -62,7 +68,8 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
     agent_versions: readAgentVersions(agents),
     testModel: async (organization_id, id) => testModel(await models(db, organization_id), id, signal),
     lookUpHost: (organization_id, url) => lookupHost(outgoing(organization_id), url),
-    listManifests: (repository_id, sha, commands) => listManifests(git, repository_id, sha, commands).catch(() => null),
+    listManifests: (repository_id, sha, commands) =>
+      listManifests(git, repository_id, sha, commands).catch(() => null),
     resolveBase: (repository, base_ref, wait_ms) => resolveBase(git, repository, base_ref, wait_ms),
     blockingBranch: (repository_id, prefix) => blockingBranch(git, repository_id, prefix),
     git: pullRequestGit(git, author),
@@ -77,7 +84,10 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
     sealer,
     known_values: ownCredentials(parts),
     readRepositoryUrl: url =>
-      readRepositoryUrl(url, { local_paths: config.AGENTRUN_REPO_PATHS, allow_private: config.AGENTRUN_ALLOW_PRIVATE_GIT }),
+      readRepositoryUrl(url, {
+        local_paths: config.AGENTRUN_REPO_PATHS,
+        allow_private: config.AGENTRUN_ALLOW_PRIVATE_GIT,
+      }),
     default_egress: defaultMode(config.AGENTRUN_EGRESS_MIRRORS),
     queue_seconds: config.AGENTRUN_QUEUE_MAX_SECONDS,
     organizations_per_user: config.AGENTRUN_ORGANIZATIONS_PER_USER,

@@ -28,17 +28,24 @@ export type RunningService = AsyncDisposable & {
   /** Why this process starts no run; null when it does, or when that is not what it is for. */
   blocked(): string | null
   /**
-   * Begins the shutdown: no further run is claimed and active runs go to another worker as soon as they can, `/readyz` is 503, and the API
-   * continues to respond for as long as the operator's proxy needs to notice. Disposing comes after it, or without it.
+   * Begins the shutdown: no further run is claimed and active runs go to another worker as soon as they can,
+   * `/readyz` is 503, and the API continues to respond for as long as the operator's proxy needs to notice.
+   * Disposing comes after it, or without it.
    */
   drain(): Promise<void>
-  /** Logs and counts an error of a request or of a background task that nothing caught (decisions.md#uncaught-errors-are-survived). */
+  /**
+   * Logs and counts an error of a request or of a background task that nothing caught
+   * (decisions.md#uncaught-errors-are-survived).
+   */
   uncaught(error: unknown, event: 'uncaughtException' | 'unhandledRejection'): void
 }
 
 const CONNECTIONS = 20
 const WORKER_CONNECTIONS = 10
-/** A worker that is frozen in the middle of a transaction holds its run no longer than this: a stop still gets its response within 2 s. */
+/**
+ * A worker that is frozen in the middle of a transaction holds its run no longer than this: a stop still gets
+ * its response within 2 s.
+ */
 const WORKER_IDLE_MS = 1_000
 
 type State = 'starting' | 'ready' | 'stopping'
@@ -58,7 +65,10 @@ function sweepAlone({ db, log, config, telemetry }: Parts): Disposable {
   return startPolling(SWEEP_MS, 'sweep', () => sweepInTurn(deps), log)
 }
 
-/** Puts one process of the service together, as its role requires, and starts it. Disposing it stops everything in order. */
+/**
+ * Puts one process of the service together, as its role requires, and starts it. Disposing it stops
+ * everything in order.
+ */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: starts the parts of a process one after the other, and the order is the content
 export async function startService(input: ServiceInput): Promise<RunningService> {
   const { config, data, users, log, role } = input
@@ -74,7 +84,10 @@ export async function startService(input: ServiceInput): Promise<RunningService>
         on_wait: telemetry.databaseWaited,
       }),
     )
-  const db = role === 'work' ? openDatabase(CONNECTIONS - LEASE_CONNECTIONS, WORKER_IDLE_MS) : openDatabase(CONNECTIONS)
+  const db =
+    role === 'work'
+      ? openDatabase(CONNECTIONS - LEASE_CONNECTIONS, WORKER_IDLE_MS)
+      : openDatabase(CONNECTIONS)
   let [state, worker, api]: [State, Worker | null, RunningApi | null] = ['starting', null, null]
   const unready = () => (state === 'ready' ? (role === 'work' ? (worker?.blocked ?? null) : null) : state)
   stack.use(await serveMetrics(input, { db, instruments, streams: () => api?.streams() ?? 0, unready }))
@@ -105,13 +118,25 @@ export async function startService(input: ServiceInput): Promise<RunningService>
     trailer: config.AGENTRUN_COMMIT_TRAILER,
   }
   const owner = newOwner()
-  const parts: Parts = { ...input, owner, db, git, hub, models: modelsOf(config), author, telemetry, sealer, forges }
+  const parts: Parts = {
+    ...input,
+    owner,
+    db,
+    git,
+    hub,
+    models: modelsOf(config),
+    author,
+    telemetry,
+    sealer,
+    forges,
+  }
   const listener = stack.use(new Listener(input.database_url, hub, role === 'serve' ? null : owner))
   await listener.start()
 
   let base_url = config.AGENTRUN_BASE_URL ?? `http://${config.AGENTRUN_HOST}:${config.AGENTRUN_PORT}`
   // A crowd of requests that holds all of one pool must not cost the runs of the same process their leases.
-  const worker_parts = role === 'all' ? { ...parts, db: openDatabase(WORKER_CONNECTIONS, WORKER_IDLE_MS) } : parts
+  const worker_parts =
+    role === 'all' ? { ...parts, db: openDatabase(WORKER_CONNECTIONS, WORKER_IDLE_MS) } : parts
   worker = role === 'serve' ? null : stack.use(createWorker(worker_parts, () => base_url))
   // Before the API responds, because its health reports whether a worker exists.
   await worker?.register()

@@ -17,7 +17,10 @@ const TRACES_PATH = '/v1/traces'
 
 type Observing = AsyncDisposable & { telemetry: Telemetry; instruments: Instruments }
 
-/** Counts from the start on; traces where OpenTelemetry's variables name a collector, and does not load its SDK otherwise. Disposing it sends the last spans. */
+/**
+ * Counts from the start on; traces where OpenTelemetry's variables name a collector, and does not load its
+ * SDK otherwise. Disposing it sends the last spans.
+ */
 export async function startTelemetry(input: ServiceInput): Promise<Observing> {
   const instruments = createInstruments()
   instruments.build.set({ version: input.version, role: input.role }, 1)
@@ -29,7 +32,12 @@ export async function startTelemetry(input: ServiceInput): Promise<Observing> {
   }
 }
 
-async function startTracer({ config, version, role, log }: ServiceInput): Promise<(Tracer & AsyncDisposable) | null> {
+async function startTracer({
+  config,
+  version,
+  role,
+  log,
+}: ServiceInput): Promise<(Tracer & AsyncDisposable) | null> {
   const url = tracesUrl(config)
   if (url === null) return null
   const { startOtel } = await import('../telemetry/otel.ts')
@@ -46,7 +54,10 @@ async function startTracer({ config, version, role, log }: ServiceInput): Promis
       ...config.OTEL_RESOURCE_ATTRIBUTES,
       ...(config.OTEL_SERVICE_NAME && { 'service.name': config.OTEL_SERVICE_NAME }),
     },
-    sampler: { name: config.OTEL_TRACES_SAMPLER ?? 'parentbased_always_on', ratio: config.OTEL_TRACES_SAMPLER_ARG ?? 1 },
+    sampler: {
+      name: config.OTEL_TRACES_SAMPLER ?? 'parentbased_always_on',
+      ratio: config.OTEL_TRACES_SAMPLER_ARG ?? 1,
+    },
     delay_ms: config.OTEL_BSP_SCHEDULE_DELAY,
     on_error: error => log('warn', 'spans could not be sent; they are dropped', { error: error.message }),
   })
@@ -70,7 +81,10 @@ type Observed = {
 }
 
 /** Serves metrics and probes on the operator's port for them; null when none is set. */
-export async function serveMetrics({ config, log }: ServiceInput, observed: Observed): Promise<AsyncDisposable | null> {
+export async function serveMetrics(
+  { config, log }: ServiceInput,
+  observed: Observed,
+): Promise<AsyncDisposable | null> {
   const { db, instruments } = observed
   if (config.AGENTRUN_METRICS_PORT === undefined) return null
   const server = await startMetricsServer({
@@ -81,7 +95,11 @@ export async function serveMetrics({ config, log }: ServiceInput, observed: Obse
       runs: () => runMetrics(db),
       workers: () => workerState(db),
       webhooks: () => webhookMetrics(db),
-      connections: () => ({ total: db.pool.totalCount, idle: db.pool.idleCount, waiting: db.pool.waitingCount }),
+      connections: () => ({
+        total: db.pool.totalCount,
+        idle: db.pool.idleCount,
+        waiting: db.pool.waitingCount,
+      }),
       streams: observed.streams,
     }),
     unready: async () => {
@@ -94,8 +112,10 @@ export async function serveMetrics({ config, log }: ServiceInput, observed: Obse
     },
   }).catch(error => {
     throw explainListenError(error, {
-      ...{ host_variable: 'AGENTRUN_METRICS_HOST', host: config.AGENTRUN_METRICS_HOST },
-      ...{ port_variable: 'AGENTRUN_METRICS_PORT', port: config.AGENTRUN_METRICS_PORT ?? 0 },
+      host_variable: 'AGENTRUN_METRICS_HOST',
+      host: config.AGENTRUN_METRICS_HOST,
+      port_variable: 'AGENTRUN_METRICS_PORT',
+      port: config.AGENTRUN_METRICS_PORT ?? 0,
     })
   })
   log('info', 'metrics are served', { url: server.url })

@@ -11,7 +11,10 @@ import type { Parts } from './parts.ts'
 const CLEANUP_INTERVAL_MS = 60_000
 const MAX_RESOLVERS = 1_000
 
-/** Returns how the service itself makes requests. A slow name server delays the names of its own organization only. */
+/**
+ * Returns how the service itself makes requests. A slow name server delays the names of its own organization
+ * only.
+ */
 export function outgoingOf(
   { config }: Pick<Parts, 'config'>,
   allow_private = config.AGENTRUN_ALLOW_PRIVATE_EGRESS,
@@ -29,7 +32,10 @@ export function outgoingOf(
 export function startWebhooks(parts: Parts, baseUrl: () => string): AsyncDisposable {
   const { db, sealer, log, telemetry, hub, config } = parts
   const deps: WebhookDeps = {
-    ...{ db, sealer, log, telemetry },
+    db,
+    sealer,
+    log,
+    telemetry,
     known_values: ownCredentials(parts),
     outgoing: outgoingOf(parts),
     base_url: baseUrl,

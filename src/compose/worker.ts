@@ -19,8 +19,8 @@ import { createServices } from './services.ts'
 const defaultMemoryBytes = () => Math.min(4 * 1024 ** 3, Math.floor(totalmem() / 2))
 
 /**
- * Returns the worker of this process, not started yet. `baseUrl` is called when a link is written, because the API of the same process
- * learns its address late.
+ * Returns the worker of this process, not started yet. `baseUrl` is called when a link is written, because
+ * the API of the same process learns its address late.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: lists the parts of a worker and what each of them gets
 export function createWorker(parts: Parts, baseUrl: () => string): Worker {
@@ -44,10 +44,19 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
   const templates = new Templates({
     folders: { root: data.templates, workspaces: data.workspaces, user: users.sandbox },
     max_bytes: config.AGENTRUN_TEMPLATE_BYTES,
-    ...{ driver, git, sandbox_limits, clone_ms, log },
+    driver,
+    git,
+    sandbox_limits,
+    clone_ms,
+    log,
   })
   const environments = new Environments({
-    ...{ db, git, templates, log, folders: templates.folders, folder_id: data.id },
+    db,
+    git,
+    templates,
+    log,
+    folders: templates.folders,
+    folder_id: data.id,
     max_bytes: config.AGENTRUN_ENVIRONMENT_BYTES,
     max_age_seconds: config.AGENTRUN_ENVIRONMENT_MAX_AGE_SECONDS,
   })

@@ -4,15 +4,23 @@ import type { Sources } from './sources.ts'
 const MAX_VALUE = 80
 
 /**
- * Returns one line per file and one per variable that is set, with where its value comes from: `NAME=value (origin)`. Secrets are hidden.
- * `known`: the variables of the service; others that a file gives are keys of models.
+ * Returns one line per file and one per variable that is set, with where its value comes from: `NAME=value
+ * (origin)`. Secrets are hidden. `known`: the variables of the service; others that a file gives are keys of
+ * models.
  */
 export function describeSources({ values, origins, files }: Sources, known: readonly string[]): string[] {
-  const names = [...new Set([...known.flatMap(name => [name, `${name}_FILE`]), ...origins.keys()])].filter(name => values[name])
+  const names = [...new Set([...known.flatMap(name => [name, `${name}_FILE`]), ...origins.keys()])].filter(
+    name => values[name],
+  )
   const defaults = known.length - new Set(names.map(name => name.replace(/_FILE$/, ''))).size
   return [
-    ...files.map(({ path, found, entries }) => `# ${path}: ${found ? counted(entries.length, 'variable') : 'does not exist'}`),
-    ...names.map(name => `${name}=${shown(name, values[name] ?? '', known)} (${origins.get(name) ?? 'variable'})`),
+    ...files.map(
+      ({ path, found, entries }) =>
+        `# ${path}: ${found ? counted(entries.length, 'variable') : 'does not exist'}`,
+    ),
+    ...names.map(
+      name => `${name}=${shown(name, values[name] ?? '', known)} (${origins.get(name) ?? 'variable'})`,
+    ),
     `# ${counted(defaults, 'further variable')} of the service ${defaults === 1 ? 'has its default' : 'have their defaults'}`,
   ]
 }

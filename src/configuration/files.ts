@@ -18,14 +18,18 @@ const READABLE_BY_OTHERS = 0o004
 const WRITABLE_BY_OTHERS = 0o002
 const ROOT = 0
 
-/** Reads a file of lines `NAME=value`, with `#` for comments and quotes around values that contain blanks or `#`. */
+/**
+ * Reads a file of lines `NAME=value`, with `#` for comments and quotes around values that contain blanks or
+ * `#`.
+ */
 export const readEnvFile = (path: string): ConfigurationFile => readConfigurationFile(path, parseLines)
 
 /** Reads a TOML file whose keys are the names of variables. */
 export const readTomlFile = (path: string): ConfigurationFile => readConfigurationFile(path, parseToml)
 
 /** Returns the position in a file as messages name it. */
-export const positionText = (path: string, line: number | null): string => (line === null ? path : `${path}, line ${line}`)
+export const positionText = (path: string, line: number | null): string =>
+  line === null ? path : `${path}, line ${line}`
 
 function readConfigurationFile(path: string, parseText: (text: string) => Parsed): ConfigurationFile {
   let text: string
@@ -36,14 +40,25 @@ function readConfigurationFile(path: string, parseText: (text: string) => Parsed
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     // A folder that this user cannot enter is reported by who needs the folder, with what to do.
-    if (code === 'ENOENT' || (code === 'EACCES' && !canEnter(dirname(path)))) return { path, found: false, entries: [], mistakes: [] }
-    return { path, found: true, entries: [], mistakes: [`${path}: cannot be read by the user with id ${process.getuid?.()} (${code})`] }
+    if (code === 'ENOENT' || (code === 'EACCES' && !canEnter(dirname(path))))
+      return { path, found: false, entries: [], mistakes: [] }
+    return {
+      path,
+      found: true,
+      entries: [],
+      mistakes: [`${path}: cannot be read by the user with id ${process.getuid?.()} (${code})`],
+    }
   }
   const parsed = parseText(text)
   const [entries, unnamed] = [parsed.entries.filter(hasName), parsed.entries.filter(entry => !hasName(entry))]
-  const mistakes = [...parsed.mistakes, ...unnamed.map(({ name, line }) => ({ line, text: `${JSON.stringify(name)}: unknown variable` }))]
+  const mistakes = [
+    ...parsed.mistakes,
+    ...unnamed.map(({ name, line }) => ({ line, text: `${JSON.stringify(name)}: unknown variable` })),
+  ]
   return {
-    ...{ path, found: true, entries },
+    path,
+    found: true,
+    entries,
     mistakes: [
       ...mistakes.map(mistake => `${positionText(path, mistake.line)}: ${mistake.text}`),
       ...ownerMistakes(path, stat.uid),
@@ -72,7 +87,8 @@ function ownerMistakes(path: string, uid: number): string[] {
 }
 
 function modeMistakes(path: string, mode: number, entries: Entry[]): string[] {
-  if ((mode & WRITABLE_BY_OTHERS) !== 0) return [`${path}: every user of this machine can change it: chmod 600 ${path}`]
+  if ((mode & WRITABLE_BY_OTHERS) !== 0)
+    return [`${path}: every user of this machine can change it: chmod 600 ${path}`]
   const secret = entries.find(({ name }) => isSecretInFile(name))
   if (secret === undefined || (mode & READABLE_BY_OTHERS) === 0) return []
   return [`${path}: contains ${secret.name}, and every user of this machine can read it: chmod 600 ${path}`]
@@ -87,11 +103,14 @@ function parseLines(text: string): Parsed {
     const [, name, assigned = ''] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)$/.exec(content) ?? []
     const value = assigned.trimStart()
     if (name === undefined) mistakes.push({ line, text: 'must be NAME=value' })
-    else if (entries.some(entry => entry.name === name)) mistakes.push({ line, text: `${name}: is given twice` })
-    else if (/^(?:#|[^"'`]*[^\s"'`]#)/.test(value)) mistakes.push({ line, text: `${name}: a value that contains # needs quotes` })
+    else if (entries.some(entry => entry.name === name))
+      mistakes.push({ line, text: `${name}: is given twice` })
+    else if (/^(?:#|[^"'`]*[^\s"'`]#)/.test(value))
+      mistakes.push({ line, text: `${name}: a value that contains # needs quotes` })
     else {
       const read = parseEnv(content)[name] ?? ''
-      if (/^["'`]/.test(value) && read.startsWith(value.slice(0, 1))) mistakes.push({ line, text: `${name}: the quote is not closed` })
+      if (/^["'`]/.test(value) && read.startsWith(value.slice(0, 1)))
+        mistakes.push({ line, text: `${name}: the quote is not closed` })
       else entries.push({ name, value: read, line })
     }
   }
@@ -114,7 +133,11 @@ function parseToml(text: string): Parsed {
     const key = new RegExp(`^\\s*(?:\\[\\s*)?["']?${name.replace(/\W/g, '\\$&')}["']?\\s*[=.\\]]`)
     const line = lines.findIndex(content => key.test(content)) + 1 || null
     const value = valueText(name, given)
-    if (value === null) mistakes.push({ line, text: `${name}: must be a text, a number, true or false, or a list of texts without commas` })
+    if (value === null)
+      mistakes.push({
+        line,
+        text: `${name}: must be a text, a number, true or false, or a list of texts without commas`,
+      })
     else entries.push({ name, value, line })
   }
   return { entries, mistakes }

@@ -1,8 +1,9 @@
 /**
- * Variables whose value is a secret or may contain one, by their names: keys, tokens, headers of requests, addresses with a password, the environment
- * of agents.
+ * Variables whose value is a secret or may contain one, by their names: keys, tokens, headers of requests,
+ * addresses with a password, the environment of agents.
  */
-const secret_name = /(_KEY|_KEY_PREVIOUS|_TOKEN|_HEADERS)$|^(DATABASE_URL|AGENTRUN_EGRESS_PROXY|AGENTRUN_AGENTS)$/
+const secret_name =
+  /(_KEY|_KEY_PREVIOUS|_TOKEN|_HEADERS)$|^(DATABASE_URL|AGENTRUN_EGRESS_PROXY|AGENTRUN_AGENTS)$/
 /** Every other name in a file is that of the key of a model. */
 const plain_name = /^(AGENTRUN|OTEL)_|_BASE_URL$/
 

@@ -25,10 +25,14 @@ const mistakesOf = (folder: string, env: Record<string, string> = {}) => {
 }
 
 test('a variable takes precedence over .env, and .env over the configuration file; an empty value counts as absent', () => {
-  const toml = 'AGENTRUN_PORT = 1\nAGENTRUN_HOST = "file"\nAGENTRUN_INIT_ORG = "file"\nAGENTRUN_LOG_LEVEL = "warn"\n'
+  const toml =
+    'AGENTRUN_PORT = 1\nAGENTRUN_HOST = "file"\nAGENTRUN_INIT_ORG = "file"\nAGENTRUN_LOG_LEVEL = "warn"\n'
   const folder = folderOf({ toml, env: 'AGENTRUN_PORT=2\nAGENTRUN_HOST="env"\nAGENTRUN_LOG_LEVEL=\n' })
   expect(load(folder, { AGENTRUN_PORT: '3', AGENTRUN_HOST: '' }).config).toMatchObject({
-    ...{ AGENTRUN_PORT: 3, AGENTRUN_HOST: 'env', AGENTRUN_INIT_ORG: 'file', AGENTRUN_LOG_LEVEL: 'warn' },
+    AGENTRUN_PORT: 3,
+    AGENTRUN_HOST: 'env',
+    AGENTRUN_INIT_ORG: 'file',
+    AGENTRUN_LOG_LEVEL: 'warn',
   })
 })
 
@@ -38,7 +42,9 @@ test('NAME_FILE of one source and NAME of the next are no contradiction, of one 
   const variable = { AGENTRUN_INIT_ORG_FILE: join(folder, 'name') }
   expect(load(folder, variable).config.AGENTRUN_INIT_ORG).toBe('from the variable')
   const both = folderOf({ env: `AGENTRUN_INIT_ORG=a\nAGENTRUN_INIT_ORG_FILE=${join(folder, 'name')}` })
-  expect(mistakesOf(both)).toContain('DATA/.env, line 1: AGENTRUN_INIT_ORG: given both directly and by AGENTRUN_INIT_ORG_FILE')
+  expect(mistakesOf(both)).toContain(
+    'DATA/.env, line 1: AGENTRUN_INIT_ORG: given both directly and by AGENTRUN_INIT_ORG_FILE',
+  )
 })
 
 test('TOML gives numbers, switches, lists and tables as their variables do', () => {
@@ -52,22 +58,28 @@ base_url = "https://acme.example/openai/v1"
 api_key_env = "AZURE_KEY"
 `
   expect(load(folderOf({ toml })).config).toMatchObject({
-    ...{ AGENTRUN_SAMPLE: true, AGENTRUN_SANDBOX_CPUS: 1.5, AGENTRUN_ALLOWED_HOSTS: ['a.example', 'b.example'] },
+    AGENTRUN_SAMPLE: true,
+    AGENTRUN_SANDBOX_CPUS: 1.5,
+    AGENTRUN_ALLOWED_HOSTS: ['a.example', 'b.example'],
     AGENTRUN_MODELS: { 'azure/gpt': { api_key: 'key-of-the-model' } },
   })
 })
 
 test('.env permits comments, quotes and export', () => {
-  const env = '# comment\n\n export AGENTRUN_INIT_ORG="Acme # 1"  # comment\r\nAGENTRUN_HOST = \'h\'\nAGENTRUN_LOG_LEVEL=debug # comment\n'
+  const env =
+    '# comment\n\n export AGENTRUN_INIT_ORG="Acme # 1"  # comment\r\nAGENTRUN_HOST = \'h\'\nAGENTRUN_LOG_LEVEL=debug # comment\n'
   expect(load(folderOf({ env })).config).toMatchObject({
-    ...{ AGENTRUN_INIT_ORG: 'Acme # 1', AGENTRUN_HOST: 'h', AGENTRUN_LOG_LEVEL: 'debug' },
+    AGENTRUN_INIT_ORG: 'Acme # 1',
+    AGENTRUN_HOST: 'h',
+    AGENTRUN_LOG_LEVEL: 'debug',
   })
 })
 
 test('mistakes of all sources are listed together, with file and line, and without a value', () => {
   const env =
     'AGENTRUN_PORT=70000\nwhat is this\nAGENTRUN_PROT=1\nAGENTRUN_INIT_TOKEN=ab#secret\nA="secret\nAGENTRUN_HOST=a\nAGENTRUN_HOST=b\n'
-  const toml = 'OPENAI_KEY = "secret"\nAGENTRUN_DATA_DIR = "/x"\nAGENTRUN_INIT_ORG = 1979-05-27\n[AGENTRUN_LIMIT_STANDARD]\nsecret = 1\n'
+  const toml =
+    'OPENAI_KEY = "secret"\nAGENTRUN_DATA_DIR = "/x"\nAGENTRUN_INIT_ORG = 1979-05-27\n[AGENTRUN_LIMIT_STANDARD]\nsecret = 1\n'
   expect(mistakesOf(folderOf({ env, toml }), { AGENTRUN_LOG_LEVEL: 'loud' }).split('\n')).toEqual([
     'the configuration has 10 mistakes:',
     '  DATA/.env, line 2: must be NAME=value',
@@ -82,7 +94,9 @@ test('mistakes of all sources are listed together, with file and line, and witho
     '  DATA/.env, line 3: AGENTRUN_PROT: unknown variable',
   ])
   // Which names belong to models is known once the rest is right.
-  expect(mistakesOf(folderOf({ toml: '\nOPENAI_KEY = "secret"\n' }))).toContain('DATA/agentrun.toml, line 2: OPENAI_KEY: unknown variable')
+  expect(mistakesOf(folderOf({ toml: '\nOPENAI_KEY = "secret"\n' }))).toContain(
+    'DATA/agentrun.toml, line 2: OPENAI_KEY: unknown variable',
+  )
 })
 
 test('a text that is not TOML is reported with its line, and without its content', () => {
@@ -95,7 +109,10 @@ test('a file with a secret that every user can read is refused, and a file that 
   const folder = folderOf({ env: 'AGENTRUN_PORT=0\nOPENAI_API_KEY=secret\n' })
   const file = join(folder, '.env')
   for (const [mode, refusal] of [
-    [0o644, 'DATA/.env: contains OPENAI_API_KEY, and every user of this machine can read it: chmod 600 DATA/.env'],
+    [
+      0o644,
+      'DATA/.env: contains OPENAI_API_KEY, and every user of this machine can read it: chmod 600 DATA/.env',
+    ],
     [0o602, 'DATA/.env: every user of this machine can change it: chmod 600 DATA/.env'],
     [0o640, 'none'],
   ] as const) {
@@ -122,36 +139,57 @@ test('a name that is no variable is a mistake, not a setting that is lost', () =
     '  DATA/agentrun.toml, line 2: "a b": unknown variable',
     '  DATA/agentrun.toml, line 3: "AGENTRUN_PORT ": unknown variable',
   ])
-  expect(mistakesOf(folderOf({ toml: '[__proto__]\nAGENTRUN_PORT = 5\n' }))).toContain('DATA/agentrun.toml, line 1: __proto__: must be')
-})
-
-test.runIf(process.getuid?.() === 0)('a file of another user is refused, also behind a link; a link itself is followed', () => {
-  const [folder, target] = [folderOf({}), folderOf({ toml: 'AGENTRUN_PORT = 7\n' })]
-  symlinkSync(join(target, 'agentrun.toml'), join(folder, 'agentrun.toml'))
-  expect(load(folder).config.AGENTRUN_PORT).toBe(7)
-  chownSync(join(target, 'agentrun.toml'), 4711, 4711)
-  expect(mistakesOf(folder)).toContain(
-    'DATA/agentrun.toml: belongs to the user with id 4711, who can change it: chown 0 DATA/agentrun.toml',
+  expect(mistakesOf(folderOf({ toml: '[__proto__]\nAGENTRUN_PORT = 5\n' }))).toContain(
+    'DATA/agentrun.toml, line 1: __proto__: must be',
   )
 })
+
+test.runIf(process.getuid?.() === 0)(
+  'a file of another user is refused, also behind a link; a link itself is followed',
+  () => {
+    const [folder, target] = [folderOf({}), folderOf({ toml: 'AGENTRUN_PORT = 7\n' })]
+    symlinkSync(join(target, 'agentrun.toml'), join(folder, 'agentrun.toml'))
+    expect(load(folder).config.AGENTRUN_PORT).toBe(7)
+    chownSync(join(target, 'agentrun.toml'), 4711, 4711)
+    expect(mistakesOf(folder)).toContain(
+      'DATA/agentrun.toml: belongs to the user with id 4711, who can change it: chown 0 DATA/agentrun.toml',
+    )
+  },
+)
 
 test('AGENTRUN_CONFIG names another configuration file, which must exist and be readable', () => {
   const folder = folderOf({ toml: 'AGENTRUN_PORT = 1\n' })
   const other = folderOf({ toml: 'AGENTRUN_PORT = 2\n' })
   expect(load(folder, { AGENTRUN_CONFIG: join(other, 'agentrun.toml') }).config.AGENTRUN_PORT).toBe(2)
-  expect(mistakesOf(folder, { AGENTRUN_CONFIG: join(folder, 'none.toml') })).toContain('AGENTRUN_CONFIG: there is no file DATA/none.toml')
-  expect(mistakesOf(folder, { AGENTRUN_CONFIG: 'agentrun.toml' })).toContain('AGENTRUN_CONFIG: must be the absolute path')
-  expect(mistakesOf(folder, { AGENTRUN_CONFIG_FILE: '/x' })).toContain('AGENTRUN_CONFIG_FILE: the name is AGENTRUN_CONFIG')
+  expect(mistakesOf(folder, { AGENTRUN_CONFIG: join(folder, 'none.toml') })).toContain(
+    'AGENTRUN_CONFIG: there is no file DATA/none.toml',
+  )
+  expect(mistakesOf(folder, { AGENTRUN_CONFIG: 'agentrun.toml' })).toContain(
+    'AGENTRUN_CONFIG: must be the absolute path',
+  )
+  expect(mistakesOf(folder, { AGENTRUN_CONFIG_FILE: '/x' })).toContain(
+    'AGENTRUN_CONFIG_FILE: the name is AGENTRUN_CONFIG',
+  )
   mkdirSync(join(other, '.env'))
-  expect(mistakesOf(other)).toContain(`DATA/.env: cannot be read by the user with id ${process.getuid?.()} (EISDIR)`)
+  expect(mistakesOf(other)).toContain(
+    `DATA/.env: cannot be read by the user with id ${process.getuid?.()} (EISDIR)`,
+  )
 })
 
 test('the description names the origin of every value, and no secret', () => {
-  const env = 'OPENAI_API_KEY=secret-1\nOPENAI_BASE_URL=https://user:secret-2@models.example/v1\nAZURE_KEY=secret-3\n'
-  const models = '{"azure/x":{"api":"openai-responses","base_url":"https://a.example","api_key_env":"AZURE_KEY"}}'
+  const env =
+    'OPENAI_API_KEY=secret-1\nOPENAI_BASE_URL=https://user:secret-2@models.example/v1\nAZURE_KEY=secret-3\n'
+  const models =
+    '{"azure/x":{"api":"openai-responses","base_url":"https://a.example","api_key_env":"AZURE_KEY"}}'
   const folder = folderOf({ env, toml: 'AGENTRUN_PORT = 0\n' })
-  const { sources } = load(folder, { AGENTRUN_MODELS: models, DATABASE_URL: 'postgres://u:secret-4@db/x', PATH: '/bin' })
-  const lines = describeSources(sources, Object.keys(schema.shape)).map(line => line.replaceAll(folder, 'DATA'))
+  const { sources } = load(folder, {
+    AGENTRUN_MODELS: models,
+    DATABASE_URL: 'postgres://u:secret-4@db/x',
+    PATH: '/bin',
+  })
+  const lines = describeSources(sources, Object.keys(schema.shape)).map(line =>
+    line.replaceAll(folder, 'DATA'),
+  )
   expect(lines.slice(0, -1)).toEqual([
     '# DATA/.env: 3 variables',
     '# DATA/agentrun.toml: 1 variable',
@@ -162,7 +200,9 @@ test('the description names the origin of every value, and no secret', () => {
     'OPENAI_BASE_URL=https://[hidden]@models.example/v1 (DATA/.env, line 2)',
     'AZURE_KEY=[hidden] (DATA/.env, line 3)',
   ])
-  expect(lines.at(-1)).toBe(`# ${Object.keys(schema.shape).length - 6} further variables of the service have their defaults`)
+  expect(lines.at(-1)).toBe(
+    `# ${Object.keys(schema.shape).length - 6} further variables of the service have their defaults`,
+  )
 })
 
 test('keys, tokens, headers and the address of the database are secrets, limits and sizes are not', () => {
@@ -176,7 +216,13 @@ test('keys, tokens, headers and the address of the database are secrets, limits 
       'OTEL_EXPORTER_OTLP_HEADERS',
       'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
     ],
-    ...['AGENTRUN_SECRET_KEY', 'AGENTRUN_SECRET_KEY_PREVIOUS', 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'],
+    ...[
+      'AGENTRUN_SECRET_KEY',
+      'AGENTRUN_SECRET_KEY_PREVIOUS',
+      'ANTHROPIC_API_KEY',
+      'OPENAI_API_KEY',
+      'GOOGLE_GENERATIVE_AI_API_KEY',
+    ],
     'OPENAI_COMPATIBLE_API_KEY',
   ])
 })

@@ -1,4 +1,7 @@
-/** The default rate limits, which the operator can change: requests in a sliding window of seconds (specification.md#rate-limits). */
+/**
+ * The default rate limits, which the operator can change: requests in a sliding window of seconds
+ * (specification.md#rate-limits).
+ */
 export const bucketLimits = {
   standard: { requests: 60, seconds: 30 },
   agent_creation: { requests: 10, seconds: 60 },

@@ -2,8 +2,9 @@ import type { Endpoint } from './endpoint.ts'
 import { type ProblemCode, problems } from './error-codes.ts'
 
 /**
- * Returns the error statuses of an operation in the document, ascending: those of every operation of its kind, and those that its row
- * names. Errors of the HTTP edge before routing (405, 408, 414, 431 …) are `default` in the document.
+ * Returns the error statuses of an operation in the document, ascending: those of every operation of its
+ * kind, and those that its row names. Errors of the HTTP edge before routing (405, 408, 414, 431 …) are
+ * `default` in the document.
  */
 export function problemStatuses(endpoint: Endpoint): number[] {
   const { params, query, body, access, scope, bucket, idempotent = false } = endpoint

@@ -32,8 +32,9 @@ import { webhookEndpoints } from './endpoints/webhooks.ts'
 import { oauthEndpoints } from './oauth/oauth-endpoints.ts'
 
 /**
- * THE table. Validation, handler types, routing, the OpenAPI document and clients are derived from it; a missing handler does not compile.
- * To add an endpoint: a row in endpoints/, a verb in service/, a line in http/handlers.ts.
+ * THE table. Validation, handler types, routing, the OpenAPI document and clients are derived from it; a
+ * missing handler does not compile. To add an endpoint: a row in endpoints/, a verb in service/, a line in
+ * http/handlers.ts.
  */
 export const endpoints = {
   ...runEndpoints,
@@ -76,4 +77,6 @@ export type HandlerInput<E extends Endpoint> = {
   query: z.output<E['query']>
   body: E['body'] extends z.ZodType ? z.output<E['body']> : undefined
 }
-export type HandlerResult<E extends Endpoint> = E['response'] extends z.ZodType ? z.output<E['response']> : never
+export type HandlerResult<E extends Endpoint> = E['response'] extends z.ZodType
+  ? z.output<E['response']>
+  : never

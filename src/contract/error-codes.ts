@@ -1,6 +1,9 @@
 import { z } from 'zod'
 
-/** Error codes and their statuses (specification.md#errors). One table: nothing else in the service determines an error status. */
+/**
+ * Error codes and their statuses (specification.md#errors). One table: nothing else in the service determines
+ * an error status.
+ */
 export const problems = {
   invalid_request: { status: 400, title: 'Invalid request' },
   no_logs: { status: 400, title: 'No logs to analyze' },
@@ -28,7 +31,9 @@ export type ProblemCode = keyof typeof problems
 
 export const FieldError = z
   .object({
-    loc: z.array(z.union([z.string(), z.int()])).describe('Location of the field: `body`, `query` or `path`, then the field names'),
+    loc: z
+      .array(z.union([z.string(), z.int()]))
+      .describe('Location of the field: `body`, `query` or `path`, then the field names'),
     msg: z.string().describe('Message for people'),
     type: z.string().describe('Code for programs'),
   })
@@ -38,7 +43,9 @@ export type FieldError = z.infer<typeof FieldError>
 /** RFC 9457 with our extensions; `message` and `status_code` serve clients of the public API. */
 export const Problem = z
   .object({
-    type: z.string().describe('The address of the section of this kind of error in the error reference of the service'),
+    type: z
+      .string()
+      .describe('The address of the section of this kind of error in the error reference of the service'),
     title: z.string().describe('The kind of error, for people'),
     status: z.int().describe('The HTTP status'),
     detail: z.string().describe('The problem with this request, for people'),

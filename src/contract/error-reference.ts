@@ -1,9 +1,13 @@
 import { type ProblemCode, problems } from './error-codes.ts'
 
-/** Where the service serves this reference. The `type` of a problem is this page of the service, with the code as its fragment. */
+/**
+ * Where the service serves this reference. The `type` of a problem is this page of the service, with the code
+ * as its fragment.
+ */
 export const ERROR_REFERENCE_PATH = '/docs/errors'
 
-export const problemType = (base_url: string, code: ProblemCode) => `${base_url.replace(/(?<!\/)\/+$/, '')}${ERROR_REFERENCE_PATH}#${code}`
+export const problemType = (base_url: string, code: ProblemCode) =>
+  `${base_url.replace(/(?<!\/)\/+$/, '')}${ERROR_REFERENCE_PATH}#${code}`
 
 type Retry = 'never' | 'after_fix' | 'later'
 type Explanation = { cause: string; fix: string; retry: Retry }
@@ -15,7 +19,10 @@ const retryAdvice: Record<Retry, string> = {
   later: 'Yes. Wait as long as `Retry-After` says, or use exponential backoff when it is absent.',
 }
 
-/** What each code means to a client, and what to do. Backquotes mark code; the page and docs/reference/errors.md are generated from this. */
+/**
+ * What each code means to a client, and what to do. Backquotes mark code; the page and
+ * docs/reference/errors.md are generated from this.
+ */
 const errorReference = {
   invalid_request: {
     cause:
@@ -29,12 +36,14 @@ const errorReference = {
     retry: 'after_fix',
   },
   unauthorized: {
-    cause: 'The bearer token is missing, unknown, revoked or expired, or the signature of a delivery is wrong.',
+    cause:
+      'The bearer token is missing, unknown, revoked or expired, or the signature of a delivery is wrong.',
     fix: 'Send `Authorization: Bearer <token>` with a valid token. Create one in the web interface or with `POST …/tokens`.',
     retry: 'never',
   },
   quota_exceeded: {
-    cause: 'The organization has used its monthly quota of cost or runs. Months begin at 00:00 UTC on the first day.',
+    cause:
+      'The organization has used its monthly quota of cost or runs. Months begin at 00:00 UTC on the first day.',
     fix: 'Wait for the next month, or request a higher quota from the operator. `GET …/usage` shows what was used.',
     retry: 'after_fix',
   },
@@ -45,7 +54,8 @@ const errorReference = {
     retry: 'after_fix',
   },
   not_found: {
-    cause: 'The path does not exist, or the resource does not exist in this organization. It may have been deleted.',
+    cause:
+      'The path does not exist, or the resource does not exist in this organization. It may have been deleted.',
     fix: 'Check the path and the IDs. A resource of another organization is reported as not found.',
     retry: 'never',
   },
@@ -66,7 +76,8 @@ const errorReference = {
     retry: 'after_fix',
   },
   invalid_transition: {
-    cause: 'The run is in a status that does not allow this operation, for example a delete of a run that has not ended.',
+    cause:
+      'The run is in a status that does not allow this operation, for example a delete of a run that has not ended.',
     fix: 'Get the run and check its `status`. `detail` names the operation that has to come first.',
     retry: 'after_fix',
   },
@@ -107,7 +118,8 @@ const errorReference = {
     retry: 'never',
   },
   internal: {
-    cause: 'The service failed unexpectedly. The response contains no details; the log of the service has them under `request_id`.',
+    cause:
+      'The service failed unexpectedly. The response contains no details; the log of the service has them under `request_id`.',
     fix: 'Give `request_id` to the operator. Check what the request changed before you repeat a write without `Idempotency-Key`.',
     retry: 'later',
   },

@@ -1,4 +1,7 @@
-/** Limits on client input (specification.md#create-and-resume, #logs), in one file so that schema, document and error text agree. */
+/**
+ * Limits on client input (specification.md#create-and-resume, #logs), in one file so that schema, document
+ * and error text agree.
+ */
 export const limits = {
   prompt_chars: 200_000,
   images: 10,
@@ -67,7 +70,9 @@ export const limits = {
   session_entries: 20_000,
   page_limit: 100,
   page_skip: 999_999_999,
-  /** A list counts this many items after the requested page and no more: a count of all would read them all. */
+  /**
+   * A list counts this many items after the requested page and no more: a count of all would read them all.
+   */
   page_count: 10_000,
   /** The same for a list that is searched for a text. */
   search_count: 1_000,

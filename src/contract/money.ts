@@ -8,5 +8,8 @@ export const money = z
 
 /** US dollars in requests: a number or a decimal string, up to eight decimals. */
 export const moneyInput = z
-  .union([z.number().nonnegative().max(1_000_000), z.string().regex(/^\d{1,7}(\.\d{1,8})?$/, 'must be a decimal number')])
+  .union([
+    z.number().nonnegative().max(1_000_000),
+    z.string().regex(/^\d{1,7}(\.\d{1,8})?$/, 'must be a decimal number'),
+  ])
   .transform(value => (typeof value === 'number' ? value.toFixed(8).replace(/\.?(?<!0)0+$/, '') : value))

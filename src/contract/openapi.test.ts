@@ -35,7 +35,8 @@ type Document = {
 const document = openApiDocument({ base_url: 'http://service.test', version: '1' }) as unknown as Document
 const { schemas } = document.components
 const rows = Object.entries(endpoints) as [string, Endpoint][]
-const operationAt = (endpoint: Endpoint, path = endpoint.path) => document.paths[path]?.[endpoint.method.toLowerCase()] as Operation
+const operationAt = (endpoint: Endpoint, path = endpoint.path) =>
+  document.paths[path]?.[endpoint.method.toLowerCase()] as Operation
 
 const isDescribed = ({ description, $ref, anyOf = [] }: Schema): boolean =>
   description !== undefined ||
@@ -43,7 +44,10 @@ const isDescribed = ({ description, $ref, anyOf = [] }: Schema): boolean =>
   anyOf.some(isDescribed)
 
 /** Paths of the properties below a schema that have no description. */
-function silent(where: string, { properties = {}, items, anyOf = [], additionalProperties }: Schema): string[] {
+function silent(
+  where: string,
+  { properties = {}, items, anyOf = [], additionalProperties }: Schema,
+): string[] {
   const own = Object.entries(properties).flatMap(([name, property]) => [
     ...(isDescribed(property) ? [] : [`${where}.${name}`]),
     ...silent(`${where}.${name}`, property),
@@ -59,7 +63,9 @@ test('every property of every schema has a description: add .describe(…), or r
 test('every parameter has a description: add .describe(…)', () => {
   const nameless = rows.flatMap(([name, endpoint]) =>
     operationAt(endpoint)
-      .parameters.filter(({ description, schema }) => !isDescribed({ ...schema, ...(description && { description }) }))
+      .parameters.filter(
+        ({ description, schema }) => !isDescribed({ ...schema, ...(description && { description }) }),
+      )
       .map(parameter => `${name}: ${parameter.name}`),
   )
   expect(nameless).toEqual([])
@@ -68,26 +74,37 @@ test('every parameter has a description: add .describe(…)', () => {
 test('every body and every response has an example: give its schema .meta({ examples: [...] }), or the row `examples`', () => {
   const missing = rows.flatMap(([name, endpoint]) => [
     ...(endpoint.body !== null && bodyExample(endpoint) === undefined ? [`${name}: body`] : []),
-    ...(endpoint.response !== 'document' && responseExample(endpoint) === undefined ? [`${name}: answer`] : []),
+    ...(endpoint.response !== 'document' && responseExample(endpoint) === undefined
+      ? [`${name}: answer`]
+      : []),
   ])
   expect(missing).toEqual([])
 })
 
 const bodies = rows.flatMap(([name, endpoint]) =>
-  endpoint.body === null ? [] : [{ name: `body of ${name}`, schema: endpoint.body, example: bodyExample(endpoint) }],
+  endpoint.body === null
+    ? []
+    : [{ name: `body of ${name}`, schema: endpoint.body, example: bodyExample(endpoint) }],
 )
 const responses = rows.flatMap(([name, endpoint]) => {
   const { response } = endpoint
-  return typeof response === 'string' ? [] : [{ name: `answer of ${name}`, schema: response, example: responseExample(endpoint) }]
+  return typeof response === 'string'
+    ? []
+    : [{ name: `answer of ${name}`, schema: response, example: responseExample(endpoint) }]
 })
 
 test('every example is what its schema takes, without a key that the schema does not know', () => {
-  for (const { name, schema, example } of responses) expect({ name, example: schema.parse(example) }).toEqual({ name, example })
+  for (const { name, schema, example } of responses)
+    expect({ name, example: schema.parse(example) }).toEqual({ name, example })
   for (const { name, schema, example } of bodies) {
     const known = Object.keys(schema.parse(example) as object)
-    expect({ name, unknown: Object.keys(example as object).filter(key => !known.includes(key)) }).toEqual({ name, unknown: [] })
+    expect({ name, unknown: Object.keys(example as object).filter(key => !known.includes(key)) }).toEqual({
+      name,
+      unknown: [],
+    })
   }
-  for (const code of Object.keys(problems) as ProblemCode[]) expect(Problem.strict().parse(problemExample(code)).code).toBe(code)
+  for (const code of Object.keys(problems) as ProblemCode[])
+    expect(Problem.strict().parse(problemExample(code)).code).toBe(code)
 })
 
 test('every operation describes what it needs and at which other paths it is served', () => {
@@ -121,7 +138,8 @@ test('the refusals of an operation are those that problemStatuses gives, and a d
     expect(success?.headers).toHaveProperty('X-Request-Id')
     expect(others).toEqual({ $ref: '#/components/responses/Problem' })
     expect(Object.keys(refusals).map(Number)).toEqual(problemStatuses(endpoint))
-    for (const [status, { $ref }] of Object.entries(refusals)) expect($ref).toBe(`#/components/responses/Problem${status}`)
+    for (const [status, { $ref }] of Object.entries(refusals))
+      expect($ref).toBe(`#/components/responses/Problem${status}`)
   }
 })
 
@@ -129,7 +147,9 @@ test('every operation declares its stability, an alpha one by its header too, an
   for (const [, endpoint] of rows) {
     const operation = operationAt(endpoint)
     expect(operation['x-stability']).toBe(endpoint.stability)
-    expect('X-API-Stability' in (operation.responses[200]?.headers ?? {})).toBe(endpoint.stability === 'alpha')
+    expect('X-API-Stability' in (operation.responses[200]?.headers ?? {})).toBe(
+      endpoint.stability === 'alpha',
+    )
     expect(operation).not.toHaveProperty('deprecated')
   }
 })

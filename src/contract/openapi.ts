@@ -27,7 +27,10 @@ const about = `Runs AI coding agents on git repositories, each in its own sandbo
 
 Schemas named \`Tool_…\` are the inputs of the agent's tools, as in \`tool_input\` of log entries.`
 
-/** Returns the OpenAPI 3.1 document of the contract table, as the service at `base_url` and of this version serves it. */
+/**
+ * Returns the OpenAPI 3.1 document of the contract table, as the service at `base_url` and of this version
+ * serves it.
+ */
 export function openApiDocument({ base_url, version }: { base_url: string; version: string }): Json {
   const components: Components = { schemas: {}, examples: {} }
   hoist(jsonSchema(Problem, 'output'), components.schemas)
@@ -39,7 +42,10 @@ export function openApiDocument({ base_url, version }: { base_url: string; versi
   const paths: Record<string, Json> = {}
   for (const [name, endpoint] of rows) {
     for (const path of pathsOf(endpoint))
-      paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(name, endpoint, path, components) }
+      paths[path] = {
+        ...paths[path],
+        [endpoint.method.toLowerCase()]: operation(name, endpoint, path, components),
+      }
   }
   const webhooks = sentWebhooks(components.schemas)
   return {
@@ -52,7 +58,10 @@ export function openApiDocument({ base_url, version }: { base_url: string; versi
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: base_url }],
-    tags: [...new Set(rows.map(([, endpoint]) => endpoint.tag))].map(name => ({ name, description: tags[name] })),
+    tags: [...new Set(rows.map(([, endpoint]) => endpoint.tag))].map(name => ({
+      name,
+      description: tags[name],
+    })),
     paths,
     webhooks,
     components: {
@@ -62,7 +71,12 @@ export function openApiDocument({ base_url, version }: { base_url: string; versi
       examples: components.examples,
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'A token of the service, `arun_…`' },
-        session: { type: 'apiKey', in: 'cookie', name: 'agentrun_session', description: 'Set by sign-in; valid for /session only' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'agentrun_session',
+          description: 'Set by sign-in; valid for /session only',
+        },
       },
     },
   }

@@ -3,14 +3,20 @@ import { decimal } from './decimal.ts'
 import { limits } from './limits.ts'
 
 export type CursorKey = number | string
-/** `seen`: number of items before `key`, or up to it unless `backward`. `list`: digest of the list and its filter. */
+/**
+ * `seen`: number of items before `key`, or up to it unless `backward`. `list`: digest of the list and its
+ * filter.
+ */
 export type Cursor = { backward: boolean; key: CursorKey; seen: number; list: string }
 
 const PARTS = /^([na])([nk])\.(\d{1,15})\.([\w-]{1,64})\.([\w-]{1,100})$/
 /** Of a cursor with a number, or with a text as its key. */
 const MAX_LENGTH = { number: 64, string: 180 }
 
-/** Returns the text of a cursor, which only the service reads. A text as a key has letters, digits, `_` and `-`. */
+/**
+ * Returns the text of a cursor, which only the service reads. A text as a key has letters, digits, `_` and
+ * `-`.
+ */
 export function encodeCursor({ backward, key, seen, list }: Cursor): string {
   const parts = `${backward ? 'a' : 'n'}${typeof key === 'number' ? 'n' : 'k'}.${seen}.${list}.${key}`
   return btoa(parts).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
@@ -23,7 +29,12 @@ export function decodeCursor(text: string): Cursor | null {
   if (parts === null) return null
   const [, direction, kind, seen, list = '', key = ''] = parts
   if (kind === 'n' && !/^\d{1,15}$/.test(key)) return null
-  const cursor = { backward: direction === 'a', key: kind === 'n' ? Number(key) : key, seen: Number(seen), list }
+  const cursor = {
+    backward: direction === 'a',
+    key: kind === 'n' ? Number(key) : key,
+    seen: Number(seen),
+    list,
+  }
   return encodeCursor(cursor) === text ? cursor : null
 }
 
@@ -40,20 +51,28 @@ export const cursor = (kind: 'number' | 'string' = 'number') =>
   z
     .string({ error: 'given more than once' })
     .max(MAX_LENGTH[kind])
-    .refine(text => typeof decodeCursor(text)?.key === kind, 'must be the cursor of a `Link` header of this list')
+    .refine(
+      text => typeof decodeCursor(text)?.key === kind,
+      'must be the cursor of a `Link` header of this list',
+    )
 
 /**
- * `skip`/`limit`, with the aliases `page`/`size` of existing clients (specification.md#logs, #create-and-resume), or `cursor`: an endpoint with
- * it sends `Link` (decisions.md#cursors-in-the-link-header).
+ * `skip`/`limit`, with the aliases `page`/`size` of existing clients (specification.md#logs,
+ * #create-and-resume), or `cursor`: an endpoint with it sends `Link`
+ * (decisions.md#cursors-in-the-link-header).
  */
 export const pageQuery = {
   skip: decimal(0, limits.page_skip).optional().describe('Number of items to skip, default 0'),
   limit: decimal(1, limits.page_limit).optional().describe('Largest number of items returned, default 100'),
   page: decimal(1, limits.page_skip).optional().describe('1-based page number; ignored when `skip` is given'),
-  size: decimal(1, limits.page_limit).optional().describe('The same as `limit`, which wins when both are given'),
+  size: decimal(1, limits.page_limit)
+    .optional()
+    .describe('The same as `limit`, which wins when both are given'),
   cursor: cursor()
     .optional()
-    .describe('From the `Link` header of a page of the same list and filter: the page after or before that one. Not with `skip` or `page`'),
+    .describe(
+      'From the `Link` header of a page of the same list and filter: the page after or before that one. Not with `skip` or `page`',
+    ),
 }
 
 /** For a list that is ordered by name. */
@@ -68,7 +87,13 @@ export type PageQuery = z.output<z.ZodObject<typeof pageQuery>>
 
 /** Returns one page of a list, with the item's example in its own. */
 export function pageOf<T extends z.ZodType>(item: T) {
-  const examples = (item.meta()?.examples as unknown[] | undefined)?.map(one => ({ items: [one], total: 1, page: 1, size: 100, pages: 1 }))
+  const examples = (item.meta()?.examples as unknown[] | undefined)?.map(one => ({
+    items: [one],
+    total: 1,
+    page: 1,
+    size: 100,
+    pages: 1,
+  }))
   return z
     .object({
       items: z.array(item).describe('Items of this page'),

@@ -1,16 +1,22 @@
 import { z } from 'zod'
 
-export const Health = z.object({ status: z.literal('ok').describe('Always `ok`') }).meta({ id: 'Health', examples: [{ status: 'ok' }] })
+export const Health = z
+  .object({ status: z.literal('ok').describe('Always `ok`') })
+  .meta({ id: 'Health', examples: [{ status: 'ok' }] })
 
 const engines = ['docker', 'podman', 'kubernetes'] as const
 
 /**
- * The mechanisms that enforce the limits of a sandbox. `watchdog`, `niceness` and `rlimit` replace control groups; an engine enforces its
- * own.
+ * The mechanisms that enforce the limits of a sandbox. `watchdog`, `niceness` and `rlimit` replace control
+ * groups; an engine enforces its own.
  */
 export const SandboxLimitMechanisms = z.object({
-  memory: z.enum(['cgroup v2', 'cgroup v1', 'watchdog', ...engines]).describe('Memory of all processes of a run together'),
-  cpu: z.enum(['cgroup v2', 'cgroup v1', 'niceness', ...engines]).describe('CPU limit; `niceness`: runs have a low priority, and no limit'),
+  memory: z
+    .enum(['cgroup v2', 'cgroup v1', 'watchdog', ...engines])
+    .describe('Memory of all processes of a run together'),
+  cpu: z
+    .enum(['cgroup v2', 'cgroup v1', 'niceness', ...engines])
+    .describe('CPU limit; `niceness`: runs have a low priority, and no limit'),
   processes: z.enum(['cgroup v2', 'cgroup v1', 'rlimit', ...engines]).describe('Number of processes'),
 })
 export type SandboxLimitMechanisms = z.infer<typeof SandboxLimitMechanisms>
@@ -20,7 +26,9 @@ export const Readiness = z
     status: z.literal('ready').describe('Always `ready`; 503 when it is not'),
     version: z.string().describe('Version of the service'),
     database: z.literal('ok').describe('Always `ok`; 503 when it does not respond'),
-    workers: z.enum(['ready', 'blocked']).describe('`blocked`: runs are accepted and queued, but none is started'),
+    workers: z
+      .enum(['ready', 'blocked'])
+      .describe('`blocked`: runs are accepted and queued, but none is started'),
     workers_reason: z.string().nullable().describe('The recommended action, in one line'),
     sandbox: z.string().nullable().describe('The sandbox driver; null while it does not work'),
     sandbox_limits: SandboxLimitMechanisms.nullable().describe(
@@ -34,7 +42,9 @@ export const Readiness = z
       ),
     worker_processes: z
       .object({
-        count: z.int().describe('Processes that execute runs, on any machine, with a heartbeat in the last 15 seconds'),
+        count: z
+          .int()
+          .describe('Processes that execute runs, on any machine, with a heartbeat in the last 15 seconds'),
         able: z.int().describe('Those of them that start runs'),
         slots: z.int().describe('Number of runs that they may execute at the same time'),
         busy: z.int().describe('Number of runs that they execute'),
@@ -61,7 +71,9 @@ export const Readiness = z
 const code = z.string().min(1).max(200).describe('The code after `#code=` in a sign-in link')
 const signed_in = 'Whether the browser is signed in now'
 
-export const SignInInput = z.object({ code }).meta({ id: 'SignInInput', examples: [{ code: 'Vh3kT0qZ8mLr' }] })
+export const SignInInput = z
+  .object({ code })
+  .meta({ id: 'SignInInput', examples: [{ code: 'Vh3kT0qZ8mLr' }] })
 export const SignedIn = z
   .object({ signed_in: z.literal(true).describe(signed_in) })
   .meta({ id: 'SignedIn', examples: [{ signed_in: true }] })
@@ -75,7 +87,9 @@ export const SessionToken = z
     user_id: z.int().describe('The user'),
     organization_id: z.int().describe('First organization that the session reaches'),
     organizations: z
-      .array(z.object({ id: z.int().describe('The organization'), name: z.string().describe('Display name') }))
+      .array(
+        z.object({ id: z.int().describe('The organization'), name: z.string().describe('Display name') }),
+      )
       .describe('Organizations that the session reaches, oldest first, at most 100'),
   })
   .meta({

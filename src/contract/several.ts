@@ -3,8 +3,9 @@ import { z } from 'zod'
 const MAX_VALUES = 20
 
 /**
- * Returns the schema of a filter of a query string that takes 1 to 20 values, of which any may match: `status=a&status=b`, and also
- * `status=a,b` unless a value may itself contain a comma (`commas: false`). Parses to an array.
+ * Returns the schema of a filter of a query string that takes 1 to 20 values, of which any may match:
+ * `status=a&status=b`, and also `status=a,b` unless a value may itself contain a comma (`commas: false`).
+ * Parses to an array.
  */
 export function several<T extends z.ZodType>(item: T, { commas = true } = {}) {
   const split = (value: unknown) => {

@@ -2,7 +2,8 @@
 export const tags = {
   agents: 'Agent runs: start, follow, resume and stop them, and read their changes.',
   artifacts: 'Files that a run left in addition to its commits, and outputs too long for a log entry.',
-  'pull-requests': 'Pull requests that runs proposed. Those of the built-in forge are records of the service.',
+  'pull-requests':
+    'Pull requests that runs proposed. Those of the built-in forge are records of the service.',
   repositories: 'Git repositories that runs work on.',
   'check-suite-settings': 'Settings for failing checks of a repository.',
   checks: 'Checks that the service runs on pushed commits, and the results of all checks of a pull request.',

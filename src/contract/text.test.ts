@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { isSoundJson, text } from './text.ts'
 
-const messages = (schema: ReturnType<typeof text>, value: unknown) => schema.safeParse(value).error?.issues.map(issue => issue.message)
+const messages = (schema: ReturnType<typeof text>, value: unknown) =>
+  schema.safeParse(value).error?.issues.map(issue => issue.message)
 
 test('characters are counted as people count them, not as UTF-16 does', () => {
   const schema = text(1, 5)
@@ -15,7 +16,8 @@ test('text that cannot be stored unchanged is refused', () => {
   const schema = text(1, 100)
   for (const value of ['a\0b', 'a\ud800b', '\udc00'])
     expect(messages(schema, value)).toEqual(['must not hold NUL or half a surrogate pair'])
-  for (const value of ['\u0001\u001b', '\ufeffa', 'a\u2028b\u202e', '\uffff', '👩‍👩‍👧']) expect(schema.parse(value)).toBe(value)
+  for (const value of ['\u0001\u001b', '\ufeffa', 'a\u2028b\u202e', '\uffff', '👩‍👩‍👧'])
+    expect(schema.parse(value)).toBe(value)
 })
 
 test('with trim, white space alone counts as empty', () => {
@@ -24,8 +26,21 @@ test('with trim, white space alone counts as empty', () => {
 })
 
 test('the same holds for keys and values of JSON that is stored unchanged', () => {
-  for (const value of [{ 'a\0': 1 }, { a: ['\0'] }, { '\ud800': 1 }, { a: { b: 'x\\\udfff' } }, { a: '😀\ude00' }, { a: '\udbff\udbff' }])
+  for (const value of [
+    { 'a\0': 1 },
+    { a: ['\0'] },
+    { '\ud800': 1 },
+    { a: { b: 'x\\\udfff' } },
+    { a: '😀\ude00' },
+    { a: '\udbff\udbff' },
+  ])
     expect([value, isSoundJson(JSON.stringify(value))]).toEqual([value, false])
-  for (const value of [{ a: '\\u0000' }, { '\\ud800': 1 }, { a: '\\\\ud800' }, { a: '😀\ud7ff\ue000\u0001' }, { a: '\\' }])
+  for (const value of [
+    { a: '\\u0000' },
+    { '\\ud800': 1 },
+    { a: '\\\\ud800' },
+    { a: '😀\ud7ff\ue000\u0001' },
+    { a: '\\' },
+  ])
     expect([value, isSoundJson(JSON.stringify(value))]).toEqual([value, true])
 })

@@ -2,15 +2,18 @@ import { z } from 'zod'
 
 export const unsound = 'must not hold NUL or half a surrogate pair'
 
-/** Returns whether every key and value of this JSON.stringify output would pass `text`: only invalid characters are escaped this way. */
+/**
+ * Returns whether every key and value of this JSON.stringify output would pass `text`: only invalid
+ * characters are escaped this way.
+ */
 export function isSoundJson(json: string): boolean {
   return !/(?<!\\)(\\\\)*\\u(0000|d[89a-f])/.test(json)
 }
 
 /**
- * Returns the schema of text that is stored exactly as sent, from `min` to `max` characters (code points, as JSON Schema counts them). NUL,
- * which the database cannot store, and unpaired surrogates, which are not Unicode, are rejected rather than silently changed. `trim`:
- * surrounding white space is removed.
+ * Returns the schema of text that is stored exactly as sent, from `min` to `max` characters (code points, as
+ * JSON Schema counts them). NUL, which the database cannot store, and unpaired surrogates, which are not
+ * Unicode, are rejected rather than silently changed. `trim`: surrounding white space is removed.
  */
 export function text(min: number, max: number, options: { trim?: boolean; error?: string } = {}) {
   const string = z.string({ error: options.error ?? 'must be a string' })
@@ -19,7 +22,12 @@ export function text(min: number, max: number, options: { trim?: boolean; error?
     .refine(value => value.length <= max || characters(value) <= max, `must have at most ${max} characters`)
     .refine(value => value.isWellFormed() && !value.includes('\0'), unsound)
     .meta({
-      wire: { type: 'string', ...(min > 0 && { minLength: min }), maxLength: max, ...(options.trim && min > 0 && { pattern: '\\S' }) },
+      wire: {
+        type: 'string',
+        ...(min > 0 && { minLength: min }),
+        maxLength: max,
+        ...(options.trim && min > 0 && { pattern: '\\S' }),
+      },
     })
 }
 

@@ -1,5 +1,5 @@
-// PostgreSQL error classes: connection exceptions, rolled-back transactions, shutdown, insufficient resources, and timeouts of statements,
-// locks and transactions.
+// PostgreSQL error classes: connection exceptions, rolled-back transactions, shutdown, insufficient
+// resources, and timeouts of statements, locks and transactions.
 const classes = /^(08|40|53|57)|^(55P03|25P03)$/
 const sockets = new Set([
   'ECONNREFUSED',
@@ -12,11 +12,20 @@ const sockets = new Set([
   'EPIPE',
   'ETIMEDOUT',
 ])
-const messages = /timeout exceeded when trying to connect|^timeout expired$|Connection terminated|Query read timeout/
+const messages =
+  /timeout exceeded when trying to connect|^timeout expired$|Connection terminated|Query read timeout/
 
-/** Returns whether a statement failed because the database is unavailable, full or too busy: the same statement may succeed later. */
+/**
+ * Returns whether a statement failed because the database is unavailable, full or too busy: the same
+ * statement may succeed later.
+ */
 export function isDatabaseAway(error: unknown): boolean {
-  const { code = '', message = '', syscall, path } = error as { code?: string; message?: string; syscall?: string; path?: string }
+  const {
+    code = '',
+    message = '',
+    syscall,
+    path,
+  } = error as { code?: string; message?: string; syscall?: string; path?: string }
   // ENOENT of a file, not of the socket.
   if (code === 'ENOENT' && path !== undefined && syscall !== 'connect') return false
   return classes.test(code) || sockets.has(code) || messages.test(message)

@@ -2,10 +2,23 @@ import type { HealthCheck } from '../contract/organizations/organization-limits.
 import type { SandboxLimitMechanisms } from '../contract/service.ts'
 
 export const ok = (check: string, detail: string): HealthCheck => ({ check, state: 'ok', detail, fix: null })
-export const warning = (check: string, detail: string, fix: string): HealthCheck => ({ check, state: 'warning', detail, fix })
-export const broken = (check: string, detail: string, fix: string): HealthCheck => ({ check, state: 'broken', detail, fix })
+export const warning = (check: string, detail: string, fix: string): HealthCheck => ({
+  check,
+  state: 'warning',
+  detail,
+  fix,
+})
+export const broken = (check: string, detail: string, fix: string): HealthCheck => ({
+  check,
+  state: 'broken',
+  detail,
+  fix,
+})
 
-/* The judgements of `agentrun doctor` and of the health of an organization: what is read differs, what it means does not. */
+/*
+ * The judgements of `agentrun doctor` and of the health of an organization: what is read differs, what it
+ * means does not.
+ */
 
 type Workers = {
   /** Why no run is started; null when runs are. */
@@ -15,7 +28,10 @@ type Workers = {
   processes: { count: number; able: number; slots: number; busy: number }
 }
 
-/** Returns whether workers start runs, with the slots of all processes, and the limits of their sandboxes where a worker runs. */
+/**
+ * Returns whether workers start runs, with the slots of all processes, and the limits of their sandboxes
+ * where a worker runs.
+ */
 export function checkWorkers({ blocked, sandbox, sandbox_limits, processes }: Workers): HealthCheck[] {
   const { count, able, slots, busy } = processes
   const counted = `${able} of ${count} process${count === 1 ? '' : 'es'}, ${busy} of ${slots} slots taken`
@@ -31,14 +47,25 @@ export function checkWorkers({ blocked, sandbox, sandbox_limits, processes }: Wo
 function checkSandboxLimits({ memory, cpu, processes }: SandboxLimitMechanisms): HealthCheck {
   const limits = `memory by ${memory}, processors by ${cpu}, processes by ${processes}`
   if (memory !== 'watchdog' && cpu !== 'niceness') return ok('limits', limits)
-  return warning('limits', limits, 'let the service create control groups: as root, or Delegate=yes in its systemd unit')
+  return warning(
+    'limits',
+    limits,
+    'let the service create control groups: as root, or Delegate=yes in its systemd unit',
+  )
 }
 
 /** Returns whether runs have repositories to work on. `chosen`: the repository of runs that name none. */
-export function checkRepositories(total: number, chosen: { full_name: string; sample: boolean } | undefined): HealthCheck {
+export function checkRepositories(
+  total: number,
+  chosen: { full_name: string; sample: boolean } | undefined,
+): HealthCheck {
   if (total === 0) return broken('repositories', 'there is none to work on', 'agentrun repos add URL')
   if (chosen?.sample)
-    return warning('repositories', `${total}, and runs that name none work on the sample`, 'agentrun repos add URL --default')
+    return warning(
+      'repositories',
+      `${total}, and runs that name none work on the sample`,
+      'agentrun repos add URL --default',
+    )
   if (chosen === undefined)
     return warning(
       'repositories',

@@ -2,16 +2,20 @@ export const log_levels = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof log_levels)[number]
 
 /**
- * Writes a line to the operator's log. `fields` are ids, our own names, codes and counts: never a token, a prompt, a header, a body or the
- * output of a tool.
+ * Writes a line to the operator's log. `fields` are ids, our own names, codes and counts: never a token, a
+ * prompt, a header, a body or the output of a tool.
  */
 export type Log = (level: LogLevel, message: string, fields?: Record<string, unknown>) => void
 
 /**
- * Creates a log that writes one JSON object per line, from level `least` on. When a value cannot be serialized, only the fields are
- * dropped, never the line.
+ * Creates a log that writes one JSON object per line, from level `least` on. When a value cannot be
+ * serialized, only the fields are dropped, never the line.
  */
-export function createLog(least: LogLevel, write: (line: string) => void, now: () => Date = () => new Date()): Log {
+export function createLog(
+  least: LogLevel,
+  write: (line: string) => void,
+  now: () => Date = () => new Date(),
+): Log {
   const lowest = log_levels.indexOf(least)
   return (level, message, fields = {}) => {
     if (log_levels.indexOf(level) < lowest) return
@@ -32,12 +36,14 @@ export const logWith =
   (level, message, more = {}) =>
     log(level, message, { ...fields, ...more })
 
-/** Classes of PostgreSQL errors whose messages contain names of statements, tables and states, never values. */
+/**
+ * Classes of PostgreSQL errors whose messages contain names of statements, tables and states, never values.
+ */
 const quotes_nothing = /^(08|25|40|42|53|54|55|57|58|XX)/
 
 /**
- * Returns the text of an error with its stack. The database quotes values in messages, and a value may be a prompt or a secret: for those
- * classes only the code is returned.
+ * Returns the text of an error with its stack. The database quotes values in messages, and a value may be a
+ * prompt or a secret: for those classes only the code is returned.
  */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

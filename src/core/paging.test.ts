@@ -42,9 +42,21 @@ test('every other text is refused: no value of a forged cursor has another type 
     'nn.01.x.7',
     `nk.1.x.${'a'.repeat(101)}`,
   ]
-  const texts = ['', '7', '%', 'ä', `${written}=`, `${written}A`, written.slice(1), 'a'.repeat(10_000), ...forged.map(btoa)]
+  const texts = [
+    '',
+    '7',
+    '%',
+    'ä',
+    `${written}=`,
+    `${written}A`,
+    written.slice(1),
+    'a'.repeat(10_000),
+    ...forged.map(btoa),
+  ]
   for (const text of texts) expect({ text, read: decodeCursor(text) }).toEqual({ text, read: null })
   expect(cursor('number').safeParse(written).success).toBe(true)
   expect(cursor('string').safeParse(written).success).toBe(false)
-  expect(cursor('number').safeParse([written, written]).error?.issues[0]?.message).toBe('given more than once')
+  expect(cursor('number').safeParse([written, written]).error?.issues[0]?.message).toBe(
+    'given more than once',
+  )
 })

@@ -3,18 +3,22 @@ import { type CursorKey, decodeCursor, type PageQuery } from '../contract/page.t
 
 export type PageRequest = { [K in keyof PageQuery]?: PageQuery[K] | undefined }
 
-/** Keys of the first and the last of the `count` items of a page; null when it is empty. `more`: whether items follow. */
+/**
+ * Keys of the first and the last of the `count` items of a page; null when it is empty. `more`: whether items
+ * follow.
+ */
 export type Extent = { first: CursorKey; last: CursorKey; count: number; more: boolean } | null
 
 /**
- * A part of a list. `skip`: number of items before it. `from`: it is the items after, or with `backward` before, the item with that key, and
- * `skip` is what the cursor remembers. Without it, it begins after `skip` items.
+ * A part of a list. `skip`: number of items before it. `from`: it is the items after, or with `backward`
+ * before, the item with that key, and `skip` is what the cursor remembers. Without it, it begins after `skip`
+ * items.
  */
 export type Window = { skip: number; limit: number; from?: { key: CursorKey; backward: boolean } | undefined }
 
 /**
- * Reads `skip`/`limit` with the aliases `page`/`size`; `skip` and `limit` win when both are given (specification.md#create-and-resume). A
- * `cursor` has been validated.
+ * Reads `skip`/`limit` with the aliases `page`/`size`; `skip` and `limit` win when both are given
+ * (specification.md#create-and-resume). A `cursor` has been validated.
  */
 export function pageWindow(request: PageRequest): Window {
   const limit = request.limit ?? request.size ?? limits.page_limit
@@ -43,9 +47,14 @@ export function partOf<Item>(all: readonly Item[], window: Window): Item[] {
   return all.slice(skip, skip + limit)
 }
 
-/** Returns the extent of a page whose items have their key in one of their fields; `total` as the page reports it. */
+/**
+ * Returns the extent of a page whose items have their key in one of their fields; `total` as the page reports
+ * it.
+ */
 export function extentOf(items: readonly object[], field: string, total: number, { skip }: Window): Extent {
   const keyOf = (item: object | undefined) => (item as Record<string, CursorKey> | undefined)?.[field]
   const [first, last] = [keyOf(items[0]), keyOf(items.at(-1))]
-  return first === undefined || last === undefined ? null : { first, last, count: items.length, more: skip + items.length < total }
+  return first === undefined || last === undefined
+    ? null
+    : { first, last, count: items.length, more: skip + items.length < total }
 }

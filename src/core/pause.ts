@@ -1,4 +1,7 @@
-/** Resolves after `ms`; rejects with the signal's reason as soon as it is aborted. For browsers too, where Node's own timers are missing. */
+/**
+ * Resolves after `ms`; rejects with the signal's reason as soon as it is aborted. For browsers too, where
+ * Node's own timers are missing.
+ */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)

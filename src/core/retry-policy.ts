@@ -2,7 +2,10 @@
 export type RetryPolicy = {
   /** The delay after the first failed attempt, the second …; the last one holds for all that follow. */
   delays: readonly number[]
-  /** Each delay is multiplied by a random factor from this range, so that what failed together does not come again together. */
+  /**
+   * Each delay is multiplied by a random factor from this range, so that what failed together does not come
+   * again together.
+   */
   jitter: readonly [number, number]
   /** The longest delay that the other side may request; absent: any. */
   max_retry_after?: number
@@ -19,13 +22,18 @@ export function exponentialDelays(first: number, max: number): number[] {
   return [...delays, max]
 }
 
-export const exponential = (first: number, max: number, jitter: readonly [number, number] = JITTER): RetryPolicy => ({
+export const exponential = (
+  first: number,
+  max: number,
+  jitter: readonly [number, number] = JITTER,
+): RetryPolicy => ({
   delays: exponentialDelays(first, max),
   jitter,
 })
 
 /**
- * Returns the delay before the next attempt: that of the policy, or what the other side requests if that is longer.
+ * Returns the delay before the next attempt: that of the policy, or what the other side requests if that is
+ * longer.
  * @param attempt attempts so far, at least 1
  * @param random from 0 to 1
  */

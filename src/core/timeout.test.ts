@@ -5,7 +5,9 @@ const never = new Promise<never>(() => {})
 
 test('work that settles first decides, by its value or its error', async () => {
   expect(await withTimeout(Promise.resolve('done'), 60_000, () => 'late')).toBe('done')
-  await expect(withTimeout(Promise.reject(new Error('failed')), 60_000, () => 'late')).rejects.toThrow('failed')
+  await expect(withTimeout(Promise.reject(new Error('failed')), 60_000, () => 'late')).rejects.toThrow(
+    'failed',
+  )
   expect(await settledWithin(Promise.resolve('anything'), 60_000)).toBe(true)
 })
 

@@ -1,5 +1,11 @@
-/** Settles as `work` does, or as `onTimeout` does if that takes longer than `ms`. The work itself continues. */
-export async function withTimeout<T, Late>(work: Promise<T>, ms: number, onTimeout: () => Late): Promise<T | Late> {
+/**
+ * Settles as `work` does, or as `onTimeout` does if that takes longer than `ms`. The work itself continues.
+ */
+export async function withTimeout<T, Late>(
+  work: Promise<T>,
+  ms: number,
+  onTimeout: () => Late,
+): Promise<T | Late> {
   const late = Promise.withResolvers<void>()
   const timer = setTimeout(late.resolve, ms)
   try {
@@ -9,7 +15,9 @@ export async function withTimeout<T, Late>(work: Promise<T>, ms: number, onTimeo
   }
 }
 
-/** Returns true when `event` resolves within `timeout_ms`, false when it is late. Rejects when `event` does. */
+/**
+ * Returns true when `event` resolves within `timeout_ms`, false when it is late. Rejects when `event` does.
+ */
 export const settledWithin = (event: Promise<unknown>, timeout_ms: number): Promise<boolean> =>
   withTimeout(
     event.then(() => true),
@@ -18,8 +26,8 @@ export const settledWithin = (event: Promise<unknown>, timeout_ms: number): Prom
   )
 
 /**
- * Rejects with the error of `late` when `response` has not settled within `ms`. An event loop that was occupied meanwhile first reads what has
- * arrived: a timer alone would be called before that.
+ * Rejects with the error of `late` when `response` has not settled within `ms`. An event loop that was
+ * occupied meanwhile first reads what has arrived: a timer alone would be called before that.
  */
 export async function respondedWithin<T>(response: Promise<T>, ms: number, late: () => Error): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()

@@ -29,12 +29,21 @@ const details: Partial<Record<RunStatus, Partial<RunState>[]>> = {
   completed: [null, ...completionReasons].map(status_reason => ({ status_reason })),
 }
 /** Every state that a run can be in and that its word depends on. */
-const states = runStatus.options.flatMap((status): RunState[] => (details[status] ?? [{}]).map(detail => ({ status, ...detail })))
+const states = runStatus.options.flatMap((status): RunState[] =>
+  (details[status] ?? [{}]).map(detail => ({ status, ...detail })),
+)
 
 test.each<[string, RunState[]]>([
   ['ACTIVE', [...(['queued', 'starting', 'running', 'cancelling'] as const).map(status => ({ status }))]],
   ['ACTIVE', (['tool_approval', 'ci'] as const).map(waiting_on => ({ status: 'waiting', waiting_on }))],
-  ['PAUSED', [{ status: 'waiting', waiting_on: 'user_input' }, { status: 'paused', status_reason: 'budget' }, { status: 'paused' }]],
+  [
+    'PAUSED',
+    [
+      { status: 'waiting', waiting_on: 'user_input' },
+      { status: 'paused', status_reason: 'budget' },
+      { status: 'paused' },
+    ],
+  ],
   [
     'COMPLETE',
     [
@@ -46,7 +55,14 @@ test.each<[string, RunState[]]>([
   ['TIMEOUT', [{ status: 'failed', status_reason: 'timeout' }]],
   ['MAX_ITERATIONS_REACHED', [{ status: 'failed', status_reason: 'max_steps' }]],
   ['OUT_OF_TOKENS', [{ status: 'failed', status_reason: 'out_of_tokens' }]],
-  ['ERROR', [{ status: 'failed', status_reason: 'agent_error' }, { status: 'failed', status_reason: 'lost' }, { status: 'failed' }]],
+  [
+    'ERROR',
+    [
+      { status: 'failed', status_reason: 'agent_error' },
+      { status: 'failed', status_reason: 'lost' },
+      { status: 'failed' },
+    ],
+  ],
 ])('%s is the word for %j', (word, runs) => {
   for (const run of runs) {
     expect(codegenStatus(run)).toBe(word)
@@ -70,8 +86,10 @@ test('a filter by a word finds exactly the runs with that word, in any case', ()
 })
 
 test('a status of the public API that no run has finds no runs, and any other is invalid', () => {
-  for (const name of ['FAILED', 'EVALUATION', 'PENDING']) expect(codegenFilter(name)).toEqual({ statuses: [], except: [] })
-  for (const name of ['', 'DONE', 'RUNNING ', 'COMPLETE,ACTIVE', '__proto__']) expect(codegenFilter(name)).toBeNull()
+  for (const name of ['FAILED', 'EVALUATION', 'PENDING'])
+    expect(codegenFilter(name)).toEqual({ statuses: [], except: [] })
+  for (const name of ['', 'DONE', 'RUNNING ', 'COMPLETE,ACTIVE', '__proto__'])
+    expect(codegenFilter(name)).toBeNull()
 })
 
 test('every source is one of the public API, which finds the runs that are shown under it', () => {
@@ -85,24 +103,34 @@ test('every source is one of the public API, which finds the runs that are shown
 })
 
 test('a result is null until there is one, and only fields that are there are changed', () => {
-  expect(codegenRun({ status: 'running', result: '', source_type: 'FORK' })).toEqual({ status: 'ACTIVE', result: null, source_type: 'API' })
+  expect(codegenRun({ status: 'running', result: '', source_type: 'FORK' })).toEqual({
+    status: 'ACTIVE',
+    result: null,
+    source_type: 'API',
+  })
   expect(codegenRun({ status: 'completed', result: 'Done.' })).toEqual({ status: 'COMPLETE' })
 })
 
 const problem: Problem = {
-  ...{
-    type: 'http://service.test/docs/errors#invalid_request',
-    title: 'Invalid request',
-    status: 400,
-    status_code: 400,
-    code: 'invalid_request',
-  },
-  ...{ detail: 'prompt: is required', message: 'prompt: is required', instance: '/x', request_id: 'r' },
+  type: 'http://service.test/docs/errors#invalid_request',
+  title: 'Invalid request',
+  status: 400,
+  status_code: 400,
+  code: 'invalid_request',
+  detail: 'prompt: is required',
+  message: 'prompt: is required',
+  instance: '/x',
+  request_id: 'r',
   errors: [{ loc: ['body', 'prompt'], msg: 'is required', type: 'custom' }],
 }
 
 test('an invalid request is 422 with the list as detail, and the message next to it', () => {
-  expect(codegenProblem(problem)).toEqual({ ...problem, status: 422, status_code: 422, detail: problem.errors })
+  expect(codegenProblem(problem)).toEqual({
+    ...problem,
+    status: 422,
+    status_code: 422,
+    detail: problem.errors,
+  })
   expect(codegenProblem({ ...problem, errors: [] })).toMatchObject({
     status: 422,
     detail: [{ loc: [], msg: 'prompt: is required', type: 'invalid_request' }],

@@ -7,8 +7,16 @@ import { checkOutside } from './outside.ts'
 
 type Deployment = { db: Db; own_key_id: string | null; base_url: string; token: string | null }
 
-/** Examines a deployment of any number of processes, from the database outwards. What needs a broken part is left out: its fix comes first. */
-export async function* examineDeployment({ db, own_key_id, base_url, token }: Deployment): AsyncGenerator<HealthCheck> {
+/**
+ * Examines a deployment of any number of processes, from the database outwards. What needs a broken part is
+ * left out: its fix comes first.
+ */
+export async function* examineDeployment({
+  db,
+  own_key_id,
+  base_url,
+  token,
+}: Deployment): AsyncGenerator<HealthCheck> {
   try {
     const checks = await checkDatabase(db)
     yield* checks
@@ -16,7 +24,11 @@ export async function* examineDeployment({ db, own_key_id, base_url, token }: De
     yield* await checkProcesses(db, own_key_id)
     yield* await checkQueue(db)
   } catch (error) {
-    yield broken('database', `does not respond: ${causeText(error)}`, 'check DATABASE_URL, the server and the network in between')
+    yield broken(
+      'database',
+      `does not respond: ${causeText(error)}`,
+      'check DATABASE_URL, the server and the network in between',
+    )
     return
   }
   yield* await checkOutside(base_url, token)

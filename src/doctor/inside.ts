@@ -22,8 +22,15 @@ export async function checkDatabase(db: Db): Promise<HealthCheck[]> {
       ? ok('database', `PostgreSQL ${version}`)
       : broken('database', `PostgreSQL ${version}`, 'upgrade it to version 15 or newer'),
     missing.length === 0
-      ? ok('migrations', `${applied.at(-1) ?? 'none'}${newer.length === 0 ? '' : `, of a newer version than this command`}`)
-      : broken('migrations', `${missing.join(', ')} not applied`, 'run "./agentrun migrate", or start a process of this version'),
+      ? ok(
+          'migrations',
+          `${applied.at(-1) ?? 'none'}${newer.length === 0 ? '' : `, of a newer version than this command`}`,
+        )
+      : broken(
+          'migrations',
+          `${missing.join(', ')} not applied`,
+          'run "./agentrun migrate", or start a process of this version',
+        ),
     ...(unfinished_indexes.length === 0
       ? []
       : [
@@ -36,7 +43,10 @@ export async function checkDatabase(db: Db): Promise<HealthCheck[]> {
   ]
 }
 
-/** Checks every process and whether they fit together; `own_key_id`: of the key of this configuration, null when it has none. */
+/**
+ * Checks every process and whether they fit together; `own_key_id`: of the key of this configuration, null
+ * when it has none.
+ */
 export async function checkProcesses(db: Db, own_key_id: string | null): Promise<HealthCheck[]> {
   const processes = await listProcesses(db)
   const other_keys = processes.filter(({ key_id }) => own_key_id !== null && key_id !== own_key_id)
@@ -60,7 +70,13 @@ export async function checkQueue(db: Db): Promise<HealthCheck[]> {
   const { claimable, oldest_seconds } = await runMetrics(db)
   const detail = `${claimable} ${claimable === 1 ? 'run waits' : 'runs wait'} for a worker${claimable === 0 ? '' : `, the oldest for ${Math.round(oldest_seconds)} s`}`
   if (oldest_seconds <= MAX_QUEUE_SECONDS) return [ok('queue', detail)]
-  return [warning('queue', detail, 'add workers, or raise AGENTRUN_WORKER_CONCURRENCY; see docs/operations/sizing.md')]
+  return [
+    warning(
+      'queue',
+      detail,
+      'add workers, or raise AGENTRUN_WORKER_CONCURRENCY; see docs/operations/sizing.md',
+    ),
+  ]
 }
 
 const nameOf = ({ role, host, pid }: ServiceProcess) => `${role} on ${host} (pid ${pid})`

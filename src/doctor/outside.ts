@@ -9,8 +9,8 @@ const TIMEOUT_MS = 5_000
 const LARGE = '/openapi.json'
 
 /**
- * Checks the public address as clients use it, through what is in front of the service. The event stream needs a token with the scope `runs:read`
- * and its organization.
+ * Checks the public address as clients use it, through what is in front of the service. The event stream
+ * needs a token with the scope `runs:read` and its organization.
  */
 export async function checkOutside(base_url: string, token: string | null): Promise<HealthCheck[]> {
   const ready = await get(base_url, '/readyz', {})
@@ -24,21 +24,33 @@ export async function checkOutside(base_url: string, token: string | null): Prom
     ]
   await ready.body?.cancel()
   if (ready.status !== 200)
-    return [broken('address', `${base_url}/readyz returns ${ready.status}`, 'see the log of the proxy and of the processes that serve')]
+    return [
+      broken(
+        'address',
+        `${base_url}/readyz returns ${ready.status}`,
+        'see the log of the proxy and of the processes that serve',
+      ),
+    ]
   return [ok('address', base_url), await checkCompression(base_url), await checkStream(base_url, token)]
 }
 
 async function checkCompression(base_url: string): Promise<HealthCheck> {
   const response = await get(base_url, LARGE, { 'accept-encoding': 'gzip' })
-  if (response instanceof Error) return broken('compression', `${LARGE}: ${causeOf(response)}`, 'see the log of the proxy')
+  if (response instanceof Error)
+    return broken('compression', `${LARGE}: ${causeOf(response)}`, 'see the log of the proxy')
   const encoding = response.headers.get('content-encoding')
   const valid = await responseJson('client_response', response).then(
     body => body !== undefined,
     () => false,
   )
-  if (!valid) return broken('compression', `${LARGE} arrives damaged`, 'let the proxy not compress: the service does')
+  if (!valid)
+    return broken('compression', `${LARGE} arrives damaged`, 'let the proxy not compress: the service does')
   if (encoding === 'gzip') return ok('compression', 'gzip')
-  return warning('compression', 'responses arrive uncompressed', 'let the proxy pass Accept-Encoding and Content-Encoding on')
+  return warning(
+    'compression',
+    'responses arrive uncompressed',
+    'let the proxy pass Accept-Encoding and Content-Encoding on',
+  )
 }
 
 /** A stream sends its first bytes at once; a proxy that buffers holds them back. */
@@ -48,10 +60,14 @@ async function checkStream(base_url: string, token: string | null): Promise<Heal
   if (me instanceof Error) return broken('events', causeOf(me), 'see the log of the proxy')
   const body = await responseJson('client_response', me).catch(() => null)
   const id = firstId(body)
-  if (id === null) return broken('events', `the token is refused (${me.status})`, 'set AGENTRUN_TOKEN to a valid token')
+  if (id === null)
+    return broken('events', `the token is refused (${me.status})`, 'set AGENTRUN_TOKEN to a valid token')
   using limit = deadline(TIMEOUT_MS)
   try {
-    const response = await fetch(`${base_url}/v1/organizations/${id}/events`, { headers: authorized(token), signal: limit.signal })
+    const response = await fetch(`${base_url}/v1/organizations/${id}/events`, {
+      headers: authorized(token),
+      signal: limit.signal,
+    })
     const reader = response.body?.getReader()
     await reader?.read()
     await reader?.cancel()
@@ -59,7 +75,11 @@ async function checkStream(base_url: string, token: string | null): Promise<Heal
       ? ok('events', 'come through')
       : broken('events', `refused (${response.status})`, 'use a token with runs:read')
   } catch {
-    return broken('events', 'the stream opens, but nothing comes through', 'let the proxy pass text/event-stream on without buffering')
+    return broken(
+      'events',
+      'the stream opens, but nothing comes through',
+      'let the proxy pass text/event-stream on without buffering',
+    )
   }
 }
 
@@ -74,7 +94,11 @@ function firstId(body: unknown): number | null {
 /** `fetch` failed, and why. */
 const causeOf = (error: Error) => causeText(error.cause ?? error)
 
-async function get(base_url: string, path: string, headers: Record<string, string>): Promise<Response | Error> {
+async function get(
+  base_url: string,
+  path: string,
+  headers: Record<string, string>,
+): Promise<Response | Error> {
   try {
     return await fetch(base_url + path, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) })
   } catch (error) {

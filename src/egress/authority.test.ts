@@ -25,9 +25,33 @@ test.each([
     'github.com:+443',
     'github.com:0x1bb',
   ],
-  ...['a@github.com:443', 'github.com:443@127.0.0.1:80', 'u:p@github.com:443', 'evil.example\0.github.com:443', 'evil.example%00:443'],
-  ...['127.1:80', '0x7f000001:80', '2130706433:80', '0177.0.0.1:80', '127.0.0.01:80', '1.2.3.4.5:80', '127.0.0.1.:443x', 'a.0x7f:80'],
-  ...['::1:80', '[::1', '[127.0.0.1]:80', '[fe80::1%eth0]:80', '[::1]]:80', 'github.com/x:443', 'github.com\\x:443', 'github..com:443'],
+  ...[
+    'a@github.com:443',
+    'github.com:443@127.0.0.1:80',
+    'u:p@github.com:443',
+    'evil.example\0.github.com:443',
+    'evil.example%00:443',
+  ],
+  ...[
+    '127.1:80',
+    '0x7f000001:80',
+    '2130706433:80',
+    '0177.0.0.1:80',
+    '127.0.0.01:80',
+    '1.2.3.4.5:80',
+    '127.0.0.1.:443x',
+    'a.0x7f:80',
+  ],
+  ...[
+    '::1:80',
+    '[::1',
+    '[127.0.0.1]:80',
+    '[fe80::1%eth0]:80',
+    '[::1]]:80',
+    'github.com/x:443',
+    'github.com\\x:443',
+    'github..com:443',
+  ],
   ...[
     '.github.com:443',
     '-a.com:443',
@@ -44,7 +68,10 @@ test.each([
 })
 
 test('a parsed authority is written so that it parses the same, and names exactly one host', () => {
-  const characters = fc.string({ unit: fc.constantFrom(...'abcX.0123456789:[]@%/\\\0 -_'.split('')), maxLength: 20 })
+  const characters = fc.string({
+    unit: fc.constantFrom(...'abcX.0123456789:[]@%/\\\0 -_'.split('')),
+    maxLength: 20,
+  })
   fc.assert(
     fc.property(characters, text => {
       const authority = parseAuthority(text, 80)
@@ -52,7 +79,9 @@ test('a parsed authority is written so that it parses the same, and names exactl
       expect(parseAuthority(authorityText(authority), 80)).toEqual(authority)
       expect(authority.host).toMatch(/^(?:[a-z0-9_.-]+|[0-9a-f:.]+)$/)
       // A URL parser that understands other writings sees the same host.
-      expect(new URL(`ws://${authorityText(authority)}`).hostname.replace(/^\[|\]$/g, '')).toBe(authority.host)
+      expect(new URL(`ws://${authorityText(authority)}`).hostname.replace(/^\[|\]$/g, '')).toBe(
+        authority.host,
+      )
     }),
     { seed: Number(process.env.TEST_SEED ?? 1), numRuns: 2_000 },
   )

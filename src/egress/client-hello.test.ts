@@ -10,7 +10,11 @@ async function greeting(options: { servername?: string; maxVersion?: 'TLSv1.2' }
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
-  const client = connect({ ...options, host: '127.0.0.1', port: typeof address === 'object' && address ? address.port : 0 })
+  const client = connect({
+    ...options,
+    host: '127.0.0.1',
+    port: typeof address === 'object' && address ? address.port : 0,
+  })
   client.on('error', () => {})
   const [socket] = (await once(server, 'connection')) as [Socket]
   const [bytes] = (await once(socket, 'data')) as [Buffer]
@@ -38,7 +42,11 @@ function inRecords(bytes: Buffer, size: number): Buffer {
 
 /** With another extension at its end. */
 function extended(bytes: Buffer, type: number, content: Buffer): Buffer {
-  const out = Buffer.concat([bytes, Buffer.from([type >> 8, type & 255, content.length >> 8, content.length & 255]), content])
+  const out = Buffer.concat([
+    bytes,
+    Buffer.from([type >> 8, type & 255, content.length >> 8, content.length & 255]),
+    content,
+  ])
   const more = content.length + 4
   out.writeUInt16BE(out.readUInt16BE(3) + more, 3)
   out.writeUIntBE(out.readUIntBE(6, 3) + more, 6, 3)
@@ -61,7 +69,10 @@ test('it is read from any sequence of records, and not before it is complete', (
   for (const size of [300, 700, 10_000])
     expect(readHello(inRecords(named, size))).toMatchObject({ kind: 'hello', server_name: 'a.example' })
   for (let length = 0; length < named.length; length++)
-    expect(readHello(named.subarray(0, length))).toEqual({ kind: 'incomplete', needs: length < 5 ? 5 : named.length })
+    expect(readHello(named.subarray(0, length))).toEqual({
+      kind: 'incomplete',
+      needs: length < 5 ? 5 : named.length,
+    })
 })
 
 test('an encrypted name is detected, and two names are no ClientHello', () => {
@@ -90,7 +101,8 @@ test('no bytes make it throw, or name another host than the one that is in them'
       const bytes = Buffer.from(named)
       bytes[at % bytes.length] = value
       const hello = readHello(bytes.subarray(0, 5 + (cut % bytes.length)))
-      if (hello.kind === 'hello' && hello.server_name !== null) expect(bytes.toString('latin1').toLowerCase()).toContain(hello.server_name)
+      if (hello.kind === 'hello' && hello.server_name !== null)
+        expect(bytes.toString('latin1').toLowerCase()).toContain(hello.server_name)
     }),
     { seed: Number(process.env.TEST_SEED ?? 1), numRuns: 3_000 },
   )

@@ -1,8 +1,11 @@
 /**
- * The content of the first bytes of a tunnel; `needs`: the minimum number of bytes needed to parse it. `hidden`: the greeting also has an
- * encrypted name (ECH).
+ * The content of the first bytes of a tunnel; `needs`: the minimum number of bytes needed to parse it.
+ * `hidden`: the greeting also has an encrypted name (ECH).
  */
-type Hello = { kind: 'incomplete'; needs: number } | { kind: 'other' } | { kind: 'hello'; server_name: string | null; hidden: boolean }
+type Hello =
+  | { kind: 'incomplete'; needs: number }
+  | { kind: 'other' }
+  | { kind: 'hello'; server_name: string | null; hidden: boolean }
 
 const HANDSHAKE = 22
 const CLIENT_HELLO = 1

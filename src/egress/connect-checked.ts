@@ -18,8 +18,14 @@ type Request = { method: string; secure: boolean; signal: AbortSignal }
 /** Connects for one request. */
 export type Connect = (authority: Authority, request: Request) => Promise<Socket>
 
-/** Connects to one of the checked addresses, with TLS if requested. Throws Refused when no address is allowed. */
-export async function connectChecked(outgoing: Outgoing, authority: Authority, request: Request): Promise<Socket> {
+/**
+ * Connects to one of the checked addresses, with TLS if requested. Throws Refused when no address is allowed.
+ */
+export async function connectChecked(
+  outgoing: Outgoing,
+  authority: Authority,
+  request: Request,
+): Promise<Socket> {
   const rule = { host: authority.host, port: authority.port }
   const configuration: ProxyConfiguration = {
     ...outgoing,

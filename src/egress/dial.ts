@@ -9,8 +9,15 @@ export class DialError extends Error {
   override name = 'DialError'
 }
 
-/** Connects to one of the checked addresses, to the upstream proxy or to the gateway. Rejects with DialError, or with the reason of `signal`. */
-export async function dial(configuration: ProxyConfiguration, to: Allowed, signal: AbortSignal): Promise<Socket> {
+/**
+ * Connects to one of the checked addresses, to the upstream proxy or to the gateway. Rejects with DialError,
+ * or with the reason of `signal`.
+ */
+export async function dial(
+  configuration: ProxyConfiguration,
+  to: Allowed,
+  signal: AbortSignal,
+): Promise<Socket> {
   const dialled = dialAny(configuration, to)
   return orAborted(dialled, signal).catch((error: unknown) => {
     // A connection that opens too late is closed.
@@ -26,7 +33,10 @@ async function dialAny(configuration: ProxyConfiguration, to: Allowed): Promise<
   const { way } = to
   if (way.kind === 'upstream') return dialBy(way.url, configuration, to)
   const { port } = to
-  const endpoints = way.kind === 'gateway' ? [{ path: way.socket }] : way.addresses.map(host => ({ host, port, noDelay: true }))
+  const endpoints =
+    way.kind === 'gateway'
+      ? [{ path: way.socket }]
+      : way.addresses.map(host => ({ host, port, noDelay: true }))
   let failure = `${to.host} has no address`
   for (const endpoint of endpoints) {
     const socket = connect({ ...endpoint, allowHalfOpen: true })
@@ -80,7 +90,10 @@ function dialBy(upstream: URL, configuration: ProxyConfiguration, to: Allowed): 
   })
 }
 
-export const endpointOf = (url: URL) => ({ host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port === '' ? 80 : Number(url.port) })
+export const endpointOf = (url: URL) => ({
+  host: url.hostname.replace(/^\[|\]$/g, ''),
+  port: url.port === '' ? 80 : Number(url.port),
+})
 
 /** Returns the credentials of the operator's proxy; they never enter a sandbox. */
 export function credentialsOf({ username, password }: URL): Record<string, string> {

@@ -10,14 +10,18 @@ import { createInProgress, type InProgress } from './in-progress.ts'
 import type { ProxyConfiguration } from './proxy-configuration.ts'
 import { Refused } from './refused.ts'
 
-/** The part of `fetch` that clients of other services need. Redirects are returned to the caller, who decides about them. */
+/**
+ * The part of `fetch` that clients of other services need. Redirects are returned to the caller, who decides
+ * about them.
+ */
 type Fetch = (
   url: string,
   init?: { method?: string; headers?: Record<string, string>; body?: string; signal?: AbortSignal },
 ) => Promise<Response>
 
 /**
- * Returns a `fetch` like `outgoingFetch` whose responses are streams, for requests whose caller bounds time and size and aborts by `signal`.
+ * Returns a `fetch` like `outgoingFetch` whose responses are streams, for requests whose caller bounds time
+ * and size and aborts by `signal`.
  */
 export const outgoingStream = (outgoing: Outgoing): typeof globalThis.fetch => streamBy(connectOf(outgoing))
 
@@ -25,8 +29,8 @@ export const outgoingStream = (outgoing: Outgoing): typeof globalThis.fetch => s
 type FetchByRules = { fetch: typeof globalThis.fetch } & Pick<InProgress, 'recheck'>
 
 /**
- * Returns a `fetch` for requests that the service sends for a run: the same rules, refusals and limits as for requests from its sandbox. Redirects
- * are returned to the caller, so that each is a request of its own.
+ * Returns a `fetch` for requests that the service sends for a run: the same rules, refusals and limits as for
+ * requests from its sandbox. Redirects are returned to the caller, so that each is a request of its own.
  */
 export function fetchByRules(configuration: ProxyConfiguration): FetchByRules {
   const { caps } = configuration
@@ -41,12 +45,20 @@ export function fetchByRules(configuration: ProxyConfiguration): FetchByRules {
   }
   const overCap = (): string | null => {
     if (bytes > caps.bytes) return `this run has sent and received its ${caps.bytes} bytes`
-    return in_progress.size >= caps.connections ? `this run has ${caps.connections} connections already` : null
+    return in_progress.size >= caps.connections
+      ? `this run has ${caps.connections} connections already`
+      : null
   }
   const connect: Connect = async (authority, request) => {
     const why = overCap()
     if (why !== null) {
-      configuration.onRefused({ host: authority.host, port: authority.port, method: request.method, reason: 'cap', why })
+      configuration.onRefused({
+        host: authority.host,
+        port: authority.port,
+        method: request.method,
+        reason: 'cap',
+        why,
+      })
       throw new Refused(why)
     }
     const permit = in_progress.enter(authority, request.method)
@@ -88,7 +100,12 @@ function streamBy(connect: Connect, count: Count = () => true): typeof globalThi
     const { url, method, headers, signal } = new Request(input, init)
     const body = typeof init.body === 'string' ? init.body : undefined
     try {
-      const { response, socket } = await send(connect, new URL(url), { method, headers: Object.fromEntries(headers), body, signal }, count)
+      const { response, socket } = await send(
+        connect,
+        new URL(url),
+        { method, headers: Object.fromEntries(headers), body, signal },
+        count,
+      )
       try {
         response.once('close', () => socket.destroy())
         return responseOf(response, Readable.toWeb(response) as ReadableStream<Uint8Array>)
@@ -109,17 +126,24 @@ const ALL_BYTES = 'the run has sent and received all the bytes that it may'
 const BODILESS = [204, 205, 304]
 
 /** Throws at a status that a response cannot have. */
-function responseOf(response: IncomingMessage, body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>): Response {
+function responseOf(
+  response: IncomingMessage,
+  body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>,
+): Response {
   const status = response.statusCode ?? 0
   if (status < 200 || status > 599) throw new Error(`it responded with ${status}, which is no status of HTTP`)
   return new Response(BODILESS.includes(status) ? null : body, { status, headers: headersOf(response) })
 }
 
 /**
- * Returns a `fetch` that is limited by `outgoing`: the name is resolved once, its addresses are checked, and one of those is connected to.
- * Bounded in time and size. Rejects with TypeError and the reason as its cause, as `fetch` does.
+ * Returns a `fetch` that is limited by `outgoing`: the name is resolved once, its addresses are checked, and
+ * one of those is connected to. Bounded in time and size. Rejects with TypeError and the reason as its cause,
+ * as `fetch` does.
  */
-export function outgoingFetch(outgoing: Outgoing, { ms, max_bytes }: { ms: number; max_bytes: number }): Fetch {
+export function outgoingFetch(
+  outgoing: Outgoing,
+  { ms, max_bytes }: { ms: number; max_bytes: number },
+): Fetch {
   return async (url, init = {}) => {
     using limit = deadline(ms, init.signal)
     try {
@@ -132,7 +156,12 @@ export function outgoingFetch(outgoing: Outgoing, { ms, max_bytes }: { ms: numbe
   }
 }
 
-type Sent = { method?: string; headers?: Record<string, string>; body?: string | undefined; signal: AbortSignal }
+type Sent = {
+  method?: string
+  headers?: Record<string, string>
+  body?: string | undefined
+  signal: AbortSignal
+}
 
 async function exchange(connect: Connect, target: URL, init: Sent, max_bytes: number): Promise<Response> {
   const { response, socket } = await send(connect, target, init)

@@ -5,7 +5,9 @@ import { credentialsOf, DialError, dial, endpointOf } from './dial.ts'
 import type { Allowed, ProxyConfiguration } from './proxy-configuration.ts'
 import { sampleBody } from './request-sample.ts'
 
-/** Hop-by-hop headers (RFC 9110 §7.6.1), headers for proxies, and the host, which the authority determines. */
+/**
+ * Hop-by-hop headers (RFC 9110 §7.6.1), headers for proxies, and the host, which the authority determines.
+ */
 const own_headers = new Set(
   'connection keep-alive proxy-connection proxy-authorization proxy-authenticate te trailer transfer-encoding upgrade expect host'.split(
     ' ',
@@ -19,12 +21,22 @@ export function parseTarget(target: string): { authority: Authority; path: strin
   return authority === null ? null : { authority, path: path.startsWith('/') ? path : `/${path}` }
 }
 
-/** The destination of a request. `count` is called with the bytes of both bodies as they pass. `signal` ends it. */
-type Forwarding = { configuration: ProxyConfiguration; to: Allowed; path: string; signal: AbortSignal; count: (bytes: number) => void }
+/**
+ * The destination of a request. `count` is called with the bytes of both bodies as they pass. `signal` ends
+ * it.
+ */
+type Forwarding = {
+  configuration: ProxyConfiguration
+  to: Allowed
+  path: string
+  signal: AbortSignal
+  count: (bytes: number) => void
+}
 
 /**
- * Forwards a plain HTTP request, with the authority as its host, and its response. Redirects are returned to the client. Rejects with
- * DialError before a response began, and with the reason of the signal. The connection to the destination is closed in any case.
+ * Forwards a plain HTTP request, with the authority as its host, and its response. Redirects are returned to
+ * the client. Rejects with DialError before a response began, and with the reason of the signal. The
+ * connection to the destination is closed in any case.
  */
 export async function forward(
   { configuration, to, path, signal, count }: Forwarding,
@@ -89,6 +101,8 @@ function passed({ rawHeaders, headers }: IncomingMessage): string[] {
     .flatMap(name => (/^\s*content-length\s*$/i.test(name) ? [] : [name.trim().toLowerCase()]))
   return rawHeaders.flatMap((name, index) => {
     const lower = name.toLowerCase()
-    return index % 2 === 1 || own_headers.has(lower) || named.includes(lower) ? [] : [name, rawHeaders[index + 1] ?? '']
+    return index % 2 === 1 || own_headers.has(lower) || named.includes(lower)
+      ? []
+      : [name, rawHeaders[index + 1] ?? '']
   })
 }

@@ -6,10 +6,16 @@ import { Refused } from './refused.ts'
 
 const CHECK_INTERVAL_MS = 5_000
 
-/** Something that rules permit while it lasts. `signal` aborts with Refused when they no longer do. Disposing: it has ended. */
+/**
+ * Something that rules permit while it lasts. `signal` aborts with Refused when they no longer do. Disposing:
+ * it has ended.
+ */
 type Permit = Disposable & { signal: AbortSignal }
 
-/** What is in progress by the rules of one sandbox or run: tunnels, and requests until the last byte of their response. */
+/**
+ * What is in progress by the rules of one sandbox or run: tunnels, and requests until the last byte of their
+ * response.
+ */
 export type InProgress = {
   readonly size: number
   /** From here on it is checked, so it starts before the first decision: no change of the rules is missed. */

@@ -6,8 +6,9 @@ import type { Outgoing } from './connect-checked.ts'
 const LOOKUP_TIMEOUT_MS = 5_000
 
 /**
- * Resolves the host of `url` without connecting. Only a "no such name" of the name server means that there is none: a failing or silent
- * name server proves nothing. With an upstream proxy that resolves names, an unknown name counts as `found`.
+ * Resolves the host of `url` without connecting. Only a "no such name" of the name server means that there is
+ * none: a failing or silent name server proves nothing. With an upstream proxy that resolves names, an
+ * unknown name counts as `found`.
  */
 export async function lookupHost(
   { resolve, allow_private, upstream }: Outgoing,
@@ -17,8 +18,11 @@ export async function lookupHost(
   const authority = parseAuthority(new URL(url).host, 443)
   if (authority === null) return 'unknown'
   try {
-    const addresses = authority.address ? [authority.host] : await withTimeout(resolve(authority.host), timeout_ms, notResolved)
-    if (addresses.some(allow_private ? addressNeverAllowed : address => !addressAllowed(address))) return 'forbidden'
+    const addresses = authority.address
+      ? [authority.host]
+      : await withTimeout(resolve(authority.host), timeout_ms, notResolved)
+    if (addresses.some(allow_private ? addressNeverAllowed : address => !addressAllowed(address)))
+      return 'forbidden'
     return addresses.length > 0 || upstream ? 'found' : 'unknown'
   } catch (error) {
     if (upstream) return 'found'

@@ -15,8 +15,9 @@ const MAX_RESPONSE_BYTES = 64 * 1024
 const KEPT_RESPONSE_CHARS = 1_000
 
 /**
- * Posts a text to a URL: the name is resolved once, its addresses are checked, and one of those is connected to. Redirects are not
- * followed. Bounded in time and size regardless of the receiver. Never rejects: the reason for a missing status is data.
+ * Posts a text to a URL: the name is resolved once, its addresses are checked, and one of those is connected
+ * to. Redirects are not followed. Bounded in time and size regardless of the receiver. Never rejects: the
+ * reason for a missing status is data.
  */
 export async function post(
   outgoing: Outgoing,
@@ -25,15 +26,25 @@ export async function post(
   const began = performance.now()
   using limit = deadline(REQUEST_TIMEOUT_MS, to.signal)
   const none = { status: null, refused: false, answer: null, retry_after: null }
-  const outcome = await exchange(outgoing, to, limit.signal).catch(error => ({ ...none, ...failureOf(error, to.signal, limit.passed) }))
+  const outcome = await exchange(outgoing, to, limit.signal).catch(error => ({
+    ...none,
+    ...failureOf(error, to.signal, limit.passed),
+  }))
   return { ...outcome, latency_ms: Math.round(performance.now() - began) }
 }
 
-function failureOf(error: unknown, own_signal: AbortSignal, late: boolean): { error: string; refused: boolean } {
+function failureOf(
+  error: unknown,
+  own_signal: AbortSignal,
+  late: boolean,
+): { error: string; refused: boolean } {
   if (own_signal.aborted) return { error: 'the service stopped before there was a response', refused: false }
   if (late) return { error: `no response within ${REQUEST_TIMEOUT_MS / 1_000} seconds`, refused: false }
   const { code, message } = error as NodeJS.ErrnoException
-  return { error: (error instanceof Refused ? message : (code ?? message)).slice(0, 300), refused: error instanceof Refused }
+  return {
+    error: (error instanceof Refused ? message : (code ?? message)).slice(0, 300),
+    refused: error instanceof Refused,
+  }
 }
 
 async function exchange(
@@ -41,7 +52,12 @@ async function exchange(
   { url, headers, body }: { url: string; headers: Record<string, string>; body: string },
   signal: AbortSignal,
 ): Promise<Omit<AttemptOutcome, 'latency_ms'>> {
-  const { response, socket } = await send(connectOf(outgoing), new URL(url), { method: 'POST', headers, body, signal })
+  const { response, socket } = await send(connectOf(outgoing), new URL(url), {
+    method: 'POST',
+    headers,
+    body,
+    signal,
+  })
   try {
     const text = await beginningOf(response, signal)
     const status = response.statusCode ?? 0
@@ -51,7 +67,13 @@ async function exchange(
         : status >= 300 && status < 400
           ? `it responded with ${status}: redirects are not followed`
           : `it responded with ${status}`
-    return { status, error, refused: false, answer: text, retry_after: readRetryAfter(response.headers['retry-after'], Date.now()) }
+    return {
+      status,
+      error,
+      refused: false,
+      answer: text,
+      retry_after: readRetryAfter(response.headers['retry-after'], Date.now()),
+    }
   } finally {
     socket.destroy()
   }
@@ -72,5 +94,9 @@ async function beginningOf(response: IncomingMessage, signal: AbortSignal): Prom
   // An aborted request leaves what was read.
   await settledWithin(orAborted(read, signal), BODY_TIMEOUT_MS).catch(() => {})
   response.destroy()
-  return Buffer.concat(pieces).toString('utf8').replaceAll('\0', '').slice(0, KEPT_RESPONSE_CHARS).toWellFormed()
+  return Buffer.concat(pieces)
+    .toString('utf8')
+    .replaceAll('\0', '')
+    .slice(0, KEPT_RESPONSE_CHARS)
+    .toWellFormed()
 }

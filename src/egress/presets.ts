@@ -4,11 +4,12 @@ import type { EgressPreset } from '../contract/organizations/egress-presets.ts'
 /** HTTPS only; a tunnel shows no method. */
 const secure = (...hosts: string[]): EgressRule[] => hosts.map(host => ({ host, port: 443 }))
 /** Signed packages: over HTTPS, or over plain HTTP when they are only read. */
-const signed = (...hosts: string[]): EgressRule[] => hosts.flatMap(host => [...secure(host), { host, port: 80, methods: ['GET', 'HEAD'] }])
+const signed = (...hosts: string[]): EgressRule[] =>
+  hosts.flatMap(host => [...secure(host), { host, port: 80, methods: ['GET', 'HEAD'] }])
 
 /**
- * The hosts of each registry that installing from it needs. Hosts where anybody can upload, such as code hosting, are not
- * included.
+ * The hosts of each registry that installing from it needs. Hosts where anybody can upload, such as code
+ * hosting, are not included.
  */
 export const presets: Record<EgressPreset, EgressRule[]> = {
   npm: secure('registry.npmjs.org', 'registry.yarnpkg.com'),
@@ -16,7 +17,12 @@ export const presets: Record<EgressPreset, EgressRule[]> = {
   crates: secure('index.crates.io', 'static.crates.io', 'crates.io'),
   golang: secure('proxy.golang.org', 'sum.golang.org'),
   maven: secure('repo1.maven.org', 'repo.maven.apache.org'),
-  gradle: secure('plugins.gradle.org', 'plugins-artifacts.gradle.org', 'services.gradle.org', 'downloads.gradle.org'),
+  gradle: secure(
+    'plugins.gradle.org',
+    'plugins-artifacts.gradle.org',
+    'services.gradle.org',
+    'downloads.gradle.org',
+  ),
   rubygems: secure('rubygems.org', 'index.rubygems.org'),
   packagist: secure('repo.packagist.org', 'packagist.org'),
   nuget: secure('api.nuget.org'),
@@ -28,7 +34,10 @@ export const presets: Record<EgressPreset, EgressRule[]> = {
   alpine: signed('dl-cdn.alpinelinux.org'),
 }
 
-/** Registries that are reached over TLS, by a name that only its owner and the name servers of this network can resolve. */
+/**
+ * Registries that are reached over TLS, by a name that only its owner and the name servers of this network
+ * can resolve.
+ */
 const over_tls = new Set(
   Object.values(presets)
     .flat()

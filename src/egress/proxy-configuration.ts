@@ -5,7 +5,13 @@ import type { Rule } from './rules.ts'
 export type Reason = 'malformed' | 'off' | 'not_allowed' | 'method' | 'private_address' | 'sni' | 'cap'
 
 /** `host` is the part of the requested host that could be parsed, `why` a sentence that names the rule. */
-export type Refusal = { host: string | null; port: number | null; method: string | null; reason: Reason; why: string }
+export type Refusal = {
+  host: string | null
+  port: number | null
+  method: string | null
+  reason: Reason
+  why: string
+}
 
 export type Caps = {
   /** Concurrent connections; at most 128. */
@@ -13,8 +19,8 @@ export type Caps = {
   /** Bytes in both directions over the lifetime of the sandbox. */
   bytes: number
   /**
-   * `idle_ms`: the timeout without a byte in either direction. `wait_ms`: the timeout of a request, a DNS response, a connection and the
-   * first bytes of a tunnel.
+   * `idle_ms`: the timeout without a byte in either direction. `wait_ms`: the timeout of a request, a DNS
+   * response, a connection and the first bytes of a tunnel.
    */
   idle_ms: number
   wait_ms: number
@@ -34,7 +40,10 @@ export type ProxyConfiguration = {
   /** The model gateway of the same sandbox, the one address that needs no rule; null: it has none. */
   gateway: Gateway | null
   caps: Caps
-  /** Called with the plain text of a request, allowed or not: its head, and its body in overlapping pieces. Must not throw. */
+  /**
+   * Called with the plain text of a request, allowed or not: its head, and its body in overlapping pieces.
+   * Must not throw.
+   */
   onRequestText(text: string): void
   /** Called for each refusal, immediately. Must not throw. */
   onRefused(refusal: Refusal): void
@@ -43,6 +52,12 @@ export type ProxyConfiguration = {
 /** The address by which programs in the sandbox know the gateway, and its socket on this machine. */
 export type Gateway = { host: string; port: number; socket: string }
 
-/** How a destination may be connected to: at one of these addresses, by the operator's proxy, which resolves the name, or at the socket. */
-type Way = { kind: 'addresses'; addresses: string[] } | { kind: 'upstream'; url: URL } | { kind: 'gateway'; socket: string }
+/**
+ * How a destination may be connected to: at one of these addresses, by the operator's proxy, which resolves
+ * the name, or at the socket.
+ */
+type Way =
+  | { kind: 'addresses'; addresses: string[] }
+  | { kind: 'upstream'; url: URL }
+  | { kind: 'gateway'; socket: string }
 export type Allowed = Authority & { way: Way }

@@ -16,7 +16,10 @@ const MAX_REFUSED_CONNECTIONS = 32
 /** `recheck` as of InProgress. `close`: closes everything. */
 export type EgressProxy = { server: Server; close(): void } & Pick<InProgress, 'recheck'>
 
-/** The state of one proxy. One connection may carry many plain HTTP requests, the next one before the last response. */
+/**
+ * The state of one proxy. One connection may carry many plain HTTP requests, the next one before the last
+ * response.
+ */
 type ProxyState = {
   readonly configuration: ProxyConfiguration
   readonly connections: Set<Socket>
@@ -27,9 +30,9 @@ type ProxyState = {
 type Attempt = { wanted: Authority | null; shown: string; method?: string }
 
 /**
- * Creates the HTTP proxy of one run: CONNECT, and plain HTTP in absolute form. Nothing goes out without a rule that allows it. A refusal is
- * 403, 400 or 429 with a line that explains it, and is reported to `onRefused`; an allowed host that cannot be reached is 502. The server
- * does not listen yet.
+ * Creates the HTTP proxy of one run: CONNECT, and plain HTTP in absolute form. Nothing goes out without a
+ * rule that allows it. A refusal is 403, 400 or 429 with a line that explains it, and is reported to
+ * `onRefused`; an allowed host that cannot be reached is 502. The server does not listen yet.
  */
 export function createProxy(configuration: ProxyConfiguration): EgressProxy {
   const in_progress = createInProgress(configuration)
@@ -70,19 +73,29 @@ function createProxyServer(state: ProxyState): Server {
     socket.on('close', () => state.connections.delete(socket))
   })
   const unknown: Attempt = { wanted: null, shown: '' }
-  server.on('drop', () => refuse(state, unknown, 'cap', `this sandbox has ${server.maxConnections} connections already`))
+  server.on('drop', () =>
+    refuse(state, unknown, 'cap', `this sandbox has ${server.maxConnections} connections already`),
+  )
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable || error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return socket.destroy()
+    if (error.code === 'ECONNRESET' || !socket.writable || error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
+      return socket.destroy()
     refuse(state, unknown, 'malformed', 'the request is no well-formed HTTP')
     respondOnSocket(socket, 400, 'the request is no well-formed HTTP')
   })
   server.on('connect', (incoming, socket: Socket, head) => {
-    onConnect(state, incoming, socket, head).catch(error => respondOnSocket(socket, statusOf(error), textOf(error)))
+    onConnect(state, incoming, socket, head).catch(error =>
+      respondOnSocket(socket, statusOf(error), textOf(error)),
+    )
   })
   return server
 }
 
-function refuse({ configuration }: ProxyState, { wanted, shown, method }: Attempt, reason: Reason, why: string): void {
+function refuse(
+  { configuration }: ProxyState,
+  { wanted, shown, method }: Attempt,
+  reason: Reason,
+  why: string,
+): void {
   const host = wanted?.host ?? (shown === '' ? null : shown.slice(0, 255))
   configuration.onRefused({ host, port: wanted?.port ?? null, method: method ?? null, reason, why })
 }
@@ -96,10 +109,16 @@ function countBytes(state: ProxyState, more: number): void {
 /** Returns why a connection is refused before its rule is evaluated. */
 function overCap({ configuration: { caps }, bytes, connections }: ProxyState, socket: Socket): string | null {
   if (bytes > caps.bytes) return `this sandbox has sent and received its ${caps.bytes} bytes`
-  return [...connections].indexOf(socket) >= caps.connections ? `this sandbox has ${caps.connections} connections already` : null
+  return [...connections].indexOf(socket) >= caps.connections
+    ? `this sandbox has ${caps.connections} connections already`
+    : null
 }
 
-async function onRequest(state: ProxyState, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+async function onRequest(
+  state: ProxyState,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const { configuration } = state
   const { url = '', method = '' } = incoming
   const target = parseTarget(url)
@@ -108,7 +127,8 @@ async function onRequest(state: ProxyState, incoming: IncomingMessage, response:
     refuse(state, { wanted: target?.authority ?? null, shown: url, method }, reason, why)
     respondRefused(response, status, why)
   }
-  if (target === null) return no(400, 'malformed', 'a request names http:// and a host, and nothing before the host')
+  if (target === null)
+    return no(400, 'malformed', 'a request names http:// and a host, and nothing before the host')
   const full = overCap(state, incoming.socket)
   if (full !== null) return no(429, 'cap', full)
   if (state.in_progress.size >= configuration.caps.connections)
@@ -117,12 +137,22 @@ async function onRequest(state: ProxyState, incoming: IncomingMessage, response:
   const { signal } = permit
   const decision = await orAborted(decide(configuration, target.authority, method), signal)
   const count = (bytes: number) => countBytes(state, bytes)
-  if (decision.ok) return await forward({ configuration, to: decision.to, path: target.path, signal, count }, incoming, response)
+  if (decision.ok)
+    return await forward(
+      { configuration, to: decision.to, path: target.path, signal, count },
+      incoming,
+      response,
+    )
   if (decision.reason === null) return respondRefused(response, decision.status, decision.why)
   no(decision.status, decision.reason, decision.why)
 }
 
-async function onConnect(state: ProxyState, incoming: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+async function onConnect(
+  state: ProxyState,
+  incoming: IncomingMessage,
+  socket: Socket,
+  head: Buffer,
+): Promise<void> {
   const { configuration } = state
   const { url = '' } = incoming
   // The socket no longer belongs to the HTTP server.
@@ -143,7 +173,9 @@ async function onConnect(state: ProxyState, incoming: IncomingMessage, socket: S
   const decision = await orAborted(decide(configuration, wanted, 'CONNECT'), signal)
   if (!decision.ok) {
     permit[Symbol.dispose]()
-    return decision.reason === null ? respondOnSocket(socket, 502, decision.why) : no(decision.status, decision.reason, decision.why)
+    return decision.reason === null
+      ? respondOnSocket(socket, 502, decision.why)
+      : no(decision.status, decision.reason, decision.why)
   }
   const counted = (end: Socket) => end.on('data', (chunk: Buffer) => countBytes(state, chunk.length))
   const problem = await openTunnel({ configuration, to: decision.to, signal, counted }, socket, head)
@@ -151,7 +183,11 @@ async function onConnect(state: ProxyState, incoming: IncomingMessage, socket: S
 }
 
 /** What a program sends to its model does not leave by this proxy, whichever way it takes. */
-function reportText({ gateway, onRequestText }: ProxyConfiguration, target: Authority | null, incoming: IncomingMessage): void {
+function reportText(
+  { gateway, onRequestText }: ProxyConfiguration,
+  target: Authority | null,
+  incoming: IncomingMessage,
+): void {
   if (target === null || !isGateway(gateway, target)) onRequestText(headOf(incoming))
 }
 

@@ -6,7 +6,8 @@ const MAX_SAMPLED_BYTES = 64 * 1024 ** 2
 const OVERLAP = 8 * 1024
 
 /** Returns the first line and the headers of a request. */
-export const headOf = ({ method, url, rawHeaders }: IncomingMessage): string => [method, url, ...rawHeaders].join('\n')
+export const headOf = ({ method, url, rawHeaders }: IncomingMessage): string =>
+  [method, url, ...rawHeaders].join('\n')
 
 /** Reports the body of a request piece by piece while it is forwarded. */
 export function sampleBody(incoming: IncomingMessage, onText: (text: string) => void): void {

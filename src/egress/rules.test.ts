@@ -37,7 +37,19 @@ test.each([
 })
 
 test.each([
-  ...['*', '*.com', '*.co.uk', '*.cloudfront.net', '*.github.io', 'a.*.com', '**.a.com', 'A.example', 'a.example.', '127.0.0.1', '[::1]'],
+  ...[
+    '*',
+    '*.com',
+    '*.co.uk',
+    '*.cloudfront.net',
+    '*.github.io',
+    'a.*.com',
+    '**.a.com',
+    'A.example',
+    'a.example.',
+    '127.0.0.1',
+    '[::1]',
+  ],
   ...['a.example:443', 'https://a.example', 'a/b', 'a b', '', '.a.example', 'a..b', '2130706433', 'a.0x7f'],
 ])('a rule cannot be for %j', host => {
   expect(EgressRule.safeParse({ host }).success).toBe(false)

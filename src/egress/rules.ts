@@ -11,19 +11,30 @@ export const EVERY_HOST: Rule = { host: '*' }
 
 const default_ports = [443, 80]
 
-/** Returns the first of `rules` that allows the request, or why none does. `host` as returned by parseAuthority. */
+/**
+ * Returns the first of `rules` that allows the request, or why none does. `host` as returned by
+ * parseAuthority.
+ */
 export function findRule(rules: readonly Rule[], target: Requested): Match {
-  const of_host = rules.filter(rule => rule === EVERY_HOST || (matchesHost(rule.host, target.host) && matchesPort(rule.port, target.port)))
-  const rule = of_host.find(({ methods }) => methods == null || methods.some(method => method === target.method))
+  const of_host = rules.filter(
+    rule =>
+      rule === EVERY_HOST || (matchesHost(rule.host, target.host) && matchesPort(rule.port, target.port)),
+  )
+  const rule = of_host.find(
+    ({ methods }) => methods == null || methods.some(method => method === target.method),
+  )
   if (rule) return { rule }
   return { reason: of_host.length > 0 ? 'method' : 'not_allowed' }
 }
 
 function matchesHost(pattern: string, host: string): boolean {
-  return pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) && host.length > pattern.length - 1 : host === pattern
+  return pattern.startsWith('*.')
+    ? host.endsWith(pattern.slice(1)) && host.length > pattern.length - 1
+    : host === pattern
 }
 
-const matchesPort = (wanted: number | null | undefined, port: number) => (wanted == null ? default_ports.includes(port) : wanted === port)
+const matchesPort = (wanted: number | null | undefined, port: number) =>
+  wanted == null ? default_ports.includes(port) : wanted === port
 
 /** Rules that make mirrors reachable for every run with egress, even in a private network. */
 export const mirrorRules = (mirrors: readonly Mirror[]): Rule[] =>

@@ -14,11 +14,17 @@ const max_socket_path_bytes = 107
 type ListeningSocket = { path: string; remove(): void }
 
 /**
- * Lets `server` listen on a socket in a new folder below `parent`, or below the temporary folder when that path would be too long. `group`:
- * may connect in addition to this user, or null for nobody. `remove` closes nothing.
+ * Lets `server` listen on a socket in a new folder below `parent`, or below the temporary folder when that
+ * path would be too long. `group`: may connect in addition to this user, or null for nobody. `remove` closes
+ * nothing.
  */
-export async function listenOnSocket(server: Server, parent: string, group: number | null): Promise<ListeningSocket> {
-  const fits = Buffer.byteLength(join(parent, `${prefix}${process.pid}-XXXXXX`, name)) <= max_socket_path_bytes
+export async function listenOnSocket(
+  server: Server,
+  parent: string,
+  group: number | null,
+): Promise<ListeningSocket> {
+  const fits =
+    Buffer.byteLength(join(parent, `${prefix}${process.pid}-XXXXXX`, name)) <= max_socket_path_bytes
   const folder = mkdtempSync(join(fits ? parent : tmpdir(), `${prefix}${process.pid}-`))
   const path = join(folder, name)
   const remove = () => rmSync(folder, { recursive: true, force: true })
@@ -39,16 +45,16 @@ export async function listenOnSocket(server: Server, parent: string, group: numb
 }
 
 /**
- * Creates the folder that the sandboxes' users can traverse, removes what killed processes of this machine left in it, and returns its
- * path.
+ * Creates the folder that the sandboxes' users can traverse, removes what killed processes of this machine
+ * left in it, and returns its path.
  */
 export function prepareSocketFolder(folder: string): string {
   createOwnFolder(folder, 0o711, null)
   for (const parent_folder of [folder, tmpdir()])
     for (const entry of readdirSync(parent_folder)) {
       const pid = Number(entry.startsWith(prefix) ? entry.slice(prefix.length).split('-')[0] : 0)
-      // In the temporary folder anybody can create such a name: a folder of another owner is not removed, because the owner could replace
-      // it meanwhile.
+      // In the temporary folder anybody can create such a name: a folder of another owner is not removed,
+      // because the owner could replace it meanwhile.
       if (pid > 0 && !isAlive(pid) && isOwn(join(parent_folder, entry)))
         rmSync(join(parent_folder, entry), { recursive: true, force: true })
     }

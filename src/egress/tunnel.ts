@@ -8,14 +8,24 @@ import type { Allowed, ProxyConfiguration } from './proxy-configuration.ts'
 const access_denied = Buffer.from([21, 3, 1, 0, 2, 2, 49])
 
 /** `signal` closes both ends. `counted` is called with each of them once they are joined. */
-type Tunnelling = { configuration: ProxyConfiguration; to: Allowed; signal: AbortSignal; counted: (socket: Socket) => void }
+type Tunnelling = {
+  configuration: ProxyConfiguration
+  to: Allowed
+  signal: AbortSignal
+  counted: (socket: Socket) => void
+}
 
 /**
- * Accepts CONNECT and joins both ends when the first bytes are a TLS greeting to the requested host: later traffic cannot be inspected.
- * The gateway of the sandbox serves plain HTTP and is no other host, so a tunnel to it carries anything. Returns null when joined, or when nothing was sent; otherwise the problem, and the socket is closed. Rejects with DialError, or with the
- * reason of the signal, before a response began.
+ * Accepts CONNECT and joins both ends when the first bytes are a TLS greeting to the requested host: later
+ * traffic cannot be inspected. The gateway of the sandbox serves plain HTTP and is no other host, so a tunnel
+ * to it carries anything. Returns null when joined, or when nothing was sent; otherwise the problem, and the
+ * socket is closed. Rejects with DialError, or with the reason of the signal, before a response began.
  */
-export async function openTunnel(tunnelling: Tunnelling, inner: Socket, head: Buffer): Promise<string | null> {
+export async function openTunnel(
+  tunnelling: Tunnelling,
+  inner: Socket,
+  head: Buffer,
+): Promise<string | null> {
   const { configuration, to, signal, counted } = tunnelling
   const outer = await dial(configuration, to, signal)
   if (inner.destroyed) {
@@ -54,7 +64,12 @@ export async function openTunnel(tunnelling: Tunnelling, inner: Socket, head: Bu
 }
 
 /** Returns what the client sent, up to a whole greeting to `to`, or what it was instead. */
-async function firstBytes(inner: Socket, head: Buffer, to: Allowed, wait_ms: number): Promise<{ bytes: Buffer; problem: string | null }> {
+async function firstBytes(
+  inner: Socket,
+  head: Buffer,
+  to: Allowed,
+  wait_ms: number,
+): Promise<{ bytes: Buffer; problem: string | null }> {
   const chunks = [head]
   let length = head.length
   let needs = 0
@@ -70,7 +85,11 @@ async function firstBytes(inner: Socket, head: Buffer, to: Allowed, wait_ms: num
     if (hello.kind === 'other') return resolve('a tunnel carries TLS and nothing else')
     if (hello.hidden) return resolve('the greeting hides a name (ECH) behind the one that it shows')
     const wanted = to.address ? null : to.host
-    resolve(hello.server_name === wanted ? null : `the greeting is to ${hello.server_name ?? 'no name'}, not to ${to.host}`)
+    resolve(
+      hello.server_name === wanted
+        ? null
+        : `the greeting is to ${hello.server_name ?? 'no name'}, not to ${to.host}`,
+    )
   }
   const onData = (chunk: Buffer) => {
     chunks.push(chunk)

@@ -7,24 +7,41 @@ const DEFAULT_WAIT = 60
 type Headers = Record<string, string | number | undefined>
 type FailedResponse = { status: number; headers: Headers; text: string }
 
-/** Returns a response that is no success as an error of the port. `now_ms` is compared with the time at which a rate limit ends. */
-export function responseFailure(forge: string, { status, headers, text }: FailedResponse, now_ms = Date.now()): ForgeError {
+/**
+ * Returns a response that is no success as an error of the port. `now_ms` is compared with the time at which
+ * a rate limit ends.
+ */
+export function responseFailure(
+  forge: string,
+  { status, headers, text }: FailedResponse,
+  now_ms = Date.now(),
+): ForgeError {
   const message = `${forge} responded with ${status}: ${shown(text)}`
   const wait = waitSeconds(headers, now_ms)
   const limited =
     status === 429 ||
     (status === 403 &&
-      (headers['retry-after'] !== undefined || headers['x-ratelimit-remaining'] === '0' || /rate limit|abuse/i.test(message)))
-  if (limited) return new ForgeError('rate_limited', message, { http_status: status, retry_after_seconds: wait ?? DEFAULT_WAIT })
-  return new ForgeError(codeOf(status), message, { http_status: status, retry_after_seconds: status >= 500 ? wait : null })
+      (headers['retry-after'] !== undefined ||
+        headers['x-ratelimit-remaining'] === '0' ||
+        /rate limit|abuse/i.test(message)))
+  if (limited)
+    return new ForgeError('rate_limited', message, {
+      http_status: status,
+      retry_after_seconds: wait ?? DEFAULT_WAIT,
+    })
+  return new ForgeError(codeOf(status), message, {
+    http_status: status,
+    retry_after_seconds: status >= 500 ? wait : null,
+  })
 }
 
 /**
- * Returns the error of a request without a response, or with one that is too large. An address that is not allowed will not be allowed
- * later either.
+ * Returns the error of a request without a response, or with one that is too large. An address that is not
+ * allowed will not be allowed later either.
  */
 export function connectionFailure(forge: string, { message }: Error): ForgeError {
-  if (message.startsWith('the response is larger than')) return new ForgeError('answer', `${forge}: ${shown(message)}`)
+  if (message.startsWith('the response is larger than'))
+    return new ForgeError('answer', `${forge}: ${shown(message)}`)
   const code = message.startsWith('address not allowed') ? 'refused' : 'unreachable'
   return new ForgeError(code, `${forge} was not reached: ${shown(message)}`)
 }

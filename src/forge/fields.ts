@@ -1,6 +1,9 @@
 import { z } from 'zod'
 
-/** Fields of responses that the service can do without: absent, null or of another type, they have a neutral value. */
+/**
+ * Fields of responses that the service can do without: absent, null or of another type, they have a neutral
+ * value.
+ */
 export const word = z.string().catch('')
 export const flag = z.boolean().catch(false)
 export const count = z.int().catch(0)

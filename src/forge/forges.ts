@@ -13,11 +13,18 @@ import { ForgeError, type RemoteForge } from './port.ts'
 import { conditionalFetch, ResponseCache } from './response-cache.ts'
 
 /** A repository on a forge that its organization is connected to. */
-export type OnForge = { connection_id: number; login: string | null; forge: RemoteForge; repository: ForgeRepository }
+export type OnForge = {
+  connection_id: number
+  login: string | null
+  forge: RemoteForge
+  repository: ForgeRepository
+}
 type Repository = { organization_id: number; url: string; kind: 'https' | 'http' | 'ssh' | 'local' }
 
 /** The address of a forge and the credentials for it. */
-type ForgeTarget = { kind: 'github'; url: string; credentials: GitHubCredentials } | { kind: 'gitea'; url: string; token: string }
+type ForgeTarget =
+  | { kind: 'github'; url: string; credentials: GitHubCredentials }
+  | { kind: 'gitea'; url: string; token: string }
 
 /** The forges of all organizations, by their connections. */
 export type Forges = {
@@ -35,7 +42,13 @@ export type Forges = {
   convertManifest(organization_id: number, origin: string, code: string): Promise<ConvertedApp>
 }
 
-type Deps = { db: Db; sealer: Sealer; fetch(organization_id: number): PlainFetch; lookUp: Forges['lookUp']; user_agent: string }
+type Deps = {
+  db: Db
+  sealer: Sealer
+  fetch(organization_id: number): PlainFetch
+  lookUp: Forges['lookUp']
+  user_agent: string
+}
 
 /** How exact `used_at` of a connection is. */
 const USED_MS = 60_000
@@ -43,13 +56,17 @@ const USED_MS = 60_000
 const MAX_OPEN = 500
 
 /**
- * Returns the connected forges, opened by their rows. Adapters are kept per credentials, so changed ones take effect at once. ForgeError
- * `auth`: the credentials are sealed with another key.
+ * Returns the connected forges, opened by their rows. Adapters are kept per credentials, so changed ones take
+ * effect at once. ForgeError `auth`: the credentials are sealed with another key.
  */
 export function openForges({ db, sealer, fetch, lookUp, user_agent }: Deps): Forges {
   const opened = new Map<string, RemoteForge>()
   const responses = new ResponseCache()
-  const create = (organization_id: number, target: ForgeTarget, identity: { login: string; app: string | null } | null) => {
+  const create = (
+    organization_id: number,
+    target: ForgeTarget,
+    identity: { login: string; app: string | null } | null,
+  ) => {
     const common = { fetch: conditionalFetch(fetch(organization_id), responses), user_agent, identity }
     if (target.kind === 'gitea') return giteaForge({ ...common, url: target.url, token: target.token })
     return githubForge({ ...common, origin: target.url, credentials: target.credentials })
@@ -60,7 +77,11 @@ export function openForges({ db, sealer, fetch, lookUp, user_agent }: Deps): For
     const known = opened.get(key)
     if (known) return known
     const secrets = openForgeSecrets(sealer, row)
-    if (secrets === null) throw new ForgeError('auth', 'The credentials are sealed with another key of this service: connect it again.')
+    if (secrets === null)
+      throw new ForgeError(
+        'auth',
+        'The credentials are sealed with another key of this service: connect it again.',
+      )
     const identity = row.login === null ? null : { login: row.login, app: row.app_slug }
     const created = create(row.organization_id, targetOf(row, secrets), identity)
     if (opened.size >= MAX_OPEN) opened.clear()
@@ -74,7 +95,8 @@ export function openForges({ db, sealer, fetch, lookUp, user_agent }: Deps): For
     for (const row of await listForges(db, repository.organization_id)) {
       const found = repositoryOn(row.url, repository)
       if (found === null) continue
-      if (row.used_at === null || Date.now() - row.used_at.getTime() > USED_MS) await recordForgeUse(db, row.organization_id, row.id)
+      if (row.used_at === null || Date.now() - row.used_at.getTime() > USED_MS)
+        await recordForgeUse(db, row.organization_id, row.id)
       return { row, repository: found }
     }
     return null
@@ -84,7 +106,8 @@ export function openForges({ db, sealer, fetch, lookUp, user_agent }: Deps): For
     open,
     lookUp,
     tryOut: (organization_id, target) => create(organization_id, target, null),
-    convertManifest: (organization_id, origin, code) => convertManifest(origin, code, fetch(organization_id), user_agent),
+    convertManifest: (organization_id, origin, code) =>
+      convertManifest(origin, code, fetch(organization_id), user_agent),
     async of(wanted) {
       const found = await find(wanted)
       if (found === null) return null
@@ -103,6 +126,8 @@ export function openForges({ db, sealer, fetch, lookUp, user_agent }: Deps): For
 function targetOf({ kind, url, app_id, installation_id }: ForgeRow, secrets: ForgeSecrets): ForgeTarget {
   if (kind === 'gitea') return { kind, url, token: 'token' in secrets ? secrets.token : '' }
   const credentials =
-    'token' in secrets ? { token: secrets.token } : { app_id: app_id ?? 0, private_key: secrets.private_key, installation_id }
+    'token' in secrets
+      ? { token: secrets.token }
+      : { app_id: app_id ?? 0, private_key: secrets.private_key, installation_id }
   return { kind, url, credentials }
 }

@@ -12,7 +12,9 @@ function server() {
     const status = none_match === etag ? 304 : 200
     requests.push({ url, none_match, status })
     const headers = { etag, date: `request ${requests.length}`, link: 'same' }
-    return status === 304 ? new Response(null, { status, headers: { etag, date: headers.date } }) : new Response(body, { status, headers })
+    return status === 304
+      ? new Response(null, { status, headers: { etag, date: headers.date } })
+      : new Response(body, { status, headers })
   }
   return { versions, requests, fetch }
 }
@@ -23,7 +25,12 @@ test('an unchanged response is revalidated, and read with the current headers; a
   versions.set('/a', 'one')
   const read = async () => {
     const response = await get('/a')
-    return [response.status, await response.text(), response.headers.get('date'), response.headers.get('link')]
+    return [
+      response.status,
+      await response.text(),
+      response.headers.get('date'),
+      response.headers.get('link'),
+    ]
   }
   expect(await read()).toEqual([200, 'one', 'request 1', 'same'])
   expect(await read()).toEqual([200, 'one', 'request 2', 'same'])

@@ -7,7 +7,10 @@ const MAX_ENTRY_BYTES = 1024 ** 2
 
 type Entry = { etag: string; body: string; headers: [string, string][]; bytes: number }
 
-/** Responses that a forge may confirm instead of sending again, those used last, of all connections of this process. */
+/**
+ * Responses that a forge may confirm instead of sending again, those used last, of all connections of this
+ * process.
+ */
 export class ResponseCache {
   readonly #entries = new Map<string, Entry>()
   #bytes = 0
@@ -49,8 +52,8 @@ export class ResponseCache {
 }
 
 /**
- * Returns a `fetch` for one set of credentials that sends `If-None-Match` with a GET whose response it knows. A 304, which costs nothing of
- * a rate limit, becomes the known response with the headers of now.
+ * Returns a `fetch` for one set of credentials that sends `If-None-Match` with a GET whose response it knows.
+ * A 304, which costs nothing of a rate limit, becomes the known response with the headers of now.
  */
 export function conditionalFetch(fetch: PlainFetch, cache: ResponseCache): PlainFetch {
   const scope = cache.newScope()
@@ -58,7 +61,10 @@ export function conditionalFetch(fetch: PlainFetch, cache: ResponseCache): Plain
     if ((init.method ?? 'GET') !== 'GET') return fetch(url, init)
     const key = `${scope} ${url}`
     const known = cache.get(key)
-    const response = await fetch(url, known ? { ...init, headers: { ...init.headers, 'if-none-match': known.etag } } : init)
+    const response = await fetch(
+      url,
+      known ? { ...init, headers: { ...init.headers, 'if-none-match': known.etag } } : init,
+    )
     if (known && response.status === 304) {
       const headers = new Headers(known.headers)
       for (const [name, value] of response.headers) if (!name.startsWith('content-')) headers.set(name, value)

@@ -12,8 +12,9 @@ import type { OnForge } from './forges.ts'
 import { ForgeError, type RemotePullRequest } from './port.ts'
 
 /**
- * Syncs a pull request with the one on its forge: the state there is taken over, and draft or not goes to the side that does not have it yet.
- * Returns the one on the forge as it is then; null: there is none, or it is merged here. Rejects with ForgeError, and then nothing was changed.
+ * Syncs a pull request with the one on its forge: the state there is taken over, and draft or not goes to the
+ * side that does not have it yet. Returns the one on the forge as it is then; null: there is none, or it is
+ * merged here. Rejects with ForgeError, and then nothing was changed.
  */
 export async function syncPullRequest(
   db: Transactional,
@@ -34,24 +35,33 @@ export async function syncPullRequest(
 }
 
 /** Saves the state on the forge, with its event and notification. */
-export async function saveRemoteState(db: Transactional, pr: PullRequestRow, seen: RemotePullRequest): Promise<void> {
+export async function saveRemoteState(
+  db: Transactional,
+  pr: PullRequestRow,
+  seen: RemotePullRequest,
+): Promise<void> {
   await db.transaction(async tx => {
     // The run is locked first, as its worker does: otherwise the two could deadlock.
     const run = pr.run_id === null ? undefined : await lockRun(tx, pr.organization_id, pr.run_id)
     if (!(await mirrorRemote(tx, pr.organization_id, pr.id, seen)) || !run) return
-    await changeRun(tx, run, { event: { type: 'agent_run.pull_request', body: { pr_number: pr.number, state: seen.state } } })
+    await changeRun(tx, run, {
+      event: { type: 'agent_run.pull_request', body: { pr_number: pr.number, state: seen.state } },
+    })
   })
 }
 
 type Repository = { organization_id: number; id: number }
 
 const keyOf = ({ connection_id: forge_id }: OnForge, { organization_id, id: repository_id }: Repository) => ({
-  ...{ organization_id, forge_id, repository_id },
+  organization_id,
+  forge_id,
+  repository_id,
 })
 
 /**
- * Reads the checks of a commit from its forge, saves them, and records what the credentials may not read. `excerptOf`: what is kept of the output of
- * a check. Returns how many there are. Rejects with ForgeError while the forge is unavailable.
+ * Reads the checks of a commit from its forge, saves them, and records what the credentials may not read.
+ * `excerptOf`: what is kept of the output of a check. Returns how many there are. Rejects with ForgeError
+ * while the forge is unavailable.
  */
 export async function saveRemoteChecks(
   db: Db,
@@ -62,8 +72,11 @@ export async function saveRemoteChecks(
 ): Promise<number> {
   const { organization_id, id } = repository
   const source = on.forge.kind
-  // Read before the request: a late response is then of an earlier attempt than what others have recorded meanwhile.
-  const known = (await listChecks(db, organization_id, [{ repository_id: id, head_sha }])).filter(check => check.source === source)
+  // Read before the request: a late response is then of an earlier attempt than what others have recorded
+  // meanwhile.
+  const known = (await listChecks(db, organization_id, [{ repository_id: id, head_sha }])).filter(
+    check => check.source === source,
+  )
   const { checks, gaps } = await on.forge.listChecks(on.repository, head_sha)
   await recordGaps(db, keyOf(on, repository), checkResources, gaps)
   for (const report of reportsOf(checks, known, { head_sha, source, excerptOf: text => text })) {

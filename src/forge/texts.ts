@@ -1,7 +1,8 @@
 const SHOWN_CHARS = 500
 
 /** Returns a text of at most `chars` characters. */
-export const cut = (text: string, chars: number) => (text.length > chars ? `${text.slice(0, chars - 1).toWellFormed()}…` : text)
+export const cut = (text: string, chars: number) =>
+  text.length > chars ? `${text.slice(0, chars - 1).toWellFormed()}…` : text
 
 /** Returns a message of a forge, on one line. */
 export const shown = (text: string) => {
@@ -9,7 +10,10 @@ export const shown = (text: string) => {
   return (line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS)}…` : line).toWellFormed()
 }
 
-/** Returns the output of a check from its parts, without the absent ones. It is redacted before it is shortened for an entry. */
+/**
+ * Returns the output of a check from its parts, without the absent ones. It is redacted before it is
+ * shortened for an entry.
+ */
 export const outputOf = (parts: (string | null | undefined)[]) =>
   parts
     .filter(part => part)

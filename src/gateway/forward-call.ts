@@ -35,8 +35,9 @@ const MAX_REFUSAL_CHARACTERS = 16 * 1024
 const MAX_REFUSAL_MESSAGE = 500
 
 /**
- * Plans, records and sends one call, and passes its response on as it comes. The outcome is durable before the response ends, so a program cannot
- * act on a whole response that the budget does not know of. Rejects with GatewayRefusal when no call is possible.
+ * Plans, records and sends one call, and passes its response on as it comes. The outcome is durable before
+ * the response ends, so a program cannot act on a whole response that the budget does not know of. Rejects
+ * with GatewayRefusal when no call is possible.
  */
 export async function forwardCall(of: GatewayOf, call: Call): Promise<void> {
   const { endpoint, meter } = of
@@ -47,9 +48,19 @@ export async function forwardCall(of: GatewayOf, call: Call): Promise<void> {
   if (operation.kind === 'count') return countTokens(of, call, safe)
   const { signal } = call
   const max_output_tokens = wantedOutput(endpoint.api, safe)
-  const started = await meter.start({ bytes: textBytes(safe), max_output_tokens, has_tools: hasTools(body), signal })
+  const started = await meter.start({
+    bytes: textBytes(safe),
+    max_output_tokens,
+    has_tools: hasTools(body),
+    signal,
+  })
   if ('refused' in started) throw new GatewayRefusal(403, started.refused)
-  const end = await exchange(of, call, bodyFor(endpoint, safe, stream, started.reservation.output_tokens), stream)
+  const end = await exchange(
+    of,
+    call,
+    bodyFor(endpoint, safe, stream, started.reservation.output_tokens),
+    stream,
+  )
   await meter.ended(started, end)
   finish(response, end)
 }
@@ -65,7 +76,12 @@ function finish(response: ServerResponse, end: GatewayEnd): void {
 
 /** Counting costs nothing. */
 async function countTokens(of: GatewayOf, call: Call, body: Json): Promise<void> {
-  const end = await exchange(of, call, { ...body, ...(call.operation.model === null && { model: of.endpoint.name }) }, false)
+  const end = await exchange(
+    of,
+    call,
+    { ...body, ...(call.operation.model === null && { model: of.endpoint.name }) },
+    false,
+  )
   finish(call.response, end)
 }
 
@@ -73,10 +89,18 @@ async function countTokens(of: GatewayOf, call: Call, body: Json): Promise<void>
 async function exchange(of: GatewayOf, call: Call, body: Json, stream: boolean): Promise<GatewayEnd> {
   const { endpoint, timeouts, meter } = of
   const read = createUsageReader(endpoint.api, stream)
-  using guard = guardCall({ timeouts, signal: call.signal, on_progress: () => meter.progressed() }, endpoint.fetch)
+  using guard = guardCall(
+    { timeouts, signal: call.signal, on_progress: () => meter.progressed() },
+    endpoint.fetch,
+  )
   try {
     const address = addressOf(endpoint, call.operation, stream)
-    const request = { method: 'POST', headers: headersOf(endpoint, call.headers), body: JSON.stringify(body), signal: guard.signal }
+    const request = {
+      method: 'POST',
+      headers: headersOf(endpoint, call.headers),
+      body: JSON.stringify(body),
+      signal: guard.signal,
+    }
     const received = await Promise.race([guard.stopped, guard.fetch(address, request)])
     if (received.status !== 200) return refuse(endpoint, call.response, received, await received.text())
     await pass(received, call.response, read, guard)
@@ -89,7 +113,12 @@ async function exchange(of: GatewayOf, call: Call, body: Json, stream: boolean):
   }
 }
 
-async function pass(received: Response, response: ServerResponse, read: UsageReader, guard: CallGuard): Promise<void> {
+async function pass(
+  received: Response,
+  response: ServerResponse,
+  read: UsageReader,
+  guard: CallGuard,
+): Promise<void> {
   response.writeHead(200, { 'content-type': received.headers.get('content-type') ?? 'application/json' })
   const reader = received.body?.getReader()
   while (reader !== undefined) {
@@ -102,20 +131,35 @@ async function pass(received: Response, response: ServerResponse, read: UsageRea
 
 /** Some servers report no usage; events carry several times the bytes of their text. */
 const estimated = (sent_bytes: number, received_bytes: number): CountedTokens => ({
-  ...{ input_tokens: Math.ceil(sent_bytes / BYTES_A_TOKEN), output_tokens: Math.ceil(received_bytes / BYTES_A_TOKEN) },
-  ...{ cached_tokens: 0, cache_write_tokens: 0 },
+  input_tokens: Math.ceil(sent_bytes / BYTES_A_TOKEN),
+  output_tokens: Math.ceil(received_bytes / BYTES_A_TOKEN),
+  cached_tokens: 0,
+  cache_write_tokens: 0,
 })
 
 /** Passes on why the provider refused, without the key that some of them repeat. */
-function refuse(endpoint: ModelEndpoint, response: ServerResponse, { status, headers }: Response, text: string): GatewayEnd {
+function refuse(
+  endpoint: ModelEndpoint,
+  response: ServerResponse,
+  { status, headers }: Response,
+  text: string,
+): GatewayEnd {
   const known = endpoint.api_key === null ? text : text.replaceAll(endpoint.api_key, '[key]')
   const message = known.slice(0, MAX_REFUSAL_CHARACTERS)
   const retry_after = headers.get('retry-after')
   if (retry_after !== null) response.setHeader('retry-after', retry_after)
   // A redirect would carry the key to another host.
   respond(endpoint, response, status >= 400 ? status : 502, message)
-  const error = new ModelError(codeOf(status), `The provider responded with ${status}.`, { http_status: status })
-  return { kind: 'failed', error, quote: new Quote(known, MAX_REFUSAL_MESSAGE), may_cost: false, seen_bytes: 0 }
+  const error = new ModelError(codeOf(status), `The provider responded with ${status}.`, {
+    http_status: status,
+  })
+  return {
+    kind: 'failed',
+    error,
+    quote: new Quote(known, MAX_REFUSAL_MESSAGE),
+    may_cost: false,
+    seen_bytes: 0,
+  }
 }
 
 function codeOf(status: number) {

@@ -3,8 +3,9 @@ import type { Quote } from '../core/secrets/quote.ts'
 import type { CountedTokens, ModelError } from '../model/port.ts'
 
 /**
- * How a call of the gateway ended. `seen_bytes`: of its response. A failed call without `may_cost` was refused, or the provider was not reached.
- * `quote`: what the provider responded instead, which may repeat a part of the request.
+ * How a call of the gateway ended. `seen_bytes`: of its response. A failed call without `may_cost` was
+ * refused, or the provider was not reached. `quote`: what the provider responded instead, which may repeat a
+ * part of the request.
  */
 export type GatewayEnd =
   | { kind: 'responded'; usage: CountedTokens }
@@ -14,12 +15,18 @@ export type GatewayEnd =
 export type GatewayCall = { key: string; reservation: Reservation; has_tools: boolean }
 
 /** `signal` is aborted when the program has closed the connection. */
-export type GatewayRequest = { bytes: number; max_output_tokens: number; has_tools: boolean; signal: AbortSignal }
+export type GatewayRequest = {
+  bytes: number
+  max_output_tokens: number
+  has_tools: boolean
+  signal: AbortSignal
+}
 
 /**
- * Plans and records the calls of a gateway, which may be parallel. `start` resolves when the reservation is durable, or with the reason why no call
- * is possible; a call that does not fit beside those in flight waits for them. `ended` resolves when the outcome is durable. Both reject
- * when the run belongs to another worker; then nothing is sent.
+ * Plans and records the calls of a gateway, which may be parallel. `start` resolves when the reservation is
+ * durable, or with the reason why no call is possible; a call that does not fit beside those in flight waits
+ * for them. `ended` resolves when the outcome is durable. Both reject when the run belongs to another worker;
+ * then nothing is sent.
  */
 export type GatewayMeter = {
   start(request: GatewayRequest): Promise<GatewayCall | { refused: string }>
@@ -30,7 +37,10 @@ export type GatewayMeter = {
   dropped(types: readonly string[]): Promise<void>
   /** Why no request of the program is possible now, also of no call; null: one is. */
   refusal(): string | null
-  /** The limit that permits no call at all, however small it is; null: there is none, or calls in flight may cost less than what is reserved. */
+  /**
+   * The limit that permits no call at all, however small it is; null: there is none, or calls in flight may
+   * cost less than what is reserved.
+   */
   reachedLimit(): string | null
   /** Data came from the provider. */
   progressed(): void

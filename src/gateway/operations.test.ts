@@ -3,15 +3,26 @@ import type { ModelEndpoint } from '../model/port.ts'
 import { addressOf, bodyFor, headersOf, operationAt, wantedOutput } from './operations.ts'
 
 const endpoint = (api: ModelEndpoint['api']): ModelEndpoint => ({
-  ...{ api, base_url: 'https://provider.test/v1', api_key: 'the-key', name: 'm-1', fetch },
+  api,
+  base_url: 'https://provider.test/v1',
+  api_key: 'the-key',
+  name: 'm-1',
+  fetch,
   cost: () => null,
 })
 
 it('knows the operations of each wire format, and no other path', () => {
   const chat = operationAt('POST', '/v1/chat/completions')
   expect(chat).toMatchObject({ kind: 'generate', api: 'openai-chat' })
-  expect(operationAt('POST', '/v1beta/models/m-1:streamGenerateContent')).toMatchObject({ kind: 'generate', model: 'm-1', stream: true })
-  expect(operationAt('POST', '/v1/messages/count_tokens')).toMatchObject({ kind: 'count', api: 'anthropic-messages' })
+  expect(operationAt('POST', '/v1beta/models/m-1:streamGenerateContent')).toMatchObject({
+    kind: 'generate',
+    model: 'm-1',
+    stream: true,
+  })
+  expect(operationAt('POST', '/v1/messages/count_tokens')).toMatchObject({
+    kind: 'count',
+    api: 'anthropic-messages',
+  })
   for (const [method, path] of [
     ['GET', '/v1/chat/completions'],
     ['POST', '/v1/chat/completions/../files'],
@@ -31,7 +42,9 @@ it('builds the address from the endpoint alone', () => {
   }
   expect(at('openai-chat', '/v1/chat/completions')).toBe('https://provider.test/v1/chat/completions')
   expect(at('openai-responses', '/v1/responses')).toBe('https://provider.test/v1/responses')
-  expect(at('anthropic-messages', '/v1/messages/count_tokens')).toBe('https://provider.test/v1/messages/count_tokens')
+  expect(at('anthropic-messages', '/v1/messages/count_tokens')).toBe(
+    'https://provider.test/v1/messages/count_tokens',
+  )
   expect(at('google-generate-content', '/v1beta/models/m-1:streamGenerateContent')).toBe(
     'https://provider.test/v1/models/m-1:streamGenerateContent?alt=sse',
   )
@@ -46,12 +59,10 @@ it('forwards no header of the program but the versions of the API, and never its
     'anthropic-beta': 'web-fetch-2025-09-10, prompt-caching-2024-07-31',
   }
   expect(headersOf(endpoint('anthropic-messages'), received)).toEqual({
-    ...{
-      'content-type': 'application/json',
-      'x-api-key': 'the-key',
-      'anthropic-version': '2023-06-01',
-      'anthropic-beta': 'prompt-caching-2024-07-31',
-    },
+    'content-type': 'application/json',
+    'x-api-key': 'the-key',
+    'anthropic-version': '2023-06-01',
+    'anthropic-beta': 'prompt-caching-2024-07-31',
   })
   expect(headersOf(endpoint('openai-chat'), received).authorization).toBe('Bearer the-key')
 })
@@ -63,12 +74,24 @@ it('limits a response by one field, whichever the program has set', () => {
 
 it('limits the output of each wire format to what was reserved, and requests the usage of a stream', () => {
   expect(bodyFor(endpoint('openai-chat'), { model: 'x', max_tokens: 9_000, n: 50 }, true, 500)).toEqual({
-    ...{ model: 'm-1', max_tokens: 500, n: 1, stream_options: { include_usage: true } },
+    model: 'm-1',
+    max_tokens: 500,
+    n: 1,
+    stream_options: { include_usage: true },
   })
-  expect(bodyFor(endpoint('openai-chat'), { max_completion_tokens: 100 }, false, 500)).toMatchObject({ max_completion_tokens: 100 })
-  expect(bodyFor(endpoint('openai-responses'), { store: true }, true, 500)).toMatchObject({ store: false, max_output_tokens: 500 })
-  expect(bodyFor(endpoint('anthropic-messages'), { max_tokens: 'many' }, true, 500)).toMatchObject({ max_tokens: 500 })
-  expect(bodyFor(endpoint('google-generate-content'), { generationConfig: { temperature: 1 } }, true, 500)).toMatchObject({
+  expect(bodyFor(endpoint('openai-chat'), { max_completion_tokens: 100 }, false, 500)).toMatchObject({
+    max_completion_tokens: 100,
+  })
+  expect(bodyFor(endpoint('openai-responses'), { store: true }, true, 500)).toMatchObject({
+    store: false,
+    max_output_tokens: 500,
+  })
+  expect(bodyFor(endpoint('anthropic-messages'), { max_tokens: 'many' }, true, 500)).toMatchObject({
+    max_tokens: 500,
+  })
+  expect(
+    bodyFor(endpoint('google-generate-content'), { generationConfig: { temperature: 1 } }, true, 500),
+  ).toMatchObject({
     generationConfig: { temperature: 1, candidateCount: 1, maxOutputTokens: 500 },
   })
   expect(wantedOutput('anthropic-messages', { max_tokens: 800 })).toBe(800)

@@ -4,7 +4,10 @@ import { safeBeta } from './safe-body.ts'
 
 type Json = Record<string, unknown>
 
-/** What a program requests of the gateway. `count`: tokens are counted, which costs nothing. `model` null: the body names it. */
+/**
+ * What a program requests of the gateway. `count`: tokens are counted, which costs nothing. `model` null: the
+ * body names it.
+ */
 export type Operation =
   | { kind: 'generate'; api: ModelApi; model: string | null; stream: boolean | null }
   | { kind: 'count'; api: ModelApi; model: string | null }
@@ -18,7 +21,10 @@ const PATHS: [RegExp, Operation][] = [
 ]
 const GOOGLE = /^\/v1(?:beta)?\/models\/([\w.:@-]+):(generateContent|streamGenerateContent|countTokens)$/
 
-/** Returns the operation of a request; null: the gateway has none there. Only the path counts: a host or a query names no other address. */
+/**
+ * Returns the operation of a request; null: the gateway has none there. Only the path counts: a host or a
+ * query names no other address.
+ */
 export function operationAt(method: string, path: string): Operation | null {
   if (method === 'GET' && path === '/v1/models') return { kind: 'models' }
   if (method !== 'POST') return null
@@ -27,11 +33,17 @@ export function operationAt(method: string, path: string): Operation | null {
   const [, model, verb] = GOOGLE.exec(path) ?? []
   if (model === undefined) return null
   const api = 'google-generate-content'
-  return verb === 'countTokens' ? { kind: 'count', api, model } : { kind: 'generate', api, model, stream: verb === 'streamGenerateContent' }
+  return verb === 'countTokens'
+    ? { kind: 'count', api, model }
+    : { kind: 'generate', api, model, stream: verb === 'streamGenerateContent' }
 }
 
 /** Returns the address of an operation at the provider. */
-export function addressOf({ base_url, name }: ModelEndpoint, operation: Exclude<Operation, { kind: 'models' }>, stream: boolean): string {
+export function addressOf(
+  { base_url, name }: ModelEndpoint,
+  operation: Exclude<Operation, { kind: 'models' }>,
+  stream: boolean,
+): string {
   const { api, kind } = operation
   if (api === 'openai-chat') return `${base_url}/chat/completions`
   if (api === 'openai-responses') return `${base_url}/responses`
@@ -40,15 +52,23 @@ export function addressOf({ base_url, name }: ModelEndpoint, operation: Exclude<
   return `${base_url}/models/${name}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
 }
 
-/** Headers that a provider reads in addition to its key. Nothing else of the program's request is forwarded. */
+/**
+ * Headers that a provider reads in addition to its key. Nothing else of the program's request is forwarded.
+ */
 const FORWARDED = ['anthropic-version']
 
 /** Returns the headers of a request to the provider, with the key of the service. */
-export function headersOf({ api, api_key }: ModelEndpoint, received: Record<string, unknown>): Record<string, string> {
+export function headersOf(
+  { api, api_key }: ModelEndpoint,
+  received: Record<string, unknown>,
+): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   for (const name of FORWARDED) if (typeof received[name] === 'string') headers[name] = received[name]
   if (api === 'anthropic-messages') headers['anthropic-version'] ??= '2023-06-01'
-  const beta = api === 'anthropic-messages' && typeof received['anthropic-beta'] === 'string' ? safeBeta(received['anthropic-beta']) : ''
+  const beta =
+    api === 'anthropic-messages' && typeof received['anthropic-beta'] === 'string'
+      ? safeBeta(received['anthropic-beta'])
+      : ''
   if (beta !== '') headers['anthropic-beta'] = beta
   if (api_key === null) return headers
   if (api === 'anthropic-messages') headers['x-api-key'] = api_key
@@ -57,25 +77,45 @@ export function headersOf({ api, api_key }: ModelEndpoint, received: Record<stri
   return headers
 }
 
-/** Returns the body for the provider: the name of the model there, at most `max_output_tokens` in one response, and a stream that reports its usage. */
-export function bodyFor({ api, name }: ModelEndpoint, body: Json, stream: boolean, max_output_tokens: number): Json {
+/**
+ * Returns the body for the provider: the name of the model there, at most `max_output_tokens` in one
+ * response, and a stream that reports its usage.
+ */
+export function bodyFor(
+  { api, name }: ModelEndpoint,
+  body: Json,
+  stream: boolean,
+  max_output_tokens: number,
+): Json {
   if (api === 'google-generate-content') {
     const config = isObject(body.generationConfig) ? body.generationConfig : {}
     return {
       ...body,
-      generationConfig: { ...config, candidateCount: 1, maxOutputTokens: lower(config.maxOutputTokens, max_output_tokens) },
+      generationConfig: {
+        ...config,
+        candidateCount: 1,
+        maxOutputTokens: lower(config.maxOutputTokens, max_output_tokens),
+      },
     }
   }
-  if (api === 'anthropic-messages') return { ...body, model: name, max_tokens: lower(body.max_tokens, max_output_tokens) }
+  if (api === 'anthropic-messages')
+    return { ...body, model: name, max_tokens: lower(body.max_tokens, max_output_tokens) }
   // Nothing is stored at the provider.
   if (api === 'openai-responses')
-    return { ...body, model: name, store: false, max_output_tokens: lower(body.max_output_tokens, max_output_tokens) }
+    return {
+      ...body,
+      model: name,
+      store: false,
+      max_output_tokens: lower(body.max_output_tokens, max_output_tokens),
+    }
   const options = isObject(body.stream_options) ? body.stream_options : {}
   const { max_tokens, max_completion_tokens, ...rest } = body
   const limit = max_completion_tokens === undefined ? 'max_tokens' : 'max_completion_tokens'
   return {
     ...rest,
-    ...{ model: name, n: 1, [limit]: lower(max_completion_tokens ?? max_tokens, max_output_tokens) },
+    model: name,
+    n: 1,
+    [limit]: lower(max_completion_tokens ?? max_tokens, max_output_tokens),
     ...(stream && { stream_options: { ...options, include_usage: true } }),
   }
 }
@@ -95,12 +135,23 @@ export function wantedOutput(api: ModelApi, body: Json): number {
 /** Returns an error as clients of the format read it. */
 export function errorBody(api: ModelApi, status: number, message: string): Json {
   if (api === 'anthropic-messages')
-    return { type: 'error', error: { type: status === 404 ? 'not_found_error' : 'invalid_request_error', message } }
+    return {
+      type: 'error',
+      error: { type: status === 404 ? 'not_found_error' : 'invalid_request_error', message },
+    }
   if (api === 'google-generate-content')
     return { error: { code: status, message, status: status === 404 ? 'NOT_FOUND' : 'INVALID_ARGUMENT' } }
-  return { error: { message, type: 'invalid_request_error', code: status === 404 ? 'model_not_found' : null, param: null } }
+  return {
+    error: {
+      message,
+      type: 'invalid_request_error',
+      code: status === 404 ? 'model_not_found' : null,
+      param: null,
+    },
+  }
 }
 
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 const lower = (wanted: unknown, limit: number): number =>
   typeof wanted === 'number' && wanted >= 1 ? Math.min(Math.floor(wanted), limit) : limit

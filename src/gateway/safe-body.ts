@@ -4,7 +4,10 @@ import { withoutProviderTools } from './provider-tools.ts'
 
 type Json = Record<string, unknown>
 
-/** Fields of a request that only concern what the model reads and writes. Others may name stored objects, prices, other models or tools of the provider. */
+/**
+ * Fields of a request that only concern what the model reads and writes. Others may name stored objects,
+ * prices, other models or tools of the provider.
+ */
 const FIELDS: Record<ModelApi, readonly string[]> = {
   'openai-chat': [
     ...[
@@ -18,15 +21,66 @@ const FIELDS: Record<ModelApi, readonly string[]> = {
       'max_tokens',
       'max_completion_tokens',
     ],
-    ...['temperature', 'top_p', 'top_k', 'min_p', 'stop', 'seed', 'presence_penalty', 'frequency_penalty', 'response_format', 'logit_bias'],
-    ...['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'chat_template_kwargs', 'verbosity', 'prompt_cache_key', 'user'],
+    ...[
+      'temperature',
+      'top_p',
+      'top_k',
+      'min_p',
+      'stop',
+      'seed',
+      'presence_penalty',
+      'frequency_penalty',
+      'response_format',
+      'logit_bias',
+    ],
+    ...[
+      'reasoning_effort',
+      'reasoning',
+      'thinking',
+      'enable_thinking',
+      'chat_template_kwargs',
+      'verbosity',
+      'prompt_cache_key',
+      'user',
+    ],
   ],
   'openai-responses': [
-    ...['model', 'input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls', 'stream', 'max_output_tokens', 'temperature'],
-    ...['top_p', 'reasoning', 'text', 'include', 'truncation', 'prompt_cache_key', 'user', 'safety_identifier'],
+    ...[
+      'model',
+      'input',
+      'instructions',
+      'tools',
+      'tool_choice',
+      'parallel_tool_calls',
+      'stream',
+      'max_output_tokens',
+      'temperature',
+    ],
+    ...[
+      'top_p',
+      'reasoning',
+      'text',
+      'include',
+      'truncation',
+      'prompt_cache_key',
+      'user',
+      'safety_identifier',
+    ],
   ],
   'anthropic-messages': [
-    ...['model', 'messages', 'system', 'tools', 'tool_choice', 'stream', 'max_tokens', 'temperature', 'top_p', 'top_k', 'stop_sequences'],
+    ...[
+      'model',
+      'messages',
+      'system',
+      'tools',
+      'tool_choice',
+      'stream',
+      'max_tokens',
+      'temperature',
+      'top_p',
+      'top_k',
+      'stop_sequences',
+    ],
     ...['thinking', 'output_config', 'context_management', 'metadata'],
   ],
   'google-generate-content': [
@@ -45,8 +99,9 @@ const FIELDS: Record<ModelApi, readonly string[]> = {
 type SafeBody = { body: Json; dropped: string[] }
 
 /**
- * Returns a request without what the provider would do in addition to the call of the model: tools that run there are dropped. Throws GatewayRefusal 400 for a
- * request that forces one of them, and for content that the provider would fetch or has stored: nothing reaches another host by way of the model.
+ * Returns a request without what the provider would do in addition to the call of the model: tools that run
+ * there are dropped. Throws GatewayRefusal 400 for a request that forces one of them, and for content that
+ * the provider would fetch or has stored: nothing reaches another host by way of the model.
  */
 export function safeBody(api: ModelApi, body: Json): SafeBody {
   const fields = Object.fromEntries(Object.entries(body).filter(([name]) => FIELDS[api].includes(name)))
@@ -58,7 +113,16 @@ export function safeBody(api: ModelApi, body: Json): SafeBody {
 const CONTENT = ['messages', 'input', 'contents', 'system', 'systemInstruction', 'system_instruction']
 /** What a model is called with, and what a tool returned, is data of the program. */
 const DATA = new Set(['arguments', 'args', 'parameters', 'functionCall'])
-const REFERENCES = new Set(['url', 'image_url', 'file_url', 'fileUri', 'file_uri', 'file_id', 'file_data', 'container_id'])
+const REFERENCES = new Set([
+  'url',
+  'image_url',
+  'file_url',
+  'fileUri',
+  'file_uri',
+  'file_id',
+  'file_data',
+  'container_id',
+])
 const MAX_DEPTH = 64
 
 type Visit = (name: string, text: string, holder: Json) => void
@@ -106,13 +170,14 @@ const PICTURE_URL = /^data:image\/(?!svg)[\w.+-]+;base64,[\w+/=-]+$/
 const BASE64 = /^[\w+/=-]+$/
 
 /**
- * Returns the bytes of a request that become tokens: providers count pictures by their size, not by the length of their base64. Everything else,
- * such as documents in base64, counts with its length.
+ * Returns the bytes of a request that become tokens: providers count pictures by their size, not by the
+ * length of their base64. Everything else, such as documents in base64, counts with its length.
  */
 export function textBytes(body: Json): number {
   let bytes = Buffer.byteLength(JSON.stringify(body))
   visitContent(body, (name, text, holder) => {
-    if (text.length >= MIN_PICTURE_CHARACTERS && isPicture(name, text, holder)) bytes += PICTURE_BYTES - text.length
+    if (text.length >= MIN_PICTURE_CHARACTERS && isPicture(name, text, holder))
+      bytes += PICTURE_BYTES - text.length
   })
   return bytes
 }
@@ -121,8 +186,10 @@ export function textBytes(body: Json): number {
 function isPicture(name: string, text: string, { type, media_type, mimeType, mime_type }: Json): boolean {
   if (name === 'url' || name === 'image_url') return PICTURE_URL.test(text)
   const types = [media_type, mimeType, mime_type].filter(stated => stated !== undefined)
-  const are_pictures = types.length > 0 && types.every(stated => typeof stated === 'string' && PICTURE.test(stated))
+  const are_pictures =
+    types.length > 0 && types.every(stated => typeof stated === 'string' && PICTURE.test(stated))
   return name === 'data' && (type === undefined || type === 'base64') && are_pictures && BASE64.test(text)
 }
 
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

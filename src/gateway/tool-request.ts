@@ -33,7 +33,12 @@ export async function passToolRequest(
     return typeof value === 'string' ? [[header, value]] : []
   })
   const { method = 'GET' } = request
-  const message = new Request(`http://gateway/mcp/${name}`, { method, headers, signal: gone.signal, ...(body.length > 0 && { body }) })
+  const message = new Request(`http://gateway/mcp/${name}`, {
+    method,
+    headers,
+    signal: gone.signal,
+    ...(body.length > 0 && { body }),
+  })
   const received = await servers(name, message)
   if (received === null) throw new GatewayRefusal(404, `This run has no MCP server ${name}.`)
   response.writeHead(received.status, Object.fromEntries(received.headers))
@@ -41,10 +46,14 @@ export async function passToolRequest(
   response.end()
 }
 
-/** Every call of a tool is a request, so that the bounds of requests are those of calls. What is no JSON is left to the server. */
+/**
+ * Every call of a tool is a request, so that the bounds of requests are those of calls. What is no JSON is
+ * left to the server.
+ */
 function requireMessage(body: Uint8Array): void {
   const { value, problem } = readJson('mcp_request', Buffer.from(body).toString())
-  if (problem !== undefined && problem.limit !== null) throw new GatewayRefusal(413, `The body ${problem.message}.`)
+  if (problem !== undefined && problem.limit !== null)
+    throw new GatewayRefusal(413, `The body ${problem.message}.`)
   if (Array.isArray(value)) throw new GatewayRefusal(400, 'The body is a list. Send each message on its own.')
   const excess = mcpRequestExcess(value)
   if (excess !== null) throw new GatewayRefusal(413, `The body ${excess}.`)
@@ -67,7 +76,8 @@ async function readBody(request: IncomingMessage): Promise<Uint8Array<ArrayBuffe
   let bytes = 0
   for await (const chunk of request) {
     bytes += chunk.length
-    if (bytes > MAX_BODY_BYTES) throw new GatewayRefusal(413, `A message to an MCP server has at most ${MAX_BODY_BYTES} bytes.`)
+    if (bytes > MAX_BODY_BYTES)
+      throw new GatewayRefusal(413, `A message to an MCP server has at most ${MAX_BODY_BYTES} bytes.`)
     chunks.push(chunk)
   }
   return Uint8Array.from(Buffer.concat(chunks))

@@ -10,13 +10,18 @@ const MAX_WHOLE_BYTES = 16 * 1024 * 1024
 /** Reads the usage from a response while it is passed on. */
 export type UsageReader = {
   add(chunk: Uint8Array): void
-  /** The usage, after the last chunk; null: none was reported, or the stream broke off before its output was. */
+  /**
+   * The usage, after the last chunk; null: none was reported, or the stream broke off before its output was.
+   */
   usage(): CountedTokens | null
   /** Bytes so far. */
   readonly bytes: number
 }
 
-/** Returns a reader for one response: events of a stream, or one JSON object. What cannot be parsed reports nothing. */
+/**
+ * Returns a reader for one response: events of a stream, or one JSON object. What cannot be parsed reports
+ * nothing.
+ */
 export function createUsageReader(api: ModelApi, stream: boolean): UsageReader {
   let bytes = 0
   let usage: CountedTokens | null = null

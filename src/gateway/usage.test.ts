@@ -11,27 +11,69 @@ function usageOf(api: Parameters<typeof createUsageReader>[0], stream: boolean, 
 }
 
 it('reads the usage of each wire format from a stream, the tokens of the cache included', () => {
-  const chat = { usage: { prompt_tokens: 100, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 60 } } }
-  expect(usageOf('openai-chat', true, `${sse({ choices: [{ delta: { content: 'é "usage" ' } }] }, chat)}data: [DONE]\n\n`)).toEqual({
-    ...{ input_tokens: 100, output_tokens: 7, cached_tokens: 60, cache_write_tokens: 0 },
+  const chat = {
+    usage: { prompt_tokens: 100, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 60 } },
+  }
+  expect(
+    usageOf(
+      'openai-chat',
+      true,
+      `${sse({ choices: [{ delta: { content: 'é "usage" ' } }] }, chat)}data: [DONE]\n\n`,
+    ),
+  ).toEqual({
+    input_tokens: 100,
+    output_tokens: 7,
+    cached_tokens: 60,
+    cache_write_tokens: 0,
   })
   const responses = {
     type: 'response.completed',
     response: { usage: { input_tokens: 9, output_tokens: 3, input_tokens_details: { cached_tokens: 4 } } },
   }
-  expect(usageOf('openai-responses', true, sse({ type: 'response.created', response: { usage: null } }, responses))).toEqual({
-    ...{ input_tokens: 9, output_tokens: 3, cached_tokens: 4, cache_write_tokens: 0 },
+  expect(
+    usageOf(
+      'openai-responses',
+      true,
+      sse({ type: 'response.created', response: { usage: null } }, responses),
+    ),
+  ).toEqual({
+    input_tokens: 9,
+    output_tokens: 3,
+    cached_tokens: 4,
+    cache_write_tokens: 0,
   })
   const start = {
     type: 'message_start',
-    message: { usage: { input_tokens: 10, cache_read_input_tokens: 200, cache_creation_input_tokens: 30, output_tokens: 1 } },
+    message: {
+      usage: {
+        input_tokens: 10,
+        cache_read_input_tokens: 200,
+        cache_creation_input_tokens: 30,
+        output_tokens: 1,
+      },
+    },
   }
-  expect(usageOf('anthropic-messages', true, sse(start, { type: 'message_delta', usage: { output_tokens: 55 } }))).toEqual({
-    ...{ input_tokens: 240, output_tokens: 55, cached_tokens: 200, cache_write_tokens: 30 },
+  expect(
+    usageOf('anthropic-messages', true, sse(start, { type: 'message_delta', usage: { output_tokens: 55 } })),
+  ).toEqual({
+    input_tokens: 240,
+    output_tokens: 55,
+    cached_tokens: 200,
+    cache_write_tokens: 30,
   })
-  const google = { usageMetadata: { promptTokenCount: 50, candidatesTokenCount: 5, thoughtsTokenCount: 8, cachedContentTokenCount: 20 } }
+  const google = {
+    usageMetadata: {
+      promptTokenCount: 50,
+      candidatesTokenCount: 5,
+      thoughtsTokenCount: 8,
+      cachedContentTokenCount: 20,
+    },
+  }
   expect(usageOf('google-generate-content', true, sse(google))).toEqual({
-    ...{ input_tokens: 50, output_tokens: 13, cached_tokens: 20, cache_write_tokens: 0 },
+    input_tokens: 50,
+    output_tokens: 13,
+    cached_tokens: 20,
+    cache_write_tokens: 0,
   })
 })
 
@@ -39,7 +81,13 @@ it('reports no usage for a stream of Anthropic that ends before its output is co
   const start = { type: 'message_start', message: { usage: { input_tokens: 10, output_tokens: 1 } } }
   const text = { type: 'content_block_delta', delta: { text: 'Hello' } }
   expect(usageOf('anthropic-messages', true, sse(start, text))).toBeNull()
-  expect(usageOf('anthropic-messages', true, sse(start, text, { type: 'error', error: { type: 'overloaded_error' } }))).toBeNull()
+  expect(
+    usageOf(
+      'anthropic-messages',
+      true,
+      sse(start, text, { type: 'error', error: { type: 'overloaded_error' } }),
+    ),
+  ).toBeNull()
 })
 
 it('reads the usage of a response without a stream', () => {
@@ -51,7 +99,10 @@ it('reports no usage for what has none, cannot be parsed, or counts nonsense', (
   expect(usageOf('openai-chat', true, sse({ choices: [] }))).toBeNull()
   expect(usageOf('openai-chat', true, 'data: {"usage": broken\n\n')).toBeNull()
   expect(usageOf('openai-chat', false, 'not JSON')).toBeNull()
-  expect(usageOf('openai-chat', true, sse({ usage: { prompt_tokens: -5, completion_tokens: 'many' } }))).toMatchObject({
-    ...{ input_tokens: 0, output_tokens: 0 },
+  expect(
+    usageOf('openai-chat', true, sse({ usage: { prompt_tokens: -5, completion_tokens: 'many' } })),
+  ).toMatchObject({
+    input_tokens: 0,
+    output_tokens: 0,
   })
 })

@@ -4,13 +4,21 @@ import type { CountedTokens } from '../model/port.ts'
 
 type Json = Record<string, unknown>
 
-/** Returns the tokens that a message of a provider reports, on top of those of earlier messages of the same response; null: none so far. */
-export function addUsage(api: ModelApi, message: unknown, before: CountedTokens | null): CountedTokens | null {
+/**
+ * Returns the tokens that a message of a provider reports, on top of those of earlier messages of the same
+ * response; null: none so far.
+ */
+export function addUsage(
+  api: ModelApi,
+  message: unknown,
+  before: CountedTokens | null,
+): CountedTokens | null {
   return isObject(message) ? readers[api](message, before) : before
 }
 
 const readers: Record<ModelApi, (message: Json, before: CountedTokens | null) => CountedTokens | null> = {
-  'openai-chat': ({ usage }, before) => (isObject(usage) ? openai(usage, 'prompt_tokens', 'completion_tokens') : before),
+  'openai-chat': ({ usage }, before) =>
+    isObject(usage) ? openai(usage, 'prompt_tokens', 'completion_tokens') : before,
   'openai-responses'(message, before) {
     // The last event of a stream has the response, which is the whole body without one.
     const response = isObject(message.response) ? message.response : message
@@ -26,14 +34,18 @@ const readers: Record<ModelApi, (message: Json, before: CountedTokens | null) =>
     const cache_write_tokens = of('cache_creation_input_tokens', written)
     const fresh = of('input_tokens', (before?.input_tokens ?? 0) - cached - written)
     return {
-      ...{ input_tokens: fresh + cached_tokens + cache_write_tokens, cached_tokens, cache_write_tokens },
+      input_tokens: fresh + cached_tokens + cache_write_tokens,
+      cached_tokens,
+      cache_write_tokens,
       output_tokens: of('output_tokens', before?.output_tokens ?? 0),
     }
   },
   'google-generate-content'({ usageMetadata: usage }, before) {
     if (!isObject(usage)) return before
     return {
-      ...{ input_tokens: tokens(usage.promptTokenCount), cached_tokens: tokens(usage.cachedContentTokenCount), cache_write_tokens: 0 },
+      input_tokens: tokens(usage.promptTokenCount),
+      cached_tokens: tokens(usage.cachedContentTokenCount),
+      cache_write_tokens: 0,
       output_tokens: tokens(usage.candidatesTokenCount) + tokens(usage.thoughtsTokenCount),
     }
   },
@@ -49,5 +61,6 @@ function openai(usage: Json, input: string, output: string): CountedTokens {
   }
 }
 
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 const tokens = (value: unknown): number => tokenCount(value) ?? 0

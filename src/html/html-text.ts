@@ -8,8 +8,14 @@ type Page = { html: string; url: string; max_chars: number }
 /** `cut`: the text was longer. */
 type HtmlText = { text: string; cut: boolean }
 
-const convert = createThreads<Page, HtmlText>(new URL('./thread.ts', import.meta.url), { max_threads: 2, timeout_ms: TIMEOUT_MS })
+const convert = createThreads<Page, HtmlText>(new URL('./thread.ts', import.meta.url), {
+  max_threads: 2,
+  timeout_ms: TIMEOUT_MS,
+})
 
-/** Returns the text of an HTML page, with its links resolved against `url`. Null: that failed or took too long. Rejects with the reason of `signal`. */
+/**
+ * Returns the text of an HTML page, with its links resolved against `url`. Null: that failed or took too
+ * long. Rejects with the reason of `signal`.
+ */
 export const htmlText = (html: string, url: string, signal: AbortSignal): Promise<HtmlText | null> =>
   convert({ html, url, max_chars: MAX_TEXT_CHARS }, signal)

@@ -5,11 +5,15 @@ import { createSemaphore } from '../core/concurrency/semaphore.ts'
 const MAX_MEMORY_MIB = 256
 
 /**
- * Returns a function that runs `thread` with its `workerData` and returns what it reports: texts of strangers must not hold up other runs. Null:
- * that failed or took longer than `timeout_ms`, so the text was written for that. Rejects with the reason of `signal`. Threads are a resource of
- * the machine, like its memory: at most `max_threads` run, the others wait.
+ * Returns a function that runs `thread` with its `workerData` and returns what it reports: texts of strangers
+ * must not hold up other runs. Null: that failed or took longer than `timeout_ms`, so the text was written
+ * for that. Rejects with the reason of `signal`. Threads are a resource of the machine, like its memory: at
+ * most `max_threads` run, the others wait.
  */
-export function createThreads<Input, Result>(thread: URL, { max_threads, timeout_ms }: { max_threads: number; timeout_ms: number }) {
+export function createThreads<Input, Result>(
+  thread: URL,
+  { max_threads, timeout_ms }: { max_threads: number; timeout_ms: number },
+) {
   const semaphore = createSemaphore(max_threads)
   return async (input: Input, signal?: AbortSignal): Promise<Result | null> => {
     const leave = await semaphore.enter(signal)
@@ -24,7 +28,10 @@ export function createThreads<Input, Result>(thread: URL, { max_threads, timeout
 
 type ThreadRun = { input: unknown; timeout_ms: number; signal: AbortSignal | undefined }
 
-async function runThread<Result>(thread: URL, { input, timeout_ms, signal }: ThreadRun): Promise<Result | null> {
+async function runThread<Result>(
+  thread: URL,
+  { input, timeout_ms, signal }: ThreadRun,
+): Promise<Result | null> {
   const worker = new Worker(thread, {
     workerData: input,
     env: {},

@@ -3,7 +3,10 @@ import { convert, type FormatCallback } from 'html-to-text'
 
 const MAX_DEPTH = 500
 const MAX_CHILDREN = 20_000
-const skipped = ['img', 'svg', 'noscript', 'template', 'iframe'].map(selector => ({ selector, format: 'skip' }))
+const skipped = ['img', 'svg', 'noscript', 'template', 'iframe'].map(selector => ({
+  selector,
+  format: 'skip',
+}))
 
 const { html, url, max_chars } = workerData as { html: string; url: string; max_chars: number }
 const pathRewrite = (path: string) => URL.parse(path, url)?.href ?? path

@@ -22,15 +22,22 @@ declare module 'fastify' {
 
 type Admission = { services: Services; failed: FailedTokens; endpoint: Endpoint }
 
-/** What admission reads of a request, and the profile that it sets: a request of HTTP, or a tool call inside one. */
-type AdmittedRequest = Pick<FastifyRequest, 'params' | 'query' | 'ip' | 'id' | 'traceparent' | 'wire_profile'> & {
+/**
+ * What admission reads of a request, and the profile that it sets: a request of HTTP, or a tool call inside
+ * one.
+ */
+type AdmittedRequest = Pick<
+  FastifyRequest,
+  'params' | 'query' | 'ip' | 'id' | 'traceparent' | 'wire_profile'
+> & {
   raw: Pick<IncomingMessage, 'headersDistinct'>
 }
 export type RateHeaders = { headers(values: Record<string, string>): unknown }
 
 /**
- * Authenticates a request, charges its rate limits and checks its organization, before a byte of the body is read, in the order of
- * specification.md#errors. Throws 401, 429, 403, or 400 for a path that can name no organization, with all other mistakes in path and query.
+ * Authenticates a request, charges its rate limits and checks its organization, before a byte of the body is
+ * read, in the order of specification.md#errors. Throws 401, 429, 403, or 400 for a path that can name no
+ * organization, with all other mistakes in path and query.
  */
 export async function admit(
   { services, failed, endpoint }: Admission,
@@ -41,14 +48,22 @@ export async function admit(
   request.wire_profile ??= 'standard'
   const organization_id = organizationOf(endpoint, request)
   const credential = credentials.length === 1 ? credentials[0] : undefined
-  const { actor, role, run_head } = await authenticate(services, credential, organization_id, runOf(endpoint, request)).catch(error =>
-    Promise.reject(failed.refuse(request.ip, error)),
-  )
+  const { actor, role, run_head } = await authenticate(
+    services,
+    credential,
+    organization_id,
+    runOf(endpoint, request),
+  ).catch(error => Promise.reject(failed.refuse(request.ip, error)))
   request.wire_profile = actor.wire_profile
   const keys = endpoint.idempotent ? (request.raw.headersDistinct['idempotency-key'] ?? []) : []
   const idempotency_key = keys.length === 1 && isKey(keys[0] ?? '') ? (keys[0] ?? null) : null
   const { token_id, user_id } = actor
-  const who = { token_id, user_id, browser: actor.kind === 'browser', organization_id: role === null ? null : organization_id }
+  const who = {
+    token_id,
+    user_id,
+    browser: actor.kind === 'browser',
+    organization_id: role === null ? null : organization_id,
+  }
   const { windows } = await charge(services, endpoint, who, idempotency_key, reply)
   // Everything else of a context is named: V8 copies a second object property by property.
   const { id: request_id, traceparent } = request
@@ -63,11 +78,28 @@ export async function admit(
   if (keys.length > 0 && idempotency_key === null)
     throw invalid(['header', 'Idempotency-Key'], 'must be given once, as 1 to 255 printable ASCII characters')
   const scopes = effectiveScopes(member, actor.granted)
-  return { ...services, actor, request_id, traceparent, windows, idempotency_key, run_head, organization_id, role: member, scopes }
+  return {
+    ...services,
+    actor,
+    request_id,
+    traceparent,
+    windows,
+    idempotency_key,
+    run_head,
+    organization_id,
+    role: member,
+    scopes,
+  }
 }
 
-/** Returns the wire profile for a request that was refused before its token was checked, for example one without a route. Never rejects. */
-export async function profileOf(services: Services, { url, headers: { authorization } }: FastifyRequest): Promise<WireProfile> {
+/**
+ * Returns the wire profile for a request that was refused before its token was checked, for example one
+ * without a route. Never rejects.
+ */
+export async function profileOf(
+  services: Services,
+  { url, headers: { authorization } }: FastifyRequest,
+): Promise<WireProfile> {
   if (!url.startsWith('/v1/') || authorization === undefined) return 'standard'
   return authenticate(services, authorization, null).then(
     ({ actor }) => actor.wire_profile,
@@ -86,20 +118,34 @@ export async function charge(
   if (endpoint.bucket === null) return { allowed: true, windows: [] }
   const once = endpoint.bucket === 'agent_creation' && key !== null && who.organization_id !== null
   const charged = once
-    ? await chargeOnce(services, who, { organization_id: who.organization_id ?? 0, user_id: who.user_id, key: key ?? '' })
+    ? await chargeOnce(services, who, {
+        organization_id: who.organization_id ?? 0,
+        user_id: who.user_id,
+        key: key ?? '',
+      })
     : await services.limiter.charge(endpoint.bucket, who)
-  reply.headers(rateHeaders(charged.windows, window => window.name !== 'token_total' || endpoint.bucket === 'logs'))
+  reply.headers(
+    rateHeaders(charged.windows, window => window.name !== 'token_total' || endpoint.bucket === 'logs'),
+  )
   if (!charged.allowed) throw tooMany(endpoint.bucket, charged)
   return charged
 }
 
 function tooMany(bucket: Bucket, { windows }: Charged): ServiceError {
-  const full = windows.filter(window => window.retry_ms > 0 && (window.name !== 'token_total' || bucket === 'logs'))
+  const full = windows.filter(
+    window => window.retry_ms > 0 && (window.name !== 'token_total' || bucket === 'logs'),
+  )
   const seconds = Math.max(1, Math.ceil(Math.max(...full.map(window => window.retry_ms)) / 1000))
-  const limits = full.map(({ name, rate }) => `${rate.requests} requests per ${rate.seconds} s (${name})`).join(' and ')
-  return new ServiceError('rate_limited', `Rate limit exceeded: ${limits}. Please try again in ${seconds} s.`, {
-    headers: { 'retry-after': String(seconds) },
-  })
+  const limits = full
+    .map(({ name, rate }) => `${rate.requests} requests per ${rate.seconds} s (${name})`)
+    .join(' and ')
+  return new ServiceError(
+    'rate_limited',
+    `Rate limit exceeded: ${limits}. Please try again in ${seconds} s.`,
+    {
+      headers: { 'retry-after': String(seconds) },
+    },
+  )
 }
 
 /** Returns the run whose logs are requested, which is read together with the token. */

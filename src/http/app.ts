@@ -8,7 +8,13 @@ import type { Feeds } from '../live/feeds.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
 import type { Telemetry } from '../telemetry/port.ts'
 import { addCompression } from './compression.ts'
-import { type AdmittedRequests, addContractRoutes, admittedAs, noSuchPath, requireMethod } from './contract-routes.ts'
+import {
+  type AdmittedRequests,
+  addContractRoutes,
+  admittedAs,
+  noSuchPath,
+  requireMethod,
+} from './contract-routes.ts'
 import { addCors, type CorsOrigins } from './cors.ts'
 import { addErrorReference } from './error-reference.ts'
 import { failedTokens } from './failed-tokens.ts'
@@ -44,7 +50,9 @@ type AppOptions = EdgeOptions & {
 
 type HttpApp = {
   app: FastifyInstance
-  /** From now on responses announce that their connection ends, so that clients reconnect to another process. */
+  /**
+   * From now on responses announce that their connection ends, so that clients reconnect to another process.
+   */
   drain(): void
   /** Ends all streams and refuses new requests. */
   endStreams(): void
@@ -66,7 +74,8 @@ export async function createApp(options: AppOptions, timeouts = request_timeouts
   const unwatch = [open, transfers].map(streams => watchStreams(services, streams))
   app.addHook('onClose', async () => unwatch.forEach(stop => void stop()))
   const admitted: AdmittedRequests = new WeakMap()
-  const onAdmitted = (request: FastifyRequest, ctx: ActorContext | Context) => void admitted.set(request, admittedAs(ctx))
+  const onAdmitted = (request: FastifyRequest, ctx: ActorContext | Context) =>
+    void admitted.set(request, admittedAs(ctx))
   const state = { draining: false, closing: false }
 
   await addEdgeHooks(app, options, { timeouts, admitted, state })
@@ -84,7 +93,16 @@ export async function createApp(options: AppOptions, timeouts = request_timeouts
   addHookRoutes(app, { services, failed })
   addGitRoutes(app, { services, failed, transfers, log, admitted: onAdmitted })
   addOAuthRoutes(app, { services, failed })
-  addMcpRoutes(app, { services, failed, open, onStream, cors_origins: options.cors_origins, version, log, admitted: onAdmitted })
+  addMcpRoutes(app, {
+    services,
+    failed,
+    open,
+    onStream,
+    cors_origins: options.cors_origins,
+    version,
+    log,
+    admitted: onAdmitted,
+  })
   addErrorReference(app)
   const pageFor = await addWebPage(app, options.web)
   app.setNotFoundHandler(async (request, reply) => {
@@ -109,15 +127,30 @@ export async function createApp(options: AppOptions, timeouts = request_timeouts
   return { app, drain, endStreams, close, streams: () => open.size }
 }
 
-type EdgeState = { timeouts: typeof request_timeouts; admitted: AdmittedRequests; state: { draining: boolean; closing: boolean } }
+type EdgeState = {
+  timeouts: typeof request_timeouts
+  admitted: AdmittedRequests
+  state: { draining: boolean; closing: boolean }
+}
 
-/** Adds what applies to every request before its route, in the order in which it applies: hooks without promises, which cost more than most of them. */
-async function addEdgeHooks(app: FastifyInstance, options: AppOptions, { timeouts, admitted, state }: EdgeState) {
+/**
+ * Adds what applies to every request before its route, in the order in which it applies: hooks without
+ * promises, which cost more than most of them.
+ */
+async function addEdgeHooks(
+  app: FastifyInstance,
+  options: AppOptions,
+  { timeouts, admitted, state }: EdgeState,
+) {
   app.addHook('onRequest', (request, reply, next) => {
     boundRest(request, reply)
     next()
   })
-  watchRequests(app, options, request => admitted.get(request)?.caller ?? { organization_id: null, token_id: null })
+  watchRequests(
+    app,
+    options,
+    request => admitted.get(request)?.caller ?? { organization_id: null, token_id: null },
+  )
   secureEdge(app, options)
   await addCors(app, options.cors_origins)
   addCompression(app)
@@ -125,13 +158,18 @@ async function addEdgeHooks(app: FastifyInstance, options: AppOptions, { timeout
   boundRequestTime(app, options.services, timeouts.requestTimeout)
   app.addHook('onRequest', (_request, reply, next) => {
     if (state.draining) reply.header('connection', 'close')
-    if (state.closing) throw new ServiceError('unavailable', 'The service is stopping; try again.', { headers: { 'retry-after': '2' } })
+    if (state.closing)
+      throw new ServiceError('unavailable', 'The service is stopping; try again.', {
+        headers: { 'retry-after': '2' },
+      })
     next()
   })
-  // The page serves GET and HEAD. Other methods at an unknown path are refused before their body is read; OPTIONS has a route of @fastify/cors.
+  // The page serves GET and HEAD. Other methods at an unknown path are refused before their body is read;
+  // OPTIONS has a route of @fastify/cors.
   app.addHook('onRequest', (request, _reply, next) => {
     const is_unrouted = request.is404 || request.method === 'OPTIONS'
-    if (is_unrouted && !['GET', 'HEAD'].includes(request.method) && !requireMethod(request)) throw noSuchPath()
+    if (is_unrouted && !['GET', 'HEAD'].includes(request.method) && !requireMethod(request))
+      throw noSuchPath()
     next()
   })
 }

@@ -27,7 +27,10 @@ export type AdmittedRequests = WeakMap<FastifyRequest, Admitted>
 
 export const admittedAs = (ctx: ActorContext | Context): Admitted => ({
   ctx,
-  caller: { organization_id: 'organization_id' in ctx ? ctx.organization_id : null, token_id: ctx.actor.token_id },
+  caller: {
+    organization_id: 'organization_id' in ctx ? ctx.organization_id : null,
+    token_id: ctx.actor.token_id,
+  },
 })
 
 type Options = {
@@ -42,12 +45,18 @@ type Options = {
   onStream: () => void
 }
 
-/** Only clients of the public API know these versions of a path, so a token that is unknown there is refused in their form. */
+/**
+ * Only clients of the public API know these versions of a path, so a token that is unknown there is refused
+ * in their form.
+ */
 const OTHER_VERSION = /^\/v1\/(alpha|beta)\//
 
 type AnyHandler = (ctx: unknown, input: unknown, gone: () => AbortSignal) => Promise<unknown>
 
-/** Serves every row of the contract table: authenticate → membership → parse → verb → response (specification.md#errors). */
+/**
+ * Serves every row of the contract table: authenticate → membership → parse → verb → response
+ * (specification.md#errors).
+ */
 export function addContractRoutes(app: FastifyInstance, options: Options) {
   const { services, failed, admitted } = options
   const handle = endpointHandler(options)
@@ -62,7 +71,8 @@ export function addContractRoutes(app: FastifyInstance, options: Options) {
           if (!requireMethod(request)) throw noSuchPath()
           if (OTHER_VERSION.test(path)) request.wire_profile = 'codegen'
           if (endpoint.stability === 'alpha') reply.header('x-api-stability', 'alpha')
-          if (endpoint.access === 'token') admitted.set(request, admittedAs(await admit({ services, failed, endpoint }, request, reply)))
+          if (endpoint.access === 'token')
+            admitted.set(request, admittedAs(await admit({ services, failed, endpoint }, request, reply)))
         },
         handler: (request, reply) => handle(name, endpoint, request, reply),
       })
@@ -73,7 +83,9 @@ function endpointHandler({ services, admitted, open, streams, readiness, version
   let document: Buffer | undefined
   return async (name: EndpointName, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) => {
     if (endpoint.response === 'document') {
-      document ??= compressFurther(Buffer.from(JSON.stringify(openApiDocument({ base_url: services.base_url, version }))))
+      document ??= compressFurther(
+        Buffer.from(JSON.stringify(openApiDocument({ base_url: services.base_url, version }))),
+      )
       return reply.type('application/json; charset=utf-8').send(document)
     }
     const entry = admitted.get(request)
@@ -105,6 +117,8 @@ export const noSuchPath = () => new ServiceError('not_found', 'No such path.')
 export function requireMethod(request: FastifyRequest): boolean {
   const methods = methodsAt(request.url.split('?')[0] ?? '')
   if (methods.length > 0 && !methods.includes(request.method))
-    throw new ServiceError('method_not_allowed', `${request.method} is not served here.`, { headers: { allow: methods.join(', ') } })
+    throw new ServiceError('method_not_allowed', `${request.method} is not served here.`, {
+      headers: { allow: methods.join(', ') },
+    })
   return methods.length > 0
 }

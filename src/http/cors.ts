@@ -12,7 +12,10 @@ const EXPOSED = [
   ...['X-Request-Id', 'X-API-Stability', 'Link', 'Retry-After', 'Idempotent-Replayed', 'WWW-Authenticate'],
   ...['RateLimit', 'RateLimit-Policy', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'],
 ]
-/** `*` allows every header except Authorization, which must be named (Fetch standard, without credentials). Browsers before 2022 ignore `*`. */
+/**
+ * `*` allows every header except Authorization, which must be named (Fetch standard, without credentials).
+ * Browsers before 2022 ignore `*`.
+ */
 const ACCEPTED = ['Authorization', 'Content-Type', 'traceparent', 'tracestate', '*']
 const other_open_paths: readonly string[] = [
   ...['/openapi.json', MCP_PATH],
@@ -21,11 +24,14 @@ const other_open_paths: readonly string[] = [
 const MAX_AGE_SECONDS = 7_200
 
 /**
- * Lets pages of other origins read the API document and call `/v1`, which accepts bearer tokens and no cookies: a page has no rights beyond its
- * token. Never with credentials, and never for `/session` and git, which use cookies and passwords. A preflight of `/v1` always returns 204.
+ * Lets pages of other origins read the API document and call `/v1`, which accepts bearer tokens and no
+ * cookies: a page has no rights beyond its token. Never with credentials, and never for `/session` and git,
+ * which use cookies and passwords. A preflight of `/v1` always returns 204.
  */
 export async function addCors(app: FastifyInstance, origins: CorsOrigins) {
-  await app.register(cors, { delegator: (request, callback) => callback(null, corsOptions(request, origins)) })
+  await app.register(cors, {
+    delegator: (request, callback) => callback(null, corsOptions(request, origins)),
+  })
   app.addHook('onRequest', (request, reply, next) => {
     if (isPreflight(request)) reply.code(204).send()
     else next()
@@ -51,7 +57,12 @@ function corsOptions(request: FastifyRequest, origins: CorsOrigins): FastifyCors
 
 function isPreflight(request: FastifyRequest): boolean {
   const { headers, method } = request
-  if (method !== 'OPTIONS' || headers.origin === undefined || headers['access-control-request-method'] === undefined) return false
+  if (
+    method !== 'OPTIONS' ||
+    headers.origin === undefined ||
+    headers['access-control-request-method'] === undefined
+  )
+    return false
   const path = openPath(request)
   return path !== null && methodsAt(path).length > 0
 }

@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { ERROR_REFERENCE_PATH, errorReferenceHtml, errorReferenceMarkdown } from '../contract/error-reference.ts'
+import {
+  ERROR_REFERENCE_PATH,
+  errorReferenceHtml,
+  errorReferenceMarkdown,
+} from '../contract/error-reference.ts'
 
 const style =
   ':root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;max-width:48rem;margin:2rem auto;padding:0 1rem}section{margin-top:2rem}section:target{outline:2px solid;outline-offset:.75rem}dt{font-weight:600}dd{margin:0 0 .5rem}'
@@ -17,16 +21,23 @@ ${errorReferenceHtml()}</main>
 `
 const text = errorReferenceMarkdown()
 
-/** Serves what the `type` of a problem refers to: HTML to browsers, Markdown to every other client. It works without the built page. */
+/**
+ * Serves what the `type` of a problem refers to: HTML to browsers, Markdown to every other client. It works
+ * without the built page.
+ */
 export function addErrorReference(app: FastifyInstance) {
   app.route({
     method: ['GET', 'HEAD'],
     url: ERROR_REFERENCE_PATH,
     handler: async (request, reply) => {
       reply.header('vary', `${reply.getHeader('vary')}, Accept`)
-      if (!request.headers.accept?.includes('text/html')) return reply.type('text/plain; charset=utf-8').send(text)
+      if (!request.headers.accept?.includes('text/html'))
+        return reply.type('text/plain; charset=utf-8').send(text)
       return reply
-        .header('content-security-policy', `default-src 'none'; style-src 'sha256-${style_hash}'; base-uri 'none'; frame-ancestors 'none'`)
+        .header(
+          'content-security-policy',
+          `default-src 'none'; style-src 'sha256-${style_hash}'; base-uri 'none'; frame-ancestors 'none'`,
+        )
         .type('text/html; charset=utf-8')
         .send(page)
     },

@@ -6,18 +6,27 @@ import { limits } from '../contract/limits.ts'
 import { invalid } from '../core/service-error.ts'
 import type { Feed, Reader } from '../live/feed.ts'
 
-/** `buffer_bytes`: how much may wait for a reader before it is sent no more; `stall_ms`: how long it may then read nothing. */
+/**
+ * `buffer_bytes`: how much may wait for a reader before it is sent no more; `stall_ms`: how long it may then
+ * read nothing.
+ */
 type StreamBounds = { heartbeat_ms: number; buffer_bytes: number; stall_ms: number }
 const EVENT_STREAM = 'text/event-stream; charset=utf-8'
 const HEARTBEAT_INTERVAL_MS = 10_000
-const default_bounds: StreamBounds = { heartbeat_ms: HEARTBEAT_INTERVAL_MS, buffer_bytes: 256 * 1024, stall_ms: 10_000 }
+const default_bounds: StreamBounds = {
+  heartbeat_ms: HEARTBEAT_INTERVAL_MS,
+  buffer_bytes: 256 * 1024,
+  stall_ms: 10_000,
+}
 
-// Neither is followed by a blank line: widely used clients deliver an empty message for each blank line after one.
+// Neither is followed by a blank line: widely used clients deliver an empty message for each blank line after
+// one.
 const RECONNECTION_TIME = 'retry: 1000\n'
 const HEARTBEAT = ': alive\n'
 
 /**
- * Returns the position that a reader resumes from: the header wins over the query (specification.md#events). Throws 400 when it is no number.
+ * Returns the position that a reader resumes from: the header wins over the query (specification.md#events).
+ * Throws 400 when it is no number.
  */
 export function resumePoint(request: FastifyRequest, after_seq: number | undefined): number {
   const header = request.headers['last-event-id']
@@ -35,15 +44,19 @@ export function streamHead(reply: FastifyReply): void {
 }
 
 /**
- * Responds with server-sent events from a feed until the client leaves. A reader for which 256 KiB wait is sent no more until it has read
- * them; one that reads nothing for ten seconds is disconnected, and resumes by `Last-Event-ID`.
- * `opened` receives the function that ends the stream, and returns what to call when it has ended.
+ * Responds with server-sent events from a feed until the client leaves. A reader for which 256 KiB wait is
+ * sent no more until it has read them; one that reads nothing for ten seconds is disconnected, and resumes by
+ * `Last-Event-ID`. `opened` receives the function that ends the stream, and returns what to call when it has
+ * ended.
  */
-export function streamEvents(request: FastifyRequest, reply: FastifyReply, { feed, cursor, opened, bounds = default_bounds }: Stream) {
-  const headers = Object.fromEntries(Object.entries(reply.getHeaders()).filter(([, value]) => value !== undefined)) as Record<
-    string,
-    string
-  >
+export function streamEvents(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { feed, cursor, opened, bounds = default_bounds }: Stream,
+) {
+  const headers = Object.fromEntries(
+    Object.entries(reply.getHeaders()).filter(([, value]) => value !== undefined),
+  ) as Record<string, string>
   reply.hijack()
   const response = reply.raw
   let stalled: NodeJS.Timeout | undefined
@@ -93,8 +106,14 @@ export function streamEvents(request: FastifyRequest, reply: FastifyReply, { fee
   })
 }
 
-/** Returns an event stream of which each chunk is a whole event, with heartbeats between the events. It ends with its source. */
-export function withHeartbeats(events: ReadableStream<Uint8Array>, heartbeat_ms = HEARTBEAT_INTERVAL_MS): Readable {
+/**
+ * Returns an event stream of which each chunk is a whole event, with heartbeats between the events. It ends
+ * with its source.
+ */
+export function withHeartbeats(
+  events: ReadableStream<Uint8Array>,
+  heartbeat_ms = HEARTBEAT_INTERVAL_MS,
+): Readable {
   const stream = new PassThrough()
   const heartbeat = setInterval(() => stream.writableNeedDrain || stream.write(HEARTBEAT), heartbeat_ms)
   // The reader sees how it ended: the stream is destroyed with the error.

@@ -4,7 +4,12 @@ import type { Readiness } from '../contract/service.ts'
 import { logsHead } from '../core/wire-profile.ts'
 import { listAuditLog } from '../service/access/audit-log.ts'
 import { once, type Replay } from '../service/access/idempotency.ts'
-import { acceptInvitation, inviteMember, listInvitations, revokeInvitation } from '../service/access/invitations.ts'
+import {
+  acceptInvitation,
+  inviteMember,
+  listInvitations,
+  revokeInvitation,
+} from '../service/access/invitations.ts'
 import { listMembers, removeMember, updateMember } from '../service/access/members.ts'
 import { authorizeClient, getOAuthClient } from '../service/access/oauth.ts'
 import { createServiceUser, deleteServiceUser, listServiceUsers } from '../service/access/service-users.ts'
@@ -15,7 +20,12 @@ import { getCliRules, getMe, getUser, listUsers, updateMe } from '../service/acc
 import type { ActorContext, Context, Services } from '../service/context.ts'
 import { finishAppManifest, getAppManifest, startAppManifest } from '../service/forges/app-manifest.ts'
 import { connectForge, disconnectForge, listForgeRepositories } from '../service/forges/forges.ts'
-import { generateSlackToken, listConnections, listIntegrations, revokeConnection } from '../service/forges/integrations.ts'
+import {
+  generateSlackToken,
+  listConnections,
+  listIntegrations,
+  revokeConnection,
+} from '../service/forges/integrations.ts'
 import { getOrganizationHealth } from '../service/forges/organization-health.ts'
 import { allowEgress, getEgress, setEgress } from '../service/organizations/egress.ts'
 import {
@@ -35,7 +45,10 @@ import {
   listOrganizations,
   updateOrganization,
 } from '../service/organizations/organizations.ts'
-import { getCheckSuiteSettings, updateCheckSuiteSettings } from '../service/pull-requests/check-suite-settings.ts'
+import {
+  getCheckSuiteSettings,
+  updateCheckSuiteSettings,
+} from '../service/pull-requests/check-suite-settings.ts'
 import { getCheckCommands, listPullRequestChecks, setCheckCommands } from '../service/pull-requests/checks.ts'
 import { editPullRequest } from '../service/pull-requests/edit-pull-request.ts'
 import { mergePullRequest } from '../service/pull-requests/merge-pull-request.ts'
@@ -60,7 +73,11 @@ import { getSetupCommands, setSetupCommands } from '../service/repositories/setu
 import { executeTool, listTools } from '../service/run-kinds/execute-tool.ts'
 import { generateSetupCommands } from '../service/run-kinds/generate-setup.ts'
 import { analyzeLogs, analyzeRunLogs, analyzeSandboxLogs } from '../service/run-kinds/log-analysis.ts'
-import { addSessionLog, createRecordedSession, setSessionStatus } from '../service/run-kinds/recorded-sessions.ts'
+import {
+  addSessionLog,
+  createRecordedSession,
+  setSessionStatus,
+} from '../service/run-kinds/recorded-sessions.ts'
 import { getArtifact, getMessageImages } from '../service/runs/artifacts.ts'
 import { banRun, removeRunFromPullRequest, unbanRun } from '../service/runs/ban-run.ts'
 import { createRun } from '../service/runs/create-run.ts'
@@ -92,13 +109,20 @@ import { setting_handlers } from './settings/setting-handlers.ts'
 
 type Result<N extends EndpointName> = Promise<HandlerResult<Endpoints[N]> | RawResponse | Replay>
 /** `gone`: a signal that aborts when nobody waits for the response. */
-type ByOrganization<N extends EndpointName> = (ctx: Context, input: HandlerInput<Endpoints[N]>, gone: () => AbortSignal) => Result<N>
+type ByOrganization<N extends EndpointName> = (
+  ctx: Context,
+  input: HandlerInput<Endpoints[N]>,
+  gone: () => AbortSignal,
+) => Result<N>
 type ByActor<N extends EndpointName> = (ctx: ActorContext, input: HandlerInput<Endpoints[N]>) => Result<N>
 /** For operations without authentication. */
 export type OpenContext = Services & { readiness: () => Promise<z.infer<typeof Readiness>> }
 type Open<N extends EndpointName> = (services: OpenContext, input: HandlerInput<Endpoints[N]>) => Result<N>
 
-/** Endpoints that are not plain request and response: streams, cookies and the document have files of their own. */
+/**
+ * Endpoints that are not plain request and response: streams, cookies and the document have files of their
+ * own.
+ */
 type Special =
   | 'streamAgentRunEvents'
   | 'streamOrganizationEvents'
@@ -160,7 +184,9 @@ export const handlers: Handlers = {
   addClaudeCodeLog: (ctx, { params, body }) => addSessionLog(ctx, params.session_id, body.log),
   setClaudeCodeStatus: (ctx, { params, body }) => setSessionStatus(ctx, params.session_id, body.status),
   getAgentRunLogs: async (ctx, { params, query }) => {
-    const { body, extent } = await listRunLogs(ctx, params.agent_run_id, query, run => logsHead(ctx.actor.wire_profile, run))
+    const { body, extent } = await listRunLogs(ctx, params.agent_run_id, query, run =>
+      logsHead(ctx.actor.wire_profile, run),
+    )
     return new RawResponse(body, json, {}, extent)
   },
   searchAgentRunLogs: (ctx, { params, query }) => searchRunLogs(ctx, params.agent_run_id, query),
@@ -176,7 +202,8 @@ export const handlers: Handlers = {
   getMessageImages: (ctx, { params, query }) => getMessageImages(ctx, params.agent_run_id, query),
   listAgentRunFiles: (ctx, { params, query }) => listRunFiles(ctx, params.agent_run_id, query),
   getAgentRunFile: (ctx, { params, query }) => getRunFile(ctx, params.agent_run_id, query),
-  downloadAgentRunFile: async (ctx, { params, query }) => attachment(await getRunFileContent(ctx, params.agent_run_id, query)),
+  downloadAgentRunFile: async (ctx, { params, query }) =>
+    attachment(await getRunFileContent(ctx, params.agent_run_id, query)),
   getArtifact: async (ctx, { params }) => attachment(await getArtifact(ctx, params.artifact_id)),
   listOrganizations: (ctx, { query }) => listOrganizations(ctx, query),
   createOrganization: (ctx, { body }) => createOrganization(ctx, body),
@@ -261,7 +288,8 @@ export const handlers: Handlers = {
     const usage = await getUsage(ctx, query)
     return query.format === 'csv' ? new RawResponse(usageCsv(usage.items), 'text/csv; charset=utf-8') : usage
   },
-  generateSetupCommands: (ctx, { body }) => once(ctx, 'generateSetupCommands', body, inner => generateSetupCommands(inner, body)),
+  generateSetupCommands: (ctx, { body }) =>
+    once(ctx, 'generateSetupCommands', body, inner => generateSetupCommands(inner, body)),
   listSandboxes: (ctx, { query }) => listSandboxes(ctx, query),
   getSandbox: (ctx, { params }) => getSandbox(ctx, params.sandbox_id),
   getSandboxLogs: async (ctx, { params, query }) => {

@@ -9,8 +9,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const LARGE_BYTES = 1024 * 1024
 
 /**
- * Parses a JSON body from its bytes: strict UTF-8 without a byte order mark, within the bounds of its channel, every key once. Resolves with undefined
- * for an empty body. Rejects with 400 and what is wrong.
+ * Parses a JSON body from its bytes: strict UTF-8 without a byte order mark, within the bounds of its
+ * channel, every key once. Resolves with undefined for an empty body. Rejects with 400 and what is wrong.
  */
 export async function parseJsonBody(bytes: Buffer, channel: JsonChannel): Promise<unknown> {
   if (bytes.length === 0) return undefined
@@ -27,14 +27,17 @@ export async function parseJsonBody(bytes: Buffer, channel: JsonChannel): Promis
   await pause()
   const body = parsed(text)
   await pause()
-  // The one value that is echoed keeps numbers that a double cannot represent; other fields reject numbers that large.
-  if (isObject(body) && Object.hasOwn(body, 'metadata')) body.metadata = (parseJsonExactly(text) as typeof body).metadata
+  // The one value that is echoed keeps numbers that a double cannot represent; other fields reject numbers
+  // that large.
+  if (isObject(body) && Object.hasOwn(body, 'metadata'))
+    body.metadata = (parseJsonExactly(text) as typeof body).metadata
   return body
 }
 
 const MAX_SHOWN_KEY = 100
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null
 
 function decode(bytes: Buffer): string {
   try {

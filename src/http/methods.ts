@@ -24,8 +24,8 @@ const rows = served.flatMap(({ endpoint, methods }) =>
 )
 
 /**
- * Returns the methods that the contract serves at a path, none for an unknown path. When several rows match, the one with the fewest
- * parameters applies: `…/agent/run/resume` is not a run called "resume".
+ * Returns the methods that the contract serves at a path, none for an unknown path. When several rows match,
+ * the one with the fewest parameters applies: `…/agent/run/resume` is not a run called "resume".
  */
 export function methodsAt(path: string): string[] {
   const known = recent.get(path)

@@ -10,33 +10,50 @@ const POLL_INTERVAL_MS = 1_000
 /** An open stream: its reader, and how to end it. */
 export type OpenStream = StreamHolder & { user_id: number; end: () => void }
 
-/** Every open stream of this process, so that a shutdown can end them, and a revocation those of its token. */
+/**
+ * Every open stream of this process, so that a shutdown can end them, and a revocation those of its token.
+ */
 export type OpenStreams = Set<OpenStream>
 
 /**
- * Throws 429 when the user has too many open. Each takes a file descriptor for as long as its client likes: without a limit one user could use
- * them all, and nobody else could connect.
+ * Throws 429 when the user has too many open. Each takes a file descriptor for as long as its client likes:
+ * without a limit one user could use them all, and nobody else could connect.
  */
 export function requireRoom(open: OpenStreams, user_id: number): void {
   let own = 0
   for (const stream of open) if (stream.user_id === user_id) own++
   if (own >= limits.open_streams)
-    throw new ServiceError('rate_limited', `A user may have at most ${limits.open_streams} streams and waiting requests open.`, {
-      headers: { 'retry-after': '1' },
-    })
+    throw new ServiceError(
+      'rate_limited',
+      `A user may have at most ${limits.open_streams} streams and waiting requests open.`,
+      {
+        headers: { 'retry-after': '1' },
+      },
+    )
 }
 
 /**
- * Returns a signal for a request that waits: it aborts when the client disconnects before the response, and when a stream of the same token
- * would be ended, by a revocation or a shutdown. Throws 429 as `requireRoom`.
+ * Returns a signal for a request that waits: it aborts when the client disconnects before the response, and
+ * when a stream of the same token would be ended, by a revocation or a shutdown. Throws 429 as `requireRoom`.
  */
-export function signalGone(ctx: Context, { scope }: Pick<Endpoint, 'scope'>, { raw }: FastifyReply, open: OpenStreams): AbortSignal {
+export function signalGone(
+  ctx: Context,
+  { scope }: Pick<Endpoint, 'scope'>,
+  { raw }: FastifyReply,
+  open: OpenStreams,
+): AbortSignal {
   // Its `close` was emitted already.
   if (raw.destroyed) return AbortSignal.abort()
   const { token_id, user_id } = ctx.actor
   requireRoom(open, user_id)
   const controller = new AbortController()
-  const request = { token_id, user_id, organization_id: ctx.organization_id, scope, end: () => controller.abort() }
+  const request = {
+    token_id,
+    user_id,
+    organization_id: ctx.organization_id,
+    scope,
+    end: () => controller.abort(),
+  }
   open.add(request)
   raw.once('close', () => {
     open.delete(request)
@@ -46,8 +63,9 @@ export function signalGone(ctx: Context, { scope }: Pick<Endpoint, 'scope'>, { r
 }
 
 /**
- * Ends streams whose token was revoked or has expired, or whose user lost the role for it: a request is checked once, a stream every second.
- * One statement checks all of them. While the database is unavailable they stay open, because nothing new arrives then.
+ * Ends streams whose token was revoked or has expired, or whose user lost the role for it: a request is
+ * checked once, a stream every second. One statement checks all of them. While the database is unavailable
+ * they stay open, because nothing new arrives then.
  */
 export function watchStreams(services: Services, open: OpenStreams): () => void {
   let polling = false

@@ -5,10 +5,13 @@ import { ServiceError } from '../core/service-error.ts'
 import { schemaMessage } from '../core/text/schema-message.ts'
 
 /**
- * Parses path, query and body by the table's schemas; reports all mistakes in one 400. Unknown keys are ignored
- * (specification.md#create-and-resume).
+ * Parses path, query and body by the table's schemas; reports all mistakes in one 400. Unknown keys are
+ * ignored (specification.md#create-and-resume).
  */
-export function parseInput(endpoint: Endpoint, raw: { params: unknown; query: Record<string, unknown>; body: unknown }) {
+export function parseInput(
+  endpoint: Endpoint,
+  raw: { params: unknown; query: Record<string, unknown>; body: unknown },
+) {
   const errors: FieldError[] = []
   const params = parse(endpoint.params, raw.params, 'path', errors)
   const query = parse(endpoint.query, repeated(endpoint, raw.query), 'query', errors)
@@ -21,16 +24,24 @@ export function parseInput(endpoint: Endpoint, raw: { params: unknown; query: Re
   return { params, query, body }
 }
 
-function parse(schema: z.ZodType, value: unknown, source: 'path' | 'query' | 'body', errors: FieldError[]): unknown {
+function parse(
+  schema: z.ZodType,
+  value: unknown,
+  source: 'path' | 'query' | 'body',
+  errors: FieldError[],
+): unknown {
   const parsed = schema.safeParse(value, { error: schemaMessage })
   if (parsed.success) return parsed.data
-  if (value === undefined) return void errors.push({ loc: [source], msg: 'is missing: send a JSON object', type: 'missing' })
+  if (value === undefined)
+    return void errors.push({ loc: [source], msg: 'is missing: send a JSON object', type: 'missing' })
   for (const issue of parsed.error.issues.slice(0, MAX_ERRORS))
     errors.push({
       // The error names a query parameter as a whole, whichever of its values is wrong.
       loc: [
         source,
-        ...(source === 'query' ? issue.path.slice(0, 1) : issue.path).map(part => (typeof part === 'number' ? part : shown(String(part)))),
+        ...(source === 'query' ? issue.path.slice(0, 1) : issue.path).map(part =>
+          typeof part === 'number' ? part : shown(String(part)),
+        ),
       ],
       msg: shown(issue.message),
       type: issue.code,
@@ -44,7 +55,10 @@ const MAX_SHOWN_CHARACTERS = 500
 const shown = (text: string): string =>
   text.length <= MAX_SHOWN_CHARACTERS ? text : `${text.slice(0, MAX_SHOWN_CHARACTERS).toWellFormed()}…`
 
-/** `limit[]=1` is another spelling of a repeated key: values for a filter that takes several, and refused where only one value is allowed. */
+/**
+ * `limit[]=1` is another spelling of a repeated key: values for a filter that takes several, and refused
+ * where only one value is allowed.
+ */
 function repeated(endpoint: Endpoint, query: Record<string, unknown>): Record<string, unknown> {
   const result: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(query)) {

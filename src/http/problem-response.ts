@@ -7,7 +7,11 @@ import { ServiceError } from '../core/service-error.ts'
 import { codegenProblem } from '../core/wire-profile.ts'
 
 /** Returns an error in the one shape of specification.md#errors. */
-export function problemOf(error: ServiceError, base_url: string, request: { id: string; url: string | undefined }): Problem {
+export function problemOf(
+  error: ServiceError,
+  base_url: string,
+  request: { id: string; url: string | undefined },
+): Problem {
   const { status, title } = problems[error.code]
   return {
     type: problemType(base_url, error.code),
@@ -24,7 +28,12 @@ export function problemOf(error: ServiceError, base_url: string, request: { id: 
 }
 
 /** Sends an error as a problem in the form of the caller's wire profile (docs/specification.md#errors). */
-export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ServiceError, base_url: string) {
+export function sendProblem(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: ServiceError,
+  base_url: string,
+) {
   const problem = problemOf(error, base_url, { id: request.id, url: request.raw.url })
   const body = request.wire_profile === 'codegen' ? codegenProblem(problem) : problem
   return (
@@ -32,7 +41,10 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
       .code(body.status)
       .headers({ ...(error.code === 'unauthorized' && { 'www-authenticate': 'Bearer' }), ...error.headers })
       // The public API sends plain JSON, and its clients parse no other type.
-      .header('content-type', `application/${request.wire_profile === 'codegen' ? 'json' : 'problem+json'}; charset=utf-8`)
+      .header(
+        'content-type',
+        `application/${request.wire_profile === 'codegen' ? 'json' : 'problem+json'}; charset=utf-8`,
+      )
       .send(JSON.stringify(body))
   )
 }
@@ -55,8 +67,8 @@ const words: Partial<Record<ProblemCode, string>> = {
 }
 
 /**
- * Converts an error of any kind for the client: ours stay as they are, the HTTP parser's are mapped by their status, an unavailable database
- * becomes 503, and everything else a 500 that reveals nothing internal.
+ * Converts an error of any kind for the client: ours stay as they are, the HTTP parser's are mapped by their
+ * status, an unavailable database becomes 503, and everything else a 500 that reveals nothing internal.
  */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error
@@ -66,18 +78,31 @@ export function toServiceError(error: unknown): ServiceError {
     return new ServiceError(known, words[known] ?? message)
   }
   if (isDatabaseFull(error))
-    return new ServiceError('unavailable', 'The disk of the database is full: nothing can be written until there is space again.', {
-      headers: { 'retry-after': '30' },
-    })
+    return new ServiceError(
+      'unavailable',
+      'The disk of the database is full: nothing can be written until there is space again.',
+      {
+        headers: { 'retry-after': '30' },
+      },
+    )
   if (isDatabaseAway(error))
-    return new ServiceError('unavailable', 'The database does not respond; try again.', { headers: { 'retry-after': '2' } })
-  return new ServiceError('internal', 'Something went wrong on our side. The request id leads to the details in the log.')
+    return new ServiceError('unavailable', 'The database does not respond; try again.', {
+      headers: { 'retry-after': '2' },
+    })
+  return new ServiceError(
+    'internal',
+    'Something went wrong on our side. The request id leads to the details in the log.',
+  )
 }
 
 /** Converts an error, and logs it when only the operator can fix it. */
 export function knownError(error: unknown, request: FastifyRequest, log: Log): ServiceError {
   const known = toServiceError(error)
   if (known.code === 'internal')
-    log('error', 'request failed', { request_id: request.id, route: request.routeOptions.url, error: errorText(error) })
+    log('error', 'request failed', {
+      request_id: request.id,
+      route: request.routeOptions.url,
+      error: errorText(error),
+    })
   return known
 }

@@ -17,14 +17,20 @@ declare module 'fastify' {
 export type Caller = { organization_id: number | null; token_id: number | null }
 
 const operations: ReadonlyMap<string, string> = new Map(
-  (Object.entries({ ...endpoints, ...gitOperations, ...mcpOperations }) as [string, Endpoint][]).flatMap(([name, endpoint]) =>
-    methodsOf(endpoint).flatMap(method => pathsOf(endpoint).map(path => [`${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`, name] as const)),
+  (Object.entries({ ...endpoints, ...gitOperations, ...mcpOperations }) as [string, Endpoint][]).flatMap(
+    ([name, endpoint]) =>
+      methodsOf(endpoint).flatMap(method =>
+        pathsOf(endpoint).map(path => [`${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`, name] as const),
+      ),
   ),
 )
 /** Requested so often, by machines, that a line for each would hide the others. */
 const probes = ['getHealth', 'getReadiness']
 
-/** Records one log line and one measurement for each request when it is over: responded to, or abandoned by its client. */
+/**
+ * Records one log line and one measurement for each request when it is over: responded to, or abandoned by
+ * its client.
+ */
 export function watchRequests(
   app: FastifyInstance,
   { telemetry, log }: { telemetry: Telemetry; log: Log },
@@ -39,11 +45,20 @@ export function watchRequests(
       const status = reply.raw.headersSent ? reply.raw.statusCode : null
       const operation = operationOf(request, status)
       const { method, id: request_id } = request
-      const route = operations.has(`${method} ${request.routeOptions.url}`) ? (request.routeOptions.url ?? null) : null
+      const route = operations.has(`${method} ${request.routeOptions.url}`)
+        ? (request.routeOptions.url ?? null)
+        : null
       seen.ended({ operation, method, route, path: request.url.split('?')[0] ?? '', status, request_id })
       const duration_ms = Math.round(performance.now() - began)
       const cut = reply.raw.writableFinished ? {} : { cut: true }
-      log(levelOf(operation, status), 'request', { operation, status, duration_ms, request_id, ...callerOf(request), ...cut })
+      log(levelOf(operation, status), 'request', {
+        operation,
+        status,
+        duration_ms,
+        request_id,
+        ...callerOf(request),
+        ...cut,
+      })
     })
     next()
   })

@@ -31,21 +31,27 @@ export const edgeHeaders = (request_id: string): Record<string, string> => ({
 })
 
 /**
- * Puts those headers on every response and refuses what no honest client sends: two Host headers, an absolute target, a foreign host name
- * (DNS rebinding), a compressed body, a body of two types.
+ * Puts those headers on every response and refuses what no honest client sends: two Host headers, an absolute
+ * target, a foreign host name (DNS rebinding), a compressed body, a body of two types.
  */
 export function secureEdge(app: FastifyInstance, { allowed_hosts }: EdgeOptions) {
   app.addHook('onRequest', (request, reply, next) => {
     reply.headers(edgeHeaders(request.id))
-    const { host = [], 'content-encoding': encoding = [], 'content-type': types = [] } = request.raw.headersDistinct
+    const {
+      host = [],
+      'content-encoding': encoding = [],
+      'content-type': types = [],
+    } = request.raw.headersDistinct
     if (host.length !== 1 && (host.length > 1 || request.raw.httpVersion !== '1.0'))
       throw new ServiceError('invalid_request', 'A request has exactly one Host header.')
     if (allowed_hosts && !allowed_hosts.has(hostName(host[0] ?? '')))
       throw new ServiceError('forbidden', 'This host name is not served here; see AGENTRUN_ALLOWED_HOSTS.')
-    if (!request.raw.url?.startsWith('/')) throw new ServiceError('invalid_request', 'The request target must be a path.')
+    if (!request.raw.url?.startsWith('/'))
+      throw new ServiceError('invalid_request', 'The request target must be a path.')
     if (!request.routeOptions.config.streams_body && encoding.some(name => name.toLowerCase() !== 'identity'))
       throw new ServiceError('unsupported_media_type', 'Content-Encoding is not supported.')
-    if (types.length > 1) throw new ServiceError('invalid_request', 'A request has at most one Content-Type header.')
+    if (types.length > 1)
+      throw new ServiceError('invalid_request', 'A request has at most one Content-Type header.')
     next()
   })
 }

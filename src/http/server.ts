@@ -12,13 +12,26 @@ import { edgeHeaders } from './security-headers.ts'
 
 type Options = { services: Services; trust_proxy: boolean; log: Log }
 
-/** How long a client may take to send its headers, and its whole request; Node's defaults are 60 s and 300 s, checked every 30 s. */
-export const request_timeouts = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000 }
+/**
+ * How long a client may take to send its headers, and its whole request; Node's defaults are 60 s and 300 s,
+ * checked every 30 s.
+ */
+export const request_timeouts = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 2_000,
+}
 
 const no_forms = 'Forms and files are not supported: send JSON, with images as data URIs in `images`.'
 
-/** Creates the Fastify instance without routes: its limits, its parsers of bodies, and the one shape of errors from every layer. */
-export function createServer({ services, trust_proxy, log }: Options, timeouts: typeof request_timeouts): FastifyInstance {
+/**
+ * Creates the Fastify instance without routes: its limits, its parsers of bodies, and the one shape of errors
+ * from every layer.
+ */
+export function createServer(
+  { services, trust_proxy, log }: Options,
+  timeouts: typeof request_timeouts,
+): FastifyInstance {
   const app = Fastify({
     bodyLimit: limits.body_bytes,
     genReqId: () => randomUUID(),
@@ -40,8 +53,12 @@ export function createServer({ services, trust_proxy, log }: Options, timeouts: 
   refuseOddities(app.server, services)
   app.decorateRequest('wire_profile', null)
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-  app.addContentTypeParser('multipart/form-data', (_request, _payload, done) => done(new ServiceError('unsupported_media_type', no_forms)))
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
+    done(null, body),
+  )
+  app.addContentTypeParser('multipart/form-data', (_request, _payload, done) =>
+    done(new ServiceError('unsupported_media_type', no_forms)),
+  )
   app.setErrorHandler(async (error, request, reply) => {
     request.wire_profile ??= await profileOf(services, request)
     return sendProblem(request, reply, knownError(error, request, log), services.base_url)

@@ -2,7 +2,8 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
- * Tracks connections without a request yet: Node closes idle ones gracefully, but counts these as busy. Returns the function that closes them.
+ * Tracks connections without a request yet: Node closes idle ones gracefully, but counts these as busy.
+ * Returns the function that closes them.
  */
 export function watchUnused(server: Server): () => void {
   const unused = new Set<Socket>()

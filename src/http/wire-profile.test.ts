@@ -9,8 +9,18 @@ const Small = z.object({ id: z.int(), status: RunStatus, status_reason: z.string
 const failed = { id: 1, status: 'failed', status_reason: 'timeout', metadata: { status: 'failed' } }
 
 test('the status is reworded wherever a run is in a response, and nowhere else', () => {
-  const schema = z.object({ items: z.array(Small), run: Small.nullable(), last: Small.optional(), status: z.literal('failed') })
-  const response = { items: [failed, { id: 2, status: 'queued' }], run: failed, last: failed, status: 'failed' }
+  const schema = z.object({
+    items: z.array(Small),
+    run: Small.nullable(),
+    last: Small.optional(),
+    status: z.literal('failed'),
+  })
+  const response = {
+    items: [failed, { id: 2, status: 'queued' }],
+    run: failed,
+    last: failed,
+    status: 'failed',
+  }
   const reworded = { ...failed, status: 'TIMEOUT' }
   expect(responseFor('codegen', schema, response)).toEqual({
     items: [reworded, { id: 2, status: 'ACTIVE' }],
@@ -18,14 +28,21 @@ test('the status is reworded wherever a run is in a response, and nowhere else',
     last: reworded,
     status: 'failed',
   })
-  expect(responseFor('codegen', schema, { items: [], run: null, status: 'failed' })).toEqual({ items: [], run: null, status: 'failed' })
+  expect(responseFor('codegen', schema, { items: [], run: null, status: 'failed' })).toEqual({
+    items: [],
+    run: null,
+    status: 'failed',
+  })
   expect(responseFor('standard', schema, response)).toBe(response)
 })
 
 test('the alternative of a union that matches is reworded', () => {
   const schema = z.union([z.object({ dry_run: z.literal(true), status: z.string() }), Small])
   expect(responseFor('codegen', schema, failed)).toMatchObject({ status: 'TIMEOUT' })
-  expect(responseFor('codegen', schema, { dry_run: true, status: 'failed' })).toEqual({ dry_run: true, status: 'failed' })
+  expect(responseFor('codegen', schema, { dry_run: true, status: 'failed' })).toEqual({
+    dry_run: true,
+    status: 'failed',
+  })
 })
 
 test('keys stay where they are, and those with the name of a prototype stay keys', () => {
@@ -39,8 +56,14 @@ test('no response of the contract contains a status of a run that would be passe
   for (const [name, { response }] of Object.entries(endpoints) as [string, Endpoint][]) {
     if (typeof response === 'string') continue
     const json = JSON.stringify(z.toJSONSchema(response, { io: 'output', unrepresentable: 'any' }))
-    expect({ name, worded: rewriteOf(response) !== null }).toEqual({ name, worded: json.includes('"cancelling"') })
-    expect({ name, others: json.match(/"(?!status")\w+":\{"\$ref":"#\/\$defs\/RunStatus"/g) }).toEqual({ name, others: null })
+    expect({ name, worded: rewriteOf(response) !== null }).toEqual({
+      name,
+      worded: json.includes('"cancelling"'),
+    })
+    expect({ name, others: json.match(/"(?!status")\w+":\{"\$ref":"#\/\$defs\/RunStatus"/g) }).toEqual({
+      name,
+      others: null,
+    })
   }
   expect(rewriteOf(AgentRun)).not.toBeNull()
 })

@@ -4,7 +4,13 @@ import type { WireProfile } from '../contract/organizations/tokens.ts'
 import { ListRunsQuery } from '../contract/runs/run-inputs.ts'
 import { RunStatus, SourceType } from '../contract/runs/runs.ts'
 import { several } from '../contract/several.ts'
-import { codegenFilter, codegenRun, codegenStatuses, type RunWireFields, sourcesShownAs } from '../core/wire-profile.ts'
+import {
+  codegenFilter,
+  codegenRun,
+  codegenStatuses,
+  type RunWireFields,
+  sourcesShownAs,
+} from '../core/wire-profile.ts'
 
 type Rewrite = (value: unknown) => unknown
 type Row = Record<string, unknown>
@@ -12,7 +18,8 @@ type Row = Record<string, unknown>
 /** `?status=` with the names of both profiles. */
 const codegenStatusFilter = z.string().transform((name, ctx) => {
   const filter = RunStatus.safeParse(name).data ?? codegenFilter(name)
-  if (filter === null) ctx.addIssue({ code: 'custom', message: `must be one of ${codegenStatuses.join(', ')}` })
+  if (filter === null)
+    ctx.addIssue({ code: 'custom', message: `must be one of ${codegenStatuses.join(', ')}` })
   return filter ?? z.NEVER
 })
 const codegenListRunsQuery = ListRunsQuery.extend({
@@ -22,7 +29,9 @@ const codegenListRunsQuery = ListRunsQuery.extend({
 
 /** Returns the endpoint row that parses requests of this profile. */
 export function rowFor(profile: WireProfile, endpoint: Endpoint): Endpoint {
-  return profile === 'codegen' && endpoint.query === ListRunsQuery ? { ...endpoint, query: codegenListRunsQuery } : endpoint
+  return profile === 'codegen' && endpoint.query === ListRunsQuery
+    ? { ...endpoint, query: codegenListRunsQuery }
+    : endpoint
 }
 
 const rewrites = new WeakMap<z.ZodType, Rewrite | null>()
@@ -51,7 +60,9 @@ export function rewriteOf(schema: z.ZodType): Rewrite | null {
     return value => options.find(({ option }) => option.safeParse(value).success)?.rewrite?.(value) ?? value
   }
   if (!(schema instanceof z.ZodObject)) return null
-  const fields = Object.entries(schema.shape).map(([key, field]) => [key, rewriteOf(field as z.ZodType)] as const)
+  const fields = Object.entries(schema.shape).map(
+    ([key, field]) => [key, rewriteOf(field as z.ZodType)] as const,
+  )
   const changed = fields.filter((field): field is [string, Rewrite] => field[1] !== null)
   const is_run = schema.shape.status === RunStatus
   if (changed.length === 0 && !is_run) return null

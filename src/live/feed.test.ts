@@ -71,8 +71,12 @@ test('frames too large to be kept are read again for a reader that lacks them, a
   const late = reader(20, 20)
   feed.add(late)
   await late.done
-  expect(early.seen.map(text => Number.parseInt(text, 10))).toEqual(Array.from({ length: 40 }, (_, i) => i + 1))
-  expect(late.seen.map(text => Number.parseInt(text, 10))).toEqual(Array.from({ length: 20 }, (_, i) => i + 21))
+  expect(early.seen.map(text => Number.parseInt(text, 10))).toEqual(
+    Array.from({ length: 40 }, (_, i) => i + 1),
+  )
+  expect(late.seen.map(text => Number.parseInt(text, 10))).toEqual(
+    Array.from({ length: 20 }, (_, i) => i + 21),
+  )
 })
 
 test('a cursor beyond the end waits for what comes after it', async () => {
@@ -230,7 +234,10 @@ test('an error of the source loses nothing: the next wake continues', async () =
   let broken = true
   const failures: unknown[] = []
   const feed = new Feed(
-    { ...source, after: async (seq, limit) => (broken ? Promise.reject(new Error('down')) : source.after(seq, limit)) },
+    {
+      ...source,
+      after: async (seq, limit) => (broken ? Promise.reject(new Error('down')) : source.after(seq, limit)),
+    },
     error => {
       failures.push(error)
       broken = false
@@ -250,7 +257,9 @@ function counted() {
   source.setState('state')
   const after = vi.fn(source.after)
   const frameOf = ({ seq, body }: { seq: number; body: string }) => ({ seq, text: body })
-  const counting = Object.defineProperty({ ...source, after, frameOf }, 'total', { get: () => source.frames.length })
+  const counting = Object.defineProperty({ ...source, after, frameOf }, 'total', {
+    get: () => source.frames.length,
+  })
   const written = (count: number) => {
     source.grow(count)
     return source.frames.slice(-count).map(({ seq, text }) => ({ seq, body: text }))

@@ -16,7 +16,10 @@ export type FeedSource = {
   frameOf?(entry: WrittenEntry): Frame
   /** How many entries there were when the state was read last. */
   readonly total?: number
-  /** The last frame that readers are sent, once there is no more state; then they are released. Without it nothing ends. */
+  /**
+   * The last frame that readers are sent, once there is no more state; then they are released. Without it
+   * nothing ends.
+   */
   readonly end_frame?: string
 }
 
@@ -29,7 +32,10 @@ export type Reader = {
   write(text: string): boolean
   /** Nothing more will come. */
   end(): void
-  /** True while as much waits for this reader as may: it is sent nothing more, and wakes the feed when it has read that. */
+  /**
+   * True while as much waits for this reader as may: it is sent nothing more, and wakes the feed when it has
+   * read that.
+   */
   readonly full: boolean
   /** The state that was sent to this reader last. */
   state?: string
@@ -42,12 +48,16 @@ export type Reader = {
 const RECENT = 200
 const RECENT_CHARACTERS = 2 * 1024 * 1024
 const PAGE = 100
-/** What is read at once for a reader that is behind, by the size of the frames before: about as much as may wait for it. */
+/**
+ * What is read at once for a reader that is behind, by the size of the frames before: about as much as may
+ * wait for it.
+ */
 const PAGE_CHARACTERS = 512 * 1024
 
 /**
- * One stream with many readers. New frames are read from the source once and sent to all; a reader that is further behind reads pages of its
- * own. Every reader gets every frame once and in order, even when hints were lost, and a state only after all that had happened by then.
+ * One stream with many readers. New frames are read from the source once and sent to all; a reader that is
+ * further behind reads pages of its own. Every reader gets every frame once and in order, even when hints
+ * were lost, and a state only after all that had happened by then.
  */
 export class Feed {
   readonly #source: FeedSource
@@ -76,7 +86,10 @@ export class Feed {
     return () => this.#readers.delete(reader)
   }
 
-  /** Takes entries that this process has just written: the next pass does not read them if nothing before them is missing. */
+  /**
+   * Takes entries that this process has just written: the next pass does not read them if nothing before them
+   * is missing.
+   */
   offer(entries: WrittenEntry[]) {
     const { frameOf } = this.#source
     if (!frameOf || this.empty) return
@@ -176,21 +189,25 @@ export class Feed {
   }
 
   /**
-   * Sends a reader what it lacks, one page at most, so that nobody waits for a reader that is far behind. A reader at the same position as the
-   * one before it is sent the same page. Returns true when the reader has everything.
+   * Sends a reader what it lacks, one page at most, so that nobody waits for a reader that is far behind. A
+   * reader at the same position as the one before it is sent the same page. Returns true when the reader has
+   * everything.
    */
   async #catchUp(reader: Reader, shared: { seq: number; page: Page | null }): Promise<boolean> {
     // Nothing is read for a reader that cannot take it.
     if (reader.full) return false
     const first = this.#recent[0]
     const last = this.#recent.at(-1)
-    const covered = first !== undefined && last !== undefined && reader.cursor >= first.seq - 1 && reader.cursor <= last.seq
+    const covered =
+      first !== undefined && last !== undefined && reader.cursor >= first.seq - 1 && reader.cursor <= last.seq
     if (!covered && (shared.page === null || shared.seq !== reader.cursor)) {
       shared.seq = reader.cursor
       shared.page = await this.#read(reader.cursor)
     }
     const { frames, whole } =
-      covered || shared.page === null ? { frames: this.#recent.filter(frame => frame.seq > reader.cursor), whole: true } : shared.page
+      covered || shared.page === null
+        ? { frames: this.#recent.filter(frame => frame.seq > reader.cursor), whole: true }
+        : shared.page
     for (const frame of frames) {
       if (reader.full || !this.#readers.has(reader) || !this.#give(reader, frame.text)) return false
       reader.cursor = frame.seq

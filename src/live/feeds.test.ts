@@ -7,7 +7,10 @@ const source = { after: async () => [], state: async () => null, now: async () =
 const reader = () => ({ cursor: 0, full: false, write: () => true, end: () => {} })
 const words = (runs: WatchedRun[]) => runs.map(run => `${run.organization_id}:${run.run_id}`)
 
-/** Feeds that record which runs they report as followed; `reported` resolves with the reports once there are that many. */
+/**
+ * Feeds that record which runs they report as followed; `reported` resolves with the reports once there are
+ * that many.
+ */
 function watching(every_ms: number) {
   const reports: string[][] = []
   let wanted = { count: Number.POSITIVE_INFINITY, resolve: () => {} }

@@ -14,8 +14,16 @@ export class Feeds {
   readonly #every_ms: number
   #timer: NodeJS.Timeout | undefined
 
-  /** @param on_watch receives every run that is followed here: at once, when a worker claims it, and every few seconds */
-  constructor(hub: Hub, on_error: (error: unknown) => void, on_watch: (runs: WatchedRun[]) => void, every_ms = WATCH_INTERVAL_MS) {
+  /**
+   * @param on_watch receives every run that is followed here: at once, when a worker claims it, and every few
+   *   seconds
+   */
+  constructor(
+    hub: Hub,
+    on_error: (error: unknown) => void,
+    on_watch: (runs: WatchedRun[]) => void,
+    every_ms = WATCH_INTERVAL_MS,
+  ) {
     this.#hub = hub
     this.#on_error = on_error
     this.#on_watch = on_watch
@@ -23,10 +31,17 @@ export class Feeds {
   }
 
   /**
-   * @param audience readers with the same value share a feed: the source words its frames the same way for them
+   * @param audience readers with the same value share a feed: the source words its frames the same way for
+   *   them
    * @param frameOf turns an ephemeral event into a frame; null drops it
    */
-  run(organization_id: number, run_id: number, audience: string, source: FeedSource, frameOf: (json: string) => string | null): Feed {
+  run(
+    organization_id: number,
+    run_id: number,
+    audience: string,
+    source: FeedSource,
+    frameOf: (json: string) => string | null,
+  ): Feed {
     const key = `run:${organization_id}:${run_id}:${audience}`
     if (!this.#feeds.has(key)) this.#watch(key, { organization_id, run_id })
     return this.#open(key, source, feed => [

@@ -18,11 +18,14 @@ export class Hub implements Hints {
 
   onWork = (wake: Wake) => add(this.#work, wake)
   onWebhook = (wake: Wake) => add(this.#webhook, wake)
-  onRun = (organization_id: number, run_id: number, wake: Wake) => addTo(this.#runs, `${organization_id}:${run_id}`, wake)
+  onRun = (organization_id: number, run_id: number, wake: Wake) =>
+    addTo(this.#runs, `${organization_id}:${run_id}`, wake)
   onOrganization = (organization_id: number, wake: Wake) => addTo(this.#organizations, organization_id, wake)
-  onLive = (organization_id: number, run_id: number, receive: LiveEvent) => addTo(this.#live, `${organization_id}:${run_id}`, receive)
+  onLive = (organization_id: number, run_id: number, receive: LiveEvent) =>
+    addTo(this.#live, `${organization_id}:${run_id}`, receive)
   /** `receive` gets what this process appends to the run, before it is notified of it. */
-  onWritten = (organization_id: number, run_id: number, receive: Written) => addTo(this.#written, `${organization_id}:${run_id}`, receive)
+  onWritten = (organization_id: number, run_id: number, receive: Written) =>
+    addTo(this.#written, `${organization_id}:${run_id}`, receive)
   onCancelled = (call: string, cancel: Wake) => addTo(this.#calls, call, cancel)
 
   work() {
@@ -48,7 +51,8 @@ export class Hub implements Hints {
   everything() {
     this.work()
     this.webhook()
-    for (const wakes of [...this.#runs.values(), ...this.#organizations.values()]) for (const wake of wakes) wake()
+    for (const wakes of [...this.#runs.values(), ...this.#organizations.values()])
+      for (const wake of wakes) wake()
   }
 }
 

@@ -24,8 +24,9 @@ const RESPONSE_TIMEOUT_MS = 2_000
 const CLOSE_TIMEOUT_MS = 1_000
 
 /**
- * The process's one LISTEN connection. Notifications are hints: after a broken connection, and every few seconds, `everything` is called, so
- * that a lost notification delays work but never loses it. A connection that fell silent is noticed then, and opened again.
+ * The process's one LISTEN connection. Notifications are hints: after a broken connection, and every few
+ * seconds, `everything` is called, so that a lost notification delays work but never loses it. A connection
+ * that fell silent is noticed then, and opened again.
  */
 export class Listener implements AsyncDisposable {
   #client: pg.Client | null = null

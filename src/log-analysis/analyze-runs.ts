@@ -7,8 +7,8 @@ const MAX_FINDINGS = 100
 const MAX_RUNS_NAMED = 20
 
 /**
- * Combines the findings of several runs: the same failure of many is one finding, and what failed in one and passed in another on the same
- * files is flaky.
+ * Combines the findings of several runs: the same failure of many is one finding, and what failed in one and
+ * passed in another on the same files is flaky.
  */
 export function analyzeRuns(analyses: readonly RunAnalysis[]): Finding[] {
   const [only] = analyses
@@ -28,7 +28,9 @@ export function analyzeRuns(analyses: readonly RunAnalysis[]): Finding[] {
 function cluster(found: readonly Finding[]): Finding[] {
   const [first, ...others] = found
   if (first === undefined) return []
-  const elsewhere = [...new Set(others.map(({ agent_run_id }) => agent_run_id))].filter(id => id !== first.agent_run_id)
+  const elsewhere = [...new Set(others.map(({ agent_run_id }) => agent_run_id))].filter(
+    id => id !== first.agent_run_id,
+  )
   const runs = elsewhere.length + 1
   return [
     {

@@ -9,30 +9,46 @@ const MAX_TESTS = 100
 const EXCERPT_LINES = 6
 const EXCERPT_CHARACTERS = 1_200
 const COMMAND_SHOWN = 300
-const SOUNDS_WRONG = /\b(?:error|fatal|fail(?:ed|ure)?|exception|cannot|can't|unable|not found|refus|invalid|missing)/i
+const SOUNDS_WRONG =
+  /\b(?:error|fatal|fail(?:ed|ure)?|exception|cannot|can't|unable|not found|refus|invalid|missing)/i
 
 /** Returns the findings of one command, the root cause first; none when it succeeded. */
 export function findingsOf(command: Command): Finding[] {
   if (!command.failed) return wellEnded(command)
   const killed = limits(command)
   const reported_codes = new Set(killed.map(({ code }) => code))
-  const matches = matchSignatures(command.lines).filter(({ signature }) => !reported_codes.has(signature.code))
+  const matches = matchSignatures(command.lines).filter(
+    ({ signature }) => !reported_codes.has(signature.code),
+  )
   const tests = failing(command, 'error')
   const known = matches.map(match => of(command, 'error', match))
-  const only_checks = onlyChecksExistence(command.command) && killed.length === 0 && (command.exit_code ?? 0) < 124
-  const exit = exitFinding(command, only_checks || known.length + tests.length + killed.length > 0 ? 'info' : 'error')
+  const only_checks =
+    onlyChecksExistence(command.command) && killed.length === 0 && (command.exit_code ?? 0) < 124
+  const exit = exitFinding(
+    command,
+    only_checks || known.length + tests.length + killed.length > 0 ? 'info' : 'error',
+  )
   if (only_checks) return [...known.map(one => ({ ...one, severity: 'info' as const })), exit]
-  if (command.kind === 'agent' && command.exit_code === null && killed.length + known.length + tests.length === 0) return [exit]
+  if (
+    command.kind === 'agent' &&
+    command.exit_code === null &&
+    killed.length + known.length + tests.length === 0
+  )
+    return [exit]
   const before = matches
-    .flatMap((match, i) => (match.signature.in_tests || match.signature.general || tests.length === 0 ? [] : [known[i]]))
+    .flatMap((match, i) =>
+      match.signature.in_tests || match.signature.general || tests.length === 0 ? [] : [known[i]],
+    )
     .filter(one => one !== undefined)
   const after = known.filter(one => !before.includes(one))
-  // Failed tests are more specific than an error that one of them may have caused; what prevents tests from running is more specific than
-  // the tests.
+  // Failed tests are more specific than an error that one of them may have caused; what prevents tests from
+  // running is more specific than the tests.
   return [...killed, ...before, ...tests, ...after, exit]
 }
 
-/** Errors quoted in documents and sources do not count; those that a command wrote to a file for later may. */
+/**
+ * Errors quoted in documents and sources do not count; those that a command wrote to a file for later may.
+ */
 const SHOWS_A_LOG = /\.(?:log|out|err|txt|tap|xml|junit)\b|\b(?:logs?|output|results?|report)\b|\/tmp\//i
 /** The success message of runners. A passing test that provokes an error may print it. */
 const PASSED =
@@ -51,13 +67,26 @@ function wellEnded(command: Command): Finding[] {
   const note = shown
     ? 'It was printed by a command that only shows files or text.'
     : 'The command itself ended with exit code 0: what follows a pipe hides how it ended.'
-  return [...tests, ...known].map(one => ({ ...one, cause: one.cause === null ? note : `${one.cause} ${note}` }))
+  return [...tests, ...known].map(one => ({
+    ...one,
+    cause: one.cause === null ? note : `${one.cause} ${note}`,
+  }))
 }
 
 function limits(command: Command): Finding[] {
   const found: Finding[] = []
   const add = (code: string, message: string, cause: string, remedy: string) =>
-    found.push(finding({ ...base(command), code, severity: 'error', message, cause, mend: remedy, excerpt: command.error }))
+    found.push(
+      finding({
+        ...base(command),
+        code,
+        severity: 'error',
+        message,
+        cause,
+        mend: remedy,
+        excerpt: command.error,
+      }),
+    )
   if (command.memory_kills > 0 || /memory was used up/.test(command.error ?? ''))
     add(
       'out_of_memory',
@@ -80,7 +109,12 @@ function limits(command: Command): Finding[] {
       'Have it not wait (`CI=1`, `--yes`, no watch mode), or give it more time.',
     )
   if (/wrote more (?:than|output)/.test(command.error ?? ''))
-    add('output_limit', 'A command wrote too much', 'It was killed for the size of its output.', 'Have it write less, or into a file.')
+    add(
+      'output_limit',
+      'A command wrote too much',
+      'It was killed for the size of its output.',
+      'Have it write less, or into a file.',
+    )
   return found
 }
 
@@ -93,8 +127,11 @@ function failing(command: Command, severity: Severity): Finding[] {
   const at = first?.location ? ` (${first.location})` : ''
   const message = `${found.tests.length === 1 ? 'A test' : `${found.tests.length} tests`} failed: ${first?.name}${at}${more}`
   const cause = `${found.runner} ran, and these do not pass.`
-  const remedy = 'Start with the first one: its expected and actual values are in the output. The location is as the runner printed it.'
-  const named = command.lines.findIndex(line => first !== undefined && line.includes(first.name.split(/ > | › /).at(-1) ?? first.name))
+  const remedy =
+    'Start with the first one: its expected and actual values are in the output. The location is as the runner printed it.'
+  const named = command.lines.findIndex(
+    line => first !== undefined && line.includes(first.name.split(/ > | › /).at(-1) ?? first.name),
+  )
   return [
     finding({
       ...base(command),
@@ -115,7 +152,9 @@ function of(command: Command, severity: Severity, { signature, caught, line, tex
   const message = about === undefined || about.length > 120 ? signature.title : `${signature.title}: ${about}`
   return finding({
     ...base(command),
-    ...{ code: signature.code, severity, message },
+    code: signature.code,
+    severity,
+    message,
     cause: worded(signature.cause, caught),
     mend: worded(signature.remedy, caught),
     excerpt: around(command.lines, line) || text,
@@ -125,14 +164,19 @@ function of(command: Command, severity: Severity, { signature, caught, line, tex
 function exitFinding(command: Command, severity: Severity): Finding {
   const { exit_code } = command
   const meaning = exit_code === null ? null : exitCodeMeaning(exit_code)
-  const what = command.name === null ? short(command.command) : `Check ${command.name} (${short(command.command)})`
-  const how = exit_code === null ? `ended as ${command.status}` : `exit code ${exit_code}${meaning ? ` (${meaning})` : ''}`
+  const what =
+    command.name === null ? short(command.command) : `Check ${command.name} (${short(command.command)})`
+  const how =
+    exit_code === null
+      ? `ended as ${command.status}`
+      : `exit code ${exit_code}${meaning ? ` (${meaning})` : ''}`
   return finding({
     ...base(command),
     code: 'command_failed',
     severity,
     message: `${what}: ${how}`,
-    cause: command.error ?? (meaning ? `Exit code ${exit_code} means: ${meaning}.` : likelyReason(command.lines)),
+    cause:
+      command.error ?? (meaning ? `Exit code ${exit_code} means: ${meaning}.` : likelyReason(command.lines)),
     mend: exit_code === null ? null : exitCodeRemedy(exit_code),
     excerpt: tail(command.lines) || null,
   })
@@ -157,6 +201,8 @@ const base = ({ agent_run_id, seq, command, exit_code }: Command) => ({
   exit_code,
 })
 
-const joined = (lines: readonly string[]) => lines.join('\n').trim().slice(0, EXCERPT_CHARACTERS).toWellFormed()
-const around = (lines: readonly string[], line: number) => joined(lines.slice(Math.max(0, line - 1), line + EXCERPT_LINES - 1))
+const joined = (lines: readonly string[]) =>
+  lines.join('\n').trim().slice(0, EXCERPT_CHARACTERS).toWellFormed()
+const around = (lines: readonly string[], line: number) =>
+  joined(lines.slice(Math.max(0, line - 1), line + EXCERPT_LINES - 1))
 const tail = (lines: readonly string[]) => joined(lines.filter(line => line !== '').slice(-EXCERPT_LINES))

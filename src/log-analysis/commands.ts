@@ -42,7 +42,13 @@ const OTHERS: string[] = [
 /** Returns null when nothing has run. */
 export function commandOf(entry: Entry): Command | null {
   const { tool_name, tool_input, tool_output } = entry
-  if (entry.message_type !== 'ACTION' || tool_name === null || tool_output === null || OTHERS.includes(tool_name)) return null
+  if (
+    entry.message_type !== 'ACTION' ||
+    tool_name === null ||
+    tool_output === null ||
+    OTHERS.includes(tool_name)
+  )
+    return null
   const kind = KINDS[tool_name] ?? 'service'
   const status = textOf(tool_output.status) ?? 'ok'
   const error = textOf(tool_output.error)
@@ -69,7 +75,8 @@ export const textOf = (value: unknown): string | null => (typeof value === 'stri
 /** Returns lines as a terminal shows them, truncated to a length that can be analyzed. */
 export function linesOf(output: string): string[] {
   const half = OUTPUT_CHARACTERS / 2
-  const bounded = output.length <= OUTPUT_CHARACTERS ? output : `${output.slice(0, half)}\n${output.slice(-half)}`
+  const bounded =
+    output.length <= OUTPUT_CHARACTERS ? output : `${output.slice(0, half)}\n${output.slice(-half)}`
   return plainOutput(bounded)
     .split('\n')
     .map(line => line.slice(0, LINE_CHARACTERS).trimEnd())
@@ -94,7 +101,8 @@ export function commandParts(command: string): string[] {
 }
 
 /** Returns the commands that do the work: without directory changes and variables. */
-export const workingParts = (command: string): string[] => commandParts(command).filter(part => !SURROUNDING.test(part))
+export const workingParts = (command: string): string[] =>
+  commandParts(command).filter(part => !SURROUNDING.test(part))
 
 /** Returns the subject of a command: the same for `npm test` and `cd app && CI=1 npm test 2>&1 | tail`. */
 export function subjectOf(command: string): string {

@@ -6,7 +6,9 @@ import { fitting, resultText } from './result.ts'
 
 const shown = (message: string, more: Partial<LogFinding> = {}): LogFinding => ({
   ...finding({ code: 'c', severity: 'error', message, agent_run_id: 12, seq: 9 }),
-  ...{ sandbox_id: null, url: 'http://x/agent/trace/12#e9', ...more },
+  sandbox_id: null,
+  url: 'http://x/agent/trace/12#e9',
+  ...more,
 })
 
 test('existing entries become links, and invented ones of a model are marked as missing', () => {
@@ -31,8 +33,13 @@ test('existing entries become links, and invented ones of a model are marked as 
 })
 
 test('the text of a log is shown literally, and creates no Markdown of its own', () => {
-  const text = resultText('In [short](x).', [shown('[click](http://evil) <b> `x[y]` `\nnext', { excerpt: '```\nevil\n```' })], 'Explained.')
-  const first_finding = '**error: \\[click\\](http://evil) \\<b\\> `x[y]` \\` next** ([run 12, #9](http://x/agent/trace/12#e9))'
+  const text = resultText(
+    'In [short](x).',
+    [shown('[click](http://evil) <b> `x[y]` `\nnext', { excerpt: '```\nevil\n```' })],
+    'Explained.',
+  )
+  const first_finding =
+    '**error: \\[click\\](http://evil) \\<b\\> `x[y]` \\` next** ([run 12, #9](http://x/agent/trace/12#e9))'
   expect(text.split('\n\n').slice(0, 3)).toEqual(['Explained.', 'In \\[short\\](x).', first_finding])
   expect(text).toContain('````text\n```\nevil\n```\n````')
 })

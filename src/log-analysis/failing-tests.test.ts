@@ -123,7 +123,11 @@ Ran 1 test in 0.000s`,
     '--- FAIL: TestSum (0.00s)\n    --- FAIL: TestSum/one (0.00s)\n        sum_test.go:9: got 2, want 3\nFAIL\nFAIL\texample.com/sum\t0.002s',
     [['TestSum/one', 'sum_test.go:9']],
   ],
-  ['go test', '=== RUN   TestSum\n    sum_test.go:9: got 2\n--- FAIL: TestSum (0.00s)\nFAIL', [['TestSum', 'sum_test.go:9']]],
+  [
+    'go test',
+    '=== RUN   TestSum\n    sum_test.go:9: got 2\n--- FAIL: TestSum (0.00s)\nFAIL',
+    [['TestSum', 'sum_test.go:9']],
+  ],
   [
     'cargo test',
     "test tests::adds ... FAILED\n\nfailures:\n\n---- tests::adds stdout ----\nthread 'tests::adds' (77) panicked at src/lib.rs:10:9:\nassertion `left == right` failed\n\ntest result: FAILED.",
@@ -139,8 +143,16 @@ Ran 1 test in 0.000s`,
     '> Task :test FAILED\n\nSumTest > adds() FAILED\n    org.opentest4j.AssertionFailedError: expected: <3> but was: <2>\n        at SumTest.adds(SumTest.java:12)',
     [['SumTest > adds()', null]],
   ],
-  ['gradle', 'SumTest > adds() FAILED\n    java.lang.AssertionError at SumTest.java:12', [['SumTest > adds()', 'SumTest.java:12']]],
-  ['RSpec', '1 example, 1 failure\n\nFailed examples:\n\nrspec ./spec/sum_spec.rb:4 # Sum adds', [['Sum adds', 'spec/sum_spec.rb:4']]],
+  [
+    'gradle',
+    'SumTest > adds() FAILED\n    java.lang.AssertionError at SumTest.java:12',
+    [['SumTest > adds()', 'SumTest.java:12']],
+  ],
+  [
+    'RSpec',
+    '1 example, 1 failure\n\nFailed examples:\n\nrspec ./spec/sum_spec.rb:4 # Sum adds',
+    [['Sum adds', 'spec/sum_spec.rb:4']],
+  ],
   [
     'minitest',
     '  1) Failure:\nSumTest#test_add [test/sum_test.rb:7]:\nExpected: 3\n  Actual: 2',
@@ -161,12 +173,19 @@ Ran 1 test in 0.000s`,
     '[ RUN      ] Sum.Adds\nsum_test.cc:5: Failure\nExpected equality\n[  FAILED  ] Sum.Adds (0 ms)\n[  FAILED  ] 1 test, listed below:\n[  FAILED  ] Sum.Adds',
     [['Sum.Adds', 'sum_test.cc:5']],
   ],
-  ['playwright', '  1) [chromium] › tests/a.spec.ts:12:5 › shows the page ─────────', [['shows the page', 'tests/a.spec.ts:12:5']]],
+  [
+    'playwright',
+    '  1) [chromium] › tests/a.spec.ts:12:5 › shows the page ─────────',
+    [['shows the page', 'tests/a.spec.ts:12:5']],
+  ],
 ]
 
 for (const [runner, output, tests] of outputs)
   test(`${runner}: ${tests.map(([name]) => name).join(', ')}`, () => {
-    expect(failingTests(linesOf(output))).toEqual({ runner, tests: tests.map(([name, location]) => ({ name, location })) })
+    expect(failingTests(linesOf(output))).toEqual({
+      runner,
+      tests: tests.map(([name, location]) => ({ name, location })),
+    })
     for (const [name, location] of tests) {
       expect(output).toContain(name.split(/::|[. ]/).at(-1))
       for (const part of location?.split(':') ?? []) expect(output).toContain(part)

@@ -24,6 +24,9 @@ export function failureSignature({ code, message, excerpt, tests, command }: Fin
       .toSorted()
       .slice(0, 10)
       .join(' | ')}`
-  const about = code === 'command_failed' ? normalized(`${command} ${excerpt?.split('\n').at(-1) ?? ''}`) : normalized(message)
+  const about =
+    code === 'command_failed'
+      ? normalized(`${command} ${excerpt?.split('\n').at(-1) ?? ''}`)
+      : normalized(message)
   return `${code} ${about}`
 }

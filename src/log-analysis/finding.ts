@@ -3,7 +3,15 @@ import type { LogEntry } from '../contract/runs/logs.ts'
 /** The fields of a trace entry that are analyzed. */
 export type Entry = Pick<
   LogEntry,
-  'agent_run_id' | 'seq' | 'turn' | 'message_type' | 'tool_name' | 'tool_input' | 'tool_output' | 'observation' | 'duration_ms'
+  | 'agent_run_id'
+  | 'seq'
+  | 'turn'
+  | 'message_type'
+  | 'tool_name'
+  | 'tool_input'
+  | 'tool_output'
+  | 'observation'
+  | 'duration_ms'
 >
 
 /** `error`: it blocks the run; `warning`: it did, or it may; `info`: for information. */
@@ -34,7 +42,9 @@ export type Finding = {
 }
 
 /** Returns a finding with defaults for the fields that its rule does not set. */
-export const finding = (of: Pick<Finding, 'code' | 'severity' | 'message' | 'agent_run_id' | 'seq'> & Partial<Finding>): Finding => ({
+export const finding = (
+  of: Pick<Finding, 'code' | 'severity' | 'message' | 'agent_run_id' | 'seq'> & Partial<Finding>,
+): Finding => ({
   cause: null,
   mend: null,
   excerpt: null,

@@ -14,5 +14,9 @@ export function onlyChecksExistence(command: string): boolean {
   )
 }
 
-/** Returns whether the exit code of a line is not that of its work: `npm test | tail` succeeds even when tests fail. */
-export const hidesFailure = (command: string): boolean => /\|(?!\|)|\|\||;\s*(?:echo|true|exit 0)|&\s*$/.test(command)
+/**
+ * Returns whether the exit code of a line is not that of its work: `npm test | tail` succeeds even when tests
+ * fail.
+ */
+export const hidesFailure = (command: string): boolean =>
+  /\|(?!\|)|\|\||;\s*(?:echo|true|exit 0)|&\s*$/.test(command)

@@ -3,7 +3,10 @@ import { type Signature, signatures } from './signatures/table.ts'
 /** `line`: the index of the line, for ordering only. */
 export type Match = { signature: Signature; line: number; text: string; caught: string[] }
 
-/** Lines of one output that are matched against the table; a log that consists of errors is covered by that many. */
+/**
+ * Lines of one output that are matched against the table; a log that consists of errors is covered by that
+ * many.
+ */
 const MAX_LINES = 3_000
 const MAX_MATCHES = 8
 const CAUGHT_CHARACTERS = 200
@@ -16,7 +19,10 @@ const MAYBE_ERROR =
 const NAME_OF_A_TEST =
   /^\s*(?:[✓✔√] |(?:not )?ok \d{1,7}\b|--- (?:PASS|FAIL|SKIP): |=== (?:RUN|NAME) |(?:PASS|FAIL) {1,2}\S|\((?:pass|fail)\) |● |[✗✕✖×] .{1,900}\d ?m?s\)?$)|^test .{1,900} \.\.\. (?:ok|FAILED|ignored)$|^\S{1,400}::.{1,500} (?:PASSED|FAILED|SKIPPED|ERROR) {1,200}\[/
 
-/** Returns the known errors of an output, causes before consequences: general ones last, otherwise in order of appearance. */
+/**
+ * Returns the known errors of an output, causes before consequences: general ones last, otherwise in order of
+ * appearance.
+ */
 export function matchSignatures(lines: readonly string[]): Match[] {
   const found = new Map<string, Match>()
   const seen = new Set<string>()
@@ -32,23 +38,31 @@ export function matchSignatures(lines: readonly string[]): Match[] {
     const before = found.get(code)
     const several = before !== undefined && (isNamed(match) || isCause(match))
     // The first match had only the code; this one also has the subject.
-    if (before !== undefined && !isCaught(before) && isCaught(match)) found.set(code, { ...match, line: before.line })
-    // Several missing modules are one failure each; a hundred compiler errors are one, and the first is the one to fix.
-    else if (several && match.caught.join() !== before.caught.join()) found.set(`${code} ${match.caught.join()}`, match)
+    if (before !== undefined && !isCaught(before) && isCaught(match))
+      found.set(code, { ...match, line: before.line })
+    // Several missing modules are one failure each; a hundred compiler errors are one, and the first is the
+    // one to fix.
+    else if (several && match.caught.join() !== before.caught.join())
+      found.set(`${code} ${match.caught.join()}`, match)
     else if (before === undefined) found.set(code, match)
   }
   return rooted([...found.values()]).slice(0, MAX_MATCHES)
 }
 
 /**
- * Returns the first signature that matches a line, with what its groups caught. Signatures that need another line find it near `line` in
- * `lines`.
+ * Returns the first signature that matches a line, with what its groups caught. Signatures that need another
+ * line find it near `line` in `lines`.
  */
 export function matchLine(text: string, line = 0, lines: readonly string[] = []): Match | null {
   for (const signature of signatures) {
     const caught = signature.pattern.exec(text)
     if (caught && isNear(signature, lines, line))
-      return { signature, line, text, caught: caught.slice(1).map(part => (part ?? '').slice(0, CAUGHT_CHARACTERS)) }
+      return {
+        signature,
+        line,
+        text,
+        caught: caught.slice(1).map(part => (part ?? '').slice(0, CAUGHT_CHARACTERS)),
+      }
   }
   return null
 }
@@ -59,8 +73,16 @@ function isNear({ near }: Signature, lines: readonly string[], line: number): bo
 
 const isCaught = ({ caught }: Match) => caught.some(part => part !== '')
 
-const NAMED = ['node_module_not_found', 'python_module_not_found', 'command_not_found', 'shared_library_missing', 'missing_header', 'dns']
-const isNamed = ({ signature, caught }: Match) => NAMED.includes(signature.code) && caught.some(part => part !== '')
+const NAMED = [
+  'node_module_not_found',
+  'python_module_not_found',
+  'command_not_found',
+  'shared_library_missing',
+  'missing_header',
+  'dns',
+]
+const isNamed = ({ signature, caught }: Match) =>
+  NAMED.includes(signature.code) && caught.some(part => part !== '')
 
 const isRefusal = ({ signature }: Match) => signature.code === 'egress_denied'
 
@@ -70,7 +92,9 @@ const isCause = ({ text }: Match) => /^\s*Caused by: /.test(text)
 function rooted(matches: Match[]): Match[] {
   const refused = matches.some(isRefusal)
   // npm reports a refusal of the proxy as one of the registry.
-  const exact = matches.filter(({ signature }) => !signature.general && !(refused && signature.code === 'npm_auth'))
+  const exact = matches.filter(
+    ({ signature }) => !signature.general && !(refused && signature.code === 'npm_auth'),
+  )
   const general = matches.filter(({ signature }) => signature.general)
   const order = (a: Match, b: Match) => {
     // A refusal is the cause of whatever else the program reports.

@@ -17,11 +17,21 @@ export function slowestSteps(commands: readonly Command[]): Finding[] {
     .slice(0, MAX_SLOW)
   const [first] = slow
   if (first === undefined) return []
-  const list = slow.map(({ command, duration_ms, seq }) => `${short(command)} ${seconds(duration_ms)} (#${seq})`).join(', ')
+  const list = slow
+    .map(({ command, duration_ms, seq }) => `${short(command)} ${seconds(duration_ms)} (#${seq})`)
+    .join(', ')
   const { agent_run_id, seq } = first
   const entries = slow.slice(1).map(one => one.seq)
   return [
-    finding({ code: 'slowest_steps', severity: 'info', message: `Slowest: ${list}`, agent_run_id, seq, entries, command: first.command }),
+    finding({
+      code: 'slowest_steps',
+      severity: 'info',
+      message: `Slowest: ${list}`,
+      agent_run_id,
+      seq,
+      entries,
+      command: first.command,
+    }),
   ]
 }
 
@@ -64,13 +74,15 @@ export function flaky(ran: readonly RanOn[]): Finding[] {
     if (first === undefined || good === undefined) return []
     const { agent_run_id, seq } = first.command
     const own = [...failed.slice(1), ...passed].map(one => one.command)
-    const elsewhere = good.command.agent_run_id === agent_run_id ? `#${good.command.seq}` : `run ${good.command.agent_run_id}`
+    const elsewhere =
+      good.command.agent_run_id === agent_run_id ? `#${good.command.seq}` : `run ${good.command.agent_run_id}`
     return [
       finding({
         code: 'flaky',
         severity: 'warning',
         message: `It failed here and passed in ${elsewhere} on the same files: ${short(first.command.name ?? subjectOf(first.command.command))}`,
-        cause: 'Nothing had changed between: it depends on time, order, chance, the network, or on what an earlier run left.',
+        cause:
+          'Nothing had changed between: it depends on time, order, chance, the network, or on what an earlier run left.',
         mend: 'Run it alone and several times; check for shared state, ports, clocks and unawaited work.',
         agent_run_id,
         seq,

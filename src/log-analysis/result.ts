@@ -15,13 +15,19 @@ export function fitting(findings: readonly LogFinding[]): { findings: LogFinding
 }
 
 /** Returns the result of an analysis for people: Markdown with a link to every named entry. */
-export function resultText(message: string, findings: readonly LogFinding[], explanation: string | null): string {
+export function resultText(
+  message: string,
+  findings: readonly LogFinding[],
+  explanation: string | null,
+): string {
   const shown = findings.slice(0, MAX_SHOWN)
   const parts = [
     explanation,
     plain(message),
     ...shown.map(asText),
-    findings.length > shown.length ? `…and ${findings.length - shown.length} more: see the entry of the analysis.` : null,
+    findings.length > shown.length
+      ? `…and ${findings.length - shown.length} more: see the entry of the analysis.`
+      : null,
   ]
   return parts.filter(part => part !== null).join('\n\n')
 }

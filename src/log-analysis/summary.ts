@@ -14,9 +14,11 @@ export function summarize(findings: readonly Finding[], analyzed: AnalyzedAmount
     return `${sentence(root.message)}${root.cause ? ` ${sentence(root.cause)}` : ''}${reference(root)}${others} Analyzed ${at}.${left}`
   }
   const warning = findings.find(({ severity }) => severity === 'warning')
-  if (warning) return `The failures are resolved, but: ${sentence(warning.message)}${reference(warning)} Analyzed ${at}.${left}`
+  if (warning)
+    return `The failures are resolved, but: ${sentence(warning.message)}${reference(warning)} Analyzed ${at}.${left}`
   const info = findings.find(({ severity, code }) => severity === 'info' && code !== 'slowest_steps')
-  if (info) return `No failure is left. For information: ${sentence(info.message)}${reference(info)} Analyzed ${at}.${left}`
+  if (info)
+    return `No failure is left. For information: ${sentence(info.message)}${reference(info)} Analyzed ${at}.${left}`
   return `No failure was found. Analyzed ${at}.${left}`
 }
 

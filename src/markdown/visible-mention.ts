@@ -9,18 +9,32 @@ const TIMEOUT_MS = 5_000
 
 type Mention = { markdown: string; name: string }
 
-const isVisible = createThreads<Mention, boolean>(new URL('./thread.ts', import.meta.url), { max_threads: 2, timeout_ms: TIMEOUT_MS })
+const isVisible = createThreads<Mention, boolean>(new URL('./thread.ts', import.meta.url), {
+  max_threads: 2,
+  timeout_ms: TIMEOUT_MS,
+})
 
-/** Of each sender one text at a time: strangers who write many slow ones delay only the connection that they write to. */
+/**
+ * Of each sender one text at a time: strangers who write many slow ones delay only the connection that they
+ * write to.
+ */
 const turns = new Map<number, { semaphore: Semaphore; texts: number }>()
 
 /**
- * Returns whether a Markdown text mentions `name` where a forge shows that as a mention: outside quotations, code, comments and links. A text
- * whose parsing takes too long was not written for readers, and mentions nobody. `connection_id`: of the forge that it is from.
+ * Returns whether a Markdown text mentions `name` where a forge shows that as a mention: outside quotations,
+ * code, comments and links. A text whose parsing takes too long was not written for readers, and mentions
+ * nobody. `connection_id`: of the forge that it is from.
  */
-export async function visiblyMentions(connection_id: number, markdown: string, name: string): Promise<boolean> {
+export async function visiblyMentions(
+  connection_id: number,
+  markdown: string,
+  name: string,
+): Promise<boolean> {
   const text = markdown.slice(0, MAX_CHARS)
-  return mayMention(text, name) && (await inTurn(connection_id, () => isVisible({ markdown: text, name }))) === true
+  return (
+    mayMention(text, name) &&
+    (await inTurn(connection_id, () => isVisible({ markdown: text, name }))) === true
+  )
 }
 
 async function inTurn<T>(connection_id: number, work: () => Promise<T>): Promise<T> {

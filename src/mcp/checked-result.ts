@@ -13,9 +13,10 @@ const CONTENT: Record<string, readonly string[]> = {
 }
 
 /**
- * Returns a result of a server with only those parts of its tools and content that are read. The SDK checks it by schemas that describe each wrong
- * part by every form that it could have had: 3.5 KB of text, so that 100,000 empty parts took 16 s. A result with a wrong part becomes one with that
- * part alone, and without what is in it.
+ * Returns a result of a server with only those parts of its tools and content that are read. The SDK checks
+ * it by schemas that describe each wrong part by every form that it could have had: 3.5 KB of text, so that
+ * 100,000 empty parts took 16 s. A result with a wrong part becomes one with that part alone, and without
+ * what is in it.
  */
 export function checkedResult(result: unknown): unknown {
   if (!isObject(result)) return result
@@ -40,15 +41,18 @@ function toolOf({ name, description, inputSchema: schema }: Json): Json | null {
   if (typeof name !== 'string' || (description !== undefined && typeof description !== 'string')) return null
   if (!isObject(schema) || schema.type !== 'object') return null
   const { properties, required } = schema
-  const has_names = required === undefined || (Array.isArray(required) && required.every(item => typeof item === 'string'))
-  if (!has_names || (properties !== undefined && !(isObject(properties) && hasFewKeys(properties)))) return null
+  const has_names =
+    required === undefined || (Array.isArray(required) && required.every(item => typeof item === 'string'))
+  if (!has_names || (properties !== undefined && !(isObject(properties) && hasFewKeys(properties))))
+    return null
   return { name, inputSchema: schema, ...(description !== undefined && { description }) }
 }
 
 const hasFewKeys = (properties: Json) => Object.keys(properties).length <= MAX_PROPERTIES
 
 function contentOf({ type, resource, ...part }: Json): Json | null {
-  if (type !== 'resource') return typeof type === 'string' ? withType(type, textsOf(part, CONTENT[type] ?? null)) : null
+  if (type !== 'resource')
+    return typeof type === 'string' ? withType(type, textsOf(part, CONTENT[type] ?? null)) : null
   if (!isObject(resource)) return null
   const read = textsOf(resource, ['uri', typeof resource.text === 'string' ? 'text' : 'blob'])
   return read === null ? null : { type, resource: read }
@@ -67,9 +71,11 @@ function hasMoreValues(result: Json): boolean {
   for (let values = 0; waiting.length > 0; values++) {
     const value = waiting.pop()
     if (values + waiting.length > MAX_OTHER_VALUES) return true
-    if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) waiting.push(inner)
+    if (typeof value === 'object' && value !== null)
+      for (const inner of Object.values(value)) waiting.push(inner)
   }
   return false
 }
 
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

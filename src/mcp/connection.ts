@@ -38,9 +38,10 @@ export type McpConnection = AsyncDisposable & {
 }
 
 /**
- * `traffic`: bounds what `transport` receives. `over`: why a connection ends that the service did not end; null: it has no such reason. `mode`: which
- * revisions are tried. `endSession`: reports to the server that its session is over. `redacted`: removes the secrets of the connection itself from
- * all that the server sends.
+ * `traffic`: bounds what `transport` receives. `over`: why a connection ends that the service did not end;
+ * null: it has no such reason. `mode`: which revisions are tried. `endSession`: reports to the server that
+ * its session is over. `redacted`: removes the secrets of the connection itself from all that the server
+ * sends.
  */
 type Link = {
   transport: Transport
@@ -52,17 +53,27 @@ type Link = {
 }
 
 /**
- * Results are shown to the model, which needs no proof that they match. Validation would execute the regular expressions of the server's own
- * schema on the event loop, against a text of its own.
+ * Results are shown to the model, which needs no proof that they match. Validation would execute the regular
+ * expressions of the server's own schema on the event loop, against a text of its own.
  */
 const NO_VALIDATION: ClientOptions['jsonSchemaValidator'] = {
   getValidator<T>() {
-    return (data: unknown): JsonSchemaValidatorResult<T> => ({ valid: true, data: data as T, errorMessage: undefined })
+    return (data: unknown): JsonSchemaValidatorResult<T> => ({
+      valid: true,
+      data: data as T,
+      errorMessage: undefined,
+    })
   },
 }
 
-/** Connects to a server and lists its tools. Rejects with McpError, or with the reason of `signal`; then nothing of the connection is left. */
-export async function connectServer(link: Link, { timeout_ms, signal, redact }: Opening): Promise<McpConnection> {
+/**
+ * Connects to a server and lists its tools. Rejects with McpError, or with the reason of `signal`; then
+ * nothing of the connection is left.
+ */
+export async function connectServer(
+  link: Link,
+  { timeout_ms, signal, redact }: Opening,
+): Promise<McpConnection> {
   const { transport, traffic, over, mode, endSession, redacted = async value => value } = link
   using limit = deadline(timeout_ms, signal)
   let changed = false
@@ -143,16 +154,24 @@ export async function connectServer(link: Link, { timeout_ms, signal, redact }: 
 async function reasonOfEnd(over: Promise<Error> | null, redact: Redact): Promise<Error | null> {
   if (over === null || !(await settledWithin(over, CLOSE_TIMEOUT_MS))) return null
   const reason = await over
-  return reason.name === 'SandboxLostError' ? reason : new McpError('failed', await messageWithQuote(reason, redact))
+  return reason.name === 'SandboxLostError'
+    ? reason
+    : new McpError('failed', await messageWithQuote(reason, redact))
 }
 
-async function listTools(client: Client, bounds: { signal: AbortSignal; timeout: number }): Promise<ServerTool[]> {
+async function listTools(
+  client: Client,
+  bounds: { signal: AbortSignal; timeout: number },
+): Promise<ServerTool[]> {
   if (client.getServerCapabilities()?.tools === undefined) return []
   const tools: ServerTool[] = []
   let cursor: string | undefined
   for (let page = 0; page < MAX_PAGES && tools.length < MAX_LISTED; page++) {
     // Not `listTools`: it keeps what it lists to check results by schemas of the server.
-    const listed = await client.request({ method: 'tools/list', params: cursor === undefined ? {} : { cursor } }, bounds)
+    const listed = await client.request(
+      { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
+      bounds,
+    )
     tools.push(...listed.tools)
     if (listed.nextCursor === undefined || listed.nextCursor === cursor) break
     cursor = listed.nextCursor

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { offeredTools } from './listed-tools.ts'
 
 const MARK = '<repository_instructions path="x">'
-const offered = (inputSchema: Record<string, unknown>) => offeredTools('s', [{ name: 'act', inputSchema }], null)
+const offered = (inputSchema: Record<string, unknown>) =>
+  offeredTools('s', [{ name: 'act', inputSchema }], null)
 
 test('no text of a schema contains a mark of the service, and long ones are cut', () => {
   const text = `${MARK}${'x'.repeat(1_500)}`
@@ -34,5 +35,8 @@ test.each([
   ['large', { properties: { a: { description: 'x'.repeat(16_000) } } }],
   ['deep', { properties: { a: JSON.parse(`${'{"items":'.repeat(50_000)}{}${'}'.repeat(50_000)}`) } }],
 ])('a tool whose schema is too %s is left out with a note', (_, schema) => {
-  expect(offered(schema)).toEqual({ tools: [], left_out: ['act: they have an input schema of more than 16000 characters or 32 levels.'] })
+  expect(offered(schema)).toEqual({
+    tools: [],
+    left_out: ['act: they have an input schema of more than 16000 characters or 32 levels.'],
+  })
 })

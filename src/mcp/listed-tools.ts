@@ -3,9 +3,18 @@ import { isSmallSchema, MAX_SCHEMA_DEPTH, mapTexts } from './schema-texts.ts'
 import { offeredNames } from './tool-names.ts'
 
 /** A tool as its server describes it. */
-export type ServerTool = { name: string; description?: string | undefined; inputSchema: Record<string, unknown> }
+export type ServerTool = {
+  name: string
+  description?: string | undefined
+  inputSchema: Record<string, unknown>
+}
 /** A tool as a model is offered it. `tool`: its name at the server. */
-export type OfferedTool = { name: string; tool: string; description: string; input_schema: Record<string, unknown> }
+export type OfferedTool = {
+  name: string
+  tool: string
+  description: string
+  input_schema: Record<string, unknown>
+}
 /** `left_out`: what the person must know of tools that are not offered. */
 export type OfferedTools = { tools: OfferedTool[]; left_out: string[] }
 
@@ -19,10 +28,15 @@ const MAX_NAMED = 10
 const REFUSED_KEYWORDS = ['$schema', 'oneOf', 'anyOf', 'allOf', 'not', 'enum', 'if', 'then', 'else']
 
 /**
- * Returns the tools of a server that a run offers, within bounds of their number and size. `wanted`: the only ones that are; null: all.
- * Descriptions, also those in schemas, are text of another party: they are cut, and cannot contain marks of the service.
+ * Returns the tools of a server that a run offers, within bounds of their number and size. `wanted`: the only
+ * ones that are; null: all. Descriptions, also those in schemas, are text of another party: they are cut, and
+ * cannot contain marks of the service.
  */
-export function offeredTools(server: string, listed: readonly ServerTool[], wanted: readonly string[] | null): OfferedTools {
+export function offeredTools(
+  server: string,
+  listed: readonly ServerTool[],
+  wanted: readonly string[] | null,
+): OfferedTools {
   const unique = [...new Map(listed.map(tool => [tool.name, tool])).values()]
   const allowed = wanted === null ? unique : unique.filter(({ name }) => wanted.includes(name))
   const missing = (wanted ?? []).filter(name => !allowed.some(tool => tool.name === name))
@@ -67,11 +81,16 @@ function describe(tool: ServerTool) {
 }
 
 /** A part of a pattern would be another one, or none. */
-const inertText = (text: string, keyword?: string): string => inertMarks(keyword === 'pattern' ? text : shortened(text, MAX_DESCRIPTION))
+const inertText = (text: string, keyword?: string): string =>
+  inertMarks(keyword === 'pattern' ? text : shortened(text, MAX_DESCRIPTION))
 
 function objectSchema(schema: Record<string, unknown>): Record<string, unknown> {
   const rest = Object.fromEntries(Object.entries(schema).filter(([key]) => !REFUSED_KEYWORDS.includes(key)))
-  return { ...rest, type: 'object', properties: typeof rest.properties === 'object' && rest.properties !== null ? rest.properties : {} }
+  return {
+    ...rest,
+    type: 'object',
+    properties: typeof rest.properties === 'object' && rest.properties !== null ? rest.properties : {},
+  }
 }
 
 function noteOf(names: string[], why: string): string[] {
@@ -81,4 +100,5 @@ function noteOf(names: string[], why: string): string[] {
   return [`${shown.join(', ')}${more}: they ${why}.`]
 }
 
-const shortened = (text: string, max: number): string => (text.length <= max ? text : `${text.slice(0, max - 1).toWellFormed()}…`)
+const shortened = (text: string, max: number): string =>
+  text.length <= max ? text : `${text.slice(0, max - 1).toWellFormed()}…`

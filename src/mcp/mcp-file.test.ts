@@ -7,13 +7,30 @@ const file = (mcpServers: unknown) => readMcpFile(JSON.stringify({ mcpServers })
 test('a file of another agent is read, with the further fields that it has', () => {
   expect(
     file({
-      'My Files': { type: 'stdio', command: 'npx', args: ['-y', 'server'], env: { ROOT: '/workspace' }, disabled: false },
-      remote: { type: 'http', url: 'https://mcp.example.com/mcp', headers: { 'X-Team': '${TEAM}' }, timeout: 5_500 },
+      'My Files': {
+        type: 'stdio',
+        command: 'npx',
+        args: ['-y', 'server'],
+        env: { ROOT: '/workspace' },
+        disabled: false,
+      },
+      remote: {
+        type: 'http',
+        url: 'https://mcp.example.com/mcp',
+        headers: { 'X-Team': '${TEAM}' },
+        timeout: 5_500,
+      },
     }),
   ).toEqual({
     servers: [
-      { name: 'my-files', input: { command: 'npx', args: ['-y', 'server'], environment: { ROOT: '/workspace' } } },
-      { name: 'remote', input: { url: 'https://mcp.example.com/mcp', headers: { 'X-Team': '${TEAM}' }, timeout_seconds: 6 } },
+      {
+        name: 'my-files',
+        input: { command: 'npx', args: ['-y', 'server'], environment: { ROOT: '/workspace' } },
+      },
+      {
+        name: 'remote',
+        input: { url: 'https://mcp.example.com/mcp', headers: { 'X-Team': '${TEAM}' }, timeout_seconds: 6 },
+      },
     ],
     notes: [],
   })
@@ -46,7 +63,10 @@ test.each([
 test('many servers, names that are none, and names that become the same are left out with a note', () => {
   expect(file({ 'A b': { command: 'a' }, 'a-B': { command: 'b' }, '123': { command: 'c' } })).toMatchObject({
     servers: [{ name: 'a-b' }],
-    notes: expect.arrayContaining([expect.stringContaining('named twice'), expect.stringContaining('cannot be the name')]),
+    notes: expect.arrayContaining([
+      expect.stringContaining('named twice'),
+      expect.stringContaining('cannot be the name'),
+    ]),
   })
   const many = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`s${i}`, { command: 'a' }]))
   expect(file(many).servers).toHaveLength(20)

@@ -11,14 +11,17 @@ const MAX_NOTES = 10
 const FIELDS = ['command', 'args', 'env', 'url', 'headers', 'timeout']
 
 /**
- * Reads an `.mcp.json` as other agents do: `mcpServers` with `command`, `args` and `env`, or `url` and `headers`. Names of servers become those of
- * this service: lower-case letters, digits and hyphens.
+ * Reads an `.mcp.json` as other agents do: `mcpServers` with `command`, `args` and `env`, or `url` and
+ * `headers`. Names of servers become those of this service: lower-case letters, digits and hyphens.
  */
 export function readMcpFile(text: string): McpFile {
   const entries = entriesOf(text)
   if (entries === null) return { servers: [], notes: ['It is no JSON object with `mcpServers`.'] }
   const servers: McpFile['servers'] = []
-  const notes: string[] = entries.length > MAX_SERVERS ? [`It names more than ${MAX_SERVERS} servers: the others are left out.`] : []
+  const notes: string[] =
+    entries.length > MAX_SERVERS
+      ? [`It names more than ${MAX_SERVERS} servers: the others are left out.`]
+      : []
   for (const [given, value] of entries.slice(0, MAX_SERVERS)) {
     const name = serverName(given)
     const read = serverOf(value)
@@ -32,7 +35,9 @@ export function readMcpFile(text: string): McpFile {
 
 function entriesOf(text: string): [string, unknown][] | null {
   const { mcpServers } = Object(parseJson('repository_file', text))
-  return typeof mcpServers === 'object' && mcpServers !== null && !Array.isArray(mcpServers) ? Object.entries(mcpServers) : null
+  return typeof mcpServers === 'object' && mcpServers !== null && !Array.isArray(mcpServers)
+    ? Object.entries(mcpServers)
+    : null
 }
 
 const serverName = (given: string): string =>
@@ -47,10 +52,20 @@ const serverName = (given: string): string =>
 function serverOf(value: unknown): { input: McpServerInput } | { problem: string } {
   if (typeof value !== 'object' || value === null) return { problem: 'it is no object.' }
   const { type } = value as { type?: unknown }
-  if (type === 'sse') return { problem: 'the transport sse is not supported; most servers have Streamable HTTP too.' }
-  const { env, timeout, ...rest } = Object.fromEntries(Object.entries(value).filter(([key]) => FIELDS.includes(key)))
-  const seconds = typeof timeout === 'number' && timeout >= 1_000 ? { timeout_seconds: Math.min(3_600, Math.ceil(timeout / 1_000)) } : {}
-  const parsed = ServerInput.safeParse({ ...rest, ...(env !== undefined && { environment: env }), ...seconds })
+  if (type === 'sse')
+    return { problem: 'the transport sse is not supported; most servers have Streamable HTTP too.' }
+  const { env, timeout, ...rest } = Object.fromEntries(
+    Object.entries(value).filter(([key]) => FIELDS.includes(key)),
+  )
+  const seconds =
+    typeof timeout === 'number' && timeout >= 1_000
+      ? { timeout_seconds: Math.min(3_600, Math.ceil(timeout / 1_000)) }
+      : {}
+  const parsed = ServerInput.safeParse({
+    ...rest,
+    ...(env !== undefined && { environment: env }),
+    ...seconds,
+  })
   if (parsed.success) return { input: parsed.data }
   const [issue] = parsed.error.issues
   return { problem: `${issue?.path.join('.') ?? 'it'} ${issue?.message ?? 'is not valid'}.` }

@@ -9,8 +9,8 @@ const MAX_RESPONSE_BYTES = 16 * 1024 ** 2
 const MAX_STREAM_BYTES = 64 * 1024 ** 2
 
 /**
- * Returns the same `fetch` with responses that fail when they are too large, or a message in them has more than its channel permits, because the SDK
- * reads and checks them whole. `traffic` counts them too.
+ * Returns the same `fetch` with responses that fail when they are too large, or a message in them has more
+ * than its channel permits, because the SDK reads and checks them whole. `traffic` counts them too.
  */
 export const meteredFetch =
   (fetch: FetchLike, traffic: ServerTraffic): FetchLike =>
@@ -25,19 +25,24 @@ export const meteredFetch =
 type Meter = { add(bytes: Uint8Array): JsonExcess | null }
 
 /**
- * Counts a response as the SDK will parse it: by its type where the SDK accepts both, as a stream of events where it accepts only that, and otherwise
- * as JSON, whatever its type is: errors, metadata and tokens.
+ * Counts a response as the SDK will parse it: by its type where the SDK accepts both, as a stream of events
+ * where it accepts only that, and otherwise as JSON, whatever its type is: errors, metadata and tokens.
  */
 function meterOf({ ok, headers }: Response, init: Parameters<FetchLike>[1]): Meter {
   const accepted = new Headers(init?.headers).get('accept') ?? ''
   const [type = ''] = (headers.get('content-type') ?? '').split(';')
-  const is_stream = accepted.includes(EVENTS) && ok && (type.trim().toLowerCase() === EVENTS || !accepted.includes('json'))
+  const is_stream =
+    accepted.includes(EVENTS) && ok && (type.trim().toLowerCase() === EVENTS || !accepted.includes('json'))
   return is_stream ? new EventMeter(json_channels.mcp_message) : new JsonMeter(json_channels.mcp_message)
 }
 
 const EVENTS = 'text/event-stream'
 
-function limited(max: number, traffic: ServerTraffic, meter: Meter): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+function limited(
+  max: number,
+  traffic: ServerTraffic,
+  meter: Meter,
+): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
   let bytes = 0
   return new TransformStream({
     transform(chunk, controller) {

@@ -17,7 +17,10 @@ import { createServerTraffic, type ServerTraffic } from './server-traffic.ts'
 
 type Opening = Parameters<typeof connectServer>[1]
 
-/** An address that speaks MCP. `credential` null: it needs none; with `oauth` it is the secret of the client, with `sign_in` it is not sent. */
+/**
+ * An address that speaks MCP. `credential` null: it needs none; with `oauth` it is the secret of the client,
+ * with `sign_in` it is not sent.
+ */
 export type Address = {
   url: string
   headers: Readonly<Record<string, string>>
@@ -31,11 +34,17 @@ export type Address = {
 const MODERN = { pin: '2026-07-28' } as const
 
 /**
- * Starts a program in the sandbox and connects to it. `signal` ends the connection too. It is started again for the revision without
- * `initialize` if it refuses that: some programs end at a request that they do not know, so it cannot be tried first.
+ * Starts a program in the sandbox and connects to it. `signal` ends the connection too. It is started again
+ * for the revision without `initialize` if it refuses that: some programs end at a request that they do not
+ * know, so it cannot be tried first.
  */
-export async function openProgram(sandbox: Sandbox, program: Program, opening: Opening): Promise<McpConnection> {
-  const open = (mode: 'legacy' | typeof MODERN) => connectServer({ ...programTransport(sandbox, program, opening.signal), mode }, opening)
+export async function openProgram(
+  sandbox: Sandbox,
+  program: Program,
+  opening: Opening,
+): Promise<McpConnection> {
+  const open = (mode: 'legacy' | typeof MODERN) =>
+    connectServer({ ...programTransport(sandbox, program, opening.signal), mode }, opening)
   try {
     return await open('legacy')
   } catch (error) {
@@ -46,8 +55,15 @@ export async function openProgram(sandbox: Sandbox, program: Program, opening: O
   }
 }
 
-/** Connects to an address. `fetch` decides what may be reached: every request passes it, also those for a token. */
-export async function openAddress(fetch: FetchLike, address: Address, opening: Opening): Promise<McpConnection> {
+/**
+ * Connects to an address. `fetch` decides what may be reached: every request passes it, also those for a
+ * token.
+ */
+export async function openAddress(
+  fetch: FetchLike,
+  address: Address,
+  opening: Opening,
+): Promise<McpConnection> {
   const url = URL.parse(address.url)
   if (url === null) throw new McpError('failed', 'Its address is no URL.')
   const client = await clientOf(address, url)
@@ -57,15 +73,26 @@ export async function openAddress(fetch: FetchLike, address: Address, opening: O
     requestInit: { headers: headersOf(address) },
     ...(client !== null && { authProvider: client }),
     onInsufficientScope: 'throw',
-    reconnectionOptions: { initialReconnectionDelay: 1_000, maxReconnectionDelay: 10_000, reconnectionDelayGrowFactor: 2, maxRetries: 2 },
+    reconnectionOptions: {
+      initialReconnectionDelay: 1_000,
+      maxReconnectionDelay: 10_000,
+      reconnectionDelayGrowFactor: 2,
+      maxRetries: 2,
+    },
   })
   bound(transport, traffic)
   const endSession = () => transport.terminateSession()
   const link = { transport, traffic, over: null, mode: 'auto', endSession } as const
-  return connectServer(client === null ? link : { ...link, redacted: value => client.redacted(value) }, opening)
+  return connectServer(
+    client === null ? link : { ...link, redacted: value => client.redacted(value) },
+    opening,
+  )
 }
 
-/** Passes only the messages to the client that it needs, and ends the connection when there are too many. The SDK sets its handler several times. */
+/**
+ * Passes only the messages to the client that it needs, and ends the connection when there are too many. The
+ * SDK sets its handler several times.
+ */
 function bound(transport: Transport, traffic: ServerTraffic): void {
   let handler: Transport['onmessage']
   const receive: Transport['onmessage'] = (message, extra) => {
@@ -81,7 +108,10 @@ function bound(transport: Transport, traffic: ServerTraffic): void {
   traffic.signal.addEventListener('abort', () => void transport.close().catch(() => {}), { once: true })
 }
 
-/** The tokens of a client are no secrets that are set, so nothing else redacts them. With one the agent could call the address without this service. */
+/**
+ * The tokens of a client are no secrets that are set, so nothing else redacts them. With one the agent could
+ * call the address without this service.
+ */
 class IssuedTokens {
   readonly #issued = new Set<string>()
   #redactor = createBackgroundRedactor([])
@@ -90,7 +120,9 @@ class IssuedTokens {
     const before = this.#issued.size
     for (const token of tokens) if (token !== undefined) this.#issued.add(token)
     if (this.#issued.size > before)
-      this.#redactor = createBackgroundRedactor([...this.#issued].map(value => ({ name: 'ACCESS_TOKEN', value })))
+      this.#redactor = createBackgroundRedactor(
+        [...this.#issued].map(value => ({ name: 'ACCESS_TOKEN', value })),
+      )
   }
 
   redacted<T>(value: T): Promise<T> {
@@ -126,7 +158,13 @@ function signedInClient(tokens: AccessTokens): AuthProvider & Pick<RedactingClie
   }
 }
 
-function headersOf({ headers, credential, credential_header, oauth, sign_in }: Address): Record<string, string> {
+function headersOf({
+  headers,
+  credential,
+  credential_header,
+  oauth,
+  sign_in,
+}: Address): Record<string, string> {
   if (credential === null || oauth !== null || sign_in !== null) return { ...headers }
   return credential_header === null
     ? { ...headers, authorization: `Bearer ${credential}` }
@@ -135,7 +173,8 @@ function headersOf({ headers, credential, credential_header, oauth, sign_in }: A
 
 async function clientOf({ credential, oauth, sign_in }: Address, url: URL) {
   if (sign_in !== null) {
-    if (new URL(await sign_in.url()).href !== url.href) throw new McpError('failed', 'Its sign-in is for another address.')
+    if (new URL(await sign_in.url()).href !== url.href)
+      throw new McpError('failed', 'Its sign-in is for another address.')
     return signedInClient(sign_in)
   }
   if (credential === null || oauth === null) return null

@@ -11,11 +11,13 @@ export async function asMcpError(error: unknown, timeout_ms: number, redact: Red
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) return timedOut(timeout_ms)
   if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult)
     return new McpError('failed', `It returned an invalid result: ${await shown(error.message)}`, true)
-  if (error instanceof ProtocolError) return new McpError('failed', `It reported an error: ${await shown(error.message)}`, true)
+  if (error instanceof ProtocolError)
+    return new McpError('failed', `It reported an error: ${await shown(error.message)}`, true)
   return new McpError('failed', `It cannot be used: ${await shown(textOf(error))}`)
 }
 
-export const timedOut = (timeout_ms: number): McpError => new McpError('timeout', `It did not respond within ${timeout_ms / 1_000} s.`)
+export const timedOut = (timeout_ms: number): McpError =>
+  new McpError('timeout', `It did not respond within ${timeout_ms / 1_000} s.`)
 
 /** The reason of a failed connection is the cause of what `fetch` throws. */
 function textOf(error: unknown): string {

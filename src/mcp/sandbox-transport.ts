@@ -7,7 +7,11 @@ import { createServerTraffic, type ServerTraffic } from './server-traffic.ts'
 const MAX_ERROR_OUTPUT_BYTES = 64 * 1024
 
 /** A program of a sandbox that speaks MCP over its standard streams. */
-export type Program = { command: string; args: readonly string[]; environment: Readonly<Record<string, string>> }
+export type Program = {
+  command: string
+  args: readonly string[]
+  environment: Readonly<Record<string, string>>
+}
 
 /** `over`: why the program has ended; it never rejects. */
 type ProgramTransport = { transport: Transport; traffic: ServerTraffic; over: Promise<Error> }
@@ -27,7 +31,8 @@ export function programTransport(sandbox: Sandbox, program: Program, signal: Abo
         transport.onmessage?.(received as JSONRPCMessage)
       })
       const process = sandbox.openProcess({
-        ...{ command: commandOf(program), max_output_bytes: MAX_ERROR_OUTPUT_BYTES },
+        command: commandOf(program),
+        max_output_bytes: MAX_ERROR_OUTPUT_BYTES,
         signal: AbortSignal.any([kill.signal, signal]),
         async on_stdout(chunk) {
           traffic.addBytes(chunk.length)
@@ -35,7 +40,11 @@ export function programTransport(sandbox: Sandbox, program: Program, signal: Abo
         },
       })
       send = line =>
-        new Promise((done, reject) => process.stdin.write(`${line}\n`, error => (error ? reject(new Error('It reads no input.')) : done())))
+        new Promise((done, reject) =>
+          process.stdin.write(`${line}\n`, error =>
+            error ? reject(new Error('It reads no input.')) : done(),
+          ),
+        )
       process.ended
         .then(
           result => new QuotingError(...describedEnd(result)),

@@ -10,8 +10,14 @@ function isShallow(value: unknown, depth: number): boolean {
   return depth > 0 && Object.values(value).every(nested => isShallow(nested, depth - 1))
 }
 
-/** Returns a schema with other texts: descriptions, values and the names of properties, which a model reads all. `keyword`: that of a text. */
-export function mapTexts(schema: Record<string, unknown>, map: (text: string, keyword?: string) => string): Record<string, unknown> {
+/**
+ * Returns a schema with other texts: descriptions, values and the names of properties, which a model reads
+ * all. `keyword`: that of a text.
+ */
+export function mapTexts(
+  schema: Record<string, unknown>,
+  map: (text: string, keyword?: string) => string,
+): Record<string, unknown> {
   const mapped = (value: unknown, keyword: string): unknown => {
     if (typeof value === 'string') return map(value, keyword)
     if (Array.isArray(value)) return value.map(nested => mapped(nested, keyword))

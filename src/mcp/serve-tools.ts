@@ -5,11 +5,25 @@ export type ServedTool = { name: string; description: string; input_schema: Reco
 /** `images`: data URIs. */
 export type ServedResult = { text: string; images: readonly string[]; is_error: boolean }
 /** Calls a tool once. `signal` is aborted when the client has left. */
-export type CallServed = (tool: string, input: Record<string, unknown>, signal: AbortSignal) => Promise<ServedResult>
+export type CallServed = (
+  tool: string,
+  input: Record<string, unknown>,
+  signal: AbortSignal,
+) => Promise<ServedResult>
 
-/** Returns a server of these tools (Streamable HTTP, both current revisions). Nothing is kept between two requests. */
-export function serveTools(name: string, tools: readonly ServedTool[], call: CallServed): (request: Request) => Promise<Response> {
-  const listed = tools.map(({ input_schema, ...tool }) => ({ ...tool, inputSchema: { ...input_schema, type: 'object' as const } }))
+/**
+ * Returns a server of these tools (Streamable HTTP, both current revisions). Nothing is kept between two
+ * requests.
+ */
+export function serveTools(
+  name: string,
+  tools: readonly ServedTool[],
+  call: CallServed,
+): (request: Request) => Promise<Response> {
+  const listed = tools.map(({ input_schema, ...tool }) => ({
+    ...tool,
+    inputSchema: { ...input_schema, type: 'object' as const },
+  }))
   const handler = createMcpHandler(() => {
     const server = new Server({ name, version: '1' }, { capabilities: { tools: {} } })
     server.setRequestHandler('tools/list', () => ({ tools: listed }))

@@ -16,14 +16,18 @@ type Response = { jsonrpc: '2.0'; id: string | number } & (
   | { error: { code: number; message: string } }
 )
 
-/** Bounds what a server sends. `signal`: aborted with the McpError that ends the connection when it sends too much. */
+/**
+ * Bounds what a server sends. `signal`: aborted with the McpError that ends the connection when it sends too
+ * much.
+ */
 export type ServerTraffic = {
   readonly signal: AbortSignal
   /** Counts bytes before they are parsed. Throws McpError when there are too many. */
   addBytes(bytes: number): void
   /**
-   * Counts a message, and returns what the client needs of it. A request is responded to here, because the client queues responses without bound:
-   * the promise resolves when `respond` has. Throws McpError when there are too many.
+   * Counts a message, and returns what the client needs of it. A request is responded to here, because the
+   * client queues responses without bound: the promise resolves when `respond` has. Throws McpError when
+   * there are too many.
    */
   receive<T extends object>(message: T, respond: (response: Response) => Promise<void>): T | Promise<void>
   /** Ends the connection, because the server `problem`. Throws McpError. */
@@ -45,10 +49,17 @@ export function createServerTraffic(): ServerTraffic {
   }
   const checkId = (id: unknown): Response['id'] => {
     const text = String(typeof id === 'number' || typeof id === 'string' ? id : '')
-    check(text !== '' && text.length <= MAX_ID_CHARS, `sent a request without an id of at most ${MAX_ID_CHARS} characters`)
+    check(
+      text !== '' && text.length <= MAX_ID_CHARS,
+      `sent a request without an id of at most ${MAX_ID_CHARS} characters`,
+    )
     return typeof id === 'number' ? id : text
   }
-  const respondTo = async (id: Response['id'], method: unknown, respond: (response: Response) => Promise<void>) => {
+  const respondTo = async (
+    id: Response['id'],
+    method: unknown,
+    respond: (response: Response) => Promise<void>,
+  ) => {
     pending++
     // A response that cannot be sent is of no interest; the end of the connection is reported otherwise.
     await respond(responseTo(id, method)).catch(() => {})

@@ -12,7 +12,17 @@ test('a tool is offered under the name of its server and its own', () => {
 })
 
 test('every name is valid for all providers, and tools never share one', () => {
-  const tools = ['a.b', 'a/b', 'a b', 'é'.repeat(100), 'x'.repeat(200), `${'x'.repeat(200)}y`, '', '💥', 'a_b']
+  const tools = [
+    'a.b',
+    'a/b',
+    'a b',
+    'é'.repeat(100),
+    'x'.repeat(200),
+    `${'x'.repeat(200)}y`,
+    '',
+    '💥',
+    'a_b',
+  ]
   const names = offeredNames('s'.repeat(32), tools)
   for (const name of names) expect(name).toMatch(VALID)
   expect(new Set(names).size).toBe(tools.length)

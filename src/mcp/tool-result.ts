@@ -13,11 +13,15 @@ const MAX_IMAGE_CHARS = 3 * 1024 ** 2
 /** Characters of the text of a result: it is redacted before it is truncated. */
 const MAX_TEXT_CHARS = 4 * 1024 ** 2
 
-/** Returns a result as text and images. Structured content counts where there is no other, because servers repeat it as text. */
+/**
+ * Returns a result as text and images. Structured content counts where there is no other, because servers
+ * repeat it as text.
+ */
 export function readResult({ content, structuredContent, isError }: CallToolResult): ResultContent {
   const images: ResultImage[] = []
   const lines = content.map(block => (block.type === 'image' ? imageLine(block, images) : lineOf(block)))
-  const structured = lines.length === 0 && structuredContent !== undefined ? [JSON.stringify(structuredContent, null, 2)] : []
+  const structured =
+    lines.length === 0 && structuredContent !== undefined ? [JSON.stringify(structuredContent, null, 2)] : []
   const parts = [...lines, ...structured]
   const chars = parts.reduce((sum, part) => sum + part.length, 0)
   if (chars > MAX_TEXT_CHARS) return { text: tooLarge(chars), images: [], is_error: true }
@@ -34,14 +38,16 @@ function imageLine({ mimeType, data }: Image, images: ResultImage[]): string {
   const shown = `image ${mimeType.slice(0, 50)}, ${bytes} bytes`
   if (!IMAGE_TYPES.includes(mimeType)) return `[${shown}: left out, because its format is not accepted]`
   const total = images.reduce((sum, image) => sum + image.length, data.length)
-  if (images.length >= MAX_IMAGES || total > MAX_IMAGE_CHARS) return `[${shown}: left out, because the images of the result are too large]`
+  if (images.length >= MAX_IMAGES || total > MAX_IMAGE_CHARS)
+    return `[${shown}: left out, because the images of the result are too large]`
   images.push(`data:${mimeType};base64,${data}`)
   return `[${shown}]`
 }
 
 function lineOf(block: Exclude<ContentBlock, Image>): string {
   if (block.type === 'text') return block.text
-  if (block.type === 'resource_link') return `[link ${block.uri}${block.name === '' ? '' : ` (${block.name})`}]`
+  if (block.type === 'resource_link')
+    return `[link ${block.uri}${block.name === '' ? '' : ` (${block.name})`}]`
   if (block.type === 'audio') return `[audio ${block.mimeType.slice(0, 50)}: left out]`
   const { resource } = block
   return 'text' in resource

@@ -8,7 +8,14 @@ import type { DescribedModel } from './described-model.ts'
 import { toModelError } from './failure.ts'
 import { sdkTools, type ToolFunctions, textFields, withFreeformCalls } from './freeform-tools.ts'
 import { type LearnedModels, type Lesson, lessonOf, nothing_learned, withRefused } from './learned-limits.ts'
-import { type Model, ModelError, type ModelMessage, type ModelRequest, type ModelResponse, type ModelUsage } from './port.ts'
+import {
+  type Model,
+  ModelError,
+  type ModelMessage,
+  type ModelRequest,
+  type ModelResponse,
+  type ModelUsage,
+} from './port.ts'
 import { KeptPrefixes, type MessagesField, type SerializedPart } from './request/kept-prefix.ts'
 import { type ReadResponse, responseReader } from './response/response.ts'
 import type { Thinking } from './thinking.ts'
@@ -40,7 +47,10 @@ type AiSdkModel = {
   secrets: string[]
 }
 
-/** The call that a request belongs to: each guards its own bytes, while the SDK's model with its schemas is created once. */
+/**
+ * The call that a request belongs to: each guards its own bytes, while the SDK's model with its schemas is
+ * created once.
+ */
 const calls = new AsyncLocalStorage<Pick<CallGuard, 'fetch'>>()
 const watchedFetch: typeof globalThis.fetch = (input, init) => {
   const guard = calls.getStore()
@@ -51,9 +61,16 @@ const watchedFetch: typeof globalThis.fetch = (input, init) => {
 type Sent = ModelRequest & { effort: ReasoningEffort | null }
 
 /** The SDK, its model, and what it has serialized already. */
-type Connected = ToolFunctions & { streamCall: typeof streamCall; language_model: LanguageModel; prefixes: KeptPrefixes }
+type Connected = ToolFunctions & {
+  streamCall: typeof streamCall
+  language_model: LanguageModel
+  prefixes: KeptPrefixes
+}
 
-/** Loads the SDK with the first call: it takes 16 MiB, and a process that only serves, or waits, needs none of it. */
+/**
+ * Loads the SDK with the first call: it takes 16 MiB, and a process that only serves, or waits, needs none of
+ * it.
+ */
 async function connect({ connect, freeform_tools, messages_field }: AiSdkModel): Promise<Connected> {
   const [sdk, openai, language_model] = await Promise.all([
     import('ai'),
@@ -62,14 +79,18 @@ async function connect({ connect, freeform_tools, messages_field }: AiSdkModel):
   ])
   return {
     streamCall: sdk.experimental_streamLanguageModelCall,
-    ...{ jsonSchema: sdk.jsonSchema, tool: sdk.tool, customTool: openai?.openai.tools.customTool ?? null },
-    ...{ language_model, prefixes: new KeptPrefixes(messages_field) },
+    jsonSchema: sdk.jsonSchema,
+    tool: sdk.tool,
+    customTool: openai?.openai.tools.customTool ?? null,
+    language_model,
+    prefixes: new KeptPrefixes(messages_field),
   }
 }
 
 /**
- * Returns a provider's model through the AI SDK, which is used as a library for one streaming request at a time: it executes no tool and
- * retries nothing. Messages of responses are plain JSON; a response without any content has none.
+ * Returns a provider's model through the AI SDK, which is used as a library for one streaming request at a
+ * time: it executes no tool and retries nothing. Messages of responses are plain JSON; a response without any
+ * content has none.
  */
 export function createAiSdkModel(model: AiSdkModel): Model {
   const { id, described } = model
@@ -101,14 +122,21 @@ export function createAiSdkModel(model: AiSdkModel): Model {
       const effort = request.reasoning_effort ?? described.reasoning_effort
       const kinds = new Set<Lesson['kind']>()
       let refused: ReasoningEffort | null = null
-      let sent: Sent = { ...request, effort: effort !== null && learned().refused_efforts.has(effort) ? null : effort }
+      let sent: Sent = {
+        ...request,
+        effort: effort !== null && learned().refused_efforts.has(effort) ? null : effort,
+      }
       for (;;) {
         const called = await callOnce(model, connected, sent)
         if ('response' in called) {
           if (refused !== null) model.learned.set(id, withRefused(learned(), refused))
           return called.response
         }
-        const lesson = lessonOf(called.error, { ...sent, input_estimate: () => estimate(inputOf(request), 3) }, learned())
+        const lesson = lessonOf(
+          called.error,
+          { ...sent, input_estimate: () => estimate(inputOf(request), 3) },
+          learned(),
+        )
         if (lesson === null) throw called.error
         if (lesson.kind === 'limit') model.learned.set(id, lesson.learned)
         // What is refused again in spite of its lesson is not sent a third time.
@@ -127,7 +155,10 @@ type Called = { response: ModelResponse } | { error: ModelError }
 async function callOnce(model: AiSdkModel, connected: () => Promise<Connected>, sent: Sent): Promise<Called> {
   using guard = guardCall(sent, model.fetch)
   try {
-    const read = await Promise.race([guard.stopped, connected().then(sdk => readResponse(model, sdk, sent, guard))])
+    const read = await Promise.race([
+      guard.stopped,
+      connected().then(sdk => readResponse(model, sdk, sent, guard)),
+    ])
     return { response: { ...read, usage: toUsage(model.described, read, sent) } }
   } catch (cause) {
     const error = guard.failure() ?? toModelError(cause, model.secrets, Date.now())
@@ -136,19 +167,31 @@ async function callOnce(model: AiSdkModel, connected: () => Promise<Connected>, 
   }
 }
 
-async function readResponse(model: AiSdkModel, connected: Connected, sent: Sent, guard: CallGuard): Promise<ReadResponse> {
+async function readResponse(
+  model: AiSdkModel,
+  connected: Connected,
+  sent: Sent,
+  guard: CallGuard,
+): Promise<ReadResponse> {
   const { messages } = sent
-  const settings = sent.cache_key === undefined ? null : `${sent.cache_key} ${sent.effort} ${sent.instructions}`
+  const settings =
+    sent.cache_key === undefined ? null : `${sent.cache_key} ${sent.effort} ${sent.instructions}`
   const unmarked = messages.findLastIndex(({ role }) => role === 'assistant') - 1
   const kept = settings === null ? null : connected.prefixes.find(messages, settings, unmarked)
   const fetch: typeof globalThis.fetch = (input, init) => {
     if (settings === null || typeof init?.body !== 'string') return guard.fetch(input, init)
     const body = kept === null ? init.body : connected.prefixes.insert(init.body, kept)
     if (body === null)
-      guard.stop(new ModelError('malformed', 'The request has another form than the one before; it is serialized as a whole.'))
+      guard.stop(
+        new ModelError(
+          'malformed',
+          'The request has another form than the one before; it is serialized as a whole.',
+        ),
+      )
     if (body === null) return Promise.reject(new Error('not sent'))
     const request = { settings, chars: init.body.length, kept }
-    const serialize = (part: ModelMessage[], what: SerializedPart) => bodyOf(model, connected, { ...sent, messages: part }, what)
+    const serialize = (part: ModelMessage[], what: SerializedPart) =>
+      bodyOf(model, connected, { ...sent, messages: part }, what)
     // While the model responds.
     setImmediate(() => void connected.prefixes.keep(messages, request, serialize).catch(() => {}))
     return guard.fetch(input, { ...init, body })
@@ -170,15 +213,25 @@ async function readResponse(model: AiSdkModel, connected: Connected, sent: Sent,
   return reader.finish()
 }
 
-/** The body of a request that is not sent, without marks at its messages; null: the SDK serializes no such messages. */
-async function bodyOf(model: AiSdkModel, connected: Connected, part: Sent, what: SerializedPart): Promise<string | null> {
+/**
+ * The body of a request that is not sent, without marks at its messages; null: the SDK serializes no such
+ * messages.
+ */
+async function bodyOf(
+  model: AiSdkModel,
+  connected: Connected,
+  part: Sent,
+  what: SerializedPart,
+): Promise<string | null> {
   let body: string | null = null
   const fetch: typeof globalThis.fetch = async (_input, init) => {
     body = typeof init?.body === 'string' ? init.body : null
     throw new Error('only serialized')
   }
   const { instructions, ...call } = callOf(model, connected, part, 'unmarked')
-  await calls.run({ fetch }, () => connected.streamCall(what === 'messages only' ? call : { ...call, instructions })).catch(() => {})
+  await calls
+    .run({ fetch }, () => connected.streamCall(what === 'messages only' ? call : { ...call, instructions }))
+    .catch(() => {})
   return body
 }
 
@@ -189,7 +242,11 @@ function callOf(model: AiSdkModel, connected: Connected, sent: Sent, marks: 'mar
   const { options, ...thinking } = model.thinking(sent.effort, sent.max_output_tokens)
   return {
     model: connected.language_model,
-    instructions: { role: 'system' as const, content: sent.instructions, ...(mark && { providerOptions: mark }) },
+    instructions: {
+      role: 'system' as const,
+      content: sent.instructions,
+      ...(mark && { providerOptions: mark }),
+    },
     messages: mark && marks === 'marked' ? markCached(messages, mark) : messages,
     tools: sdkTools(sent.tools, connected),
     ...thinking,
@@ -204,16 +261,29 @@ function merged(one: ProviderOptions, other: ProviderOptions): ProviderOptions {
 
 const inputOf = ({ instructions, messages, tools }: ModelRequest) => [instructions, messages, tools]
 
-/** Some servers report no usage, or only one of the counts; then it is estimated at four characters a token, and `raw` is null. */
-function toUsage({ pricing }: DescribedModel, { usage, ...response }: ReadResponse, request: ModelRequest): ModelUsage {
-  const counts = [usage.inputTokens, usage.outputTokens].map(count => (count === undefined || count < 0 ? null : count))
+/**
+ * Some servers report no usage, or only one of the counts; then it is estimated at four characters a token,
+ * and `raw` is null.
+ */
+function toUsage(
+  { pricing }: DescribedModel,
+  { usage, ...response }: ReadResponse,
+  request: ModelRequest,
+): ModelUsage {
+  const counts = [usage.inputTokens, usage.outputTokens].map(count =>
+    count === undefined || count < 0 ? null : count,
+  )
   const [input = null, output = null] = counts.some(count => count !== null && count > 0) ? counts : []
   const tokens = {
     input_tokens: input ?? estimate(inputOf(request), 4),
     output_tokens: output ?? estimate(response.messages, 4),
     cached_tokens: usage.inputTokenDetails.cacheReadTokens ?? 0,
   }
-  const cost_usd = costUsd(pricing, { ...tokens, cache_write_tokens: usage.inputTokenDetails.cacheWriteTokens ?? 0 }, Date.now())
+  const cost_usd = costUsd(
+    pricing,
+    { ...tokens, cache_write_tokens: usage.inputTokenDetails.cacheWriteTokens ?? 0 },
+    Date.now(),
+  )
   return { ...tokens, cost_usd, raw: input === null || output === null ? null : (usage.raw ?? null) }
 }
 

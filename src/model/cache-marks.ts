@@ -3,8 +3,9 @@ import type { ModelMessage } from './port.ts'
 export type ProviderOptions = NonNullable<ModelMessage['providerOptions']>
 
 /**
- * Marks the end of the conversation, and where the previous request ended. Claude looks for a cached beginning at the marks and up to 20 blocks
- * before each; one response with many parallel calls, and their results, has more.
+ * Marks the end of the conversation, and where the previous request ended. Claude looks for a cached
+ * beginning at the marks and up to 20 blocks before each; one response with many parallel calls, and their
+ * results, has more.
  */
 export function markCached(messages: ModelMessage[], mark: ProviderOptions): ModelMessage[] {
   const response = messages.findLastIndex(({ role }) => role === 'assistant')
@@ -18,8 +19,14 @@ function marked(message: ModelMessage, mark: ProviderOptions): ModelMessage {
   if (message.role === 'system') return message
   const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content
   const last = parts.length - 1
-  const withMark = (part: (typeof parts)[number]) => ({ ...part, providerOptions: { ...optionsOf(part), ...mark } })
-  return { ...message, content: parts.map((part, index) => (index === last ? withMark(part) : part)) } as ModelMessage
+  const withMark = (part: (typeof parts)[number]) => ({
+    ...part,
+    providerOptions: { ...optionsOf(part), ...mark },
+  })
+  return {
+    ...message,
+    content: parts.map((part, index) => (index === last ? withMark(part) : part)),
+  } as ModelMessage
 }
 
 const optionsOf = (part: object): ProviderOptions | undefined =>
@@ -28,8 +35,9 @@ const optionsOf = (part: object): ProviderOptions | undefined =>
 type ChatMessage = { role?: string; content?: unknown; cache_control?: unknown }
 
 /**
- * Returns the body of a chat completion with its marks where gateways read them: at a part of a system or user message, and at a tool
- * message itself. The SDK writes each mark at the message, with the content as a string.
+ * Returns the body of a chat completion with its marks where gateways read them: at a part of a system or
+ * user message, and at a tool message itself. The SDK writes each mark at the message, with the content as a
+ * string.
  */
 export function withPartMarks(body: Record<string, unknown>): Record<string, unknown> {
   if (!Array.isArray(body.messages)) return body

@@ -5,7 +5,8 @@ import { KNOWN_MODELS, knownModel } from './model-prices.ts'
 import type { CountedTokens } from './port.ts'
 
 const costUsd = (id: string, tokens: CountedTokens, at: number) => cost.costUsd(knownModel(id), tokens, at)
-const maxCostUsd = (id: string, tokens: Parameters<typeof cost.maxCostUsd>[1], at: number) => cost.maxCostUsd(knownModel(id), tokens, at)
+const maxCostUsd = (id: string, tokens: Parameters<typeof cost.maxCostUsd>[1], at: number) =>
+  cost.maxCostUsd(knownModel(id), tokens, at)
 const now = Date.parse('2026-11-20T12:00:00Z')
 const tokens = (input_tokens: number, output_tokens: number, cached_tokens = 0, cache_write_tokens = 0) => ({
   input_tokens,
@@ -60,7 +61,8 @@ test('costs of calls add up to the cost of their sum', () => {
   const picodollars = (cost: string | null) => BigInt(Math.round(Number(cost ?? Number.NaN) * 1e12))
   fc.assert(
     fc.property(count, count, count, count, (a, b, c, d) => {
-      const costOf = (input: number, output: number) => picodollars(costUsd('anthropic/claude-sonnet-5-5', tokens(input, output), now))
+      const costOf = (input: number, output: number) =>
+        picodollars(costUsd('anthropic/claude-sonnet-5-5', tokens(input, output), now))
       expect(costOf(a, b) + costOf(c, d)).toBe(costOf(a + c, b + d))
     }),
   )

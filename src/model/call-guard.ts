@@ -7,10 +7,16 @@ const MAX_STREAM_BYTES = 64 * 1024 * 1024
 const MAX_LINE_BYTES = 8 * 1024 * 1024
 /** An error page longer than this is truncated; its beginning has the error. */
 const MAX_ERROR_BYTES = 256 * 1024
-/** How long a server may take to close after the end of the stream, in ms: a connection that it closes itself can be reused. */
+/**
+ * How long a server may take to close after the end of the stream, in ms: a connection that it closes itself
+ * can be reused.
+ */
 const LINGER_MS = 250
 
-/** Bounds one call: abort, first byte, idle gap, total time, bytes on the wire. The first reason to stop wins and stays. */
+/**
+ * Bounds one call: abort, first byte, idle gap, total time, bytes on the wire. The first reason to stop wins
+ * and stays.
+ */
 export type CallGuard = Disposable & {
   readonly signal: AbortSignal
   /** Why the call was stopped; null while it runs. */
@@ -18,13 +24,17 @@ export type CallGuard = Disposable & {
   stop(failure: ModelError): void
   /** Rejects as soon as the call is stopped, whatever the reader of the stream does. */
   readonly stopped: Promise<never>
-  /** A fetch whose responses are watched. It never follows a redirect: the key must not travel to another host. */
+  /**
+   * A fetch whose responses are watched. It never follows a redirect: the key must not travel to another
+   * host.
+   */
   readonly fetch: typeof globalThis.fetch
 }
 
 /**
- * Returns a `fetch` that ends a model call at its timeouts and at its signal, and what states why it ended: ModelError `timeout` or
- * `aborted`. `quiet` is the timer of the first byte, then of the pause between two parts of the response.
+ * Returns a `fetch` that ends a model call at its timeouts and at its signal, and what states why it ended:
+ * ModelError `timeout` or `aborted`. `quiet` is the timer of the first byte, then of the pause between two
+ * parts of the response.
  */
 export function guardCall(
   { timeouts, signal, on_progress }: Pick<ModelRequest, 'timeouts' | 'signal' | 'on_progress'>,
@@ -40,7 +50,8 @@ export function guardCall(
     reject(why)
     controller.abort(why)
   }
-  const late = (what: string, ms: number) => setTimeout(() => stop(new ModelError('timeout', `The model ${what} within ${ms} ms.`)), ms)
+  const late = (what: string, ms: number) =>
+    setTimeout(() => stop(new ModelError('timeout', `The model ${what} within ${ms} ms.`)), ms)
   const total = late('did not finish its response', timeouts.total_ms)
   let quiet = late('sent nothing', timeouts.first_byte_ms)
   const onData = () => {
@@ -84,7 +95,10 @@ export function guardCall(
   }
 }
 
-/** Passes a response on up to the end that the stream announces; `over` then receives the function that closes it. */
+/**
+ * Passes a response on up to the end that the stream announces; `over` then receives the function that closes
+ * it.
+ */
 function watchResponse(
   onData: () => void,
   over: (close: () => void) => void,
@@ -110,8 +124,14 @@ function watchResponse(
       const end = chunk.lastIndexOf(0x0a)
       line = end < 0 ? line + chunk.length : chunk.length - end
       if (bytes > MAX_STREAM_BYTES)
-        stop(new ModelError('malformed', `The response of the model has more than ${MAX_STREAM_BYTES} bytes on the wire.`))
-      else if (line > MAX_LINE_BYTES) stop(new ModelError('malformed', `An event of the model has more than ${MAX_LINE_BYTES} bytes.`))
+        stop(
+          new ModelError(
+            'malformed',
+            `The response of the model has more than ${MAX_STREAM_BYTES} bytes on the wire.`,
+          ),
+        )
+      else if (line > MAX_LINE_BYTES)
+        stop(new ModelError('malformed', `An event of the model has more than ${MAX_LINE_BYTES} bytes.`))
       else check(chunk)
       controller.enqueue(chunk)
       ended = isEnd(chunk)

@@ -17,7 +17,10 @@ const DEFAULTS = [
   ['google', 'google/gemini-3.8-flash'],
 ] as const
 
-/** Creates the models of the service from its configuration, without the environment. The caller rejects a configured default that is not available. */
+/**
+ * Creates the models of the service from its configuration, without the environment. The caller rejects a
+ * configured default that is not available.
+ */
 export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
   const scripted = createScriptedModel()
   const learned: LearnedModels = new Map()
@@ -27,11 +30,22 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
     return id === SCRIPTED_MODEL_ID ? scripted : connectModel(options, learned, id)
   }
   const ids = new Set([...Object.keys(options.models ?? {}), ...KNOWN_MODELS.map(({ id }) => id)])
-  const known = [...ids].filter(id => get(id) !== null).map(id => ({ ...named(id), label: describeModel(id, options.models?.[id]).label }))
+  const known = [...ids]
+    .filter(id => get(id) !== null)
+    .map(id => ({ ...named(id), label: describeModel(id, options.models?.[id]).label }))
   const own =
-    known.some(({ id }) => id === default_model) || default_model === SCRIPTED_MODEL_ID || !get(default_model) ? [] : [named(default_model)]
-  const open = options.openai_compatible ? [{ ...named('openai-compatible/'), label: 'Any model of the OpenAI-compatible server' }] : []
-  const played = { id: SCRIPTED_MODEL_ID, label: 'Scripted playbook (no language model)', provider: 'scripted', scripted: true }
+    known.some(({ id }) => id === default_model) || default_model === SCRIPTED_MODEL_ID || !get(default_model)
+      ? []
+      : [named(default_model)]
+  const open = options.openai_compatible
+    ? [{ ...named('openai-compatible/'), label: 'Any model of the OpenAI-compatible server' }]
+    : []
+  const played = {
+    id: SCRIPTED_MODEL_ID,
+    label: 'Scripted playbook (no language model)',
+    provider: 'scripted',
+    scripted: true,
+  }
   const has_provider = (provider: ModelProvider) =>
     (provider === 'openai-compatible' ? options.openai_compatible : options[provider]) !== undefined
   const describe = () =>

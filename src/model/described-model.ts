@@ -26,9 +26,13 @@ const OLDER_CLAUDE: [RegExp, number][] = [
 ]
 
 /** Returns the longest response of an older Claude, also behind a gateway; null for other models. */
-export const olderClaudeOutput = (name: string): number | null => OLDER_CLAUDE.find(([names]) => names.test(name))?.[1] ?? null
+export const olderClaudeOutput = (name: string): number | null =>
+  OLDER_CLAUDE.find(([names]) => names.test(name))?.[1] ?? null
 
-/** Returns what is known of a model: its settings, else the catalog, else rules over its id. Limits are in tokens; null: not known. */
+/**
+ * Returns what is known of a model: its settings, else the catalog, else rules over its id. Limits are in
+ * tokens; null: not known.
+ */
 export function describeModel(id: string, settings: ModelSettings = {}): DescribedModel {
   const known = knownModel(id)
   const { reasoning_effort } = settings
@@ -37,7 +41,8 @@ export function describeModel(id: string, settings: ModelSettings = {}): Describ
     context_tokens: settings.context_tokens ?? known?.context_tokens ?? null,
     max_output_tokens: settings.max_output_tokens ?? known?.max_output_tokens ?? olderClaudeOutput(id),
     pricing: settings.price ? { price: settings.price } : known,
-    reasoning_effort: reasoning_effort === undefined ? (CLAUDE.test(id) ? 'high' : 'medium') : reasoning_effort,
+    reasoning_effort:
+      reasoning_effort === undefined ? (CLAUDE.test(id) ? 'high' : 'medium') : reasoning_effort,
     tool_family: settings.tool_family ?? (GPT.test(id) ? 'apply_patch' : 'edit'),
     cache_marks: settings.cache_marks ?? false,
   }

@@ -9,8 +9,9 @@ const MAX_RETRY_AFTER_MS = 24 * 3_600_000
 const REFUSALS = [null, 400, 413, 422]
 
 /**
- * Returns an error of the SDK, the provider or the network as a ModelError. The message is the provider's own text, bounded, in one line,
- * without `secrets`. No cause is kept: the SDK's errors carry the whole request, prompt included, and would be logged with it.
+ * Returns an error of the SDK, the provider or the network as a ModelError. The message is the provider's own
+ * text, bounded, in one line, without `secrets`. No cause is kept: the SDK's errors carry the whole request,
+ * prompt included, and would be logged with it.
  */
 export function toModelError(error: unknown, secrets: string[], now: number): ModelError {
   const own = ownError(error)
@@ -19,12 +20,19 @@ export function toModelError(error: unknown, secrets: string[], now: number): Mo
   const code = codeOf(facts)
   const message =
     facts.unreadable ??
-    (facts.message || (facts.status === null ? 'The model cannot be reached.' : `The provider responded with ${facts.status}.`))
-  return new ModelError(code, tidy(code === 'rejected' && facts.ours ? `The request could not be sent: ${message}` : message, secrets), {
-    http_status: facts.status,
-    retry_after_ms: retryAfter(error, now),
-    ...(isUnpaid(facts) ? { retryable: false } : {}),
-  })
+    (facts.message ||
+      (facts.status === null
+        ? 'The model cannot be reached.'
+        : `The provider responded with ${facts.status}.`))
+  return new ModelError(
+    code,
+    tidy(code === 'rejected' && facts.ours ? `The request could not be sent: ${message}` : message, secrets),
+    {
+      http_status: facts.status,
+      retry_after_ms: retryAfter(error, now),
+      ...(isUnpaid(facts) ? { retryable: false } : {}),
+    },
+  )
 }
 
 /** Returns the error of the service that the SDK has wrapped, as it does with those of a stream. */
@@ -44,7 +52,10 @@ type Facts = {
   message: string
   /** One sentence when it is the stream that cannot be understood. */
   unreadable: string | null
-  /** The connection ended in the middle of a response: the provider was stopped, or something on the way to it. */
+  /**
+   * The connection ended in the middle of a response: the provider was stopped, or something on the way to
+   * it.
+   */
   cut: boolean
   /** The SDK refused before anything was sent. */
   ours: boolean
@@ -58,10 +69,14 @@ function codeOf(facts: Facts): ModelErrorCode {
   if (/context_length_exceeded|context_window_exceeded/.test(words)) return 'context_exceeded'
   if (REFUSALS.includes(status) && exceedsContext(message)) return 'context_exceeded'
   if (isUnpaid(facts)) return 'rate_limited'
-  if (status === 401 || status === 403 || /authentication|permission|invalid_api_key/i.test(words)) return 'auth'
+  if (status === 401 || status === 403 || /authentication|permission|invalid_api_key/i.test(words))
+    return 'auth'
   if (/api key not valid/i.test(message)) return 'auth'
   if (status === 429 || /rate_?limit|resource_exhausted/i.test(words)) return 'rate_limited'
-  if (status === null) return /invalid_request|not_found|invalid_argument|invalid_prompt/i.test(words) ? 'rejected' : 'unavailable'
+  if (status === null)
+    return /invalid_request|not_found|invalid_argument|invalid_prompt/i.test(words)
+      ? 'rejected'
+      : 'unavailable'
   return status >= 500 || status === 408 || status === 409 ? 'unavailable' : 'rejected'
 }
 
@@ -69,7 +84,10 @@ function codeOf(facts: Facts): ModelErrorCode {
 function isUnpaid({ status, words, message }: Facts): boolean {
   if (status === 402) return true
   const unpaid = /insufficient_quota|billing|credit balance/i
-  return (status === null || status === 400 || status === 429) && unpaid.test(`${words} ${withoutAddresses(message)}`)
+  return (
+    (status === null || status === 400 || status === 429) &&
+    unpaid.test(`${words} ${withoutAddresses(message)}`)
+  )
 }
 
 function factsOf(error: unknown): Facts {
@@ -79,17 +97,38 @@ function factsOf(error: unknown): Facts {
   // Where a body has another form than the provider's own, the SDK knows only the text of its status.
   const refusal = readRefusal(fields.responseBody ?? fields.data ?? errorEvent(fields.value))
   const message = refusal?.text ?? (typeof fields.message === 'string' ? fields.message : '')
-  const status = [fields.statusCode, fields.status, fields.code, data.code].map(Number).find(code => code >= 300 && code < 600) ?? null
-  const own_words = [fields.type, fields.code, data.type, data.code, data.status].filter(word => typeof word === 'string')
+  const status =
+    [fields.statusCode, fields.status, fields.code, data.code]
+      .map(Number)
+      .find(code => code >= 300 && code < 600) ?? null
+  const own_words = [fields.type, fields.code, data.type, data.code, data.status].filter(
+    word => typeof word === 'string',
+  )
   const words = [...own_words, ...(refusal?.words ?? [])].join(' ')
-  const provider = status !== null || words !== '' || /APICallError|StreamProviderError/.test(name) || !(error instanceof Error)
+  const provider =
+    status !== null ||
+    words !== '' ||
+    /APICallError|StreamProviderError/.test(name) ||
+    !(error instanceof Error)
   const causes = [message, record(fields.cause).message]
-  const cut = status === null && causes.some(text => text === 'terminated' || text === 'Failed to process successful response')
+  const cut =
+    status === null &&
+    causes.some(text => text === 'terminated' || text === 'Failed to process successful response')
   const shown = cut ? 'The connection was cut in the middle of the response.' : message
-  return { status, words, message: shown, unreadable: refusal ? null : unreadable(name, message), cut, ours: !provider && refusal === null }
+  return {
+    status,
+    words,
+    message: shown,
+    unreadable: refusal ? null : unreadable(name, message),
+    cut,
+    ours: !provider && refusal === null,
+  }
 }
 
-/** An event that does not have the form of its protocol, but states an error: text-generation-inference sends `{"error": "…"}`. */
+/**
+ * An event that does not have the form of its protocol, but states an error: text-generation-inference sends
+ * `{"error": "…"}`.
+ */
 const errorEvent = (value: unknown): unknown => ((record(value).error ?? null) === null ? null : value)
 
 /** The SDK's own texts quote the stream at length, so they are not passed on. */
@@ -107,7 +146,10 @@ function tidy(text: string, secrets: string[]): string {
   return (message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message).toWellFormed()
 }
 
-/** Milliseconds from `retry-after-ms`, `Retry-After` (seconds or an HTTP date) or Google's RetryInfo; null without any of them. */
+/**
+ * Milliseconds from `retry-after-ms`, `Retry-After` (seconds or an HTTP date) or Google's RetryInfo; null
+ * without any of them.
+ */
 function retryAfter(error: unknown, now: number): number | null {
   const { responseHeaders, data } = record(error)
   const headers = record(responseHeaders)

@@ -3,8 +3,9 @@ import type { jsonSchema, ToolSet, tool } from 'ai'
 import type { ModelMessage, ToolSpec } from './port.ts'
 
 /**
- * Functions of the SDK. `customTool`: the provider takes tools whose input is a text instead of JSON (`custom` tools of OpenAI's Responses
- * API); elsewhere, null, such a tool has its field in JSON as any other.
+ * Functions of the SDK. `customTool`: the provider takes tools whose input is a text instead of JSON
+ * (`custom` tools of OpenAI's Responses API); elsewhere, null, such a tool has its field in JSON as any
+ * other.
  */
 export type ToolFunctions = {
   jsonSchema: typeof jsonSchema
@@ -16,7 +17,8 @@ export type ToolFunctions = {
 export function sdkTools(specs: ToolSpec[], { jsonSchema, tool, customTool }: ToolFunctions): ToolSet {
   return Object.fromEntries(
     specs.map(({ name, description, input_schema, text_input }) => {
-      if (customTool === null || text_input === undefined) return [name, tool({ description, inputSchema: jsonSchema(input_schema) })]
+      if (customTool === null || text_input === undefined)
+        return [name, tool({ description, inputSchema: jsonSchema(input_schema) })]
       const format = { type: 'grammar' as const, syntax: 'lark' as const, definition: text_input.grammar }
       return [name, customTool({ description: `${description} ${FREEFORM}`, format })]
     }),
@@ -25,7 +27,10 @@ export function sdkTools(specs: ToolSpec[], { jsonSchema, tool, customTool }: To
 
 const FREEFORM = 'This is a free-form tool: send its text itself, not JSON.'
 
-/** Returns the conversation with the calls of free-form tools as the provider made them: their field as a text. */
+/**
+ * Returns the conversation with the calls of free-form tools as the provider made them: their field as a
+ * text.
+ */
 export function withFreeformCalls(messages: ModelMessage[], specs: ToolSpec[]): ModelMessage[] {
   const fields = textFields(specs)
   if (fields.size === 0) return messages
@@ -43,4 +48,6 @@ export function withFreeformCalls(messages: ModelMessage[], specs: ToolSpec[]): 
 
 /** Returns the field of each free-form tool in which the journal keeps its text. */
 export const textFields = (specs: ToolSpec[]): Map<string, string> =>
-  new Map(specs.flatMap(({ name, text_input }) => (text_input === undefined ? [] : [[name, text_input.field]])))
+  new Map(
+    specs.flatMap(({ name, text_input }) => (text_input === undefined ? [] : [[name, text_input.field]])),
+  )

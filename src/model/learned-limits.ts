@@ -4,18 +4,31 @@ import type { ModelError, ModelRequest } from './port.ts'
 
 /** What refusals taught about the models of a service, by id, until it ends. */
 export type LearnedModels = Map<string, Learned>
-type Learned = { context_tokens: number | null; max_output_tokens: number | null; refused_efforts: ReadonlySet<ReasoningEffort> }
+type Learned = {
+  context_tokens: number | null
+  max_output_tokens: number | null
+  refused_efforts: ReadonlySet<ReasoningEffort>
+}
 
 /** A smaller window or response cannot be worked with: nothing is learned from it. */
 const MIN_CONTEXT = 4_000
 const MIN_OUTPUT = 1_000
 const REFUSALS = [400, 413, 422]
 
-export const nothing_learned: Learned = { context_tokens: null, max_output_tokens: null, refused_efforts: new Set() }
+export const nothing_learned: Learned = {
+  context_tokens: null,
+  max_output_tokens: null,
+  refused_efforts: new Set(),
+}
 
-type Sent = Pick<ModelRequest, 'max_output_tokens'> & { effort: ReasoningEffort | null; input_estimate: () => number }
+type Sent = Pick<ModelRequest, 'max_output_tokens'> & {
+  effort: ReasoningEffort | null
+  input_estimate: () => number
+}
 
-/** `retry`: what the same request must have instead, `effort` null for none; null: it would be refused again. */
+/**
+ * `retry`: what the same request must have instead, `effort` null for none; null: it would be refused again.
+ */
 export type Lesson =
   | { kind: 'limit'; learned: Learned; retry: Retry | null }
   /** The refusal was about the effort if the retry succeeds. */
@@ -35,9 +48,11 @@ export function lessonOf(error: ModelError, sent: Sent, before: Learned): Lesson
     const learned = {
       ...before,
       context_tokens: atLeast(window, MIN_CONTEXT) ?? before.context_tokens,
-      max_output_tokens: (below ? atLeast(named.max_output_tokens, MIN_OUTPUT) : null) ?? before.max_output_tokens,
+      max_output_tokens:
+        (below ? atLeast(named.max_output_tokens, MIN_OUTPUT) : null) ?? before.max_output_tokens,
     }
-    const retry = smaller < max_output_tokens && smaller >= MIN_OUTPUT ? { max_output_tokens: smaller, effort } : null
+    const retry =
+      smaller < max_output_tokens && smaller >= MIN_OUTPUT ? { max_output_tokens: smaller, effort } : null
     return { kind: 'limit', learned, retry }
   }
   if (effort === null || !refusesEffort(error.message)) return null
@@ -48,14 +63,21 @@ export function withRefused(learned: Learned, effort: ReasoningEffort): Learned 
   return { ...learned, refused_efforts: new Set([...learned.refused_efforts, effort]) }
 }
 
-/** Some servers need one token more than the sum; where a server has not counted the input, the estimate may be too large. */
+/**
+ * Some servers need one token more than the sum; where a server has not counted the input, the estimate may
+ * be too large.
+ */
 function smallerOutput({ max_output_tokens, context_tokens, ...named }: NamedLimits, sent: Sent): number {
   const limit = Math.min(max_output_tokens ?? sent.max_output_tokens, sent.max_output_tokens)
   if (context_tokens === undefined) return limit
   const requested = (named.requested_tokens ?? 0) - sent.max_output_tokens
   const input_tokens = named.input_tokens ?? (requested > 0 ? requested : undefined)
-  const left = input_tokens === undefined ? Math.max(context_tokens - sent.input_estimate(), MIN_OUTPUT) : context_tokens - input_tokens - 1
+  const left =
+    input_tokens === undefined
+      ? Math.max(context_tokens - sent.input_estimate(), MIN_OUTPUT)
+      : context_tokens - input_tokens - 1
   return Math.min(limit, left)
 }
 
-const atLeast = (value: number | undefined, minimum: number): number | null => (value !== undefined && value >= minimum ? value : null)
+const atLeast = (value: number | undefined, minimum: number): number | null =>
+  value !== undefined && value >= minimum ? value : null

@@ -1,4 +1,7 @@
-/** US dollars for a million tokens, as decimal text. `cache_write` is what a token costs that is read and put into the provider's cache. */
+/**
+ * US dollars for a million tokens, as decimal text. `cache_write` is what a token costs that is read and put
+ * into the provider's cache.
+ */
 type Rate = { input: string; cached: string; cache_write: string; output: string }
 
 /** `long` holds for the whole call when its prompt has more than `over_tokens`. */
@@ -28,7 +31,14 @@ function anthropic(name: string, label: string, context_tokens: number, price: P
 
 function openai(name: string, label: string, context_tokens: number, short: Rate, long?: Rate): KnownModel {
   const price = long ? { ...short, long: { ...long, over_tokens: 272_000 } } : short
-  return { id: `openai/${name}`, label, provider: 'openai', context_tokens, max_output_tokens: 128_000, price }
+  return {
+    id: `openai/${name}`,
+    label,
+    provider: 'openai',
+    context_tokens,
+    max_output_tokens: 128_000,
+    price,
+  }
 }
 
 function google(name: string, label: string, price: Price, later?: KnownModel['later']): KnownModel {
@@ -36,7 +46,10 @@ function google(name: string, label: string, price: Price, later?: KnownModel['l
   return { id: `google/${name}`, label, provider: 'google', ...limits, price, ...(later ? { later } : {}) }
 }
 
-/** Public list prices of standard processing, as of 20 November 2026. Prices of cache writes are those of the shortest lifetime. */
+/**
+ * Public list prices of standard processing, as of 20 November 2026. Prices of cache writes are those of the
+ * shortest lifetime.
+ */
 export const KNOWN_MODELS: KnownModel[] = [
   anthropic('claude-sonnet-5-5', 'Claude Sonnet 5.5', 1_000_000, rate('2', '0.1', '2.5', '10')),
   anthropic('claude-opus-5-5', 'Claude Opus 5.5', 1_000_000, rate('4', '0.2', '5', '20')),
@@ -51,10 +64,22 @@ export const KNOWN_MODELS: KnownModel[] = [
   anthropic('claude-sonnet-4-6', 'Claude Sonnet 4.6', 1_000_000, rate('3', '0.3', '3.75', '15')),
   anthropic('claude-haiku-4-5', 'Claude Haiku 4.5', 200_000, rate('1', '0.1', '1.25', '5')),
   openai('gpt-6.1-sol', 'GPT-6.1 Sol', 1_050_000, rate('2', '0.1', '2.5', '10'), rate('4', '0.2', '5', '15')),
-  openai('gpt-6.1-terra', 'GPT-6.1 Terra', 1_050_000, rate('1', '0.05', '1.25', '5'), rate('2', '0.1', '2.5', '7.5')),
+  openai(
+    'gpt-6.1-terra',
+    'GPT-6.1 Terra',
+    1_050_000,
+    rate('1', '0.05', '1.25', '5'),
+    rate('2', '0.1', '2.5', '7.5'),
+  ),
   openai('gpt-6-astra', 'GPT-6 Astra', 1_050_000, rate('10', '1', '12.5', '50'), rate('20', '2', '25', '75')),
   openai('gpt-6-sol', 'GPT-6 Sol', 1_050_000, rate('2', '0.2', '2.5', '10'), rate('4', '0.4', '5', '15')),
-  openai('gpt-6-luna', 'GPT-6 Luna', 1_050_000, rate('0.1', '0.01', '0.125', '0.5'), rate('0.2', '0.02', '0.25', '0.75')),
+  openai(
+    'gpt-6-luna',
+    'GPT-6 Luna',
+    1_050_000,
+    rate('0.1', '0.01', '0.125', '0.5'),
+    rate('0.2', '0.02', '0.25', '0.75'),
+  ),
   openai('gpt-5.5', 'GPT-5.5', 1_050_000, rate('5', '0.5', '5', '30'), rate('10', '1', '10', '45')),
   openai('gpt-5.4', 'GPT-5.4', 1_050_000, rate('2.5', '0.25', '2.5', '15'), rate('5', '0.5', '5', '22.5')),
   openai('gpt-5.4-mini', 'GPT-5.4 mini', 400_000, rate('0.75', '0.075', '0.75', '4.5')),
@@ -62,7 +87,10 @@ export const KNOWN_MODELS: KnownModel[] = [
     from: '2027-01-01',
     price: rate('1.5', '0.15', '1.5', '7.5'),
   }),
-  google('gemini-4-argon', 'Gemini 4 Argon', rate('2', '0.1', '2', '10'), { from: '2026-12-01', price: rate('4', '0.2', '4', '20') }),
+  google('gemini-4-argon', 'Gemini 4 Argon', rate('2', '0.1', '2', '10'), {
+    from: '2026-12-01',
+    price: rate('4', '0.2', '4', '20'),
+  }),
   google('gemini-3.1-pro-preview', 'Gemini 3.1 Pro', {
     ...rate('2', '0.2', '2', '12'),
     long: { over_tokens: 200_000, ...rate('4', '0.4', '4', '18') },
@@ -74,7 +102,8 @@ export const KNOWN_MODELS: KnownModel[] = [
 ]
 
 /**
- * Returns the model of an id, also of its dated snapshots (`claude-haiku-4-5-20251001`, `gpt-5.4-2026-03-05`); null when it is not known.
+ * Returns the model of an id, also of its dated snapshots (`claude-haiku-4-5-20251001`,
+ * `gpt-5.4-2026-03-05`); null when it is not known.
  */
 export function knownModel(id: string): KnownModel | null {
   const plain = id.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, '')

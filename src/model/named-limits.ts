@@ -1,6 +1,7 @@
 /**
- * What a refusal states about the limits of a model, in tokens. `max_input_tokens`: the limit of the input alone. `input_tokens`: what the request
- * has, where the provider has counted it; `requested_tokens`: together with the response.
+ * What a refusal states about the limits of a model, in tokens. `max_input_tokens`: the limit of the input
+ * alone. `input_tokens`: what the request has, where the provider has counted it; `requested_tokens`:
+ * together with the response.
  */
 export type NamedLimits = {
   max_output_tokens?: number
@@ -12,7 +13,10 @@ export type NamedLimits = {
 
 const MAX_TOKENS = 100_000_000
 
-/** How servers name the limit of a response: Anthropic, OpenAI, DeepSeek, DashScope, Zhipu, Volcengine, Groq, Gemini, Bedrock, Cohere and gateways. */
+/**
+ * How servers name the limit of a response: Anthropic, OpenAI, DeepSeek, DashScope, Zhipu, Volcengine, Groq,
+ * Gemini, Bedrock, Cohere and gateways.
+ */
 const OUTPUT = [
   /max_tokens: \d+ > (\d+), which is the maximum allowed/i,
   /supports at most (\d+) (?:completion|output) tokens/i,
@@ -25,7 +29,10 @@ const OUTPUT = [
 /** Exclusive. */
 const OUTPUT_END = /supported range is from \d+ \(inclusive\) to (\d+) \(exclusive\)/i
 
-/** How they name the window: vLLM, SGLang, OpenAI, Anthropic, text-generation-inference, llama.cpp, LM Studio, Gemini, Kimi, Cerebras, Mistral. */
+/**
+ * How they name the window: vLLM, SGLang, OpenAI, Anthropic, text-generation-inference, llama.cpp, LM Studio,
+ * Gemini, Kimi, Cerebras, Mistral.
+ */
 const CONTEXT = [
   /maximum (?:context|model) length(?: is| of|:)? \(?(\d+)/i,
   /exceed context limit: \d+ \+ \d+ > (\d+)/i,
@@ -64,7 +71,10 @@ const INPUT = [
   /\bthe input(?: token count)? \((\d+)(?: tokens)?\)/i,
   /prompt (?:\((?:total )?length|length of) (\d+)\)? is (?:longer than|too long)/i,
 ]
-const REQUESTED = [/exceeded model token limit: \d+ \(requested: (\d+)\)/i, /current length is (\d+) while limit is/i]
+const REQUESTED = [
+  /exceeded model token limit: \d+ \(requested: (\d+)\)/i,
+  /current length is (\d+) while limit is/i,
+]
 /** OpenRouter counts text and tools apart. */
 const INPUT_PARTS = /(?<!\d)(\d+) of (?:text|tool|image) input/gi
 const THOUSANDS = /(?<=\d),(?=\d{3}(?!\d))/g
@@ -72,10 +82,12 @@ const THOUSANDS = /(?<=\d),(?=\d{3}(?!\d))/g
 /** Reads a refusal in one line. Numbers that no model can have are left out. */
 export function namedLimits(refusal: string): NamedLimits {
   const message = refusal.replace(THOUSANDS, '')
-  const first = (patterns: RegExp[]) => patterns.map(pattern => pattern.exec(message)?.[1]).find(found => found !== undefined)
+  const first = (patterns: RegExp[]) =>
+    patterns.map(pattern => pattern.exec(message)?.[1]).find(found => found !== undefined)
   const end = OUTPUT_END.exec(message)?.[1]
   const parts = [...message.matchAll(INPUT_PARTS)].map(([, tokens]) => Number(tokens))
-  const input = first(INPUT) ?? (parts.length > 0 ? parts.reduce((sum, tokens) => sum + tokens, 0) : undefined)
+  const input =
+    first(INPUT) ?? (parts.length > 0 ? parts.reduce((sum, tokens) => sum + tokens, 0) : undefined)
   const limits = {
     max_output_tokens: end === undefined ? Number(first(OUTPUT)) : Number(end) - 1,
     context_tokens: Number(first(CONTEXT)),
@@ -83,7 +95,9 @@ export function namedLimits(refusal: string): NamedLimits {
     input_tokens: Number(input),
     requested_tokens: Number(first(REQUESTED)),
   }
-  return Object.fromEntries(Object.entries(limits).filter(([, tokens]) => tokens >= 1 && tokens <= MAX_TOKENS))
+  return Object.fromEntries(
+    Object.entries(limits).filter(([, tokens]) => tokens >= 1 && tokens <= MAX_TOKENS),
+  )
 }
 
 /** Messages about a conversation that is too long; most providers have no code for it. */
@@ -106,7 +120,10 @@ const FULL_CONTEXT = new RegExp(
 const ADDRESSES = /https?:\/\/\S+/g
 export const withoutAddresses = (text: string): string => text.replace(ADDRESSES, '')
 
-/** Returns whether the conversation, alone or with the longest response, is too long. A limit of the response alone is not about it. */
+/**
+ * Returns whether the conversation, alone or with the longest response, is too long. A limit of the response
+ * alone is not about it.
+ */
 export function exceedsContext(refusal: string): boolean {
   const text = withoutAddresses(refusal)
   const { max_output_tokens, context_tokens, max_input_tokens } = namedLimits(text)
@@ -115,8 +132,8 @@ export function exceedsContext(refusal: string): boolean {
 }
 
 /**
- * Returns whether the provider does not take this effort, or none at all: the field, its value or the thinking of the model is not
- * supported.
+ * Returns whether the provider does not take this effort, or none at all: the field, its value or the
+ * thinking of the model is not supported.
  */
 export function refusesEffort(message: string): boolean {
   return (

@@ -7,19 +7,27 @@ import { storedText } from '../core/text/stored-text.ts'
 export type { ModelMessage }
 
 /**
- * One call to a language model. The loop owns everything around it: tools run there, retries are decided there, and the journal keeps the response.
+ * One call to a language model. The loop owns everything around it: tools run there, retries are decided
+ * there, and the journal keeps the response.
  *
- * Failure contract: `call` resolves with a response, or rejects with ModelError and nothing else. It repeats a request only after a refusal that
- * names a limit, within that limit. It never prints, and after an abort by `signal` rejects with code `aborted`. `partial_text` of a failed call is never shown as an answer.
+ * Failure contract: `call` resolves with a response, or rejects with ModelError and nothing else. It repeats
+ * a request only after a refusal that names a limit, within that limit. It never prints, and after an abort
+ * by `signal` rejects with code `aborted`. `partial_text` of a failed call is never shown as an answer.
  */
 export interface Model {
   /** `provider/model`, as in the API. */
   readonly id: string
   /** True for models that play a script, which every view of the run shows. */
   readonly scripted: boolean
-  /** Tokens of context, null when unknown. A provider may name its limits in a refusal: both change between calls. */
+  /**
+   * Tokens of context, null when unknown. A provider may name its limits in a refusal: both change between
+   * calls.
+   */
   readonly context_tokens: number | null
-  /** Tokens of a prompt above which the provider charges a higher price, null when there is one price or none is known. */
+  /**
+   * Tokens of a prompt above which the provider charges a higher price, null when there is one price or none
+   * is known.
+   */
   readonly long_prompt_tokens: number | null
   /** Tokens of the longest response, thinking included; null when unknown. */
   readonly max_output_tokens: number | null
@@ -36,7 +44,12 @@ export interface Model {
 }
 
 /** All tokens of a call; `input_tokens` includes the cached and cache-written ones. */
-export type CountedTokens = { input_tokens: number; cached_tokens: number; cache_write_tokens: number; output_tokens: number }
+export type CountedTokens = {
+  input_tokens: number
+  cached_tokens: number
+  cache_write_tokens: number
+  output_tokens: number
+}
 
 /** The address of a model. Its key never leaves the service. */
 export type ModelEndpoint = {
@@ -67,7 +80,10 @@ export type ToolSpec = {
   description: string
   /** JSON Schema of the input object. */
   input_schema: Record<string, unknown>
-  /** The input is one text, in this field; a provider that can is sent the grammar (Lark) and returns the text itself. */
+  /**
+   * The input is one text, in this field; a provider that can is sent the grammar (Lark) and returns the text
+   * itself.
+   */
   text_input?: { field: string; grammar: string }
 }
 
@@ -76,13 +92,19 @@ export type ModelRequest = {
   /** The conversation so far; assistant messages are exactly the `messages` of earlier responses. */
   messages: ModelMessage[]
   tools: ToolSpec[]
-  /** Ids of the earlier calls of the run, also of those that the conversation no longer has: new calls get others. Default: none. */
+  /**
+   * Ids of the earlier calls of the run, also of those that the conversation no longer has: new calls get
+   * others. Default: none.
+   */
   call_ids?: ReadonlySet<string>
   /** Thinking included. */
   max_output_tokens: number
   /** Null or absent: the default of the model. */
   reasoning_effort?: ReasoningEffort | null
-  /** Requests with the same key have the same beginning, which the provider is to cache. Absent for a question that is sent once. */
+  /**
+   * Requests with the same key have the same beginning, which the provider is to cache. Absent for a question
+   * that is sent once.
+   */
   cache_key?: string
   timeouts: { first_byte_ms: number; idle_ms: number; total_ms: number }
   signal?: AbortSignal
@@ -95,7 +117,10 @@ export type ModelRequest = {
 export type ToolCall = {
   id: string
   name: string
-  /** The parsed arguments; null when the model sent something that is not a JSON object, then `invalid` is the reason. */
+  /**
+   * The parsed arguments; null when the model sent something that is not a JSON object, then `invalid` is the
+   * reason.
+   */
   input: Record<string, unknown> | null
   invalid?: string
 }
@@ -111,7 +136,10 @@ export type ModelUsage = {
   raw: unknown
 }
 
-/** Text, reasoning, names and ids of calls are storable (no NUL, no half of a surrogate pair); inputs are what the model sent. */
+/**
+ * Text, reasoning, names and ids of calls are storable (no NUL, no half of a surrogate pair); inputs are what
+ * the model sent.
+ */
 export type ModelResponse = {
   text: string
   reasoning: string | null
@@ -168,7 +196,8 @@ export class ModelError extends Error {
   ) {
     super(storedText(message), { cause: details.cause })
     this.code = code
-    this.retryable = details.retryable ?? ['rate_limited', 'unavailable', 'timeout', 'malformed'].includes(code)
+    this.retryable =
+      details.retryable ?? ['rate_limited', 'unavailable', 'timeout', 'malformed'].includes(code)
     this.retry_after_ms = details.retry_after_ms ?? null
     this.http_status = details.http_status ?? null
     this.tool_name = details.tool_name ?? null
@@ -190,7 +219,10 @@ type ModelFacts = {
 /** The models a service offers. Unknown names: null. */
 export interface ModelCatalog {
   get(id: string): Model | null
-  /** What can be named in a request, for the error text and the model list. A provider whose models are open-ended is listed by its prefix. */
+  /**
+   * What can be named in a request, for the error text and the model list. A provider whose models are
+   * open-ended is listed by its prefix.
+   */
   list(): ListedModel[]
   /** All known and configured models, also those without a key. */
   describe(): (Omit<ListedModel, 'scripted'> & ModelFacts & { usable: boolean })[]

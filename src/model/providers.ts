@@ -29,7 +29,13 @@ export type ProviderOptions = {
 }
 
 /** Where a model is, and how it is called there. `api_key` null: the server needs none. */
-type Endpoint = { api: ModelApi; base_url: string; api_key: string | null; name: string; fetch?: Fetch | undefined }
+type Endpoint = {
+  api: ModelApi
+  base_url: string
+  api_key: string | null
+  name: string
+  fetch?: Fetch | undefined
+}
 
 const PROVIDERS = {
   anthropic: { api: 'anthropic-messages', base_url: 'https://api.anthropic.com/v1' },
@@ -50,10 +56,16 @@ const EVENT_READERS = {
   'google-generate-content': geminiEvents,
 } as const
 
-/** Names of the three providers go into addresses, so they are one plain segment; a compatible server may call its models anything. */
+/**
+ * Names of the three providers go into addresses, so they are one plain segment; a compatible server may call
+ * its models anything.
+ */
 const PLAIN_NAME = /^[\w.:@-]+$/
 
-/** Returns a model of a configured provider, or of AGENTRUN_MODELS; null without its key, and for names that cannot be models. */
+/**
+ * Returns a model of a configured provider, or of AGENTRUN_MODELS; null without its key, and for names that
+ * cannot be models.
+ */
 export function connectModel(options: ProviderOptions, learned: LearnedModels, id: string): Model | null {
   const settings = options.models?.[id]
   const endpoint = endpointOf(options, id, settings)
@@ -61,7 +73,10 @@ export function connectModel(options: ProviderOptions, learned: LearnedModels, i
   const { api, base_url, name, api_key } = endpoint
   const described = describeModel(id, settings)
   return createAiSdkModel({
-    ...{ id, described, learned, fetch: endpoint.fetch },
+    id,
+    described,
+    learned,
+    fetch: endpoint.fetch,
     connect: fetch => connect(endpoint, fetch),
     options: cache_key => callOptions(api, cache_key),
     thinking: (effort, max_output_tokens) => {
@@ -78,23 +93,40 @@ export function connectModel(options: ProviderOptions, learned: LearnedModels, i
     accepts_images: api !== 'openai-chat',
     secrets: api_key ? [api_key] : [],
     endpoint: {
-      ...{ api, base_url: base_url.replace(/(?<!\/)\/+$/, ''), api_key, name, fetch: endpoint.fetch ?? globalThis.fetch },
+      api,
+      base_url: base_url.replace(/(?<!\/)\/+$/, ''),
+      api_key,
+      name,
+      fetch: endpoint.fetch ?? globalThis.fetch,
       cost: tokens => costUsd(described.pricing, tokens, Date.now()),
     },
   })
 }
 
-function endpointOf(options: ProviderOptions, id: string, settings: (ModelSettings & { fetch?: Fetch }) | undefined): Endpoint | null {
+function endpointOf(
+  options: ProviderOptions,
+  id: string,
+  settings: (ModelSettings & { fetch?: Fetch }) | undefined,
+): Endpoint | null {
   const [, provider = '', name = ''] = /^([a-z-]+)\/(\S{1,200})$/.exec(id) ?? []
   if (settings?.api !== undefined && settings.base_url !== undefined)
     return {
-      ...{ api: settings.api, base_url: settings.base_url, api_key: settings.api_key ?? null },
-      ...{ name: settings.name ?? name, fetch: settings.fetch },
+      api: settings.api,
+      base_url: settings.base_url,
+      api_key: settings.api_key ?? null,
+      name: settings.name ?? name,
+      fetch: settings.fetch,
     }
   if (provider === 'openai-compatible') {
     const compatible = options.openai_compatible
     return compatible
-      ? { api: 'openai-chat', base_url: compatible.base_url, api_key: compatible.api_key ?? null, name, fetch: compatible.fetch }
+      ? {
+          api: 'openai-chat',
+          base_url: compatible.base_url,
+          api_key: compatible.api_key ?? null,
+          name,
+          fetch: compatible.fetch,
+        }
       : null
   }
   if (provider !== 'anthropic' && provider !== 'openai' && provider !== 'google') return null
@@ -114,18 +146,25 @@ async function connect({ api, base_url, api_key, name }: Endpoint, fetch: Fetch)
   if (api === 'openai-responses') return (await import('@ai-sdk/openai')).createOpenAI(common)(name)
   if (api === 'google-generate-content') return (await import('@ai-sdk/google')).createGoogle(common)(name)
   return (await import('@ai-sdk/openai-compatible')).createOpenAICompatible({
-    ...{ name: 'openai-compatible', baseURL: base_url, fetch: read, includeUsage: true, transformRequestBody: withPartMarks },
+    name: 'openai-compatible',
+    baseURL: base_url,
+    fetch: read,
+    includeUsage: true,
+    transformRequestBody: withPartMarks,
     ...(api_key ? { apiKey: api_key } : {}),
   })(name)
 }
 
 function callOptions(api: ModelApi, cache_key: string | undefined): CallOptions {
   if (api !== 'openai-responses') return {}
-  // The journal is the only store: nothing is kept at the provider, and every call carries the whole conversation.
+  // The journal is the only store: nothing is kept at the provider, and every call carries the whole
+  // conversation.
   return { openai: { store: false, ...(cache_key !== undefined && { promptCacheKey: cache_key }) } }
 }
 
 function cacheMark(api: ModelApi, configured: boolean): CallOptions | null {
   if (api === 'anthropic-messages') return { anthropic: { cacheControl: { type: 'ephemeral' } } }
-  return api === 'openai-chat' && configured ? { openaiCompatible: { cache_control: { type: 'ephemeral' } } } : null
+  return api === 'openai-chat' && configured
+    ? { openaiCompatible: { cache_control: { type: 'ephemeral' } } }
+    : null
 }

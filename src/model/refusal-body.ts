@@ -11,9 +11,10 @@ const WORD_FIELDS = ['type', 'code', 'status', 'error_type']
 type Refusal = { text: string; words: string[] }
 
 /**
- * Returns what the body of a refusal states; null: nothing readable. Anthropic, Google and OpenAI have the text at `error.message`; Cerebras, SGLang
- * and older vLLM at `message`; xAI and text-generation-inference at `error`; FastAPI at `detail`. Gateways quote the body of the provider behind
- * them as JSON, in `metadata.raw` (OpenRouter) or in the message.
+ * Returns what the body of a refusal states; null: nothing readable. Anthropic, Google and OpenAI have the
+ * text at `error.message`; Cerebras, SGLang and older vLLM at `message`; xAI and text-generation-inference at
+ * `error`; FastAPI at `detail`. Gateways quote the body of the provider behind them as JSON, in
+ * `metadata.raw` (OpenRouter) or in the message.
  */
 export function readRefusal(body: unknown, depth = 0): Refusal | null {
   if (depth > MAX_DEPTH) return null
@@ -38,11 +39,14 @@ function readText(body: string, depth: number): Refusal | null {
 
 function joined(items: (Refusal | null)[]): Refusal | null {
   const found = items.filter(item => item !== null)
-  return found.length === 0 ? null : { text: found.map(({ text }) => text).join('; '), words: found.flatMap(({ words }) => words) }
+  return found.length === 0
+    ? null
+    : { text: found.map(({ text }) => text).join('; '), words: found.flatMap(({ words }) => words) }
 }
 
 /** FastAPI names the invalid field apart from the text: `["body", "max_tokens"]`. */
-const located = (loc: unknown, text: string) => (Array.isArray(loc) && loc.length > 0 ? `${loc.join('.')}: ${text}` : text)
+const located = (loc: unknown, text: string) =>
+  Array.isArray(loc) && loc.length > 0 ? `${loc.join('.')}: ${text}` : text
 
 export function record(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}

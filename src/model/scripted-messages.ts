@@ -18,13 +18,21 @@ export function countResponses(messages: ModelMessage[]): number {
   return messages.filter(message => message.role === 'assistant').length
 }
 
-/** Returns the tool calls of one message, each with its result from the later messages (null while there is none). */
+/**
+ * Returns the tool calls of one message, each with its result from the later messages (null while there is
+ * none).
+ */
 export function callsOf(message: ModelMessage | undefined, messages: ModelMessage[]): SeenCall[] {
   if (message?.role !== 'assistant' || typeof message.content === 'string') return []
   const calls: SeenCall[] = []
   for (const part of message.content) {
     if (part.type === 'tool-call') {
-      calls.push({ id: part.toolCallId, name: part.toolName, input: part.input, result: resultOf(part.toolCallId, messages) })
+      calls.push({
+        id: part.toolCallId,
+        name: part.toolName,
+        input: part.input,
+        result: resultOf(part.toolCallId, messages),
+      })
     }
   }
   return calls
@@ -36,11 +44,16 @@ function resultOf(id: string, messages: ModelMessage[]): SeenResult | null {
     for (const part of message.content) {
       if (part.type !== 'tool-result' || part.toolCallId !== id) continue
       const { output } = part
-      const failed = output.type === 'error-text' || output.type === 'error-json' || output.type === 'execution-denied'
+      const failed =
+        output.type === 'error-text' || output.type === 'error-json' || output.type === 'execution-denied'
       const raw = 'value' in output ? output.value : (output.reason ?? '')
-      const value: Record<string, unknown> = isRecord(raw) ? raw : { output: typeof raw === 'string' ? raw : JSON.stringify(raw) }
+      const value: Record<string, unknown> = isRecord(raw)
+        ? raw
+        : { output: typeof raw === 'string' ? raw : JSON.stringify(raw) }
       const status = typeof value.status === 'string' ? value.status : failed ? 'error' : 'ok'
-      const text = [value.output, value.message, value.error, value.content].find(field => typeof field === 'string' && field !== '')
+      const text = [value.output, value.message, value.error, value.content].find(
+        field => typeof field === 'string' && field !== '',
+      )
       return { status, value, text: typeof text === 'string' ? text : JSON.stringify(value) }
     }
   }

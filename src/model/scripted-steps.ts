@@ -4,7 +4,11 @@ import { ModelError } from './port.ts'
 import type { SeenCall } from './scripted-messages.ts'
 
 /** The next response of the scripted model. */
-export type Move = { reasoning: string | null; text: string; calls: { name: string; input: Record<string, unknown> }[] }
+export type Move = {
+  reasoning: string | null
+  text: string
+  calls: { name: string; input: Record<string, unknown> }[]
+}
 
 /** One response of the script: a step with the thoughts before it. `step` is null for the closing summary. */
 export type Unit = { number: number; thought: string | null; step: PlaybookStep | null }
@@ -29,7 +33,11 @@ export function toUnits(playbook: Playbook): Unit[] {
 /** Returns the text and the tool calls of the next step of a playbook; after the last step, its summary. */
 export function moveOf(unit: Unit, playbook: Playbook): Move {
   const { step, thought: reasoning } = unit
-  const call = (name: string, input: Record<string, unknown>): Move => ({ reasoning, text: '', calls: [{ name, input }] })
+  const call = (name: string, input: Record<string, unknown>): Move => ({
+    reasoning,
+    text: '',
+    calls: [{ name, input }],
+  })
   switch (step?.kind) {
     case 'plan':
       return call(actionTool.plan, { items: step.items.map(text => ({ text, state: 'pending' })) })
@@ -73,14 +81,18 @@ function summary(playbook: Playbook): string {
   return `Scripted run without a language model: all steps of the playbook ran as written${what}. The playbook gives no answer of its own.`
 }
 
-/** Compares the result of a step with what the playbook expects. Throws `script_failed`, which names step, line and result. */
+/**
+ * Compares the result of a step with what the playbook expects. Throws `script_failed`, which names step,
+ * line and result.
+ */
 export function checkResult(unit: Unit, calls: SeenCall[]): void {
   const { step } = unit
   const result = calls[0]?.result
   if (!step) return
   if (!result) throw failed(unit, `${describe(step)} has no result`, '')
   if (step.kind !== 'run') {
-    if (result.status !== 'ok') throw failed(unit, `${describe(step)} did not work (${result.status})`, result.text)
+    if (result.status !== 'ok')
+      throw failed(unit, `${describe(step)} did not work (${result.status})`, result.text)
     return
   }
   if (result.status === 'interrupted')
@@ -91,23 +103,40 @@ export function checkResult(unit: Unit, calls: SeenCall[]): void {
     )
   const { exit_code: exit } = result.value
   if (result.status !== 'ok' && result.status !== 'error')
-    throw failed(unit, `${describe(step)} ended as ${result.status}, expected exit ${step.expect_exit}`, result.text)
+    throw failed(
+      unit,
+      `${describe(step)} ended as ${result.status}, expected exit ${step.expect_exit}`,
+      result.text,
+    )
   if (exit !== step.expect_exit)
-    throw failed(unit, `${describe(step)} exited ${exit ?? 'without a code'}, expected ${step.expect_exit}`, result.text)
+    throw failed(
+      unit,
+      `${describe(step)} exited ${exit ?? 'without a code'}, expected ${step.expect_exit}`,
+      result.text,
+    )
 }
 
 function describe(step: PlaybookStep): string {
   if (step.kind === 'run') return `run ${JSON.stringify(step.command.trim().slice(0, 500))}`
-  return step.kind === 'write' || step.kind === 'edit' ? `${step.kind} ${JSON.stringify(step.path.slice(0, 500))}` : step.kind
+  return step.kind === 'write' || step.kind === 'edit'
+    ? `${step.kind} ${JSON.stringify(step.path.slice(0, 500))}`
+    : step.kind
 }
 
-/** Returns the ModelError `script_failed` that names the step and its line, with the last 20 lines of its output. */
+/**
+ * Returns the ModelError `script_failed` that names the step and its line, with the last 20 lines of its
+ * output.
+ */
 export function failed(unit: Unit, what: string, output: string): ModelError {
   const tail = output.trimEnd().split('\n').slice(-20).join('\n').slice(-2_000)
   const last_output = tail.trim() === '' ? '' : `\nLast output:\n${tail}`
   const { step } = unit
   const tool_name = step === null ? null : (toolOf[step.kind] ?? null)
-  return new ModelError('script_failed', `Playbook step ${unit.number} (line ${step?.line ?? '?'}): ${what}.${last_output}`, { tool_name })
+  return new ModelError(
+    'script_failed',
+    `Playbook step ${unit.number} (line ${step?.line ?? '?'}): ${what}.${last_output}`,
+    { tool_name },
+  )
 }
 
 /** The tool that a step of this kind calls. */

@@ -3,7 +3,8 @@ import type { ModelMessage } from './port.ts'
 import { callsOf, type SeenCall } from './scripted-messages.ts'
 import type { Move } from './scripted-steps.ts'
 
-const COUNT_COMMITS = 'git rev-list --count HEAD 2>/dev/null || echo 0; git log --oneline -n 5 2>/dev/null || true'
+const COUNT_COMMITS =
+  'git rev-list --count HEAD 2>/dev/null || echo 0; git log --oneline -n 5 2>/dev/null || true'
 const LIST_FILES = 'git ls-files 2>/dev/null | wc -l; ls -1Ap'
 
 const HOW_TO_GO_ON = `To have real work done, add the key of a model provider under *Settings*, *Models and keys*, or start the service with \`ANTHROPIC_API_KEY\`, \`OPENAI_API_KEY\`, \`GOOGLE_GENERATIVE_AI_API_KEY\`, or \`OPENAI_COMPATIBLE_BASE_URL\` for a server of your own; \`AGENTRUN_DEFAULT_MODEL\` (\`provider/model\`) chooses the one that is used.
@@ -21,18 +22,20 @@ Without a model, put the exact steps into the prompt, and they are played one by
 ~~~`
 
 /**
- * Returns the answer to a message without a playbook when there is nothing new to show. `before`: the last answer of the playbook before
- * it.
+ * Returns the answer to a message without a playbook when there is nothing new to show. `before`: the last
+ * answer of the playbook before it.
  */
 export function shortReply(before: string | null): Move {
-  const ended = before === null ? '' : ` The playbook before it ended with:\n\n${before.trim().replace(/^/gm, '> ')}`
+  const ended =
+    before === null ? '' : ` The playbook before it ended with:\n\n${before.trim().replace(/^/gm, '> ')}`
   const text = `This is the scripted model, which understands no text: nothing was done for the last message.${ended}\n\n${HOW_TO_GO_ON}`
   return { reasoning: null, text, calls: [] }
 }
 
 /**
- * Returns the next move of a short walk through the repository that needs no language model: list, read the README, and report both.
- * `since` is the conversation after the prompt. Null when the tour has been given already.
+ * Returns the next move of a short walk through the repository that needs no language model: list, read the
+ * README, and report both. `since` is the conversation after the prompt. Null when the tour has been given
+ * already.
  */
 export function tourMove(since: ModelMessage[]): Move | null {
   const responses = since.filter(message => message.role === 'assistant')
@@ -50,7 +53,11 @@ export function tourMove(since: ModelMessage[]): Move | null {
   const listing = outputOf(calls, LIST_FILES)
   const readme = listing.slice(1).find(name => /^readme(\.(md|markdown|rst|txt|adoc))?$/i.test(name))
   if (readme && responses.length === 1) {
-    return { reasoning: 'The README says what this is.', text: '', calls: [{ name: actionTool.read, input: { path: readme, limit: 80 } }] }
+    return {
+      reasoning: 'The README says what this is.',
+      text: '',
+      calls: [{ name: actionTool.read, input: { path: readme, limit: 80 } }],
+    }
   }
   return { reasoning: null, text: whatWasSeen(calls, listing, readme), calls: [] }
 }
@@ -61,11 +68,17 @@ function whatWasSeen(calls: SeenCall[], listing: string[], readme: string | unde
   const shown = names.slice(0, 20).map(name => `\`${name}\``)
   const seen = [`- ${counted(files, 'file')} under version control and ${counted(commits, 'commit')}.`]
   if (shown.length > 0)
-    seen.push(`- At the top: ${shown.join(', ')}${names.length > shown.length ? ` and ${names.length - shown.length} more` : ''}.`)
+    seen.push(
+      `- At the top: ${shown.join(', ')}${names.length > shown.length ? ` and ${names.length - shown.length} more` : ''}.`,
+    )
   if (log[0]) seen.push(`- Last commit: \`${log[0].slice(0, 200)}\`.`)
   const content = calls.find(call => call.name === actionTool.read)?.result?.value.content
   const intro = typeof content === 'string' ? readmeIntro(content) : null
-  seen.push(intro ? `- \`${readme}\` begins: ${intro}` : `- ${readme ? `\`${readme}\` could not be read.` : 'No README.'}`)
+  seen.push(
+    intro
+      ? `- \`${readme}\` begins: ${intro}`
+      : `- ${readme ? `\`${readme}\` could not be read.` : 'No README.'}`,
+  )
   return `This was a scripted tour without a language model: nothing was changed, and your request was not attempted.\n\nWhat it saw:\n\n${seen.join('\n')}\n\n${HOW_TO_GO_ON}`
 }
 

@@ -1,6 +1,14 @@
 import { findPlaybook, type Playbook, SCRIPTED_MODEL_ID } from '../core/runs/playbook.ts'
 import { storedText } from '../core/text/stored-text.ts'
-import { isPrompt, type Model, ModelError, type ModelMessage, type ModelRequest, type ModelResponse, without_limits } from './port.ts'
+import {
+  isPrompt,
+  type Model,
+  ModelError,
+  type ModelMessage,
+  type ModelRequest,
+  type ModelResponse,
+  without_limits,
+} from './port.ts'
 import { callsOf, countResponses, isChecksFailed, textOf } from './scripted-messages.ts'
 import { positionOf } from './scripted-position.ts'
 import { checkResult, inspectionOf, type Move, moveOf, toUnits } from './scripted-steps.ts'
@@ -8,8 +16,9 @@ import { shortReply, tourMove } from './scripted-tour.ts'
 import { verdictMove } from './scripted-verdict.ts'
 
 /**
- * Returns a model that needs no network: it plays the playbook of the latest prompt that has one, or shows the repository. It is stateless:
- * its position is read from the conversation, so a recovered run continues at the right step.
+ * Returns a model that needs no network: it plays the playbook of the latest prompt that has one, or shows
+ * the repository. It is stateless: its position is read from the conversation, so a recovered run continues
+ * at the right step.
  */
 export function createScriptedModel(): Model {
   return { id: SCRIPTED_MODEL_ID, scripted: true, ...without_limits, price: () => '0', call }
@@ -19,7 +28,11 @@ async function call(request: ModelRequest): Promise<ModelResponse> {
   if (request.signal?.aborted) throw new ModelError('aborted', 'The call was stopped.')
   const next = verdictMove(request) ?? nextMove(request.messages)
   // A quoted text of YAML can spell characters that no prompt may hold.
-  const move = { ...next, text: storedText(next.text), reasoning: next.reasoning && storedText(next.reasoning) }
+  const move = {
+    ...next,
+    text: storedText(next.text),
+    reasoning: next.reasoning && storedText(next.reasoning),
+  }
   if (move.reasoning) request.on_delta?.({ kind: 'reasoning', text: move.reasoning })
   if (move.text) request.on_delta?.({ kind: 'text', text: move.text })
   const number = countResponses(request.messages) + 1
@@ -36,7 +49,12 @@ async function call(request: ModelRequest): Promise<ModelResponse> {
         content: [
           ...(move.reasoning ? [{ type: 'reasoning' as const, text: move.reasoning }] : []),
           ...(move.text ? [{ type: 'text' as const, text: move.text }] : []),
-          ...calls.map(({ id, name, input }) => ({ type: 'tool-call' as const, toolCallId: id, toolName: name, input })),
+          ...calls.map(({ id, name, input }) => ({
+            type: 'tool-call' as const,
+            toolCallId: id,
+            toolName: name,
+            input,
+          })),
         ],
       },
     ],
@@ -67,7 +85,8 @@ function nextMove(messages: ModelMessage[]): Move {
     if (last) ending = moveOf(last, script.playbook).text
     // Without steps for failed checks, the answer of the playbook stays the answer of the run.
     const latest = messages.findLast(message => message.role === 'user')
-    if (ending !== null && latest && isChecksFailed(latest)) return { reasoning: null, text: ending, calls: [] }
+    if (ending !== null && latest && isChecksFailed(latest))
+      return { reasoning: null, text: ending, calls: [] }
   }
   const start = turnStart(messages)
   const prompt = messages[start]
@@ -83,8 +102,8 @@ function nextMove(messages: ModelMessage[]): Move {
 }
 
 /**
- * Finds the latest prompt with a playbook. A later prompt without one (a steering message) does not stop its script. After failed checks, the
- * playbook's steps for that are played, from the beginning each time.
+ * Finds the latest prompt with a playbook. A later prompt without one (a steering message) does not stop its
+ * script. After failed checks, the playbook's steps for that are played, from the beginning each time.
  */
 function findScript(messages: ModelMessage[]): { index: number; playbook: Playbook } | null {
   for (let index = messages.length - 1; index >= 0; index--) {
@@ -100,7 +119,10 @@ function findScript(messages: ModelMessage[]): { index: number; playbook: Playbo
   return null
 }
 
-/** Returns the index of the prompt that started this turn: the latest one that is not between a tool call and its result; -1 without one. */
+/**
+ * Returns the index of the prompt that started this turn: the latest one that is not between a tool call and
+ * its result; -1 without one.
+ */
 function turnStart(messages: ModelMessage[]): number {
   return messages.findLastIndex((message, index) => {
     if (!isPrompt(message)) return false

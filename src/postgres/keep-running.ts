@@ -13,10 +13,15 @@ type KeptServer = {
 }
 
 /**
- * Restarts a server that ends unexpectedly, for example killed for memory or because the disk is full. A failed start is retried with
- * growing delays and without limit, because the cause may go away; `log` receives when it ends, why it cannot start, and when it runs.
+ * Restarts a server that ends unexpectedly, for example killed for memory or because the disk is full. A
+ * failed start is retried with growing delays and without limit, because the cause may go away; `log`
+ * receives when it ends, why it cannot start, and when it runs.
  */
-export function keepRunning(first: Server, startAgain: () => Promise<Server>, log: (line: string) => void): KeptServer {
+export function keepRunning(
+  first: Server,
+  startAgain: () => Promise<Server>,
+  log: (line: string) => void,
+): KeptServer {
   const stopping = new AbortController()
   let pid = first.pid
   let running: Server | null = first

@@ -6,7 +6,10 @@ import { removeTemporarySocketFolder } from './socket-folder.ts'
 /** The content of postmaster.pid; `status` is 'starting', 'stopping' or 'ready'. */
 type PostmasterPid = { pid: number; socket_folder: string; status: string }
 
-/** Returns the running or dead server that last wrote postmaster.pid; null when there is no such file or it is not complete yet. */
+/**
+ * Returns the running or dead server that last wrote postmaster.pid; null when there is no such file or it is
+ * not complete yet.
+ */
 export function readPostmasterPid(cluster: string): PostmasterPid | null {
   let lines: string[]
   try {
@@ -19,8 +22,8 @@ export function readPostmasterPid(cluster: string): PostmasterPid | null {
 }
 
 /**
- * Returns the live server of this cluster that a killed service left behind. Its working directory proves it: a pid alone may have been
- * given to another process since.
+ * Returns the live server of this cluster that a killed service left behind. Its working directory proves it:
+ * a pid alone may have been given to another process since.
  */
 export function findOrphan(cluster: string): PostmasterPid | null {
   const named = readPostmasterPid(cluster)
@@ -28,8 +31,9 @@ export function findOrphan(cluster: string): PostmasterPid | null {
 }
 
 /**
- * Cleans up after a server that died: waits for its children, ends those that linger, and removes the lock files that would make PostgreSQL
- * refuse to start while a zombie still holds the pid. Call only when `findOrphan` finds nobody.
+ * Cleans up after a server that died: waits for its children, ends those that linger, and removes the lock
+ * files that would make PostgreSQL refuse to start while a zombie still holds the pid. Call only when
+ * `findOrphan` finds nobody.
  */
 export async function clearDeadServer(cluster: string, socket_folder: string): Promise<void> {
   if (!(await waitUntil(() => serversOf(cluster).length === 0, 1_000))) {
@@ -38,13 +42,18 @@ export async function clearDeadServer(cluster: string, socket_folder: string): P
   }
   const dead = readPostmasterPid(cluster)
   if (dead && dead.socket_folder !== socket_folder) removeTemporarySocketFolder(dead.socket_folder)
-  for (const file of [join(cluster, 'postmaster.pid'), join(socket_folder, '.s.PGSQL.5432'), join(socket_folder, '.s.PGSQL.5432.lock')]) {
+  for (const file of [
+    join(cluster, 'postmaster.pid'),
+    join(socket_folder, '.s.PGSQL.5432'),
+    join(socket_folder, '.s.PGSQL.5432.lock'),
+  ]) {
     rmSync(file, { force: true })
   }
 }
 
 /**
- * Stops a server: fast shutdown (SIGINT), after 10 s immediate (SIGQUIT), after 10 s more SIGKILL. Throws when it has not ended after that.
+ * Stops a server: fast shutdown (SIGINT), after 10 s immediate (SIGQUIT), after 10 s more SIGKILL. Throws
+ * when it has not ended after that.
  */
 export async function stopServer(pid: number): Promise<void> {
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {

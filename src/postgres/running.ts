@@ -12,8 +12,8 @@ const POLL_INTERVAL_MS = 100
 export const hasCluster = (data_dir: string): boolean => existsSync(join(data_dir, 'cluster', 'PG_VERSION'))
 
 /**
- * Returns the connection string of the server that another process runs on this folder, waited for while that process may still be starting
- * it. Null when none takes connections within `wait_ms`.
+ * Returns the connection string of the server that another process runs on this folder, waited for while that
+ * process may still be starting it. Null when none takes connections within `wait_ms`.
  */
 export async function findRunningPostgres(data_dir: string, wait_ms: number): Promise<string | null> {
   const cluster = join(realpathSync(data_dir), 'cluster')

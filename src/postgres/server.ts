@@ -20,7 +20,8 @@ type ServerOptions = {
 export type Server = { pid: number; ended: Promise<string> }
 
 /**
- * Starts the server and resolves when it takes connections, however long crash recovery lasts. It may outlive us.
+ * Starts the server and resolves when it takes connections, however long crash recovery lasts. It may outlive
+ * us.
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { binaries, cluster, user, log_file } = options
@@ -50,7 +51,8 @@ function settings(durable: boolean): string[] {
     listen_addresses: '',
     unix_socket_permissions: '0700',
     shared_buffers: '64MB',
-    // Its files are on a solid-state disk or cached: reading the rows of an index costs little more than reading a table in order.
+    // Its files are on a solid-state disk or cached: reading the rows of an index costs little more than
+    // reading a table in order.
     random_page_cost: '1.1',
     max_connections: '200',
     io_method: 'sync',

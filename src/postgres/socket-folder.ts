@@ -10,8 +10,9 @@ const temporary_prefix = 'agentrun-postgres-'
 const max_socket_path_bytes = 107
 
 /**
- * Creates the folder for the socket, 0700 of the database user: who cannot enter it cannot connect, so there is no password. Where the
- * wanted path is too long for a socket address it is a fresh folder in the temporary folder.
+ * Creates the folder for the socket, 0700 of the database user: who cannot enter it cannot connect, so there
+ * is no password. Where the wanted path is too long for a socket address it is a fresh folder in the
+ * temporary folder.
  */
 export function createSocketFolder(wanted: string, user: SystemUser | null): string {
   if (Buffer.byteLength(join(wanted, SOCKET)) <= max_socket_path_bytes) {
@@ -24,8 +25,9 @@ export function createSocketFolder(wanted: string, user: SystemUser | null): str
 }
 
 /**
- * Removes the socket folder of an ended server if `createSocketFolder` put it into the temporary folder. The name may come from a file that
- * the database user writes, so nothing but an empty folder goes, and files of the names that sockets have.
+ * Removes the socket folder of an ended server if `createSocketFolder` put it into the temporary folder. The
+ * name may come from a file that the database user writes, so nothing but an empty folder goes, and files of
+ * the names that sockets have.
  */
 export function removeTemporarySocketFolder(folder: string): void {
   if (dirname(folder) !== tmpdir() || !basename(folder).startsWith(temporary_prefix)) return

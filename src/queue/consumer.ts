@@ -3,7 +3,9 @@ import { type Polling, startPolling } from '../core/polling.ts'
 import { settledWithin } from '../core/timeout.ts'
 
 const POLL_INTERVAL_MS = 1_000
-/** How long running attempts may continue when this process shuts down, before they are aborted and after it. */
+/**
+ * How long running attempts may continue when this process shuts down, before they are aborted and after it.
+ */
 const SHUTDOWN_GRACE_MS = 1_000
 const ABORT_TIMEOUT_MS = 5_000
 
@@ -19,7 +21,10 @@ export type Queue<Item> = {
   handle(item: Item, signal: AbortSignal): Promise<void>
 }
 
-/** Claims and handles the items of a queue until it is disposed of. Every process does, and each attempt belongs to one of them. */
+/**
+ * Claims and handles the items of a queue until it is disposed of. Every process does, and each attempt
+ * belongs to one of them.
+ */
 export class QueueConsumer<Item> implements AsyncDisposable {
   readonly #queue: Queue<Item>
   readonly #log: Log
@@ -32,7 +37,13 @@ export class QueueConsumer<Item> implements AsyncDisposable {
   constructor(queue: Queue<Item>, log: Log) {
     this.#queue = queue
     this.#log = log
-    this.#polling = startPolling(POLL_INTERVAL_MS, `claiming of ${queue.name}`, () => this.#claim(), log, 'at once')
+    this.#polling = startPolling(
+      POLL_INTERVAL_MS,
+      `claiming of ${queue.name}`,
+      () => this.#claim(),
+      log,
+      'at once',
+    )
   }
 
   /** There may be something to handle. */
@@ -53,7 +64,10 @@ export class QueueConsumer<Item> implements AsyncDisposable {
     const attempt: Promise<void> = this.#queue
       .handle(item, this.#stop.signal)
       .catch(error => {
-        if (!this.#stopped) this.#log('error', `an attempt of ${this.#queue.name} failed and will be retried`, { error: errorText(error) })
+        if (!this.#stopped)
+          this.#log('error', `an attempt of ${this.#queue.name} failed and will be retried`, {
+            error: errorText(error),
+          })
       })
       .finally(() => {
         this.#active.delete(attempt)

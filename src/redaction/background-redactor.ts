@@ -1,9 +1,20 @@
 import type { KnownValue } from '../core/secrets/known-value.ts'
 import { type BackgroundRedactor, type BackgroundStream, composed } from './port.ts'
-import { createRedactor, type HeldText, nothing_held, type Scope, type StepOptions, type StreamStep, withoutShown } from './redact.ts'
+import {
+  createRedactor,
+  type HeldText,
+  nothing_held,
+  type Scope,
+  type StepOptions,
+  type StreamStep,
+  withoutShown,
+} from './redact.ts'
 import { type Method, type Owner, RedactionThreads } from './threads.ts'
 
-/** The maximum size in characters, or bytes, that is redacted synchronously: a few milliseconds for any content. */
+/**
+ * The maximum size in characters, or bytes, that is redacted synchronously: a few milliseconds for any
+ * content.
+ */
 export const MAX_AT_ONCE = 16 * 1024
 
 /** The threads of the process: a resource of the machine, like its processors. */
@@ -26,17 +37,22 @@ export function createBackgroundRedactor(
     return (same ? args[0] : result) as T
   }
   const step: Step = async (held, piece, options) =>
-    held.text.length + piece.length > MAX_AT_ONCE ? away('step', held, piece, options) : here.step(held, piece, options)
+    held.text.length + piece.length > MAX_AT_ONCE
+      ? away('step', held, piece, options)
+      : here.step(held, piece, options)
   const text: BackgroundRedactor['text'] = async (text, scope) =>
     text.length > MAX_AT_ONCE ? away('text', text, scope) : here.text(text, scope)
 
   return {
     text,
     bytes: async (bytes, gap) =>
-      composed(await (bytes.length > MAX_AT_ONCE ? away<Uint8Array>('bytes', bytes, gap) : here.bytes(bytes, gap))),
+      composed(
+        await (bytes.length > MAX_AT_ONCE ? away<Uint8Array>('bytes', bytes, gap) : here.bytes(bytes, gap)),
+      ),
     value: async <T>(value: T, scope?: Scope) =>
       composed(await (isLarge(value) ? away<T>('value', value, scope) : here.value(value, scope))),
-    json: async (json, scope) => (json.length > MAX_AT_ONCE ? away('json', json, scope) : here.json(json, scope)),
+    json: async (json, scope) =>
+      json.length > MAX_AT_ONCE ? away('json', json, scope) : here.json(json, scope),
     names: async text => (text.length > MAX_AT_ONCE ? away('names', text) : here.names(text)),
     stream: live => streamOf((held, piece, { gap }) => step(held, piece, { gap, live: live === true }), text),
     placeholders: here.placeholders,

@@ -7,9 +7,14 @@ const BASE85 = [
 /** Characters of two groups: of one there are as many in any text. */
 const MIN_BASE85 = 10
 
-/** Returns the base85 characters that encode only bytes of the value, for every offset at which the value can begin in the encoded data. */
+/**
+ * Returns the base85 characters that encode only bytes of the value, for every offset at which the value can
+ * begin in the encoded data.
+ */
 export function base85Forms(bytes: Buffer): string[] {
-  const forms = [0, 1, 2, 3].flatMap(skipped => BASE85.map(alphabet => base85Of(bytes.subarray(skipped), alphabet)))
+  const forms = [0, 1, 2, 3].flatMap(skipped =>
+    BASE85.map(alphabet => base85Of(bytes.subarray(skipped), alphabet)),
+  )
   return forms.filter(form => form.length >= MIN_BASE85)
 }
 
@@ -22,9 +27,14 @@ function base85Of(bytes: Buffer, alphabet: string): string {
   return form
 }
 
-/** Returns the value as decimal numbers: byte by byte without separators, and as one number in both byte orders. */
+/**
+ * Returns the value as decimal numbers: byte by byte without separators, and as one number in both byte
+ * orders.
+ */
 export function decimalForms(bytes: Buffer): string[] {
-  const whole = [bytes, Buffer.from(bytes).reverse()].map(all => BigInt(`0x${all.toString('hex')}`).toString())
+  const whole = [bytes, Buffer.from(bytes).reverse()].map(all =>
+    BigInt(`0x${all.toString('hex')}`).toString(),
+  )
   return [[...bytes].join(''), ...whole]
 }
 

@@ -4,8 +4,8 @@ export type Finder = {
   /** Returns every match of every text, overlapping ones included. */
   all(text: string): Match[]
   /**
-   * Returns the position from which the end of `text` may be an incomplete match, or an earlier one; the length of `text` when there is
-   * none.
+   * Returns the position from which the end of `text` may be an incomplete match, or an earlier one; the
+   * length of `text` when there is none.
    */
   partialFrom(text: string): number
 }
@@ -13,19 +13,23 @@ export type Finder = {
 const BLOCK = 3
 const MAX_WINDOW = 16
 /**
- * How often the longest text is compared with the end of another: for a text that almost matches everywhere, the result is an earlier
- * position.
+ * How often the longest text is compared with the end of another: for a text that almost matches everywhere,
+ * the result is an earlier position.
  */
 const COMPARED = 64
-/** A longer text is matched by this many characters first, so that an input that almost matches everywhere stays cheap. */
+/**
+ * A longer text is matched by this many characters first, so that an input that almost matches everywhere
+ * stays cheap.
+ */
 const HEAD = 256
 const blockAt = (text: string, end: number) =>
   (text.charCodeAt(end) * 961 + text.charCodeAt(end - 1) * 31 + text.charCodeAt(end - 2)) & 0xffff
 
 /**
- * Searches for all texts in one pass (Wu and Manber): most of the input is skipped, so the cost is about the same for one text as for a
- * thousand. Every text has at least 4 characters. For one with more than 256 characters a match of the first 256 is enough, and the match
- * ends where the two differ; matches of such a text do not overlap.
+ * Searches for all texts in one pass (Wu and Manber): most of the input is skipped, so the cost is about the
+ * same for one text as for a thousand. Every text has at least 4 characters. For one with more than 256
+ * characters a match of the first 256 is enough, and the match ends where the two differ; matches of such a
+ * text do not overlap.
  */
 export function finderOf(texts: readonly string[]): Finder {
   const index = blockIndex(texts)
@@ -40,7 +44,10 @@ export function finderOf(texts: readonly string[]): Finder {
   }
 }
 
-/** `jump`: how far the window may move when it ends with a block. `last`: the texts whose window ends with a block. */
+/**
+ * `jump`: how far the window may move when it ends with a block. `last`: the texts whose window ends with a
+ * block.
+ */
 type BlockIndex = { window: number; jump: Uint8Array; last: Map<number, number[]> }
 /** `heads`: the texts by their first window. `short`: all shorter beginnings. */
 type Beginnings = { heads: Map<string, number[]>; short: Set<string>; longest: number }
@@ -101,15 +108,25 @@ function findAll(texts: readonly string[], { window, jump, last }: BlockIndex, t
   return found
 }
 
-function partialFrom(texts: readonly string[], { heads, short, longest }: Beginnings, window: number, text: string): number {
+function partialFrom(
+  texts: readonly string[],
+  { heads, short, longest }: Beginnings,
+  window: number,
+  text: string,
+): number {
   let left = COMPARED * longest
-  for (let start = Math.max(0, text.length - longest + 1); start <= text.length - window && longest > 0; start++) {
+  for (
+    let start = Math.max(0, text.length - longest + 1);
+    start <= text.length - window && longest > 0;
+    start++
+  ) {
     const rest = heads.get(text.substr(start, window))
     if (rest === undefined) continue
     left -= rest.length * (text.length - start)
     if (left < 0 || rest.some(which => isPrefixAt(texts[which] ?? '', text, start))) return start
   }
-  for (let start = Math.max(0, text.length - window + 1); start < text.length; start++) if (short.has(text.slice(start))) return start
+  for (let start = Math.max(0, text.length - window + 1); start < text.length; start++)
+    if (short.has(text.slice(start))) return start
   return text.length
 }
 
@@ -120,9 +137,13 @@ function matchLength(pattern: string, text: string, start: number): number {
   return length
 }
 
-/** Returns whether everything from `start` on is a proper prefix of `pattern`. The last character is compared first. */
+/**
+ * Returns whether everything from `start` on is a proper prefix of `pattern`. The last character is compared
+ * first.
+ */
 function isPrefixAt(pattern: string, text: string, start: number): boolean {
   const length = text.length - start
-  if (pattern.length <= length || pattern.charCodeAt(length - 1) !== text.charCodeAt(text.length - 1)) return false
+  if (pattern.length <= length || pattern.charCodeAt(length - 1) !== text.charCodeAt(text.length - 1))
+    return false
   return pattern.startsWith(text.slice(start))
 }

@@ -1,15 +1,22 @@
 import type { Redactor, Scope } from './redact.ts'
 
 declare const is_redacted: unique symbol
-/** A value without secrets: a redactor returned it, or it is composed of such values. What is redacted is not searched again. */
+/**
+ * A value without secrets: a redactor returned it, or it is composed of such values. What is redacted is not
+ * searched again.
+ */
 export type Redacted<T> = T & { readonly [is_redacted]: true }
 
-/** Declares a value that is composed of redacted values, of parts of them, and of texts and numbers of the service itself. */
+/**
+ * Declares a value that is composed of redacted values, of parts of them, and of texts and numbers of the
+ * service itself.
+ */
 export const composed = <T>(value: T): Redacted<T> => value as Redacted<T>
 
 /**
- * A `Redactor` for texts of any size: small texts are redacted synchronously, large ones on a worker thread, so that nothing else waits for
- * them. Rejects with `RedactionError` when that fails: then no part of the text may be stored or shown.
+ * A `Redactor` for texts of any size: small texts are redacted synchronously, large ones on a worker thread,
+ * so that nothing else waits for them. Rejects with `RedactionError` when that fails: then no part of the
+ * text may be stored or shown.
  */
 export type BackgroundRedactor = {
   text(text: string, scope?: Scope): Promise<string>
@@ -25,7 +32,9 @@ export type BackgroundRedactor = {
   small(value: Record<string, unknown>): Record<string, unknown>
 }
 export type BackgroundStream = {
-  /** Returns the text that can be shown so far. `gap`: text is missing before the piece. One call at a time. */
+  /**
+   * Returns the text that can be shown so far. `gap`: text is missing before the piece. One call at a time.
+   */
   push(piece: string, gap?: boolean): Promise<string>
   end(): Promise<string>
 }

@@ -22,13 +22,16 @@ const base64 = (text: string) => Buffer.from(text).toString('base64')
 const json = (text: string) => JSON.stringify(text).slice(1, -1)
 const wrapped = (text: string, width: number) => text.replace(new RegExp(`.{${width}}`, 'g'), '$&\n')
 
-const wide = (text: string) => text.replace(/[!-~]/g, c => String.fromCharCode(c.charCodeAt(0) + 0xfee0)).replaceAll(' ', '\u3000')
+const wide = (text: string) =>
+  text.replace(/[!-~]/g, c => String.fromCharCode(c.charCodeAt(0) + 0xfee0)).replaceAll(' ', '\u3000')
 const swapped = (c: string) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase())
 /** Every byte that may be, is escaped. */
 const quoted = (text: string) =>
   [...Buffer.from(text)]
     .map(byte =>
-      /[A-Za-z0-9]/.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : `=${byte.toString(16).toUpperCase().padStart(2, '0')}`,
+      /[A-Za-z0-9]/.test(String.fromCharCode(byte))
+        ? String.fromCharCode(byte)
+        : `=${byte.toString(16).toUpperCase().padStart(2, '0')}`,
     )
     .join('')
 
@@ -40,7 +43,10 @@ const written: [string, (value: string) => string][] = [
   ['base64 behind two bytes', value => base64(`xx${value}xx`)],
   ['base64 for URLs', value => Buffer.from(`x${value}`).toString('base64url')],
   ['base64 in lines of 20', value => wrapped(base64(`the value is ${value}.`), 20)],
-  ['base64 in lines with CRLF and indented', value => wrapped(base64(`the value is ${value}.`), 16).replaceAll('\n', '\r\n    ')],
+  [
+    'base64 in lines with CRLF and indented',
+    value => wrapped(base64(`the value is ${value}.`), 16).replaceAll('\n', '\r\n    '),
+  ],
   ['base64 in lines, in JSON', value => JSON.stringify(wrapped(base64(`is ${value}.`), 16))],
   ...[0, 1, 2, 3, 4].map((n): [string, (value: string) => string] => [
     `base32 behind ${n} bytes`,
@@ -57,14 +63,26 @@ const written: [string, (value: string) => string][] = [
   ['in JSON', json],
   ['in JSON in JSON', value => json(json(value))],
   ['in JSON with slashes escaped', value => json(value).replaceAll('/', '\\/')],
-  ['in JSON, all but letters as \\u', value => value.replace(/[^A-Za-z0-9]/g, c => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)],
+  [
+    'in JSON, all but letters as \\u',
+    value => value.replace(/[^A-Za-z0-9]/g, c => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  ],
   ['in HTML', value => value.replaceAll('&', '&amp;').replaceAll('"', '&quot;')],
   ['in HTML, as numbers', value => value.replace(/[^A-Za-z0-9\n]/g, c => `&#${c.charCodeAt(0)};`)],
-  ['as octal escapes', value => [...Buffer.from(value)].map(byte => `\\${byte.toString(8).padStart(3, '0')}`).join('')],
+  [
+    'as octal escapes',
+    value => [...Buffer.from(value)].map(byte => `\\${byte.toString(8).padStart(3, '0')}`).join(''),
+  ],
   ['base64 of base64 in lines', value => wrapped(base64(`${base64(`${value}\n`)}\n`), 19)],
   ['coloured by grep', value => `\x1b[01;31m\x1b[K${value.slice(0, 3)}\x1b[m\x1b[K${value.slice(3)}`],
-  ['coloured by grep, in JSON', value => json(`\x1b[01;31m\x1b[K${value.slice(0, 3)}\x1b[m\x1b[K${value.slice(3)}`)],
-  ['each character of another colour', value => [...value].map((char, n) => `\x1b[38;5;${n}m${char}`).join('')],
+  [
+    'coloured by grep, in JSON',
+    value => json(`\x1b[01;31m\x1b[K${value.slice(0, 3)}\x1b[m\x1b[K${value.slice(3)}`),
+  ],
+  [
+    'each character of another colour',
+    value => [...value].map((char, n) => `\x1b[38;5;${n}m${char}`).join(''),
+  ],
   ['struck over, as man writes it', value => [...value].map(char => `${char}\b${char}`).join('')],
   ['struck over, in JSON', value => json([...value].map(char => `${char}\b${char}`).join(''))],
   ['in UTF-16, in JSON', value => json([...value].join('\0'))],
@@ -82,7 +100,10 @@ const written: [string, (value: string) => string][] = [
   ['quoted-printable, in lines', value => quoted(value).replace(/(?:=..|.){9}/g, '$&=\r\n')],
   ['decimal bytes', value => Buffer.from(value).join(' ')],
   ['decimal bytes in a list', value => JSON.stringify([...Buffer.from(value)])],
-  ['decimal bytes as od writes them', value => spawnSync('od', ['-An', '-tu1', '-w8'], { input: value, encoding: 'utf8' }).stdout],
+  [
+    'decimal bytes as od writes them',
+    value => spawnSync('od', ['-An', '-tu1', '-w8'], { input: value, encoding: 'utf8' }).stdout,
+  ],
   ['one decimal number', value => `${BigInt(`0x${Buffer.from(value).toString('hex')}`)}`],
 ]
 
@@ -124,7 +145,9 @@ describe.each([
 })
 
 test('backwards, shifted by thirteen letters, and in small or capital letters, as a host is written', () => {
-  const shifted = PLAIN.replace(/[a-z]/gi, c => String.fromCharCode(c.charCodeAt(0) + (/[a-m]/i.test(c) ? 13 : -13)))
+  const shifted = PLAIN.replace(/[a-z]/gi, c =>
+    String.fromCharCode(c.charCodeAt(0) + (/[a-m]/i.test(c) ? 13 : -13)),
+  )
   for (const text of [[...PLAIN].reverse().join(''), PLAIN.toLowerCase(), PLAIN.toUpperCase(), shifted])
     expect(redactor.text(text)).toBe('[redacted:PLAIN]')
 })
@@ -146,7 +169,8 @@ test.each([
 test('a value of many lines: as a whole, as each of its long lines, and in JSON', () => {
   expect(redactor.text(`a\n${PEM}\nb`)).toBe('a\n[redacted:CERTIFICATE]\nb')
   expect(redactor.text(JSON.stringify({ key: PEM }))).toBe('{"key":"[redacted:CERTIFICATE]"}')
-  for (const line of PEM.split('\n').slice(1, -2)) expect(redactor.text(`> ${line}`)).toBe('> [redacted:CERTIFICATE]')
+  for (const line of PEM.split('\n').slice(1, -2))
+    expect(redactor.text(`> ${line}`)).toBe('> [redacted:CERTIFICATE]')
   expect(redactor.text('-----BEGIN CERTIFICATE-----')).toBe('-----BEGIN CERTIFICATE-----')
 })
 
@@ -162,7 +186,9 @@ test('a live stream shows each line whole when it has ended, and of a value that
   expect(rest + stream.end()).toBe(`[redacted:PLAIN]. ${head}\r\n`)
   const lines = [...PLAIN].map(char => `${char}\n`)
   const slow = redactor.stream(true)
-  expect(lines.map(line => slow.push(line)).join('') + slow.push(' after') + slow.end()).toBe(`${lines[0]}[redacted:PLAIN]\n after`)
+  expect(lines.map(line => slow.push(line)).join('') + slow.push(' after') + slow.end()).toBe(
+    `${lines[0]}[redacted:PLAIN]\n after`,
+  )
   for (let length = 1; length < PLAIN.length; length++) {
     const cut = redactor.stream(true)
     const shown = cut.push(`${PLAIN.slice(0, length)}\n`)
@@ -204,7 +230,12 @@ test('a value may be a part of a name, and its replacement is not redacted again
 test.each(['assistant', 'Completed', 'tool-call', 'toolCallId', 'tool_cal', 'detelpmoc'])(
   '%s is no secret: a journal is read by such words',
   value => {
-    const record = { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 'a' }], tool_calls: [], status: 'completed' }
+    const record = {
+      role: 'assistant',
+      content: [{ type: 'tool-call', toolCallId: 'a' }],
+      tool_calls: [],
+      status: 'completed',
+    }
     expect(createRedactor([{ name: 'WORD', value }]).value(record)).toEqual(record)
   },
 )
@@ -248,7 +279,8 @@ test('a long value of one letter takes linear time, and is redacted completely',
   const long = 'a'.repeat(65_536)
   const redactor = createRedactor([{ name: 'LONG', value: long }])
   expect(redactor.text(`(${long})`)).toBe('([redacted:LONG])')
-  for (const text of ['a'.repeat(1_000_000), `${'a'.repeat(65_535)}b`.repeat(16)]) expect(redactor.text(text)).not.toContain('aaaaaaaa')
+  for (const text of ['a'.repeat(1_000_000), `${'a'.repeat(65_535)}b`.repeat(16)])
+    expect(redactor.text(text)).not.toContain('aaaaaaaa')
   const stream = redactor.stream()
   let shown = ''
   for (let n = 0; n < 20; n++) shown += stream.push(`${'a'.repeat(10_000)}b`)
@@ -259,5 +291,7 @@ test('output for a terminal is not held back, even if its end is a possible begi
   const mine = createRedactor([{ name: 'M', value: 'mQ7wXz2N9pLr4Ts0' }])
   const stream = mine.stream()
   expect(stream.push('\x1b[31mred\x1b[0m\n')).toContain('\x1b[31mred\x1b[0m')
-  expect(stream.push('then mQ7wX') + stream.push('z2N9pLr4Ts0 and') + stream.end()).toContain('then [redacted:M] and')
+  expect(stream.push('then mQ7wX') + stream.push('z2N9pLr4Ts0 and') + stream.end()).toContain(
+    'then [redacted:M] and',
+  )
 })

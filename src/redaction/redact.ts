@@ -23,11 +23,14 @@ import {
 export type Scope = 'known' | 'all'
 
 export type Redactor = {
-  /** Returns the text with `[redacted:NAME]` for every value, however it is encoded, and for credential-shaped text. Idempotent. */
+  /**
+   * Returns the text with `[redacted:NAME]` for every value, however it is encoded, and for credential-shaped
+   * text. Idempotent.
+   */
   text(text: string, scope?: Scope): string
   /**
-   * The same for bytes that may not be text. `gap`: bytes are missing at this position, and what may be part of a value on either side is
-   * removed.
+   * The same for bytes that may not be text. `gap`: bytes are missing at this position, and what may be part
+   * of a value on either side is removed.
    */
   bytes(bytes: Uint8Array, gap?: number): Uint8Array
   /** The same for every key and string of a JSON value; an unchanged value is returned as it is. */
@@ -35,13 +38,20 @@ export type Redactor = {
   /** The same for JSON text. */
   json(json: string, scope?: Scope): string
   /**
-   * For text that arrives in pieces: the results of `push` and `end` together equal the redacted whole. `live`: a line that has ended is shown
-   * whole, although up to three characters at its end may begin a value. If they do, the placeholder follows them.
+   * For text that arrives in pieces: the results of `push` and `end` together equal the redacted whole.
+   * `live`: a line that has ended is shown whole, although up to three characters at its end may begin a
+   * value. If they do, the placeholder follows them.
    */
   stream(live?: boolean): TextStream
-  /** One push of a stream, without hidden state. `gap`: text is missing before the piece, and the held text is dropped. */
+  /**
+   * One push of a stream, without hidden state. `gap`: text is missing before the piece, and the held text is
+   * dropped.
+   */
   step(held: HeldText, piece: string, options?: StepOptions): StreamStep
-  /** Returns the names of the values in the text, each once; except values that may be a word or a path, which many texts contain. */
+  /**
+   * Returns the names of the values in the text, each once; except values that may be a word or a path, which
+   * many texts contain.
+   */
   names(text: string): string[]
   /** Returns the placeholders in a text that this redactor may have inserted; each once. */
   placeholders(text: string): string[]
@@ -70,12 +80,17 @@ const LEVELS = 4
 const HALF_ESCAPE =
   /(?:(?:\x1b|\\u001b|\\x1b|\\033|\\e)(?:\[[0-?]*[ -/]*)?|\xe2[\x80\x81]?|\xef\xbb?|(?<!\\)\\+(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|[0-7]{1,2})?|%[0-9a-fA-F]?|=(?:[0-9a-fA-F]|[ \t]{0,8}\r?)?|&#?[0-9a-zA-Z]{0,8})$/
 const ESCAPE_CHARS = 200
-/** The maximum number of distinct names that are counted; more would be invented by the author of the text. */
+/**
+ * The maximum number of distinct names that are counted; more would be invented by the author of the text.
+ */
 const MAX_NAMES = 50
 const SHORTEST_REST = 3
 const MAX_HELD_CHARS = 65_536
 
-/** Returns how many values were redacted from a text, by name; null for none. Recognized by their placeholders. */
+/**
+ * Returns how many values were redacted from a text, by name; null for none. Recognized by their
+ * placeholders.
+ */
 export function countRedactions(text: string): Record<string, number> | null {
   if (!text.includes('[redacted:')) return null
   const counts: Record<string, number> = Object.create(null)
@@ -84,8 +99,16 @@ export function countRedactions(text: string): Record<string, number> | null {
   return Object.keys(counts).length === 0 ? null : counts
 }
 
-/** `known` returns the given values in a text; `find` also credential-shaped text with scope `all`, and reports the names of values. */
-type Search = { texts: string[]; finder: Finder; known(text: string): Named[]; find(text: string, scope: Scope): Named[] }
+/**
+ * `known` returns the given values in a text; `find` also credential-shaped text with scope `all`, and
+ * reports the names of values.
+ */
+type Search = {
+  texts: string[]
+  finder: Finder
+  known(text: string): Named[]
+  find(text: string, scope: Scope): Named[]
+}
 
 function searchFor(values: readonly KnownValue[], found: (name: string) => void): Search {
   const forms = values.flatMap(({ name, value }) =>
@@ -118,7 +141,10 @@ function searchFor(values: readonly KnownValue[], found: (name: string) => void)
  * Returns a redactor for the known values of a run and for credentials of known shapes.
  * @param found is called with the name of every known value that is found, each time.
  */
-export function createRedactor(values: readonly KnownValue[], found: (name: string) => void = () => {}): Redactor {
+export function createRedactor(
+  values: readonly KnownValue[],
+  found: (name: string) => void = () => {},
+): Redactor {
   const { texts, finder, known, find } = searchFor(values, found)
   const redacted = (text: string, scope: Scope = 'all') => replaced(text, find(text, scope))
 
@@ -126,10 +152,14 @@ export function createRedactor(values: readonly KnownValue[], found: (name: stri
     if (typeof value === 'string') return redacted(value, scope)
     if (typeof value !== 'object' || value === null) return value
     if (Array.isArray(value)) return value.map(item => walk(item, scope))
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [redacted(key, scope), walk(item, scope)]))
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [redacted(key, scope), walk(item, scope)]),
+    )
   }
   const step = (held: HeldText, piece: string, { gap = false, live = false }: StepOptions = {}) => {
-    const next = gap ? { text: piece.slice(restOfForm(texts, piece)), shown: 0 } : { text: held.text + piece, shown: held.shown }
+    const next = gap
+      ? { text: piece.slice(restOfForm(texts, piece)), shown: 0 }
+      : { text: held.text + piece, shown: held.shown }
     return stepOf(text => find(text, 'all'), finder, next, live)
   }
   const head = (text: string) => {
@@ -138,8 +168,11 @@ export function createRedactor(values: readonly KnownValue[], found: (name: stri
     return rest.length > SHORTEST_REST ? shown : shown + rest
   }
   const tail = (text: string) => redacted(text.slice(restOfForm(texts, text)))
-  /** For JSON text, which has one more level of escapes than its strings: every value inside them is found. */
-  const containsSecret = (json: string, scope: Scope) => known(json).length > 0 || (scope === 'all' && mayContainShape(json))
+  /**
+   * For JSON text, which has one more level of escapes than its strings: every value inside them is found.
+   */
+  const containsSecret = (json: string, scope: Scope) =>
+    known(json).length > 0 || (scope === 'all' && mayContainShape(json))
 
   return {
     text: redacted,
@@ -151,14 +184,17 @@ export function createRedactor(values: readonly KnownValue[], found: (name: stri
     value(value, scope = 'all') {
       return (containsSecret(JSON.stringify(value) ?? '', scope) ? walk(value, scope) : value) as typeof value
     },
-    json: (json, scope = 'all') => (containsSecret(json, scope) ? JSON.stringify(walk(storedJson<unknown>(json), scope)) : json),
+    json: (json, scope = 'all') =>
+      containsSecret(json, scope) ? JSON.stringify(walk(storedJson<unknown>(json), scope)) : json,
     stream: live => streamOf((held, piece) => step(held, piece, { live: live === true }), redacted),
     step,
     placeholders(text) {
       const names = new Set([...shape_names, ...values.map(({ name }) => name)])
-      return [...new Set(Array.from(text.matchAll(PLACEHOLDER), ([all, name = '']) => (names.has(name) ? all : '')))].filter(
-        all => all !== '',
-      )
+      return [
+        ...new Set(
+          Array.from(text.matchAll(PLACEHOLDER), ([all, name = '']) => (names.has(name) ? all : '')),
+        ),
+      ].filter(all => all !== '')
     },
     names(text) {
       const spans = known(text)
@@ -193,7 +229,10 @@ function outsidePlaceholders<S extends Span>(text: string, spans: S[]): S[] {
   if (spans.length === 0 || !text.includes('[redacted:')) return spans
   return outside(
     spans,
-    Array.from(text.matchAll(PLACEHOLDER), ({ index, 0: all }) => ({ start: index, end: index + all.length })),
+    Array.from(text.matchAll(PLACEHOLDER), ({ index, 0: all }) => ({
+      start: index,
+      end: index + all.length,
+    })),
   )
 }
 
@@ -210,7 +249,10 @@ function replaced(text: string, spans: Named[]): string {
 const COMMAND = /\x1b\[[0-?]*[ -/]*[@-~]/g
 const COMMAND_CHARS = 40
 
-/** A terminal control sequence is shown whole: half of one would be waited for, and its last letter begins no value in practice. */
+/**
+ * A terminal control sequence is shown whole: half of one would be waited for, and its last letter begins no
+ * value in practice.
+ */
 function outsideCommand(text: string, at: number): number {
   const from = Math.max(0, at - COMMAND_CHARS)
   for (const { index, 0: command } of text.slice(from, at + COMMAND_CHARS).matchAll(COMMAND))
@@ -219,7 +261,8 @@ function outsideCommand(text: string, at: number): number {
 }
 
 /**
- * Returns how much of the beginning of a text is the end of a form that began before it. Each form is read once (Knuth, Morris and Pratt).
+ * Returns how much of the beginning of a text is the end of a form that began before it. Each form is read
+ * once (Knuth, Morris and Pratt).
  */
 function restOfForm(forms: readonly string[], text: string): number {
   const head = text.slice(0, Math.max(0, ...forms.map(form => form.length - 1)))
@@ -227,7 +270,8 @@ function restOfForm(forms: readonly string[], text: string): number {
   const shorter = new Uint32Array(head.length + 1)
   const next = (length: number, char: number): number => {
     let agreed = length
-    while (agreed > 0 && (agreed === head.length || head.charCodeAt(agreed) !== char)) agreed = shorter[agreed] ?? 0
+    while (agreed > 0 && (agreed === head.length || head.charCodeAt(agreed) !== char))
+      agreed = shorter[agreed] ?? 0
     return head.charCodeAt(agreed) === char ? agreed + 1 : 0
   }
   for (let at = 1; at < head.length; at++) shorter[at + 1] = next(shorter[at] ?? 0, head.charCodeAt(at))
@@ -263,7 +307,12 @@ export const withoutShown = (clean: string, { text, shown }: HeldText): string =
 /** A line that has ended, of which so little may begin a value that it can be shown. */
 const SHORT_LINE_END = new RegExp(`^[^\\r\\n]{0,${SHORTEST_REST}}\\r?\\n$`)
 
-function stepOf(find: (text: string) => Named[], finder: Finder, { text, shown }: HeldText, live: boolean): StreamStep {
+function stepOf(
+  find: (text: string) => Named[],
+  finder: Finder,
+  { text, shown }: HeldText,
+  live: boolean,
+): StreamStep {
   const read = halfEscape(text)
   let hold_from = Math.min(openShape(text), read)
   for (const view of viewsOf(text.slice(0, read)))
@@ -273,11 +322,16 @@ function stepOf(find: (text: string) => Named[], finder: Finder, { text, shown }
   if (text.length - hold_from > MAX_HELD_CHARS) hold_from = text.length
   const clean = replaced(
     text.slice(0, hold_from),
-    spans.filter(({ end }) => end <= hold_from).map(span => ({ ...span, start: Math.max(span.start, shown) })),
+    spans
+      .filter(({ end }) => end <= hold_from)
+      .map(span => ({ ...span, start: Math.max(span.start, shown) })),
   )
   const held = text.slice(hold_from)
   const shown_to = Math.max(hold_from, shown, live && SHORT_LINE_END.test(held) ? text.length : 0)
-  return { shown: (clean + text.slice(hold_from, shown_to)).slice(shown), held: { text: held, shown: shown_to - hold_from } }
+  return {
+    shown: (clean + text.slice(hold_from, shown_to)).slice(shown),
+    held: { text: held, shown: shown_to - hold_from },
+  }
 }
 
 function halfEscape(text: string): number {

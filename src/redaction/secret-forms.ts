@@ -8,20 +8,28 @@ const LONG = 1_024
 const MAX_LINES = 1_000
 
 /**
- * Returns the texts in which a value may appear, without line ends: as it is, trimmed, reversed, each of its longer lines; base64 at any
- * offset, in both alphabets; base32 and base85; hexadecimal and decimal numbers; wide letters; escaped as in URLs and JSON. Empty for a
- * value that is too short.
+ * Returns the texts in which a value may appear, without line ends: as it is, trimmed, reversed, each of its
+ * longer lines; base64 at any offset, in both alphabets; base32 and base85; hexadecimal and decimal numbers;
+ * wide letters; escaped as in URLs and JSON. Empty for a value that is too short.
  */
 export function formsOf(value: string): string[] {
   const whole = withoutLines(value.trim())
   if (Buffer.byteLength(whole) < SHORTEST_SECRET) return []
   const lines = value.split(/[\r\n]+/).map(line => line.trim())
-  const long = lines.length > 1 ? lines.filter(line => line.length >= SHORTEST_LINE && !line.startsWith('-----')).slice(0, MAX_LINES) : []
+  const long =
+    lines.length > 1
+      ? lines.filter(line => line.length >= SHORTEST_LINE && !line.startsWith('-----')).slice(0, MAX_LINES)
+      : []
   const few = value.length > LONG
-  const forms = new Set([value, value.trim()].flatMap(text => (few ? longForms(text) : [...longForms(text), ...shortForms(text)])))
+  const forms = new Set(
+    [value, value.trim()].flatMap(text =>
+      few ? longForms(text) : [...longForms(text), ...shortForms(text)],
+    ),
+  )
   for (const line of long) for (const form of longForms(line)) forms.add(form)
   // Output is searched as bytes too.
-  for (const form of [...forms]) if (/[^\0-\x7f]/.test(form)) forms.add(Buffer.from(form, 'utf8').toString('latin1'))
+  for (const form of [...forms])
+    if (/[^\0-\x7f]/.test(form)) forms.add(Buffer.from(form, 'utf8').toString('latin1'))
   return [...forms].map(withoutLines).filter(form => form.length >= SHORTEST_FORM)
 }
 
@@ -30,7 +38,12 @@ const withoutLines = (text: string) => text.replace(/[\r\n]+[ \t]*/g, '')
 function longForms(text: string): string[] {
   const bytes = Buffer.from(text, 'utf8')
   const base64 = [0, 1, 2].map(before => base64Of(bytes, before))
-  return [text, bytes.toString('latin1'), ...base64, ...base64.map(form => form.replaceAll('+', '-').replaceAll('/', '_'))]
+  return [
+    text,
+    bytes.toString('latin1'),
+    ...base64,
+    ...base64.map(form => form.replaceAll('+', '-').replaceAll('/', '_')),
+  ]
 }
 
 function shortForms(text: string): string[] {
@@ -69,16 +82,22 @@ function urlForms(text: string): string[] {
 const backwards = (text: string) => [...text].reverse().join('')
 
 const swapped = (text: string) =>
-  text.replace(/\p{L}/gu, letter => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()))
+  text.replace(/\p{L}/gu, letter =>
+    letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+  )
 
 /** In the wide letters of East Asian text (Unicode block FF00), also as raw bytes. */
 function wideForms(text: string): string[] {
-  const wide = text.replace(/[!-~]/g, char => String.fromCharCode(char.charCodeAt(0) + 0xfee0)).replaceAll(' ', '\u3000')
+  const wide = text
+    .replace(/[!-~]/g, char => String.fromCharCode(char.charCodeAt(0) + 0xfee0))
+    .replaceAll(' ', '\u3000')
   return [wide, Buffer.from(wide, 'utf8').toString('latin1')]
 }
 
 function rot13(text: string): string {
-  return text.replace(/[a-z]/gi, letter => String.fromCharCode(letter.charCodeAt(0) + (letter.toLowerCase() < 'n' ? 13 : -13)))
+  return text.replace(/[a-z]/gi, letter =>
+    String.fromCharCode(letter.charCodeAt(0) + (letter.toLowerCase() < 'n' ? 13 : -13)),
+  )
 }
 
 function htmlForms(text: string): string[] {
@@ -88,4 +107,5 @@ function htmlForms(text: string): string[] {
 }
 
 /** Returns whether a value may occur by accident: it is short, or only letters. */
-export const mayBeWord = (value: string): boolean => value.trim().length < 12 || /^[A-Za-z]+(?:[ ._/-][A-Za-z]+)*$/.test(value.trim())
+export const mayBeWord = (value: string): boolean =>
+  value.trim().length < 12 || /^[A-Za-z]+(?:[ ._/-][A-Za-z]+)*$/.test(value.trim())

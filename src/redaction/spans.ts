@@ -26,7 +26,10 @@ export function merged<S extends Span>(spans: readonly S[]): S[] {
   return all
 }
 
-/** Returns the last span that begins before `at`, by binary search: the text of a run may have a hundred thousand spans. */
+/**
+ * Returns the last span that begins before `at`, by binary search: the text of a run may have a hundred
+ * thousand spans.
+ */
 function lastFrom(spans: readonly Span[], at: number): Span | undefined {
   let [low, high] = [0, spans.length]
   while (low < high) {

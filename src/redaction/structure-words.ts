@@ -1,6 +1,6 @@
 /**
- * Words by which the service and clients of models parse what is stored: a journal without them cannot be read. A secret that equals one of
- * them, or a part of one, is ignored: they occur in every trace.
+ * Words by which the service and clients of models parse what is stored: a journal without them cannot be
+ * read. A secret that equals one of them, or a part of one, is ignored: they occur in every trace.
  */
 const STRUCTURE_WORDS = `
   assistant developer function tool-call tool-result tool-error tool-approval-request tool-approval-response toolCallId toolName tool_calls

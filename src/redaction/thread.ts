@@ -21,7 +21,12 @@ function outcomeOf({ redactor: id, values, forget, method, args }: Request): Out
     own.met.length = 0
     const result = (own.redactor[method] as (...args: unknown[]) => unknown)(...args)
     // An unchanged text is not sent back: the caller has it.
-    return { ok: true, met: [...own.met], same: result === args[0], result: result === args[0] ? null : result }
+    return {
+      ok: true,
+      met: [...own.met],
+      same: result === args[0],
+      result: result === args[0] ? null : result,
+    }
   } catch (error) {
     // The message of an error may contain a part of the text.
     return { ok: false, why: error instanceof Error ? error.name : 'unknown' }

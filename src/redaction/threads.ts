@@ -5,12 +5,21 @@ import type { Redactor } from './redact.ts'
 
 export type Method = Exclude<keyof Redactor, 'stream' | 'placeholders'>
 /** `values`: null when the thread has this redactor already. `forget`: a redactor that it may drop. */
-export type Request = { redactor: number; values: readonly KnownValue[] | null; forget: number | null; method: Method; args: unknown[] }
+export type Request = {
+  redactor: number
+  values: readonly KnownValue[] | null
+  forget: number | null
+  method: Method
+  args: unknown[]
+}
 /** `met`: the names of known values that were found. `same`: the result is the first argument. */
 export type Outcome = { ok: true; met: string[]; same: boolean; result: unknown } | { ok: false; why: string }
 type Done = Extract<Outcome, { ok: true }>
 
-/** The owner of the values; its requests are processed one after the other, so that one run cannot occupy all threads. */
+/**
+ * The owner of the values; its requests are processed one after the other, so that one run cannot occupy all
+ * threads.
+ */
 export type Owner = { values: readonly KnownValue[] }
 
 type ThreadSettings = {
@@ -21,14 +30,23 @@ type ThreadSettings = {
   script: URL
 }
 
-const DEFAULTS: ThreadSettings = { max_threads: 2, timeout_ms: 60_000, script: new URL('./thread.ts', import.meta.url) }
+const DEFAULTS: ThreadSettings = {
+  max_threads: 2,
+  timeout_ms: 60_000,
+  script: new URL('./thread.ts', import.meta.url),
+}
 const MAX_MEMORY_MIB = 1_024
 /** How many redactors a thread keeps. */
 const MAX_KNOWN = 16
 /** A thread may die for another reason than its request, so the request is retried once. */
 const MAX_TRIES = 2
 
-type Task = Pick<Request, 'method' | 'args'> & { owner: Owner; tries: number; resolve(done: Done): void; reject(error: Error): void }
+type Task = Pick<Request, 'method' | 'args'> & {
+  owner: Owner
+  tries: number
+  resolve(done: Done): void
+  reject(error: Error): void
+}
 type Thread = { worker: Worker; known: number[]; task: Task | null; timer: NodeJS.Timeout | null }
 
 /** A bounded pool of redaction threads, started on demand. They keep no process alive. */
@@ -92,7 +110,13 @@ export class RedactionThreads {
     thread.worker.ref()
     const { method, args } = task
     try {
-      thread.worker.postMessage({ redactor: id, values: is_known ? null : task.owner.values, forget, method, args } satisfies Request)
+      thread.worker.postMessage({
+        redactor: id,
+        values: is_known ? null : task.owner.values,
+        forget,
+        method,
+        args,
+      } satisfies Request)
     } catch {
       this.#settle(thread, { ok: false, why: 'it cannot be sent to a thread' })
     }
@@ -115,7 +139,8 @@ export class RedactionThreads {
     this.#release(thread)
     void thread.worker.terminate()
     if (task !== null && task.tries < MAX_TRIES) this.#waiting.unshift(task)
-    else task?.reject(new RedactionError('A text could not be redacted: it took too long or too much memory.'))
+    else
+      task?.reject(new RedactionError('A text could not be redacted: it took too long or too much memory.'))
     this.#start()
   }
 

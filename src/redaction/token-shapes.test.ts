@@ -44,41 +44,67 @@ test.each([
     'private_key',
     `-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\n${letters(400).replace(/.{64}/g, '$&\n')}\n-----END RSA PRIVATE KEY-----`,
   ],
-  ['private_key', `-----BEGIN PRIVATE KEY-----\\n${letters(64)}\\n${letters(20)}\\n-----END PRIVATE KEY-----\\n`.slice(0, -2)],
+  [
+    'private_key',
+    `-----BEGIN PRIVATE KEY-----\\n${letters(64)}\\n${letters(20)}\\n-----END PRIVATE KEY-----\\n`.slice(
+      0,
+      -2,
+    ),
+  ],
 ])('a text that resembles a credential: %s', (name, credential) => {
   expect(createRedactor([]).text(`a "${credential}" b`)).toBe(`a "[redacted:${name}]" b`)
   expect(createRedactor([]).text(`a ${credential} b`, 'known')).toBe(`a ${credential} b`)
   const stream = createRedactor([]).stream()
-  expect([...`a ${credential} b`].map(piece => stream.push(piece)).join('') + stream.end()).toBe(`a [redacted:${name}] b`)
+  expect([...`a ${credential} b`].map(piece => stream.push(piece)).join('') + stream.end()).toBe(
+    `a [redacted:${name}] b`,
+  )
 })
 
 test('of a URL the password, and of a Slack webhook what makes it one', () => {
   const { text } = createRedactor([])
-  expect(text('see https://me:s3cr3t-pass@host/path.')).toBe('see https://me:[redacted:url_password]@host/path.')
-  expect(text('https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX')).toBe('https://[redacted:slack_webhook]')
+  expect(text('see https://me:s3cr3t-pass@host/path.')).toBe(
+    'see https://me:[redacted:url_password]@host/path.',
+  )
+  expect(text('https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX')).toBe(
+    'https://[redacted:slack_webhook]',
+  )
 })
 
 test('of an Azure connection string the key, and of an address its signature', () => {
   const key = `${letters(86)}==`
   const { text } = createRedactor([])
-  expect(text(`AccountName=me;AccountKey=${key};Suffix=x`)).toBe('AccountName=me;AccountKey=[redacted:azure_key];Suffix=x')
+  expect(text(`AccountName=me;AccountKey=${key};Suffix=x`)).toBe(
+    'AccountName=me;AccountKey=[redacted:azure_key];Suffix=x',
+  )
   expect(text(`"AccountKey=${key}"`)).toBe('"AccountKey=[redacted:azure_key]"')
   expect(text(`AccountKey=${key}`)).toBe('AccountKey=[redacted:azure_key]')
   expect(text(`SharedAccessKey=${letters(43)}=`)).toBe('SharedAccessKey=[redacted:azure_key]')
-  expect(text(`https://a/b?sv=1&sig=${letters(43)}%3D&se=2`)).toBe('https://a/b?sv=1&sig=[redacted:azure_signature]&se=2')
+  expect(text(`https://a/b?sv=1&sig=${letters(43)}%3D&se=2`)).toBe(
+    'https://a/b?sv=1&sig=[redacted:azure_signature]&se=2',
+  )
   const stream = createRedactor([]).stream()
-  expect([...`AccountKey=${key};`].map(piece => stream.push(piece)).join('') + stream.end()).toBe('AccountKey=[redacted:azure_key];')
+  expect([...`AccountKey=${key};`].map(piece => stream.push(piece)).join('') + stream.end()).toBe(
+    'AccountKey=[redacted:azure_key];',
+  )
 })
 
 test('hashes, UUIDs, Base64 and identifiers of code stay', () => {
   const pick = pickFrom(14)
-  const drawn = (alphabet: string, length: number) => Array.from({ length }, () => alphabet[pick(alphabet.length)]).join('')
+  const drawn = (alphabet: string, length: number) =>
+    Array.from({ length }, () => alphabet[pick(alphabet.length)]).join('')
   const hex = '0123456789abcdef'
   const base64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
   const { text } = createRedactor([])
   for (let n = 0; n < 300; n++) {
     const uuid = [8, 4, 4, 4, 12].map(length => drawn(hex, length)).join('-')
-    const sample = [drawn(hex, 40), drawn(hex, 64), uuid, drawn(base64, 88), `sha512-${drawn(base64, 86)}==`, drawn(base64, 400)].join(' ')
+    const sample = [
+      drawn(hex, 40),
+      drawn(hex, 64),
+      uuid,
+      drawn(base64, 88),
+      `sha512-${drawn(base64, 86)}==`,
+      drawn(base64, 400),
+    ].join(' ')
     expect(text(sample)).toBe(sample)
   }
   const code =

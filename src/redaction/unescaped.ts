@@ -1,9 +1,13 @@
-/** A decoded text with the positions of its characters in the original: `start` of the first one, `end` after the last one. */
+/**
+ * A decoded text with the positions of its characters in the original: `start` of the first one, `end` after
+ * the last one.
+ */
 export type View = { text: string; start(at: number): number; end(at: number): number }
 
 const LINE = /[\r\n]+[ \t]*/g
 /**
- * Colours and other terminal control sequences, overstruck characters and invisible characters: also in UTF-8 read as bytes, and in JSON.
+ * Colours and other terminal control sequences, overstruck characters and invisible characters: also in UTF-8
+ * read as bytes, and in JSON.
  */
 const MARK =
   /(?:\x1b|\\u001b|\\x1b|\\033|\\e)\[[0-?]*[ -/]*[@-~]|(?:[\xc2-\xf4][\x80-\xbf]{1,3}|[^\n])\x08|(?:\\[^\n]|[\xc2-\xf4][\x80-\xbf]{1,3}|[^\n])\\b|\\\\|[\0\u00ad\u200b-\u200f\u2060\ufeff]|\\u0000|\xc2\xad|\xe2\x80[\x8b-\x8f]|\xe2\x81\xa0|\xef\xbb\xbf|[\r\n]+[ \t]*/g
@@ -43,12 +47,14 @@ const letters: Record<string, string> = { n: '', r: '', '\n': '', t: '\t', b: '\
 export const asItIs = (text: string): View => ({ text, start: at => at, end: at => at })
 
 /** Returns the view without line ends and the indentation after them: encoders break lines anywhere. */
-export const joinedLines = (view: View): View => (/[\r\n]/.test(view.text) ? changed(view, LINE, () => '') : view)
+export const joinedLines = (view: View): View =>
+  /[\r\n]/.test(view.text) ? changed(view, LINE, () => '') : view
 
 export const hasMarks = ({ text }: View): boolean => BEGINNINGS.some(mark => text.includes(mark))
 
 /** Returns the view as a terminal shows it, with lines joined. */
-export const withoutMarks = (view: View): View => changed(view, MARK, found => (found === ESCAPED ? found : ''))
+export const withoutMarks = (view: View): View =>
+  changed(view, MARK, found => (found === ESCAPED ? found : ''))
 
 export const hasEscapes = ({ text }: View): boolean => HAS_ESCAPE.test(text)
 
@@ -59,7 +65,9 @@ export const hasQuoted = ({ text }: View): boolean => HAS_QUOTED.test(text)
 
 /** Returns the view with quoted-printable decoded. */
 export const unquoted = (view: View): View =>
-  changed(view, QUOTED, ([, ...hex]) => (/[0-9A-Fa-f]/.test(hex[0] ?? '') ? String.fromCharCode(Number.parseInt(hex.join(''), 16)) : ''))
+  changed(view, QUOTED, ([, ...hex]) =>
+    /[0-9A-Fa-f]/.test(hex[0] ?? '') ? String.fromCharCode(Number.parseInt(hex.join(''), 16)) : '',
+  )
 
 export const hasNumbers = ({ text }: View): boolean => HAS_NUMBERS.test(text)
 
@@ -69,7 +77,8 @@ export const joinedNumbers = (view: View): View => changed(view, SEPARATOR, () =
 function read(written: string): string {
   const [first, second = ''] = written
   if (first === '\\') {
-    if ((second === 'u' || second === 'x') && written.length > 2) return String.fromCharCode(Number.parseInt(written.slice(2), 16))
+    if ((second === 'u' || second === 'x') && written.length > 2)
+      return String.fromCharCode(Number.parseInt(written.slice(2), 16))
     if (written.length === 4) return String.fromCharCode(Number.parseInt(written.slice(1), 8))
     return letters[second] ?? second
   }
@@ -83,7 +92,9 @@ function read(written: string): string {
 function changed(view: View, pattern: RegExp, to: (found: string) => string): View {
   const { text } = view
   const pieces: string[] = []
-  /** For each piece: its start in the result, its start and end in the original, and whether it is unchanged. */
+  /**
+   * For each piece: its start in the result, its start and end in the original, and whether it is unchanged.
+   */
   const here: number[] = []
   const there: number[] = []
   let [at, length] = [0, 0]

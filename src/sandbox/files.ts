@@ -1,7 +1,14 @@
 import { shellQuote } from '../core/text/shell-quote.ts'
 import type { ExecResult, Sandbox } from './port.ts'
 
-type FileErrorCode = 'not_found' | 'is_directory' | 'not_a_file' | 'too_large' | 'no_permission' | 'timeout' | 'failed'
+type FileErrorCode =
+  | 'not_found'
+  | 'is_directory'
+  | 'not_a_file'
+  | 'too_large'
+  | 'no_permission'
+  | 'timeout'
+  | 'failed'
 
 /** Why a file inside the sandbox could not be read or written; `message` can be shown to the agent. */
 export class SandboxFileError extends Error {
@@ -27,10 +34,15 @@ const refusals: Record<number, { code: FileErrorCode; shown_message: string }> =
 }
 
 /**
- * Returns the bytes of the file at `path`, relative to /workspace, following links as inside. Throws SandboxFileError when it is missing,
- * not a regular file, not readable, or longer than `max_bytes` (then nothing of it is returned).
+ * Returns the bytes of the file at `path`, relative to /workspace, following links as inside. Throws
+ * SandboxFileError when it is missing, not a regular file, not readable, or longer than `max_bytes` (then
+ * nothing of it is returned).
  */
-export async function readFile(sandbox: Sandbox, path: string, options: Options & { max_bytes: number }): Promise<Buffer> {
+export async function readFile(
+  sandbox: Sandbox,
+  path: string,
+  options: Options & { max_bytes: number },
+): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   await streamFile(sandbox, path, options, chunk => {
     chunks.push(chunk)
@@ -54,14 +66,20 @@ exec head -c ${options.max_bytes + 1} <"$f"`
     sink(chunk)
   })
   check(result, path)
-  if (bytes > options.max_bytes) throw new SandboxFileError('too_large', `${path} is larger than ${options.max_bytes} bytes`)
+  if (bytes > options.max_bytes)
+    throw new SandboxFileError('too_large', `${path} is larger than ${options.max_bytes} bytes`)
 }
 
 /**
- * Writes the file at `path`, creates missing folders, and replaces the content of an existing file; its mode and links stay. Throws
- * SandboxFileError.
+ * Writes the file at `path`, creates missing folders, and replaces the content of an existing file; its mode
+ * and links stay. Throws SandboxFileError.
  */
-export async function writeFile(sandbox: Sandbox, path: string, bytes: Uint8Array, options: Options = {}): Promise<void> {
+export async function writeFile(
+  sandbox: Sandbox,
+  path: string,
+  bytes: Uint8Array,
+  options: Options = {},
+): Promise<void> {
   const script = `f=${shellQuote(path)}
 [[ -d $f ]] && exit 241; [[ -e $f && ! -f $f ]] && exit 242
 [[ -e $f || $f != */* ]] || mkdir -p -- "\${f%/*}/" || exit 1
@@ -70,8 +88,8 @@ exec cat >"$f"`
 }
 
 /**
- * Returns for each path a text that is the same for two names of one file; null: neither it nor its folder exists. `follow`: of a link, the file
- * that it leads to. Throws SandboxFileError.
+ * Returns for each path a text that is the same for two names of one file; null: neither it nor its folder
+ * exists. `follow`: of a link, the file that it leads to. Throws SandboxFileError.
  */
 export async function fileIds(
   sandbox: Sandbox,
@@ -85,7 +103,12 @@ id=$(id $follow -c %d:%i -- "$f") || { id=$(id -L -c %d:%i -- "$d") && id+=/\${f
 printf '%s\\0' "$id"; done`
   const stdin = Buffer.from(names.map(({ path, follow }) => `${follow ? '-L' : ''}\0${path}\0`).join(''))
   const max_output_bytes = Buffer.byteLength(names.map(({ path }) => path).join()) + 100 * names.length
-  const result = await sandbox.exec({ ...request(script, options), shell: 'separate', stdin, max_output_bytes })
+  const result = await sandbox.exec({
+    ...request(script, options),
+    shell: 'separate',
+    stdin,
+    max_output_bytes,
+  })
   check(
     result,
     names
@@ -97,7 +120,10 @@ printf '%s\\0' "$id"; done`
   return names.map((_, i) => ids[i] || null)
 }
 
-/** Removes files and links; folders of them must be writable, otherwise none is removed. Throws SandboxFileError. */
+/**
+ * Removes files and links; folders of them must be writable, otherwise none is removed. Throws
+ * SandboxFileError.
+ */
 export async function removeFiles(sandbox: Sandbox, paths: string[], options: Options = {}): Promise<void> {
   if (paths.length === 0) return
   const words = paths.map(shellQuote).join(' ')
@@ -107,22 +133,36 @@ exec rm -f -- ${words}`
 }
 
 /** Gives the file `to` the permission bits of `from`. Throws SandboxFileError. */
-export async function copyMode(sandbox: Sandbox, from: string, to: string, options: Options = {}): Promise<void> {
+export async function copyMode(
+  sandbox: Sandbox,
+  from: string,
+  to: string,
+  options: Options = {},
+): Promise<void> {
   const script = `exec chmod "$(stat -L -c %a -- ${shellQuote(from)})" -- ${shellQuote(to)}`
   check(await sandbox.exec({ ...request(script, options), shell: 'separate' }), to)
 }
 
 function request(command: string, { signal, timeout_ms }: Options) {
-  return { command, timeout_ms: timeout_ms ?? default_timeout_ms, max_output_bytes: max_message_bytes, ...(signal ? { signal } : {}) }
+  return {
+    command,
+    timeout_ms: timeout_ms ?? default_timeout_ms,
+    max_output_bytes: max_message_bytes,
+    ...(signal ? { signal } : {}),
+  }
 }
 
 function check(result: ExecResult, path: string): void {
-  if (result.status === 'timeout') throw new SandboxFileError('timeout', `${path}: no end within the time limit`)
+  if (result.status === 'timeout')
+    throw new SandboxFileError('timeout', `${path}: no end within the time limit`)
   if (result.status !== 'exited') throw new SandboxFileError('failed', `${path}: ${result.status}`)
   if (result.exit_code === 0) return
   const refusal = refusals[result.exit_code ?? -1]
   if (refusal) throw new SandboxFileError(refusal.code, `${path} ${refusal.shown_message}`)
   const error_output = Buffer.from(result.output).toString().trim()
   const code = /Permission denied|Read-only file system/.test(error_output) ? 'no_permission' : 'failed'
-  throw new SandboxFileError(code, error_output ? `${path}: ${error_output}` : `${path}: failed with exit code ${result.exit_code}`)
+  throw new SandboxFileError(
+    code,
+    error_output ? `${path}: ${error_output}` : `${path}: failed with exit code ${result.exit_code}`,
+  )
 }

@@ -12,7 +12,8 @@ export type InitProcess = {
   /** Sends one request, without the newline. */
   send(request: string): void
   /**
-   * Kills what `job` started since `since` (performance.now). When nothing responds it ends the sandbox and rejects with SandboxLostError.
+   * Kills what `job` started since `since` (performance.now). When nothing responds it ends the sandbox and
+   * rejects with SandboxLostError.
    */
   kill(job: string, since: number): Promise<void>
   stop(): Promise<void>

@@ -25,36 +25,60 @@ import type { PullRequestGit } from './pull-requests/git-port.ts'
 import type { LogPages } from './runs/logs/log-page-cache.ts'
 
 /**
- * Finds the commit that a run would start from, in the local mirror alone (specification.md#create-and-resume). `wait_ms`: of a first fetch,
- * by default 2 s.
+ * Finds the commit that a run would start from, in the local mirror alone
+ * (specification.md#create-and-resume). `wait_ms`: of a first fetch, by default 2 s.
  */
 type BaseResolver = (
   repository: { id: number; url: string; kind: RepositoryKind },
   base_ref: string | null,
   wait_ms?: number,
-) => Promise<{ state: 'known'; ref: string; sha: string } | { state: 'unknown_ref' } | { state: 'empty' } | { state: 'no_mirror' }>
+) => Promise<
+  | { state: 'known'; ref: string; sha: string }
+  | { state: 'unknown_ref' }
+  | { state: 'empty' }
+  | { state: 'no_mirror' }
+>
 
 /** Reads the address of a repository that may be registered. `reason` is for the caller. */
 type RepositoryReader = (
   url: string,
-) => Promise<{ ok: true; kind: RepositoryKind; url: string; name: string; full_name: string } | { ok: false; reason: string }>
+) => Promise<
+  | { ok: true; kind: RepositoryKind; url: string; name: string; full_name: string }
+  | { ok: false; reason: string }
+>
 
-/** Lists path and object name of the files that decide what setup commands prepare at a commit; null: this process has no mirror with them. */
-type ManifestLister = (repository_id: number, sha: string, commands: readonly string[]) => Promise<[path: string, object: string][] | null>
+/**
+ * Lists path and object name of the files that decide what setup commands prepare at a commit; null: this
+ * process has no mirror with them.
+ */
+type ManifestLister = (
+  repository_id: number,
+  sha: string,
+  commands: readonly string[],
+) => Promise<[path: string, object: string][] | null>
 
 type StoredRun = { organization_id: number; id: number; repository_id: number | null }
 
-/** Returns the change between two trees that were kept of a run, from its first `packs` packs. Null if they are no longer available. */
+/**
+ * Returns the change between two trees that were kept of a run, from its first `packs` packs. Null if they
+ * are no longer available.
+ */
 type TreeReader = (
   run: StoredRun,
   between: { packs: number; from: string; to: string },
-) => Promise<Pick<RunDiff, 'files' | 'files_changed' | 'additions' | 'deletions' | 'patch' | 'patch_truncated'> | null>
+) => Promise<Pick<
+  RunDiff,
+  'files' | 'files_changed' | 'additions' | 'deletions' | 'patch' | 'patch_truncated'
+> | null>
 
 /** A tree that was kept of a run, from its first `packs` packs, or its base commit. */
 type StoredTree = { packs: number; base_sha: string | null; root: string }
 /** Why a path leads to nothing: there is nothing, a folder is something else, a file is a folder. */
 export type PathProblem = { problem: 'missing' | 'no_folder' | 'is_folder' }
-/** Reads the files of kept trees. Null if they are no longer available. Rejects with an error named GitError while they are unavailable. */
+/**
+ * Reads the files of kept trees. Null if they are no longer available. Rejects with an error named GitError
+ * while they are unavailable.
+ */
 type FileReader = {
   list(
     run: StoredRun,
@@ -70,7 +94,10 @@ type FileReader = {
   ): Promise<(Omit<RunFileEntry, 'name'> & { bytes: Buffer | null }) | PathProblem | null>
 }
 
-/** Sends a message now and returns its outcome; never rejects. Private addresses are refused unless the operator allows them. */
+/**
+ * Sends a message now and returns its outcome; never rejects. Private addresses are refused unless the
+ * operator allows them.
+ */
 type WebhookPoster = (
   organization_id: number,
   to: { url: string; headers: Record<string, string>; body: string },
@@ -89,19 +116,32 @@ export type ModelList = {
   default_model: string
 }
 type DescribedModel = Pick<ModelDetail, 'id' | 'label' | 'provider' | 'usable' | keyof ModelFacts>
-type ModelFacts = Pick<ModelDetail, 'context_tokens' | 'max_output_tokens' | 'price' | 'reasoning_effort' | 'tool_family'>
+type ModelFacts = Pick<
+  ModelDetail,
+  'context_tokens' | 'max_output_tokens' | 'price' | 'reasoning_effort' | 'tool_family'
+>
 
 /** A limit of the service's configuration. */
-export type OperatorLimit = Pick<OrganizationLimit, 'name' | 'summary' | 'value' | 'unit' | 'per' | 'window_seconds' | 'setting'>
+export type OperatorLimit = Pick<
+  OrganizationLimit,
+  'name' | 'summary' | 'value' | 'unit' | 'per' | 'window_seconds' | 'setting'
+>
 
 /** The outcome of a test call. */
 export type TestedModel = Pick<ModelTest, 'latency_ms' | 'error' | 'cost_usd'>
 
 /** Finds the access of a token; undefined for an unknown, expired or revoked one. */
-export type AccessFinder = (key: { digest: Buffer; organization_id: number | null }) => Promise<Access | undefined>
+export type AccessFinder = (key: {
+  digest: Buffer
+  organization_id: number | null
+}) => Promise<Access | undefined>
 
 /** Finds it together with a run of the organization. */
-export type RunAccessFinder = (key: { digest: Buffer; organization_id: number; run_id: number }) => Promise<RunAccess | undefined>
+export type RunAccessFinder = (key: {
+  digest: Buffer
+  organization_id: number
+  run_id: number
+}) => Promise<RunAccess | undefined>
 
 /** What every verb may use. Created once, by main. */
 export type Services = {
@@ -111,7 +151,9 @@ export type Services = {
   limiter: Limiter
   log_pages: LogPages
   base_url: string
-  /** The models of an organization as they are configured now: its own settings, before those of the operator. */
+  /**
+   * The models of an organization as they are configured now: its own settings, before those of the operator.
+   */
   organizationModels(db: Db, organization_id: number): Promise<ModelList>
   /** The agents of other vendors that the operator has registered, by id. */
   agents: ReadonlyMap<string, RegisteredAgent>
@@ -150,9 +192,15 @@ export type Services = {
   organizations_per_user: number
   /** Seconds that a request waits for the result of a tool call. */
   tool_call_seconds: number
-  /** Calls `wake` after each change of the run that this process is notified of; returns the function that ends the subscription. */
+  /**
+   * Calls `wake` after each change of the run that this process is notified of; returns the function that
+   * ends the subscription.
+   */
   onRun: (organization_id: number, run_id: number, wake: () => void) => () => void
-  /** Calls `cancel` when the client of this call has cancelled it, by a request to any process; returns the function that ends the subscription. */
+  /**
+   * Calls `cancel` when the client of this call has cancelled it, by a request to any process; returns the
+   * function that ends the subscription.
+   */
   onCancelled: (call: string, cancel: () => void) => () => void
   /** Seconds for which a prepared environment may be reused. */
   environment_seconds: number
@@ -180,7 +228,10 @@ export type Actor = {
   by_program: boolean
 }
 
-/** A verb's first argument: the services, the caller, and, for what belongs to an organization, that organization and the caller's role. */
+/**
+ * A verb's first argument: the services, the caller, and, for what belongs to an organization, that
+ * organization and the caller's role.
+ */
 export type ActorContext = Services & {
   actor: Actor
   request_id: string
@@ -188,7 +239,10 @@ export type ActorContext = Services & {
   traceparent: string | null
   windows: Window[]
   idempotency_key: string | null
-  /** The run whose logs are requested, read together with the token; null: none, or it is not in the organization. */
+  /**
+   * The run whose logs are requested, read together with the token; null: none, or it is not in the
+   * organization.
+   */
   run_head: RunHead | null
 }
 /** `scopes`: what the token allows in this organization. */

@@ -5,7 +5,10 @@ import { propose } from './propose.ts'
 import { explain, hasNoTests, lacksSomething, mostlyPassed, whyRed } from './repair/failures.ts'
 import { repairCommand, repairForProof } from './repair/repair.ts'
 
-/** Each half as long as the limit of the rules, and built to make a pattern backtrack. A vulnerable pattern takes minutes. */
+/**
+ * Each half as long as the limit of the rules, and built to make a pattern backtrack. A vulnerable pattern
+ * takes minutes.
+ */
 const BYTES = 32 * 1024
 const pieces = [
   ...[
@@ -137,7 +140,15 @@ test.each(hostile.map(text => [JSON.stringify(text.slice(0, 20)), text]))(
 
 test('no output keeps the rules busy', () => {
   const planned = (command: string) => ({ command, from: 'package.json', why: '', optional: false })
-  const commands = ['npm install', 'pnpm install', 'yarn install', 'pip install -e .', 'cargo build', 'make', './a'].map(planned)
+  const commands = [
+    'npm install',
+    'pnpm install',
+    'yarn install',
+    'pip install -e .',
+    'cargo build',
+    'make',
+    './a',
+  ].map(planned)
   for (const output of [...hostile, ...hostile.map(text => `${text}!`)]) {
     const failed = { output, exit_code: 1, timed_out: false }
     for (const poll of [explain, lacksSomething, hasNoTests, mostlyPassed, whyRed]) poll(failed)

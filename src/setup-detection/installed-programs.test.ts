@@ -3,7 +3,10 @@ import { expect, test } from 'vitest'
 import { parsePrograms, programsCommand } from './installed-programs.ts'
 
 test('the command lists what this machine has, with versions', () => {
-  const output = execFileSync('/bin/bash', ['-c', programsCommand()], { encoding: 'utf8', env: { PATH: '/nonexistent' } })
+  const output = execFileSync('/bin/bash', ['-c', programsCommand()], {
+    encoding: 'utf8',
+    env: { PATH: '/nonexistent' },
+  })
   expect(parsePrograms(output)).toMatch(/\bgit \d+\.\d+/)
 })
 

@@ -2,8 +2,8 @@
 const MAX_BLANK_LINES = 2
 
 /**
- * Returns a text in the form that the rules expect: with normalized line ends, and without the long runs of blank lines that a pattern
- * which begins at a line would rescan from each.
+ * Returns a text in the form that the rules expect: with normalized line ends, and without the long runs of
+ * blank lines that a pattern which begins at a line would rescan from each.
  */
 export function plainLines(text: string): string {
   let blank = 0

@@ -7,11 +7,16 @@ import type { Repair } from './repair/repair.ts'
 export type Ran = Failed & { ok: boolean; seq: number; ms: number }
 export type Plan = { commands: Step[]; to_prove: ToProve[]; by_model: boolean }
 /** The current obstacle, for the model. */
-export type Problem = { kind: 'nothing' } | { kind: 'command' | 'proof'; command: string; line: string; ran: Ran }
+export type Problem =
+  | { kind: 'nothing' }
+  | { kind: 'command' | 'proof'; command: string; line: string; ran: Ran }
 
 /** Where plans are tried. */
 export type SetupRunner = {
-  /** Runs the commands in a clean sandbox up to the first that fails. `prepared` exists when none did, and the caller disposes of it. */
+  /**
+   * Runs the commands in a clean sandbox up to the first that fails. `prepared` exists when none did, and the
+   * caller disposes of it.
+   */
   prepare(plan: Plan, attempt: number, locating: boolean): Promise<{ ran: Ran[]; prepared: Prepared | null }>
   /** Records in the trace what is changed and why, and returns the entry. */
   repaired(repair: Repair | Suggested, problem: Problem, attempt: number): Promise<number>
@@ -24,7 +29,14 @@ export type SetupRunner = {
 export type Prepared = AsyncDisposable & { prove(proof: Proof, attempt: number, n: number): Promise<Ran> }
 export type Suggested = { id: 'model'; why: string; plan: Plan }
 
-export type Evidence = { seq: number; what: 'command' | 'repair' | 'proof'; ok: boolean; command: string; from: string; text: string }
+export type Evidence = {
+  seq: number
+  what: 'command' | 'repair' | 'proof'
+  ok: boolean
+  command: string
+  from: string
+  text: string
+}
 type Timing = { command: string; ms: number }
 export type Found = {
   plan: Plan
@@ -37,7 +49,10 @@ export type Found = {
   timings: { commands: Timing[]; proofs: Timing[] }
 }
 
-/** The state of a search. Its functions change the object itself, because each attempt adds to the evidence of the one before. */
+/**
+ * The state of a search. Its functions change the object itself, because each attempt adds to the evidence of
+ * the one before.
+ */
 export type Search = {
   readonly proposal: Proposal
   readonly runner: SetupRunner
@@ -56,7 +71,9 @@ export type Search = {
 }
 
 export type Failure = Extract<Problem, { ran: Ran }>
-export type Outcome = { detail: string; by_smoke: boolean; lacking: boolean } | { problem: Failure; repair: Repair | null }
+export type Outcome =
+  | { detail: string; by_smoke: boolean; lacking: boolean }
+  | { problem: Failure; repair: Repair | null }
 
 const EXCERPT_CHARS = 600
 
@@ -66,7 +83,10 @@ export function evidenceOf(what: 'command' | 'proof', source: Step | Proof | und
 }
 
 export const excerptOf = (ran: Ran) =>
-  ran.timed_out ? 'it was not done in its time' : failingExcerpt(ran.output, EXCERPT_CHARS) || `exit code ${ran.exit_code}`
+  ran.timed_out
+    ? 'it was not done in its time'
+    : failingExcerpt(ran.output, EXCERPT_CHARS) || `exit code ${ran.exit_code}`
 
 /** Skips scripts of packages, or packages that the registry does not have. */
-export const leavesOut = ({ commands }: Plan) => commands.some(({ command }) => /--ignore-scripts|skip-build|npm pkg delete/.test(command))
+export const leavesOut = ({ commands }: Plan) =>
+  commands.some(({ command }) => /--ignore-scripts|skip-build|npm pkg delete/.test(command))

@@ -7,15 +7,24 @@ test('several in one repository, each in its folder; what the root installs is n
   const web = { 'web/package.json': manifest(tested), 'web/package-lock.json': '{}' }
   expect(proposed({ 'go.mod': 'module a\n', 'a_test.go': '', ...web })).toMatchObject({
     shown: ['(cd web && npm ci)'],
-    proofs: [expect.arrayContaining(['test: go test ./...']), ['test: (cd web && npm test)', 'smoke: (cd web && npm ls --depth=0)']],
+    proofs: [
+      expect.arrayContaining(['test: go test ./...']),
+      ['test: (cd web && npm test)', 'smoke: (cd web && npm ls --depth=0)'],
+    ],
   })
   expect(proposed({ ...web, 'api/go.mod': 'module a\nrequire (b v1\n)' }).shown).toEqual([
     '(cd web && npm ci)',
     '(cd api && go mod download)',
   ])
-  expect(proposed({ 'package.json': manifest({ workspaces: ['web'] }), ...web }).shown).toEqual(['npm install --no-audit --no-fund'])
+  expect(proposed({ 'package.json': manifest({ workspaces: ['web'] }), ...web }).shown).toEqual([
+    'npm install --no-audit --no-fund',
+  ])
   expect(
-    proposed({ 'go.mod': 'module a\n', 'examples/package.json': manifest(tested), 'examples/package-lock.json': '{}' }).ecosystems,
+    proposed({
+      'go.mod': 'module a\n',
+      'examples/package.json': manifest(tested),
+      'examples/package-lock.json': '{}',
+    }).ecosystems,
   ).toEqual(['go'])
 })
 
@@ -31,7 +40,9 @@ test('its own documents add steps and tests, under our names; what no sandbox ca
     'pnpm run codegen',
   ])
   expect(proposal.proofs[0]?.slice(0, 2)).toEqual(['test: pnpm test:unit', 'test: pnpm test'])
-  expect(proposal.notes).toEqual([expect.stringContaining('installs packages of the system (AGENTS.md): sudo apt-get install libfoo')])
+  expect(proposal.notes).toEqual([
+    expect.stringContaining('installs packages of the system (AGENTS.md): sudo apt-get install libfoo'),
+  ])
 
   const steps =
     'jobs:\n  copilot-setup-steps:\n    steps:\n      - uses: actions/checkout@v4\n      - run: npm ci\n      - run: |\n          mkdir -p tmp\n          npm run build\n'
@@ -41,16 +52,23 @@ test('its own documents add steps and tests, under our names; what no sandbox ca
     'pnpm install --frozen-lockfile',
     'npm run build',
   ])
-  expect(proposed({ ...base, '.cursor/environment.json': '{"install": "npm i && npm run generate"}' }).shown).toContain(
-    'npm i && npm run generate',
+  expect(
+    proposed({ ...base, '.cursor/environment.json': '{"install": "npm i && npm run generate"}' }).shown,
+  ).toContain('npm i && npm run generate')
+  const devcontainer =
+    '{\n  // written manually\n  "postCreateCommand": {"a": "npm run build", "b": ["make", "-j2", "db"]},\n}'
+  expect(proposed({ ...base, '.devcontainer/devcontainer.json': devcontainer }).shown).toContain(
+    'npm run build',
   )
-  const devcontainer = '{\n  // written manually\n  "postCreateCommand": {"a": "npm run build", "b": ["make", "-j2", "db"]},\n}'
-  expect(proposed({ ...base, '.devcontainer/devcontainer.json': devcontainer }).shown).toContain('npm run build')
 
   const ci =
     'on: push\njobs:\n  lint:\n    steps: [{run: npm run lint}]\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: npm ci\n      - run: npm run build\n      - run: npm run test:node -- --coverage\n      - run: npm publish\n'
   const tested_by_ci = proposed({ ...base, '.github/workflows/ci.yml': ci })
-  expect(tested_by_ci.shown).toEqual(['npm install --global pnpm@10', 'pnpm install --frozen-lockfile', 'npm run build'])
+  expect(tested_by_ci.shown).toEqual([
+    'npm install --global pnpm@10',
+    'pnpm install --frozen-lockfile',
+    'npm run build',
+  ])
   expect(tested_by_ci.proofs[0]?.[0]).toBe('test: npm run test:node -- --coverage')
   expect(
     proposed({
@@ -64,7 +82,8 @@ test('its own documents add steps and tests, under our names; what no sandbox ca
 })
 
 test('a document that executes unreviewed downloads is reported', () => {
-  const notes = (text: string) => proposed({ Makefile: 'test:\n', 'README.md': `## Setup\n\`\`\`\n${text}\n\`\`\`\n` }).notes
+  const notes = (text: string) =>
+    proposed({ Makefile: 'test:\n', 'README.md': `## Setup\n\`\`\`\n${text}\n\`\`\`\n` }).notes
   expect(notes('bash <(curl -s https://example.org/install.sh)')).toEqual([
     expect.stringContaining('it runs what it downloads (README.md)'),
   ])
@@ -124,7 +143,11 @@ test('any files lead to a proposal, and never to an exception', () => {
 })
 
 test('a manifest that cannot be read is named', () => {
-  expect(proposed({ 'package.json': '{"name": "x", scripts: {' }).notes).toEqual([expect.stringMatching(/^package\.json cannot be read/)])
-  expect(proposed({ 'pyproject.toml': '[project\nname = ', 'a.py': '' }).notes).toEqual([expect.stringMatching(/^pyproject\.toml cannot/)])
+  expect(proposed({ 'package.json': '{"name": "x", scripts: {' }).notes).toEqual([
+    expect.stringMatching(/^package\.json cannot be read/),
+  ])
+  expect(proposed({ 'pyproject.toml': '[project\nname = ', 'a.py': '' }).notes).toEqual([
+    expect.stringMatching(/^pyproject\.toml cannot/),
+  ])
   expect(proposed({ 'package.json': '{}', 'pyproject.toml': '' }).notes).toEqual([])
 })

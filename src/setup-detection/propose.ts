@@ -17,16 +17,20 @@ const MAX_COMMANDS = 30
 const MAX_TESTS = 3
 
 /**
- * Proposes how a repository is set up and how that can be proved. Lockfiles and manifests determine what is installed; documents and CI add
- * further steps, and the commands of the tests.
+ * Proposes how a repository is set up and how that can be proved. Lockfiles and manifests determine what is
+ * installed; documents and CI add further steps, and the commands of the tests.
  */
 export function propose(tree: Tree, toolchain: Toolchain): Proposal {
   const { hints, left_out } = commandHints(tree)
   const parts = partsOfTree(tree, toolchain)
   const proposal = combine(parts, hints)
-  const offline_parts = parts.map(part => (provable(part.offline) ? { ...part, ...part.offline, calls: [] } : part))
+  const offline_parts = parts.map(part =>
+    provable(part.offline) ? { ...part, ...part.offline, calls: [] } : part,
+  )
   const other = parts.some(part => provable(part.offline)) ? combine(offline_parts, []) : null
-  const unique = <T>(all: T[], key: (one: T) => string) => [...new Map(all.map(one => [key(one), one])).values()]
+  const unique = <T>(all: T[], key: (one: T) => string) => [
+    ...new Map(all.map(one => [key(one), one])).values(),
+  ]
   return {
     ecosystems: [...new Set(parts.map(({ ecosystem }) => ecosystem))],
     ...proposal,
@@ -38,21 +42,28 @@ export function propose(tree: Tree, toolchain: Toolchain): Proposal {
     notes: [
       ...unreadable(tree),
       ...parts.flatMap(({ notes }) => notes),
-      ...left_out.slice(0, 10).map(({ command, from, why }) => `Left out, because it ${why} (${from}): ${command.slice(0, 200)}`),
+      ...left_out
+        .slice(0, 10)
+        .map(({ command, from, why }) => `Left out, because it ${why} (${from}): ${command.slice(0, 200)}`),
     ],
     offline: other,
   }
 }
 
 /** An alternative without a proof is useless. */
-const provable = (way: Part['offline']) => way !== undefined && [way.tests, way.builds, way.smokes].some(proofs => proofs.length > 0)
+const provable = (way: Part['offline']) =>
+  way !== undefined && [way.tests, way.builds, way.smokes].some(proofs => proofs.length > 0)
 
 /** A manifest at the root that cannot be parsed, which its authors may not know. */
 const unreadable = (tree: Tree): string[] => {
   const root = projectAt(tree, '')
   return [
-    ...['package.json', 'composer.json'].filter(path => root.has(path) && root.json(path) === null).map(path => [path, 'a JSON object']),
-    ...['pyproject.toml', 'Cargo.toml'].filter(path => root.has(path) && root.toml(path) === null).map(path => [path, 'TOML']),
+    ...['package.json', 'composer.json']
+      .filter(path => root.has(path) && root.json(path) === null)
+      .map(path => [path, 'a JSON object']),
+    ...['pyproject.toml', 'Cargo.toml']
+      .filter(path => root.has(path) && root.toml(path) === null)
+      .map(path => [path, 'TOML']),
   ].map(([path, kind]) => `${path} cannot be read: it is not ${kind}, or it is longer than 64 KiB.`)
 }
 
@@ -60,17 +71,23 @@ function partsOfTree(tree: Tree, toolchain: Toolchain): Part[] {
   const root = projectAt(tree, '')
   const at_root = partsIn(root, toolchain)
   const taken = new Set(at_root.map(({ ecosystem }) => ecosystem))
-  const folders = new Set(tree.paths.flatMap(path => (path.split('/').length === 2 ? (path.split('/')[0] ?? []) : [])))
+  const folders = new Set(
+    tree.paths.flatMap(path => (path.split('/').length === 2 ? (path.split('/')[0] ?? []) : [])),
+  )
   const inside = [...folders]
     .filter(name => !NOT_OWN.test(name) && /^[\w.-]+$/.test(name) && !name.startsWith('-'))
     .flatMap(name => partsIn(projectAt(tree, name), toolchain))
     // The ecosystem of the root covers its folders, and a folder without a lockfile may be an example.
-    .filter(part => !taken.has(part.ecosystem) && (at_root.length === 0 || (part.ecosystem !== 'c' && isLocked(part))))
+    .filter(
+      part =>
+        !taken.has(part.ecosystem) && (at_root.length === 0 || (part.ecosystem !== 'c' && isLocked(part))),
+    )
     .filter(part => part.ecosystem !== 'node' || !isNodeWorkspaceRoot(root))
   return [...at_root, ...inside.slice(0, MAX_FOLDERS)]
 }
 
-const isLocked = ({ lockfiles }: Part) => lockfiles.some(path => /(?:lock|lock\.(?:json|yaml)|shrinkwrap\.json|go\.sum)$/.test(path))
+const isLocked = ({ lockfiles }: Part) =>
+  lockfiles.some(path => /(?:lock|lock\.(?:json|yaml)|shrinkwrap\.json|go\.sum)$/.test(path))
 
 function partsIn(project: Project, toolchain: Toolchain): Part[] {
   const found = [
@@ -104,18 +121,37 @@ function combine(parts: Part[], hints: readonly CommandHint[]): Pick<Proposal, '
   const before: Step[] = []
   const extra: Step[] = []
   for (const { command, from, kind, ecosystem, setup } of called) {
-    if (kind === 'test' || (kind !== 'build' && !setup) || (kind === 'install' && ecosystem !== null && known.has(ecosystem))) continue
+    if (
+      kind === 'test' ||
+      (kind !== 'build' && !setup) ||
+      (kind === 'install' && ecosystem !== null && known.has(ecosystem))
+    )
+      continue
     // A build that the setup runs already, or that does not belong to the root.
-    if (kind === 'build' && (ecosystem === 'c' || !setup) && !(ecosystem === 'node' && from.startsWith('.github/'))) continue
-    const step = { command, from, why: setup ? 'the repository describes it as setup' : 'its CI does so before the tests', optional: true }
+    if (
+      kind === 'build' &&
+      (ecosystem === 'c' || !setup) &&
+      !(ecosystem === 'node' && from.startsWith('.github/'))
+    )
+      continue
+    const step = {
+      command,
+      from,
+      why: setup ? 'the repository describes it as setup' : 'its CI does so before the tests',
+      optional: true,
+    }
     if (kind === 'other' && /^(?:cp|mkdir|touch|export|mv|ln)\b/.test(command)) before.push(step)
     else extra.push(step)
   }
-  const install = parts.flatMap(part => part.install.map(one => ({ ...inFolder(part, one), optional: false })))
+  const install = parts.flatMap(part =>
+    part.install.map(one => ({ ...inFolder(part, one), optional: false })),
+  )
   const of_nothing = parts.length === 0 ? fromDocuments(called) : null
   return {
     commands: [
-      ...new Map([...before, ...install, ...extra, ...(of_nothing?.commands ?? [])].map(one => [one.command, one])).values(),
+      ...new Map(
+        [...before, ...install, ...extra, ...(of_nothing?.commands ?? [])].map(one => [one.command, one]),
+      ).values(),
     ].slice(0, MAX_COMMANDS),
     to_prove: of_nothing === null ? to_prove : of_nothing.to_prove,
   }
@@ -130,12 +166,17 @@ function fromDocuments(hints: readonly CommandHint[]): { commands: Step[]; to_pr
     ...of('build').map(({ command, from }) => ({ command, from, why, kind: 'build' as const })),
   ]
   const commands = of('install', 'build').map(({ command, from }) => ({ command, from, why, optional: true }))
-  return { commands, to_prove: proofs.length === 0 ? [] : [{ ecosystem: 'other', folder: '', proofs: proofs.slice(0, 6) }] }
+  return {
+    commands,
+    to_prove: proofs.length === 0 ? [] : [{ ecosystem: 'other', folder: '', proofs: proofs.slice(0, 6) }],
+  }
 }
 
 function toProve(part: Part, hints: readonly CommandHint[]): ToProve {
   const suggestion = (kind: CommandHint['kind']) =>
-    hints.filter(one => one.kind === kind).map(({ command, from }) => ({ command, from, why: 'the repository names it' }))
+    hints
+      .filter(one => one.kind === kind)
+      .map(({ command, from }) => ({ command, from, why: 'the repository names it' }))
   const of = (kind: ProofKind, own: Suggestion[], suggestion: Suggestion[], max: number) => {
     const by_rules = own.map(one => inFolder(part, one))
     // In CI a C build moves from folder to folder: what the rules have built is tested by the rules.
@@ -146,7 +187,11 @@ function toProve(part: Part, hints: readonly CommandHint[]): ToProve {
   return {
     ecosystem: part.ecosystem,
     folder: part.folder,
-    proofs: [...of('test', part.tests, suggestion('test'), MAX_TESTS), ...builds, ...of('smoke', part.smokes, [], 2)],
+    proofs: [
+      ...of('test', part.tests, suggestion('test'), MAX_TESTS),
+      ...builds,
+      ...of('smoke', part.smokes, [], 2),
+    ],
   }
 }
 
@@ -160,7 +205,9 @@ function partOf({ ecosystem, command }: CommandHint, parts: Part[]): number {
 }
 
 const inFolder = ({ folder }: Part, suggestion: Suggestion): Suggestion =>
-  folder === '' || GLOBAL.test(suggestion.command) ? suggestion : { ...suggestion, command: `(cd ${folder} && ${suggestion.command})` }
+  folder === '' || GLOBAL.test(suggestion.command)
+    ? suggestion
+    : { ...suggestion, command: `(cd ${folder} && ${suggestion.command})` }
 /** Independent of the folder. */
 const GLOBAL = /^npm install --global /
 

@@ -1,4 +1,13 @@
-import { evidenceOf, type Failure, leavesOut, type Outcome, type Plan, type Prepared, type Ran, type Search } from './plan.ts'
+import {
+  evidenceOf,
+  type Failure,
+  leavesOut,
+  type Outcome,
+  type Plan,
+  type Prepared,
+  type Ran,
+  type Search,
+} from './plan.ts'
 import type { Proof, ToProve } from './proposal.ts'
 import { hasNoTests, lacksAnything, lacksSomething, mostlyPassed, whyRed } from './repair/failures.ts'
 import { type Repair, repairCommand, repairForProof } from './repair/repair.ts'
@@ -17,7 +26,11 @@ export async function tryPlan(search: Search, attempt: number): Promise<Outcome>
 }
 
 /** Locates the failing line of a command, by running its parts one by one. */
-async function afterFailure({ plan, runner, applied }: Search, ran: Ran[], attempt: number): Promise<Outcome> {
+async function afterFailure(
+  { plan, runner, applied }: Search,
+  ran: Ran[],
+  attempt: number,
+): Promise<Outcome> {
   const n = ran.length - 1
   const [step, last] = [plan.commands[n], ran[n]]
   if (step === undefined || last === undefined) throw new Error('nothing has failed')
@@ -37,15 +50,24 @@ async function afterFailure({ plan, runner, applied }: Search, ran: Ran[], attem
 
 type Failing = { proof: Proof; ran: Ran }
 /** The proofs of one part: `repair` when a rule applies to a failing one. */
-type Tried = { failures: Failing[]; proved: Proof | null; repair: { repair: Repair; failing: Failing } | null }
+type Tried = {
+  failures: Failing[]
+  proved: Proof | null
+  repair: { repair: Repair; failing: Failing } | null
+}
 
-/** Each part needs one proof, the best that passes; a failing test without missing packages is the repository's own problem. */
+/**
+ * Each part needs one proof, the best that passes; a failing test without missing packages is the
+ * repository's own problem.
+ */
 async function proveAll(search: Search, prepared: Prepared, attempt: number): Promise<Outcome> {
   const details: string[] = []
   let [by_smoke, lacking] = [false, false]
   const counter = { n: 0 }
   for (const part of search.plan.to_prove) {
-    const { failures, proved, repair } = await provePart(search, part, proof => prepared.prove(proof, attempt, ++counter.n))
+    const { failures, proved, repair } = await provePart(search, part, proof =>
+      prepared.prove(proof, attempt, ++counter.n),
+    )
     if (repair !== null) return { problem: failureOf(repair.failing), repair: repair.repair }
     const [first] = failures
     const counted = proved === null ? countedAmong(failures) : null
@@ -66,19 +88,28 @@ async function proveAll(search: Search, prepared: Prepared, attempt: number): Pr
 }
 
 /** Runs the proofs of one part until one passes or a rule applies to a failing one. */
-async function provePart(search: Search, part: ToProve, prove: (proof: Proof) => Promise<Ran>): Promise<Tried> {
+async function provePart(
+  search: Search,
+  part: ToProve,
+  prove: (proof: Proof) => Promise<Ran>,
+): Promise<Tried> {
   const { plan, runner, applied, evidence, timings } = search
   const failures: Failing[] = []
   for (const proof of part.proofs) {
-    // Loading proves nothing when its tests could not even start for lack of something that the setup should have installed.
-    if (proof.kind === 'smoke' && failures.some(({ ran }) => lacksSomething(ran)) && !isComplete(part, plan)) break
+    // Loading proves nothing when its tests could not even start for lack of something that the setup should
+    // have installed.
+    if (proof.kind === 'smoke' && failures.some(({ ran }) => lacksSomething(ran)) && !isComplete(part, plan))
+      break
     // Tests of which most pass prove more.
     if (proof.kind === 'smoke' && countedAmong(failures) !== null) break
     if (failures.length > 0 && runner.over()) break
     const ran = await prove(proof)
     timings.proofs.push({ command: proof.command, ms: ran.ms })
     const empty = ran.ok && proof.kind === 'test' && hasNoTests(ran)
-    evidence.push({ ...evidenceOf('proof', proof, ran), ...(empty && { ok: false, text: 'It found no tests.' }) })
+    evidence.push({
+      ...evidenceOf('proof', proof, ran),
+      ...(empty && { ok: false, text: 'It found no tests.' }),
+    })
     if (ran.ok && !empty) return { failures, proved: proof, repair: null }
     failures.push({ proof, ran })
     const repair = repairForProof(plan.commands, part, proof.command, ran, applied)
@@ -87,7 +118,12 @@ async function provePart(search: Search, part: ToProve, prove: (proof: Proof) =>
   return { failures, proved: null, repair: null }
 }
 
-const failureOf = ({ proof, ran }: Failing): Failure => ({ kind: 'proof', command: proof.command, line: proof.command, ran })
+const failureOf = ({ proof, ran }: Failing): Failure => ({
+  kind: 'proof',
+  command: proof.command,
+  line: proof.command,
+  ran,
+})
 
 /** When nothing passes completely: the tests of which most do. */
 function countedAmong(failures: readonly Failing[]): string | null {
@@ -100,7 +136,10 @@ function countedAmong(failures: readonly Failing[]): string | null {
   return null
 }
 
-/** A successful Node package manager has installed all declared dependencies: anything missing is not declared. */
+/**
+ * A successful Node package manager has installed all declared dependencies: anything missing is not
+ * declared.
+ */
 const isComplete = ({ ecosystem }: ToProve, plan: Plan) => ecosystem === 'node' && !leavesOut(plan)
 
 /** Returns the result of tests when something else has proved the setup. */

@@ -3,7 +3,10 @@ import { kindOf } from './hints/kind-of-command.ts'
 import { commandsOf, partsOf } from './shell-lines.ts'
 
 test('a script becomes a command a line; what belongs together stays together', () => {
-  expect(commandsOf('# all\n$ npm ci\nnpm run build \\\n  --all  # now\n\n')).toEqual(['npm ci', 'npm run build --all'])
+  expect(commandsOf('# all\n$ npm ci\nnpm run build \\\n  --all  # now\n\n')).toEqual([
+    'npm ci',
+    'npm run build --all',
+  ])
   expect(commandsOf('cd web\nnpm ci\n')).toEqual(['(cd web && npm ci)'])
   expect(commandsOf('set -e\nexport A=1\nmake')).toEqual(['(export A=1 && make)'])
   expect(commandsOf('if true; then\n  a\nfi')).toEqual(['if true; then\n  a\nfi'])
@@ -23,9 +26,9 @@ test('the parts of a command are what runs one after the other', () => {
 
 test('the purpose of a command is derived from its words', () => {
   const kinds = (...commands: string[]) => commands.map(command => kindOf(command).kind)
-  expect(kinds('npm ci', 'pnpm install --frozen-lockfile', 'yarn', 'pip install -r a.txt', 'bundle install')).toEqual(
-    Array(5).fill('install'),
-  )
+  expect(
+    kinds('npm ci', 'pnpm install --frozen-lockfile', 'yarn', 'pip install -r a.txt', 'bundle install'),
+  ).toEqual(Array(5).fill('install'))
   expect(
     kinds(
       'npm test',
@@ -38,7 +41,9 @@ test('the purpose of a command is derived from its words', () => {
       'bundle exec rspec',
     ),
   ).toEqual(Array(8).fill('test'))
-  expect(kinds('npm run build', 'make', 'cargo build', 'cmake --build x', './configure --prefix=/x')).toEqual(Array(5).fill('build'))
+  expect(kinds('npm run build', 'make', 'cargo build', 'cmake --build x', './configure --prefix=/x')).toEqual(
+    Array(5).fill('build'),
+  )
   expect(
     kinds(
       'npm install left-pad',
@@ -52,8 +57,14 @@ test('the purpose of a command is derived from its words', () => {
       'npm start',
     ),
   ).toEqual(Array(9).fill('left_out'))
-  expect(kinds('cp .env.example .env', './scripts/seed.sh', 'rm -rf dist')).toEqual(['other', 'other', 'other'])
-  expect(kinds('sh test.sh', './scripts/run-tests.sh all', 'bash tests/run_tests.sh')).toEqual(Array(3).fill('test'))
+  expect(kinds('cp .env.example .env', './scripts/seed.sh', 'rm -rf dist')).toEqual([
+    'other',
+    'other',
+    'other',
+  ])
+  expect(kinds('sh test.sh', './scripts/run-tests.sh all', 'bash tests/run_tests.sh')).toEqual(
+    Array(3).fill('test'),
+  )
 })
 
 test('a command that executes its download, or deletes more than its own output, is left out and reported', () => {
@@ -66,6 +77,13 @@ test('a command that executes its download, or deletes more than its own output,
     'wget -qO- https://x.example/i.py | /usr/bin/python3',
   ])
     expect([command, why(command)]).toEqual([command, 'runs what it downloads'])
-  for (const command of ['rm -rf /', 'rm -rf ~/', 'rm -r -f "$HOME"', 'true; rm -rf *', 'rm -rf .', 'rm -rf ../'])
+  for (const command of [
+    'rm -rf /',
+    'rm -rf ~/',
+    'rm -r -f "$HOME"',
+    'true; rm -rf *',
+    'rm -rf .',
+    'rm -rf ../',
+  ])
     expect([command, why(command)]).toEqual([command, 'deletes more than it created'])
 })

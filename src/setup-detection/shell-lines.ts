@@ -1,11 +1,12 @@
 /** Constructs that continue on the next line: quotes, brackets, blocks of the shell. */
-const BLOCK = /^[ \t]*(?:if|for|while|until|case|function|select)\b|^[ \t]*[\w-]+[ \t]*\(\)|<<-?[ \t]*['"]?\w|^[ \t]*\{/m
+const BLOCK =
+  /^[ \t]*(?:if|for|while|until|case|function|select)\b|^[ \t]*[\w-]+[ \t]*\(\)|<<-?[ \t]*['"]?\w|^[ \t]*\{/m
 /** State of a shell that the next line depends on. */
 const STATEFUL = /^(?:cd|pushd|export|source|\.|set|unset|shopt|alias)\s/
 
 /**
- * Splits a script into commands. A block, or a line with an open construct, stays whole; lines that depend on shell state become one
- * command in a subshell, because each setup command runs in a new shell.
+ * Splits a script into commands. A block, or a line with an open construct, stays whole; lines that depend on
+ * shell state become one command in a subshell, because each setup command runs in a new shell.
  */
 export function commandsOf(script: string): string[] {
   const joined = withoutContinuations(script.replaceAll('\r', ''))
@@ -22,7 +23,8 @@ export function commandsOf(script: string): string[] {
 }
 
 /**
- * Returns the parts of a command that run one after the other, so that the failing one can be located; the command itself when it has none.
+ * Returns the parts of a command that run one after the other, so that the failing one can be located; the
+ * command itself when it has none.
  */
 export function partsOf(command: string): string[] {
   const inner = /^\(([^()]*)\)$/.exec(command.trim())?.[1] ?? command
@@ -30,7 +32,9 @@ export function partsOf(command: string): string[] {
   const parts = inner.split('\n').flatMap(line => {
     const { cuts, open, alternatives } = scan(line)
     if (open || alternatives) return [line]
-    return [...cuts, line.length].map((cut, i) => line.slice(i === 0 ? 0 : (cuts[i - 1] ?? 0), cut).replace(/^(?:&&|;)/, ''))
+    return [...cuts, line.length].map((cut, i) =>
+      line.slice(i === 0 ? 0 : (cuts[i - 1] ?? 0), cut).replace(/^(?:&&|;)/, ''),
+    )
   })
   const found = parts.map(part => part.trim()).filter(part => part !== '' && !part.startsWith('#'))
   return found.length > 1 ? found : [command]
@@ -58,7 +62,9 @@ function scan(line: string): { cuts: number[]; open: boolean; alternatives: bool
   return { cuts, open: quote !== null || depth !== 0, alternatives }
 }
 
-/** Joins lines that end with a backslash. Line by line, because a pattern would rescan the blanks before it. */
+/**
+ * Joins lines that end with a backslash. Line by line, because a pattern would rescan the blanks before it.
+ */
 export function withoutContinuations(script: string): string {
   const joined: string[] = []
   let open = false
@@ -73,7 +79,8 @@ export function withoutContinuations(script: string): string {
   return joined.join('\n')
 }
 
-const withoutComment = (line: string) => (/["'`]/.test(line) ? line : line.replace(/(?<=\s)#\s[\s\S]*$/, '').trimEnd())
+const withoutComment = (line: string) =>
+  /["'`]/.test(line) ? line : line.replace(/(?<=\s)#\s[\s\S]*$/, '').trimEnd()
 
 /** Returns whether a shell leaves the word unchanged. */
 export const isPlainWord = (word: string) => /^[\w@%+=:,./-]{1,200}$/.test(word) && !word.startsWith('-')

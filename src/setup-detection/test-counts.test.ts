@@ -18,7 +18,11 @@ test.each([
   ['Mocha', '\n  10 passing (12ms)\n  2 pending\n  1 failing\n', [10, 1]],
   ['Jest', 'Test Suites: 1 failed, 2 total\nTests:       1 failed, 2 skipped, 3 passed, 6 total', [3, 1]],
   ['Vitest', ' Test Files  1 failed | 2 passed (3)\n      Tests  2 failed | 10 passed (12)', [10, 2]],
-  ['cargo', 'test result: ok. 3 passed; 0 failed; 0 ignored\ntest result: FAILED. 1 passed; 2 failed; 0 ignored', [4, 2]],
+  [
+    'cargo',
+    'test result: ok. 3 passed; 0 failed; 0 ignored\ntest result: FAILED. 1 passed; 2 failed; 0 ignored',
+    [4, 2],
+  ],
   ['go', 'ok  \ta.org/x\t0.01s\n?   \ta.org/y\t[no test files]\nFAIL\ta.org/z [build failed]\nFAIL', [1, 1]],
   [
     'prove',
@@ -27,7 +31,11 @@ test.each([
   ],
   ['prove, all of it', 'Files=3, Tests=4,  5 secs\nResult: PASS', [3, 0]],
   ['ctest', '75% tests passed, 1 tests failed out of 4', [3, 1]],
-  ['Meson', 'Ok:                 5   \nExpected Fail:      0   \nFail:               1   \nUnexpected Pass:    0', [5, 1]],
+  [
+    'Meson',
+    'Ok:                 5   \nExpected Fail:      0   \nFail:               1   \nUnexpected Pass:    0',
+    [5, 1],
+  ],
   ['automake', '# TOTAL: 10\n# PASS:  8\n# SKIP:  1\n# XFAIL: 0\n# FAIL:  1\n# XPASS: 0', [9, 1]],
   ['PHPUnit', 'Tests: 5, Assertions: 7, Errors: 1, Failures: 1.', [3, 2]],
   ['RSpec', '10 examples, 1 failure', [9, 1]],

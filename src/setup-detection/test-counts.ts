@@ -1,15 +1,25 @@
 /** The summary of a test runner. */
 export type Counts = { passed: number; failed: number; of: 'tests' | 'packages' | 'test programs' }
 
-type Runner = { of?: Counts['of']; pattern: RegExp; count(match: RegExpMatchArray, text: string): [all: number, failed: number] }
+type Runner = {
+  of?: Counts['of']
+  pattern: RegExp
+  count(match: RegExpMatchArray, text: string): [all: number, failed: number]
+}
 
 const number = (text: string | undefined) => Number(text ?? 0)
 /** Sums the numbers before words such as `failed` in a line. */
 const numbersOf = (line: string, words: RegExp) =>
-  [...line.matchAll(/(\d{1,9}) (\w{1,20})/g)].reduce((sum, [, n, word]) => sum + (words.test(word ?? '') ? number(n) : 0), 0)
+  [...line.matchAll(/(\d{1,9}) (\w{1,20})/g)].reduce(
+    (sum, [, n, word]) => sum + (words.test(word ?? '') ? number(n) : 0),
+    0,
+  )
 /** The same with the word first: `Failures: 2`, `errors=1`. */
 const named = (line: string, words: RegExp) =>
-  [...line.matchAll(/([A-Za-z]{1,20})[=:] ?(\d{1,9})/g)].reduce((sum, [, word, n]) => sum + (words.test(word ?? '') ? number(n) : 0), 0)
+  [...line.matchAll(/([A-Za-z]{1,20})[=:] ?(\d{1,9})/g)].reduce(
+    (sum, [, word, n]) => sum + (words.test(word ?? '') ? number(n) : 0),
+    0,
+  )
 
 const passedAndFailed = (line: string): [number, number] => {
   const failed = numbersOf(line, /^(?:failed|errors?)$/)
@@ -33,11 +43,15 @@ const RUNNERS: readonly Runner[] = [
   },
   {
     // Mocha
-    pattern: /^ {1,9}(\d{1,9}) passing[^\n]{0,60}(?:\n {1,9}\d{1,9} pending)?(?:\n {1,9}(\d{1,9}) failing)?/gm,
+    pattern:
+      /^ {1,9}(\d{1,9}) passing[^\n]{0,60}(?:\n {1,9}\d{1,9} pending)?(?:\n {1,9}(\d{1,9}) failing)?/gm,
     count: ([, passed, failed]) => [number(passed) + number(failed), number(failed)],
   },
   // Jest and Vitest
-  { pattern: /^ {0,9}Tests:? {1,9}(\d[^\n]{1,120})$/gm, count: ([, line = '']) => passedAndFailed(line.replaceAll('|', ',')) },
+  {
+    pattern: /^ {0,9}Tests:? {1,9}(\d[^\n]{1,120})$/gm,
+    count: ([, line = '']) => passedAndFailed(line.replaceAll('|', ',')),
+  },
   { pattern: /^test result: \w+\. ([^\n]{1,120})/gm, count: ([, line = '']) => passedAndFailed(line) },
   {
     of: 'packages',
@@ -84,7 +98,10 @@ const RUNNERS: readonly Runner[] = [
     pattern: /^(?:\[\w+\] )?Tests run: (\d{1,9}), ([^\n]{1,60}?)(?:, Skipped: \d{1,9})?$/gm,
     count: ([, all, line = '']) => [number(all), named(line, /^(?:Failures|Errors)$/)],
   },
-  { pattern: /^(\d{1,9}) tests? completed, (\d{1,9}) failed/gm, count: ([, all, failed]) => [number(all), number(failed)] },
+  {
+    pattern: /^(\d{1,9}) tests? completed, (\d{1,9}) failed/gm,
+    count: ([, all, failed]) => [number(all), number(failed)],
+  },
 ]
 
 /** Returns null when no known runner printed a summary. */
@@ -92,7 +109,10 @@ export function countsIn(text: string): Counts | null {
   const found = RUNNERS.flatMap(({ of = 'tests', pattern, count }) => {
     const counts = [...text.matchAll(pattern)].map(match => count(match, text))
     if (counts.length === 0) return []
-    const [all, failed] = counts.reduce(([all, failed], [more, more_failed]) => [all + more, failed + more_failed], [0, 0])
+    const [all, failed] = counts.reduce(
+      ([all, failed], [more, more_failed]) => [all + more, failed + more_failed],
+      [0, 0],
+    )
     return [{ passed: Math.max(0, all - failed), failed, of }]
   })
   const total = ({ passed, failed }: Counts) => passed + failed

@@ -24,13 +24,29 @@ const BINARIES = [
     'phpunit',
     'perl',
   ],
-  ...['make', 'cmake', 'meson', 'ninja', 'gcc', 'g++', 'autoreconf', 'automake', 'libtoolize', 'pkg-config', 'git'],
+  ...[
+    'make',
+    'cmake',
+    'meson',
+    'ninja',
+    'gcc',
+    'g++',
+    'autoreconf',
+    'automake',
+    'libtoolize',
+    'pkg-config',
+    'git',
+  ],
 ]
 /** Debian's repository of Java libraries. */
 export const MAVEN_REPOSITORY = '/usr/share/maven-repo'
 const MODULES = ['ensurepip', 'venv', 'pytest']
 /** Programs whose version option is not `--version`. */
-const VERSIONS: { [binary: string]: string } = { go: 'go version', java: 'java -version', perl: `perl -e 'printf "Perl %vd\\n", $^V'` }
+const VERSIONS: { [binary: string]: string } = {
+  go: 'go version',
+  java: 'java -version',
+  perl: `perl -e 'printf "Perl %vd\\n", $^V'`,
+}
 const LINE = 200
 
 /** Returns a command that lists the available programs, one per line. */
@@ -42,12 +58,18 @@ export const probeCommand = (): string =>
     'true',
   ].join('\n')
 
-/** Returns the programs that the output of `probeCommand` names, without versions. Other lines are ignored. */
+/**
+ * Returns the programs that the output of `probeCommand` names, without versions. Other lines are ignored.
+ */
 export const parseProbe = (output: string): Toolchain =>
   new Map(
     output
       .split('\n')
-      .flatMap(line => (BINARIES.includes(line) || line.startsWith('python3:') || line === MAVEN_REPOSITORY ? [[line, '']] : [])),
+      .flatMap(line =>
+        BINARIES.includes(line) || line.startsWith('python3:') || line === MAVEN_REPOSITORY
+          ? [[line, '']]
+          : [],
+      ),
   )
 
 /** Returns a command that prints the versions of the available programs, one per line. */
@@ -65,7 +87,9 @@ export const versionsCommand = (tools: readonly Tool[], toolchain: Toolchain): s
 export function withVersions(toolchain: Toolchain, output: string): Toolchain {
   const suggestion = output.split('\n').flatMap(line => {
     const [name, ...version] = line.split('\t')
-    return name !== undefined && toolchain.has(name) && version.length > 0 ? [[name, version.join(' ').slice(0, LINE)] as const] : []
+    return name !== undefined && toolchain.has(name) && version.length > 0
+      ? [[name, version.join(' ').slice(0, LINE)] as const]
+      : []
   })
   return new Map([...toolchain, ...suggestion])
 }
@@ -82,7 +106,9 @@ export const missingText = (tools: readonly Tool[]): string =>
     )
     .join('; ')
 
-/** Returns a text about the available programs that are older than requested, or null if none is known to be. */
+/**
+ * Returns a text about the available programs that are older than requested, or null if none is known to be.
+ */
 export function tooOldText(tools: readonly Tool[], toolchain: Toolchain): string | null {
   const old = tools.flatMap(({ binary, wanted, from }) => {
     const least = /^\s*(?:(?:>=|\^|~>?|==)\s*)?v?(\d{1,4}(?:\.\d{1,4}){0,2})[^|<]*$/.exec(wanted ?? '')?.[1]

@@ -23,7 +23,10 @@ export type Project = {
   at(path: string): string
 }
 
-/** Returns the files below a folder of the repository as a project, with paths relative to it. A file that cannot be parsed is null. */
+/**
+ * Returns the files below a folder of the repository as a project, with paths relative to it. A file that
+ * cannot be parsed is null.
+ */
 export function projectAt({ paths, files }: Tree, folder: string): Project {
   const prefix = folder === '' ? '' : `${folder}/`
   const own = new Set(paths.filter(path => path.startsWith(prefix)).map(path => path.slice(prefix.length)))
@@ -49,9 +52,11 @@ export function projectAt({ paths, files }: Tree, folder: string): Project {
 export const asValues = (value: unknown): Values | null =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Values) : null
 
-export const asText = (value: unknown): string | null => (typeof value === 'string' && value.trim() !== '' ? value.trim() : null)
+export const asText = (value: unknown): string | null =>
+  typeof value === 'string' && value.trim() !== '' ? value.trim() : null
 
-export const asTexts = (value: unknown): string[] => (Array.isArray(value) ? value.flatMap(one => asText(one) ?? []) : [])
+export const asTexts = (value: unknown): string[] =>
+  Array.isArray(value) ? value.flatMap(one => asText(one) ?? []) : []
 
 /** Returns the value at a path of keys; null when one of them is missing. */
 export function valueAt(values: Values | null, ...keys: string[]): unknown {
@@ -67,13 +72,18 @@ export function valueAt(values: Values | null, ...keys: string[]): unknown {
 export const namesOf = (value: unknown): string[] => Object.keys(asValues(value) ?? {})
 
 /**
- * Parses a YAML document as plain values; null: it is invalid, or a key is not text. Aliases are counted, so that a small text does not
- * expand to a large one.
+ * Parses a YAML document as plain values; null: it is invalid, or a key is not text. Aliases are counted, so
+ * that a small text does not expand to a large one.
  */
 export const yamlOf = (text: string): Values | null => asValues(attempt(() => valuesOf(text)))
 
 function valuesOf(text: string): unknown {
-  const document = parseDocument(text, { stringKeys: true, uniqueKeys: false, prettyErrors: false, logLevel: 'silent' })
+  const document = parseDocument(text, {
+    stringKeys: true,
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'silent',
+  })
   // An invalid document may expand: nested brackets become keys of keys.
   return document.errors.length > 0 ? null : document.toJS({ maxAliasCount: 50 })
 }
@@ -85,7 +95,10 @@ export function jsoncOf(text: string): Values | null {
     /("(?:\\[\s\S]|[^"\\])*"?)|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g,
     (_, string: string | undefined) => string ?? ' ',
   )
-  const strict = plain.replace(/("(?:\\[\s\S]|[^"\\])*"?)|,(?=\s*[}\]])/g, (_, string: string | undefined) => string ?? '')
+  const strict = plain.replace(
+    /("(?:\\[\s\S]|[^"\\])*"?)|,(?=\s*[}\]])/g,
+    (_, string: string | undefined) => string ?? '',
+  )
   return asValues(parseJson('repository_file', strict))
 }
 

@@ -1,10 +1,20 @@
 /**
- * Returns a function that batches lookups into calls of `load`, which returns results in the order of its keys. A lookup waits for the end of
- * the turn of the event loop, or of the batch before it, and is always read after it was requested. Lookups of a batch for which `idOf` is the
- * same share a result. When a batch fails, all its lookups fail.
+ * Returns a function that batches lookups into calls of `load`, which returns results in the order of its
+ * keys. A lookup waits for the end of the turn of the event loop, or of the batch before it, and is always
+ * read after it was requested. Lookups of a batch for which `idOf` is the same share a result. When a batch
+ * fails, all its lookups fail.
  */
-export function batched<K, R>(load: (keys: K[]) => Promise<R[]>, idOf: (key: K) => string, max = 200): (key: K) => Promise<R> {
-  type Lookup = { key: K; promise: Promise<R>; resolve: (result: R) => void; reject: (error: unknown) => void }
+export function batched<K, R>(
+  load: (keys: K[]) => Promise<R[]>,
+  idOf: (key: K) => string,
+  max = 200,
+): (key: K) => Promise<R> {
+  type Lookup = {
+    key: K
+    promise: Promise<R>
+    resolve: (result: R) => void
+    reject: (error: unknown) => void
+  }
   let waiting = new Map<string, Lookup>()
   let loading = false
 

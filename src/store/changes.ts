@@ -15,25 +15,48 @@ type ChangeRow = {
 }
 
 /** Returns the change of a run as last recorded; undefined while it has changed no file. */
-export async function getChange(db: Db, organization_id: number, run_id: number): Promise<ChangeRow | undefined> {
+export async function getChange(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+): Promise<ChangeRow | undefined> {
   const { rows } = await db.query<Omit<ChangeRow, 'files'> & { files: string }>({
     name: 'get_change',
-    text: 'select base_sha, head_sha, files_changed, additions, deletions, files, patch, patch_truncated from changes where organization_id = $1 and run_id = $2',
+    text: `select base_sha, head_sha, files_changed, additions, deletions, files, patch, patch_truncated
+      from changes
+      where organization_id = $1 and run_id = $2`,
     values: [organization_id, run_id],
   })
   return rows[0] && { ...rows[0], files: parseColumn(RunDiff.shape.files, rows[0].files) }
 }
 
 /** Saves the whole change of a run so far, and its head on the run itself, under the fence. */
-export async function saveChange(db: Db, organization_id: number, run_id: number, epoch: number, change: ChangeRow): Promise<boolean> {
+export async function saveChange(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+  epoch: number,
+  change: ChangeRow,
+): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'save_change',
-    text: `with run as (update runs set head_sha = $5 where organization_id = $1 and id = $2 and ${isHeldBy('$3')} returning id, organization_id)
-      insert into changes (run_id, organization_id, base_sha, head_sha, files_changed, additions, deletions, files, patch, patch_truncated)
-      select run.id, run.organization_id, $4, $5, $6, $7, $8, $9, $10, $11 from run
-      on conflict (run_id) do update set base_sha = excluded.base_sha, head_sha = excluded.head_sha, files_changed = excluded.files_changed,
-        additions = excluded.additions, deletions = excluded.deletions, files = excluded.files, patch = excluded.patch,
-        patch_truncated = excluded.patch_truncated, updated_at = now()`,
+    text: `with run as (
+        update runs
+        set head_sha = $5
+        where organization_id = $1 and id = $2 and ${isHeldBy('$3')}
+        returning id, organization_id
+      )
+      insert into changes (
+        run_id, organization_id, base_sha, head_sha, files_changed, additions, deletions, files, patch,
+        patch_truncated
+      )
+      select run.id, run.organization_id, $4, $5, $6, $7, $8, $9, $10, $11
+      from run
+      on conflict (run_id)
+        do update set base_sha = excluded.base_sha, head_sha = excluded.head_sha,
+          files_changed = excluded.files_changed, additions = excluded.additions,
+          deletions = excluded.deletions, files = excluded.files, patch = excluded.patch,
+          patch_truncated = excluded.patch_truncated, updated_at = now()`,
     values: [
       organization_id,
       run_id,
@@ -52,8 +75,9 @@ export async function saveChange(db: Db, organization_id: number, run_id: number
 }
 
 /**
- * Records under the fence that the branch has this commit on the remote. Records nothing for a branch that was abandoned meanwhile. If the
- * organization has forges, marks of the run's status are due for this commit, and for its earlier commits.
+ * Records under the fence that the branch has this commit on the remote. Records nothing for a branch that
+ * was abandoned meanwhile. If the organization has forges, marks of the run's status are due for this commit,
+ * and for its earlier commits.
  */
 export async function recordPush(
   db: Db,
@@ -64,27 +88,42 @@ export async function recordPush(
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'record_push',
-    text: `with pushed as (update runs set pushed_sha = $5 where organization_id = $1 and id = $2 and ${isHeldBy('$3')} and branch = $4
+    text: `with pushed as (
+        update runs
+        set pushed_sha = $5
+        where organization_id = $1 and id = $2 and ${isHeldBy('$3')} and branch = $4
         returning organization_id, id, repository_id
-      ), marked as (
-        insert into run_marks as m (organization_id, run_id, number, repository_id, head_sha, pushed) select organization_id, id, id, repository_id, $5, true
-        from pushed where exists (select from forges f where f.organization_id = pushed.organization_id)
+      ),
+      marked as (
+        insert into run_marks as m (organization_id, run_id, number, repository_id, head_sha, pushed)
+        select organization_id, id, id, repository_id, $5, true
+        from pushed
+        where exists (select from forges f where f.organization_id = pushed.organization_id)
         on conflict (organization_id, number, head_sha) do update set pushed = true, change = m.change + 1
-      ), before as (
-        update run_marks m set change = change + 1 from pushed where m.organization_id = pushed.organization_id and m.run_id = pushed.id and m.head_sha <> $5
+      ),
+      before as (
+        update run_marks m
+        set change = change + 1
+        from pushed
+        where m.organization_id = pushed.organization_id and m.run_id = pushed.id and m.head_sha <> $5
       )
-      select 1 from pushed`,
+      select 1
+      from pushed`,
     values: [organization_id, run_id, epoch, branch, sha],
   })
   return rowCount === 1
 }
 
-/** Abandons the pushed branch of a run: later commits go to a branch with a new name. Returns false when it has pushed none. */
+/**
+ * Abandons the pushed branch of a run: later commits go to a branch with a new name. Returns false when it
+ * has pushed none.
+ */
 export async function abandonBranch(db: Db, organization_id: number, run_id: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'abandon_branch',
-    text: `update runs set branch = null, abandoned_sha = pushed_sha, pushed_sha = null, abandoned_branches = abandoned_branches + 1,
-        updated_at = now()
+    text: `update runs
+      set branch = null, abandoned_sha = pushed_sha, pushed_sha = null,
+        abandoned_branches = abandoned_branches + 1, updated_at = now()
       where organization_id = $1 and id = $2 and branch is not null and pushed_sha is not null`,
     values: [organization_id, run_id],
   })

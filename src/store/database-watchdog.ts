@@ -15,9 +15,9 @@ class SilentError extends Error {
 }
 
 /**
- * Distinguishes a slow statement from a silent server (frozen, or cut off without a message), which no socket error reveals. While statements
- * wait without any response, it pings on a connection of its own; without a response to that, it rejects all of them at once and refuses new
- * ones until the server responds again.
+ * Distinguishes a slow statement from a silent server (frozen, or cut off without a message), which no socket
+ * error reveals. While statements wait without any response, it pings on a connection of its own; without a
+ * response to that, it rejects all of them at once and refuses new ones until the server responds again.
  */
 export class DatabaseWatchdog implements Disposable {
   readonly #connection_string: string
@@ -63,7 +63,10 @@ export class DatabaseWatchdog implements Disposable {
     })
   }
 
-  /** Resolves if the server responds now, independent of the pool, so that a busy pool does not hide it. Rejects within a second. */
+  /**
+   * Resolves if the server responds now, independent of the pool, so that a busy pool does not hide it.
+   * Rejects within a second.
+   */
   async ping(): Promise<void> {
     try {
       await respondedWithin(this.#query(), PING_TIMEOUT_MS, () => new SilentError())
@@ -95,7 +98,8 @@ export class DatabaseWatchdog implements Disposable {
 
   #tick() {
     if (this.#pinging || this.#closed) return
-    if (!this.#silent && (this.#waiting.size === 0 || performance.now() - this.#quiet_since < QUIET_MS)) return
+    if (!this.#silent && (this.#waiting.size === 0 || performance.now() - this.#quiet_since < QUIET_MS))
+      return
     this.#pinging = true
     const since = this.#quiet_since
     this.ping()

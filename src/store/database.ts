@@ -8,17 +8,24 @@ import { breaksConnection, markRolledBack, retrySerialization } from './transact
 export type Statement = pg.QueryConfig & { query_timeout?: number; binary?: boolean; rowMode?: 'array' }
 
 /**
- * Part of a statement with long texts as its only columns. PostgreSQL takes half the time to send texts in binary format, which are the same
- * bytes, and in a list the driver passes each on as the string that it has read.
+ * Part of a statement with long texts as its only columns. PostgreSQL takes half the time to send texts in
+ * binary format, which are the same bytes, and in a list the driver passes each on as the string that it has
+ * read.
  */
-export const texts_only = { binary: true, rowMode: 'array', types: { getTypeParser: () => (text: string) => text } } as const
+export const texts_only = {
+  binary: true,
+  rowMode: 'array',
+  types: { getTypeParser: () => (text: string) => text },
+} as const
 
 /** Runs statements: the pool, or the client of an open transaction. */
 export type Db = { query<R extends pg.QueryResultRow>(query: Statement): Promise<pg.QueryResult<R>> }
 
 // Ids and counters are bigint columns well within 2^53, so they are parsed as numbers, as the wire has them.
 const INT8_ARRAY = 1016
-const parseTexts = pg.types.getTypeParser(INT8_ARRAY as Parameters<typeof pg.types.getTypeParser>[0]) as (text: string) => (string | null)[]
+const parseTexts = pg.types.getTypeParser(INT8_ARRAY as Parameters<typeof pg.types.getTypeParser>[0]) as (
+  text: string,
+) => (string | null)[]
 const parseNumbers = (text: string) => parseTexts(text).map(item => (item === null ? null : Number(item)))
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
@@ -43,7 +50,10 @@ export function rollback(value: unknown): never {
 /** The database of a verb: every `transaction` commits completely or not at all. */
 export type Transactional = Db & { transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> }
 
-/** Wraps an open transaction as a database: nested transactions become part of it, so none of them can be rolled back alone. */
+/**
+ * Wraps an open transaction as a database: nested transactions become part of it, so none of them can be
+ * rolled back alone.
+ */
 export const joined = (tx: Db): Transactional => ({
   query: query => tx.query(query),
   async transaction(work) {
@@ -51,13 +61,17 @@ export const joined = (tx: Db): Transactional => ({
       return await work(tx)
     } catch (error) {
       // The open transaction would end with this value, as if its own work had returned it.
-      if (error instanceof RolledBack) throw new Error('a transaction that is part of another one cannot be rolled back')
+      if (error instanceof RolledBack)
+        throw new Error('a transaction that is part of another one cannot be rolled back')
       throw error
     }
   },
 })
 
-/** The server cancels a late statement and reports it; the client stops waiting this much later, when the server reports nothing. */
+/**
+ * The server cancels a late statement and reports it; the client stops waiting this much later, when the
+ * server reports nothing.
+ */
 const GRACE_MS = 1_000
 const undo: Statement = { text: 'rollback', query_timeout: GRACE_MS }
 /** Timeout for a free or a new connection: including the rest of a request, 503 is sent within 2 s. */
@@ -88,7 +102,8 @@ export class Database implements AsyncDisposable {
    * @param on_error receives errors of idle connections that broke; the pool opens new ones by itself
    * @param on_wait receives how long each use of the database waited for its connection
    * @param session first statement of each new connection
-   * @param statement_ms the server cancels a statement after this long, and the client rejects it a second later when the server does not
+   * @param statement_ms the server cancels a statement after this long, and the client rejects it a second
+   *   later when the server does not
    * respond
    * @param idle_ms the server rolls back a transaction that was idle for this long
    */
@@ -119,8 +134,8 @@ export class Database implements AsyncDisposable {
   }
 
   /**
-   * Commits all of `work` or nothing. A transaction that the server rolled back (a deadlock, idleness) is repeated, so `work` must do nothing
-   * but write.
+   * Commits all of `work` or nothing. A transaction that the server rolled back (a deadlock, idleness) is
+   * repeated, so `work` must do nothing but write.
    */
   async transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
     return retrySerialization(() =>
@@ -146,25 +161,34 @@ export class Database implements AsyncDisposable {
     await this.#watchdog.ping()
   }
 
-  /** Provides a connection of the pool to `work`. A broken connection, or one in an unknown state, is not returned to the pool. */
+  /**
+   * Provides a connection of the pool to `work`. A broken connection, or one in an unknown state, is not
+   * returned to the pool.
+   */
   async #connected<T>(work: (db: Db & { broken: Error | null }) => Promise<T>): Promise<T> {
     const began = performance.now()
     const client = await this.#connection().catch(error => Promise.reject(markRolledBack(error)))
     this.#on_wait?.(performance.now() - began)
     const connection = {
       broken: null as Error | null,
-      query: <R extends pg.QueryResultRow>({ query_timeout = this.#response_ms, ...query }: Statement): Promise<pg.QueryResult<R>> => {
+      query: <R extends pg.QueryResultRow>({
+        query_timeout = this.#response_ms,
+        ...query
+      }: Statement): Promise<pg.QueryResult<R>> => {
         if (connection.broken) return Promise.reject(connection.broken)
         const stored = query.values ? { ...query, values: storedValues(query.values) } : query
         return this.#watchdog
-          .watch(() => respondedWithin(client.query<R>(stored), query_timeout, () => new Error('Query read timeout')))
+          .watch(() =>
+            respondedWithin(client.query<R>(stored), query_timeout, () => new Error('Query read timeout')),
+          )
           .catch(error => {
             if (breaksConnection(error)) connection.broken ??= error
             throw error
           })
       },
     }
-    // A waiting statement is rejected by the error itself; between two statements of a transaction only this listener notices it.
+    // A waiting statement is rejected by the error itself; between two statements of a transaction only this
+    // listener notices it.
     const lost = (error: Error) => {
       connection.broken ??= error
     }
@@ -183,10 +207,12 @@ export class Database implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose]() {
-    // The pool resolves while its last connections still close: errors of a stopping server on those are expected.
+    // The pool resolves while its last connections still close: errors of a stopping server on those are
+    // expected.
     this.#closing = true
     this.#watchdog[Symbol.dispose]()
-    // A server that does not respond does not close its side of a connection either; the end of the process closes ours.
+    // A server that does not respond does not close its side of a connection either; the end of the process
+    // closes ours.
     await settledWithin(this.pool.end(), CLOSE_TIMEOUT_MS)
   }
 }

@@ -24,8 +24,9 @@ type List = {
 }
 
 /**
- * Returns one page of a list and the number of its items. It reads no more than the page, `count` items after it and, without a
- * cursor, `skip` items before it: `total` is a lower bound of a longer list. One statement finds the keys and counts, the second reads the rows.
+ * Returns one page of a list and the number of its items. It reads no more than the page, `count` items after
+ * it and, without a cursor, `skip` items before it: `total` is a lower bound of a longer list. One statement
+ * finds the keys and counts, the second reads the rows.
  */
 export async function listPage<R extends QueryResultRow>(
   db: Db,
@@ -44,11 +45,15 @@ export async function listPage<R extends QueryResultRow>(
     values: [...values, ...given],
   })
   const { keys, found: counted } = only(found.rows)
-  const total = way === 'first' ? counted : way === 'after' ? skip + counted : skip + (keys?.length ?? 0) + counted
+  const total =
+    way === 'first' ? counted : way === 'after' ? skip + counted : skip + (keys?.length ?? 0) + counted
   if (keys === null || keys.length === 0) return { rows: [], total }
   const { rows } = await db.query<R>({
     ...(name !== undefined && { name }),
-    text: `select ${list.columns} from ${list.from} where ${list.where} and ${key} = any($${values.length + 1}::${type}[]) order by ${key} ${order}`,
+    text: `select ${list.columns}
+      from ${list.from}
+      where ${list.where} and ${key} = any($${values.length + 1}::${type}[])
+      order by ${key} ${order}`,
     values: [...values, keys],
   })
   return { rows, total }
@@ -64,15 +69,20 @@ function keysText(list: List, way: 'first' | 'before' | 'after', used: number): 
   const sorted = `array_agg(key order by key ${order})`
   const [most, at] = [`${limit} + ${count}`, `${given}::${type}`]
   if (way === 'first')
-    return `select (${sorted})[${given}::int + 1 : ${given}::int + ${limit}] as keys, count(*) as found from ${keys('', order, `${most} + ${given}::int`)} hits`
+    return `select (${sorted})[${given}::int + 1 : ${given}::int + ${limit}] as keys, count(*) as found
+      from ${keys('', order, `${most} + ${given}::int`)} hits`
   if (way === 'after')
-    return `select (${sorted})[1 : ${limit}] as keys, count(*) as found from ${keys(` and ${key} ${beyond} ${at}`, order, most)} hits`
+    return `select (${sorted})[1 : ${limit}] as keys, count(*) as found
+      from ${keys(` and ${key} ${beyond} ${at}`, order, most)} hits`
   const before = beyond === '>' ? '<' : '>'
   return `select (select ${sorted} from ${keys(` and ${key} ${before} ${at}`, back, limit)} page) as keys,
-    (select count(*) from ${keys(` and ${key} ${beyond}= ${at}`, order, most)} rest) as found`
+      (select count(*) from ${keys(` and ${key} ${beyond}= ${at}`, order, most)} rest) as found`
 }
 
-/** Collects the conditions of a filter and their values, which begin with $1 of `first`. Those that are absent do not narrow. */
+/**
+ * Collects the conditions of a filter and their values, which begin with $1 of `first`. Those that are absent
+ * do not narrow.
+ */
 export function conditionsOf(first: string, first_value: unknown) {
   const conditions = [first]
   const values = [first_value]
@@ -81,21 +91,30 @@ export function conditionsOf(first: string, first_value: unknown) {
   const add = (sql: (parameter: string) => string, given: unknown) => {
     if (given !== undefined && given !== null) conditions.push(sql(value(given)))
   }
-  /** A single value is compared as such: only then an index that continues with the key of the list has its order. */
+  /**
+   * A single value is compared as such: only then an index that continues with the key of the list has its
+   * order.
+   */
   const oneOf = (column: string, type: 'bigint' | 'text', given: readonly unknown[] | null | undefined) =>
-    given?.length === 1 ? add(p => `${column} = ${p}::${type}`, given[0]) : add(p => `${column} = any(${p}::${type}[])`, given)
+    given?.length === 1
+      ? add(p => `${column} = ${p}::${type}`, given[0])
+      : add(p => `${column} = any(${p}::${type}[])`, given)
   /** Adds a condition whose values were added by `value`. */
   const also = (sql: string) => conditions.push(sql)
   return { values, value, add, also, oneOf, where: () => conditions.join(' and ') }
 }
 
-/** Ids rise with `created_at`, except by as much as transactions overlap and a clock was set back: less than this. */
+/**
+ * Ids rise with `created_at`, except by as much as transactions overlap and a clock was set back: less than
+ * this.
+ */
 const OVERLAP = `interval '1 day'`
 
 /**
- * SQL: rows of `table`, with $1 as their organization, that are later or earlier than a time as the API shows it, to the millisecond: no row is
- * after its own `created_at`. The ids around that time bound the list, which is ordered by id and would otherwise be read from its end; the
- * times themselves are in a function, so that no index by time is chosen, whose rows would have to be sorted.
+ * SQL: rows of `table`, with $1 as their organization, that are later or earlier than a time as the API shows
+ * it, to the millisecond: no row is after its own `created_at`. The ids around that time bound the list,
+ * which is ordered by id and would otherwise be read from its end; the times themselves are in a function, so
+ * that no index by time is chosen, whose rows would have to be sorted.
  */
 export const createdAfter = (alias: string, table: string, p: string) =>
   `date_trunc('milliseconds', ${alias}.created_at) > ${p}::timestamptz

@@ -1,6 +1,9 @@
 import type { Db } from './database.ts'
 
-/** Channels of NOTIFY. A notification is a hint: a process that misses it finds the same by polling the tables. */
+/**
+ * Channels of NOTIFY. A notification is a hint: a process that misses it finds the same by polling the
+ * tables.
+ */
 export const channels = {
   /** A run may be claimed. */
   work: 'agentrun_work',
@@ -48,7 +51,9 @@ export const liveNotification = (organization_id: number, run_id: number, json: 
 export async function notifyAll(db: Db, notifications: Notification[]): Promise<void> {
   await db.query({
     name: 'notify_all',
-    text: 'select pg_notify(channel, payload) from unnest($1::text[], $2::text[]) with ordinality n (channel, payload, i) order by i',
+    text: `select pg_notify(channel, payload)
+      from unnest($1::text[], $2::text[]) with ordinality n (channel, payload, i)
+      order by i`,
     values: [notifications.map(({ channel }) => channel), notifications.map(({ payload }) => payload)],
   })
 }
@@ -71,7 +76,10 @@ export async function notifyRun(db: Db, organization_id: number, run_id: number)
 }
 
 /** Lets the owners of these runs publish ephemeral events for some seconds, because the runs are followed. */
-export async function notifyWatched(db: Db, runs: { organization_id: number; run_id: number }[]): Promise<void> {
+export async function notifyWatched(
+  db: Db,
+  runs: { organization_id: number; run_id: number }[],
+): Promise<void> {
   await notifyAll(
     db,
     runs.map(run => liveNotification(run.organization_id, run.run_id, WATCHED)),

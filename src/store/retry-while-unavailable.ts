@@ -7,8 +7,8 @@ import { hadNoEffect } from './transaction-retry.ts'
 const retries = exponential(250, 250)
 
 /**
- * Returns a database that waits while the server is unavailable: it repeats what certainly had no effect, until `isPointless`. It never repeats
- * what may have had an effect: the caller must check.
+ * Returns a database that waits while the server is unavailable: it repeats what certainly had no effect,
+ * until `isPointless`. It never repeats what may have had an effect: the caller must check.
  */
 export function retryWhileUnavailable(db: Transactional, isPointless: () => boolean): Transactional {
   const retry = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -21,5 +21,8 @@ export function retryWhileUnavailable(db: Transactional, isPointless: () => bool
       }
     }
   }
-  return { query: query => retry(() => db.query(query)), transaction: work => retry(() => db.transaction(work)) }
+  return {
+    query: query => retry(() => db.query(query)),
+    transaction: work => retry(() => db.transaction(work)),
+  }
 }

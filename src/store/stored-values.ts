@@ -1,8 +1,9 @@
 import { storedText } from '../core/text/stored-text.ts'
 
 /**
- * Returns the values of a statement with every text as PostgreSQL can store it. Texts of git, forges, models and programs arrive here by many
- * ways, and one NUL would fail the whole statement: for a run, the one that records why it ended.
+ * Returns the values of a statement with every text as PostgreSQL can store it. Texts of git, forges, models
+ * and programs arrive here by many ways, and one NUL would fail the whole statement: for a run, the one that
+ * records why it ended.
  */
 export const storedValues = (values: readonly unknown[]): unknown[] => values.map(stored)
 

@@ -5,9 +5,9 @@ import type { SystemUser } from './users.ts'
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW
 
 /**
- * Gives what belongs to the user with the id `from` at `path` and below it to `to`; the top comes last, so that an interrupted call shows.
- * Only what a descriptor proves to be that user's changes its owner, so that links which that user puts there lead to nothing else.
- * Throws the file system's error.
+ * Gives what belongs to the user with the id `from` at `path` and below it to `to`; the top comes last, so
+ * that an interrupted call shows. Only what a descriptor proves to be that user's changes its owner, so that
+ * links which that user puts there lead to nothing else. Throws the file system's error.
  */
 export function changeOwner(path: string, from: number, to: SystemUser): void {
   const file = openFile(path)
@@ -15,7 +15,8 @@ export function changeOwner(path: string, from: number, to: SystemUser): void {
   try {
     const found = fstatSync(file)
     const inside = `/proc/self/fd/${file}`
-    if (found.isDirectory()) for (const name of readdirSync(inside)) changeOwner(`${inside}/${name}`, from, to)
+    if (found.isDirectory())
+      for (const name of readdirSync(inside)) changeOwner(`${inside}/${name}`, from, to)
     if (found.uid === from) fchownSync(file, to.uid, to.gid)
   } finally {
     closeSync(file)

@@ -5,8 +5,9 @@ import { join } from 'node:path'
 const NAME = 'id'
 
 /**
- * Returns the name of this data folder, created at the first start: names of machines change, as those of containers do with each start,
- * and two machines may have the same. Of several processes that make it at once all get the same.
+ * Returns the name of this data folder, created at the first start: names of machines change, as those of
+ * containers do with each start, and two machines may have the same. Of several processes that make it at
+ * once all get the same.
  */
 export function ownFolderId(root: string): string {
   const known = folderId(root)

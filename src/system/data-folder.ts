@@ -27,16 +27,29 @@ export type DataFolder = {
 }
 
 /** Returns the folder that `prepareDataFolder` will use. Nothing is created. */
-export function locateDataFolder({ path, clone_dir, users }: { path: string | null; clone_dir: string; users: SystemUsers }): string {
+export function locateDataFolder({
+  path,
+  clone_dir,
+  users,
+}: {
+  path: string | null
+  clone_dir: string
+  users: SystemUsers
+}): string {
   return path === null ? defaultFolder(clone_dir, users) : resolve(path)
 }
 
 /**
- * Picks the data folder and makes it and its parts with the right owners and modes. `path` null: `<clone_dir>/data`, or
- * `/var/lib/agentrun-<hash>` when we are root and the service's users cannot enter the clone; data created earlier is found again.
- * Throws an Error whose message is one line that states what to do.
+ * Picks the data folder and makes it and its parts with the right owners and modes. `path` null:
+ * `<clone_dir>/data`, or `/var/lib/agentrun-<hash>` when we are root and the service's users cannot enter the
+ * clone; data created earlier is found again. Throws an Error whose message is one line that states what to
+ * do.
  */
-export function prepareDataFolder(options: { path: string | null; clone_dir: string; users: SystemUsers }): DataFolder {
+export function prepareDataFolder(options: {
+  path: string | null
+  clone_dir: string
+  users: SystemUsers
+}): DataFolder {
   const { users } = options
   const wanted = locateDataFolder(options)
   try {
@@ -59,15 +72,18 @@ export function prepareDataFolder(options: { path: string | null; clone_dir: str
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === undefined || reportsFullDisk(error)) throw error
-    throw new Error(`cannot use ${wanted} as data folder (${code}): set AGENTRUN_DATA_DIR to a folder that this user may write`, {
-      cause: error,
-    })
+    throw new Error(
+      `cannot use ${wanted} as data folder (${code}): set AGENTRUN_DATA_DIR to a folder that this user may write`,
+      {
+        cause: error,
+      },
+    )
   }
 }
 
 /**
- * Returns where `prepareDataFolder` has put the data. Nothing is created. Throws one line when there is none yet, or when it is another
- * user's.
+ * Returns where `prepareDataFolder` has put the data. Nothing is created. Throws one line when there is none
+ * yet, or when it is another user's.
  */
 export function findDataFolder(options: { path: string | null; clone_dir: string; users: SystemUsers }): {
   root: string
@@ -78,13 +94,18 @@ export function findDataFolder(options: { path: string | null; clone_dir: string
     throw new Error(`there is no data in ${wanted}: start the service once, or set AGENTRUN_DATA_DIR`)
   const root = realpathSync(wanted)
   const owner = foreignOwner(root, options.users)
-  if (owner !== null) throw new Error(`data folder ${root} belongs to the user with id ${owner}: run this as that user`)
+  if (owner !== null)
+    throw new Error(`data folder ${root} belongs to the user with id ${owner}: run this as that user`)
   return { root, postgres: join(root, 'postgres') }
 }
 
-/** The user whose data it is when it is not ours; null: it is. As root the owner of the mirrors decides, which the service user has from the first start on. */
+/**
+ * The user whose data it is when it is not ours; null: it is. As root the owner of the mirrors decides, which
+ * the service user has from the first start on.
+ */
 function foreignOwner(root: string, users: SystemUsers): number | null {
-  const { uid } = lstatSync(join(root, users.service ? 'mirrors' : 'postgres'), { throwIfNoEntry: false }) ?? {}
+  const { uid } =
+    lstatSync(join(root, users.service ? 'mirrors' : 'postgres'), { throwIfNoEntry: false }) ?? {}
   const own = users.service?.uid ?? process.getuid?.()
   return uid === undefined || uid === own ? null : uid
 }
@@ -97,17 +118,22 @@ function defaultFolder(clone_dir: string, users: SystemUsers): string {
   return existsSync(elsewhere) || firstClosedFolder(clone_dir, users) !== null ? elsewhere : in_clone
 }
 
-/** What does not make an empty folder another program's: that of a new file system, and the configuration of the first start. */
+/**
+ * What does not make an empty folder another program's: that of a new file system, and the configuration of
+ * the first start.
+ */
 const may_be_there_before = ['lost+found', '.env', 'agentrun.toml']
 
 /**
- * Makes the top folder and refuses one whose owner and mode are not ours to change. As root it is root's: a part of it that belongs to
- * another user cannot be replaced by a link then.
+ * Makes the top folder and refuses one whose owner and mode are not ours to change. As root it is root's: a
+ * part of it that belongs to another user cannot be replaced by a link then.
  */
 function createRoot(root: string, users: SystemUsers): void {
   const names = existsSync(root) ? readdirSync(root).filter(name => !may_be_there_before.includes(name)) : []
   if (names.length > 0 && !names.includes('postgres')) {
-    throw new Error(`${root} is neither empty nor a data folder of this service: set AGENTRUN_DATA_DIR to an empty or new folder`)
+    throw new Error(
+      `${root} is neither empty nor a data folder of this service: set AGENTRUN_DATA_DIR to an empty or new folder`,
+    )
   }
   const owner = foreignOwner(root, users)
   if (owner !== null) {

@@ -3,8 +3,9 @@ import { dirname } from 'node:path'
 import type { SystemUser, SystemUsers } from './users.ts'
 
 /**
- * Returns the outermost folder on the way to an existing path (itself included) that one of the service's users may not pass through; null
- * when all reach it, or when we are not root and everything runs as ourselves.
+ * Returns the outermost folder on the way to an existing path (itself included) that one of the service's
+ * users may not pass through; null when all reach it, or when we are not root and everything runs as
+ * ourselves.
  */
 export function firstClosedFolder(path: string, users: SystemUsers): string | null {
   const who = [users.service, users.database, users.sandbox].filter(user => user !== null)

@@ -10,11 +10,16 @@ const RETRY_DELAY_MS = 20
 type LineWriter = AsyncDisposable & { write(line: string): void }
 
 /**
- * Writes lines to a pipe or a terminal beside the work: a reader that stops reading loses lines, where `process.stderr` would block the whole process
- * until it continues. `dropped` returns the line that reports how many are missing. Anything else (a file, a socket) is written to by `plain`, because only
- * pipes and terminals can be opened once more, for us alone. Disposing it waits a second for what is left.
+ * Writes lines to a pipe or a terminal beside the work: a reader that stops reading loses lines, where
+ * `process.stderr` would block the whole process until it continues. `dropped` returns the line that reports
+ * how many are missing. Anything else (a file, a socket) is written to by `plain`, because only pipes and
+ * terminals can be opened once more, for us alone. Disposing it waits a second for what is left.
  */
-export function lineWriter(fd: number, plain: (line: string) => void, dropped: (count: number) => string): LineWriter {
+export function lineWriter(
+  fd: number,
+  plain: (line: string) => void,
+  dropped: (count: number) => string,
+): LineWriter {
   const own = openOnceMore(fd)
   if (own === null) return { write: plain, [Symbol.asyncDispose]: async () => {} }
   let waiting: Buffer[] = []
@@ -59,7 +64,10 @@ export function lineWriter(fd: number, plain: (line: string) => void, dropped: (
   }
 }
 
-/** The same pipe or terminal under a number of our own that never blocks: on the one that we were given others may rely to block. */
+/**
+ * The same pipe or terminal under a number of our own that never blocks: on the one that we were given others
+ * may rely to block.
+ */
 function openOnceMore(fd: number): number | null {
   try {
     const kind = fstatSync(fd)

@@ -3,9 +3,9 @@ import { dirname } from 'node:path'
 import type { SystemUser } from './users.ts'
 
 /**
- * Makes a folder with exactly this mode and owner (null: ourselves), or corrects one that exists. Missing parents get 0755,
- * whatever the umask: `mkdir` with `recursive` and `mode` would give the mode to them too and shut other users out.
- * The parent must belong to root or to ourselves. Throws when the path is a link.
+ * Makes a folder with exactly this mode and owner (null: ourselves), or corrects one that exists. Missing
+ * parents get 0755, whatever the umask: `mkdir` with `recursive` and `mode` would give the mode to them too
+ * and shut other users out. The parent must belong to root or to ourselves. Throws when the path is a link.
  */
 export function createOwnFolder(path: string, mode: number, owner: SystemUser | null): void {
   let first_created = mkdirSync(dirname(path), { recursive: true })
@@ -19,7 +19,8 @@ export function createOwnFolder(path: string, mode: number, owner: SystemUser | 
 
 /** Gives an existing folder exactly this mode and owner. Throws when the path is a link. */
 export function handOver(path: string, mode: number, owner: SystemUser | null): void {
-  // By descriptor and not through a link: the owner of the parent must not be able to redirect this to another folder.
+  // By descriptor and not through a link: the owner of the parent must not be able to redirect this to
+  // another folder.
   const folder = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
   try {
     if (owner) fchownSync(folder, owner.uid, owner.gid)

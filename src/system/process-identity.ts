@@ -4,8 +4,9 @@ import { isAlive, signalProcess, waitUntil } from './processes.ts'
 const END_MS = 3_000
 
 /**
- * Returns a name of a process by which another process of the service can end it later: boot, pid namespace, pid and start time. A pid that
- * is used again, a machine that was started again and another container have other names. Null when the process is gone.
+ * Returns a name of a process by which another process of the service can end it later: boot, pid namespace,
+ * pid and start time. A pid that is used again, a machine that was started again and another container have
+ * other names. Null when the process is gone.
  */
 export function processIdentity(pid: number): string | null {
   try {
@@ -29,7 +30,10 @@ export function processStart(pid: number): string | null {
   }
 }
 
-/** Kills the process of that name and waits until it is gone. Nothing happens when there is none. Rejects when it does not go. */
+/**
+ * Kills the process of that name and waits until it is gone. Nothing happens when there is none. Rejects when
+ * it does not go.
+ */
 export async function endProcess(identity: string): Promise<void> {
   const pid = Number(identity.split(' ')[2])
   const there = () => processIdentity(pid) === identity && isAlive(pid)

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { pause } from '../core/pause.ts'
 
 /**
- * Returns true while the process runs. A zombie is not alive, though `kill(pid, 0)` succeeds: in containers init may reap late or never.
+ * Returns true while the process runs. A zombie is not alive, though `kill(pid, 0)` succeeds: in containers
+ * init may reap late or never.
  */
 export function isAlive(pid: number): boolean {
   try {
@@ -12,10 +13,16 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Returns the working directory and the executable of a process; null when it has ended, is a zombie, or is not readable. */
+/**
+ * Returns the working directory and the executable of a process; null when it has ended, is a zombie, or is
+ * not readable.
+ */
 export function processExecutable(pid: number): { cwd: string; exe: string } | null {
   try {
-    return { cwd: readlinkSync(`/proc/${pid}/cwd`), exe: readlinkSync(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, '') }
+    return {
+      cwd: readlinkSync(`/proc/${pid}/cwd`),
+      exe: readlinkSync(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, ''),
+    }
   } catch {
     return null
   }
@@ -42,8 +49,15 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Polls until `done()`; false when that took longer than `timeout_ms`. For other processes only, which have no event to wait for. */
-export async function waitUntil(done: () => boolean | Promise<boolean>, timeout_ms: number, poll_ms = 10): Promise<boolean> {
+/**
+ * Polls until `done()`; false when that took longer than `timeout_ms`. For other processes only, which have
+ * no event to wait for.
+ */
+export async function waitUntil(
+  done: () => boolean | Promise<boolean>,
+  timeout_ms: number,
+  poll_ms = 10,
+): Promise<boolean> {
   const deadline = performance.now() + timeout_ms
   while (!(await done())) {
     if (performance.now() > deadline) return false

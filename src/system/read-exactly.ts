@@ -1,6 +1,9 @@
 import { createReadStream, readSync } from 'node:fs'
 
-/** Reads the next `length` bytes from the position of a file, and moves it. One read may return less; throws when the file ends before. */
+/**
+ * Reads the next `length` bytes from the position of a file, and moves it. One read may return less; throws
+ * when the file ends before.
+ */
 export function readExactly(file: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length)
   for (let at = 0; at < length; ) {

@@ -17,8 +17,9 @@ import { readKey } from '../core/secrets/sealing.ts'
 const NAME = 'secret.key'
 
 /**
- * Returns the key for secrets of this data folder, 32 bytes: created at the first start, into a file that only we may read. Throws an Error
- * whose message is one line that states what to do when the file is not such a one: secrets would be sealed with a key that others know.
+ * Returns the key for secrets of this data folder, 32 bytes: created at the first start, into a file that
+ * only we may read. Throws an Error whose message is one line that states what to do when the file is not
+ * such a one: secrets would be sealed with a key that others know.
  */
 export function ownSecretKey(root: string): Buffer {
   const path = join(root, NAME)
@@ -27,16 +28,24 @@ export function ownSecretKey(root: string): Buffer {
   try {
     const { uid, mode } = fstatSync(file)
     if (uid !== process.getuid?.() || (mode & 0o077) !== 0)
-      throw new Error(`${path} must belong to the user that starts the service, and nobody else may read it: chown and chmod 600 it`)
+      throw new Error(
+        `${path} must belong to the user that starts the service, and nobody else may read it: chown and chmod 600 it`,
+      )
     const key = readKey(readFileSync(file, 'utf8').trim())
-    if (key === null) throw new Error(`${path} contains no key: restore it from a backup, or remove it and set all secrets again`)
+    if (key === null)
+      throw new Error(
+        `${path} contains no key: restore it from a backup, or remove it and set all secrets again`,
+      )
     return key
   } finally {
     closeSync(file)
   }
 }
 
-/** On the disk before it has its name: a key that is cut off, or lost after a power cut, would take the secrets with it. */
+/**
+ * On the disk before it has its name: a key that is cut off, or lost after a power cut, would take the
+ * secrets with it.
+ */
 function createKeyFile(root: string, path: string): void {
   const draft = join(root, `${NAME}.${randomUUID()}`)
   const file = openSync(draft, 'wx', 0o600)

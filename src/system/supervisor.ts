@@ -7,7 +7,10 @@ const REPORT_MS = 1_000
 type Supervisor = {
   /** Resolves when the supervisor has ended; never without one. */
   gone: Promise<string>
-  /** From now on the supervisor restarts the service after a crash, and kills it when it stops reporting because its event loop is stuck. */
+  /**
+   * From now on the supervisor restarts the service after a crash, and kills it when it stops reporting
+   * because its event loop is stuck.
+   */
   reportReady(): void
 }
 

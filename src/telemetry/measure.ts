@@ -5,7 +5,11 @@ import type { Instruments } from './instruments.ts'
 /** Values that are read when metrics are requested. */
 type Sources = {
   /** Rejects when the database is away. */
-  runs: () => Promise<{ by_status: Partial<Record<RunStatus, number>>; claimable: number; oldest_seconds: number }>
+  runs: () => Promise<{
+    by_status: Partial<Record<RunStatus, number>>
+    claimable: number
+    oldest_seconds: number
+  }>
   workers: () => Promise<{ count: number; able: number; slots: number; busy: number }>
   webhooks: () => Promise<{ pending: number; oldest_seconds: number }>
   connections: () => { total: number; idle: number; waiting: number }
@@ -17,7 +21,10 @@ const live: RunStatus[] = ['queued', 'starting', 'running', 'waiting', 'paused',
 const MIN_QUERY_INTERVAL_MS = 5_000
 const QUERY_TIMEOUT_MS = 2_000
 
-/** Returns a function that updates the gauges. If the database is away or slow, only its own metrics are missing. */
+/**
+ * Returns a function that updates the gauges. If the database is away or slow, only its own metrics are
+ * missing.
+ */
 export function measurer(instruments: Instruments, sources: Sources): () => Promise<void> {
   let queried_at = Number.NEGATIVE_INFINITY
   let querying: Promise<void> | null = null
@@ -28,7 +35,12 @@ export function measurer(instruments: Instruments, sources: Sources): () => Prom
     for (const gauge of [instruments.runs, instruments.workers, instruments.worker_slots]) gauge.reset()
     if (runs === null || workers === null || webhooks === null) {
       // A missing value is better than an old one.
-      for (const gauge of [instruments.queue_runs, instruments.queue_oldest, instruments.webhooks_pending, instruments.webhooks_oldest])
+      for (const gauge of [
+        instruments.queue_runs,
+        instruments.queue_oldest,
+        instruments.webhooks_pending,
+        instruments.webhooks_oldest,
+      ])
         gauge.remove()
       return
     }

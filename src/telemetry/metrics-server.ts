@@ -17,10 +17,17 @@ type MetricsOptions = {
 }
 
 /**
- * Serves metrics for Prometheus and the probes of this process, on a port of its own without authentication: for the operator's network only.
- * `/healthz` succeeds while the process is alive, `/readyz` while it accepts work.
+ * Serves metrics for Prometheus and the probes of this process, on a port of its own without authentication:
+ * for the operator's network only. `/healthz` succeeds while the process is alive, `/readyz` while it accepts
+ * work.
  */
-export async function startMetricsServer({ host, port, instruments, measure, unready }: MetricsOptions): Promise<MetricsServer> {
+export async function startMetricsServer({
+  host,
+  port,
+  instruments,
+  measure,
+  unready,
+}: MetricsOptions): Promise<MetricsServer> {
   const { registry } = instruments
   collectDefaultMetrics({ register: registry })
   const pages: Record<string, () => Promise<{ status: number; type: string; body: string }>> = {
@@ -31,13 +38,22 @@ export async function startMetricsServer({ host, port, instruments, measure, unr
     '/healthz': async () => ({ status: 200, type: 'application/json', body: '{"status":"ok"}' }),
     '/readyz': async () => {
       const reason = await unready()
-      return { status: reason === null ? 200 : 503, type: 'application/json', body: JSON.stringify({ status: reason ?? 'ready' }) }
+      return {
+        status: reason === null ? 200 : 503,
+        type: 'application/json',
+        body: JSON.stringify({ status: reason ?? 'ready' }),
+      }
     },
   }
   const server = createServer((request, response) => {
-    const page = request.method === 'GET' || request.method === 'HEAD' ? pages[request.url?.split('?')[0] ?? ''] : undefined
+    const page =
+      request.method === 'GET' || request.method === 'HEAD'
+        ? pages[request.url?.split('?')[0] ?? '']
+        : undefined
     const respond = (status: number, type: string, body: string) =>
-      response.writeHead(status, { 'content-type': type, ...(status === 503 && { 'retry-after': '2' }) }).end(body)
+      response
+        .writeHead(status, { 'content-type': type, ...(status === 503 && { 'retry-after': '2' }) })
+        .end(body)
     if (!page) return void respond(404, 'text/plain', 'GET /metrics, /healthz or /readyz\n')
     page().then(
       ({ status, type, body }) => void respond(status, type, body),

@@ -41,22 +41,33 @@ const SHUTDOWN_TIMEOUT_MS = 2_000
 const QUIET_MS = 60_000
 
 /**
- * Spans over OTLP (HTTP, protobuf), in batches and in the background: nothing waits for the collector, a full queue drops spans. What is not given here
- * (time-out, compression, certificates) the exporter reads from OpenTelemetry's own variables. Disposing it sends what is left, for two seconds at most.
+ * Spans over OTLP (HTTP, protobuf), in batches and in the background: nothing waits for the collector, a full
+ * queue drops spans. What is not given here (time-out, compression, certificates) the exporter reads from
+ * OpenTelemetry's own variables. Disposing it sends what is left, for two seconds at most.
  */
 export function startOtel(options: OtelOptions): Tracer & AsyncDisposable {
   const exporter = new OTLPTraceExporter({ url: options.url, headers: options.headers })
   const provider = new TracerProvider({
     resource: defaultResource().merge(resourceFromAttributes(options.resource)),
     sampler: samplerOf(options.sampler),
-    spanProcessors: [new BatchSpanProcessor({ exporter: reporting(exporter, options.on_error), scheduledDelayMillis: options.delay_ms })],
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: reporting(exporter, options.on_error),
+        scheduledDelayMillis: options.delay_ms,
+      }),
+    ],
   })
   const tracer = provider.getTracer('agentrun')
   return {
     begin({ name, kind, parent, attributes, began_at }) {
       const given = readTraceparent(parent ?? undefined)
       const context = given
-        ? trace.setSpanContext(ROOT_CONTEXT, { traceId: given.trace_id, spanId: given.span_id, traceFlags: given.flags, isRemote: true })
+        ? trace.setSpanContext(ROOT_CONTEXT, {
+            traceId: given.trace_id,
+            spanId: given.span_id,
+            traceFlags: given.flags,
+            isRemote: true,
+          })
         : ROOT_CONTEXT
       const span = tracer.startSpan(
         name,

@@ -1,6 +1,7 @@
 /**
- * Receives the events that are counted and traced. Every function returns at once and never throws. Arguments are names of ours, codes,
- * counts, ids and times: never a token, a prompt, the content of a response or the output of a tool.
+ * Receives the events that are counted and traced. Every function returns at once and never throws. Arguments
+ * are names of ours, codes, counts, ids and times: never a token, a prompt, the content of a response or the
+ * output of a tool.
  */
 export type Telemetry = {
   /** `traceparent`: the header of the request, as it came. */
@@ -28,7 +29,9 @@ export type Telemetry = {
 type RequestTelemetry = {
   /** The trace and parent span of the work that this request starts; null without tracing. */
   readonly traceparent: string | null
-  /** `status`: null when the client left before there was one. `operation`: of the contract, or another path. */
+  /**
+   * `status`: null when the client left before there was one. `operation`: of the contract, or another path.
+   */
   ended(request: {
     operation: string
     method: string
@@ -62,9 +65,15 @@ export type TurnTelemetry = {
   /** A failed call will be repeated. */
   modelRetried(code: string): void
   toolEnded(tool: Timed & { name: string; call_id: string; status: string }): void
-  /** What the service itself took of a step: from the end of a model's response to the next request, tools excepted. */
+  /**
+   * What the service itself took of a step: from the end of a model's response to the next request, tools
+   * excepted.
+   */
   stepTook(ms: number): void
-  /** `outcome`: how the turn ended here. `reason`: of a failure or a pause, or why a completed turn did not do everything. */
+  /**
+   * `outcome`: how the turn ended here. `reason`: of a failure or a pause, or why a completed turn did not do
+   * everything.
+   */
   ended(end: { outcome: string; reason: string | null }): void
 }
 

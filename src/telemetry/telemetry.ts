@@ -4,11 +4,16 @@ import { readTraceparent, writeTraceparent } from './traceparent.ts'
 import type { Tracer } from './tracer.ts'
 import { turnTelemetry } from './turn-telemetry.ts'
 
-/** Counts in `instruments` and, with a tracer, makes spans by OpenTelemetry's semantic conventions of HTTP and generative AI. */
+/**
+ * Counts in `instruments` and, with a tracer, makes spans by OpenTelemetry's semantic conventions of HTTP and
+ * generative AI.
+ */
 export function createTelemetry(instruments: Instruments, tracer: Tracer | null): Telemetry {
   const seconds = (ms: number) => ms / 1_000
-  // Prometheus sees no increase in a series that begins with 1: the alert on the first such error needs a 0 before it.
-  for (const event of ['uncaughtException', 'unhandledRejection']) instruments.errors_uncaught.inc({ event }, 0)
+  // Prometheus sees no increase in a series that begins with 1: the alert on the first such error needs a 0
+  // before it.
+  for (const event of ['uncaughtException', 'unhandledRejection'])
+    instruments.errors_uncaught.inc({ event }, 0)
   return {
     requestBegan(traceparent) {
       const began = performance.now()
@@ -19,7 +24,10 @@ export function createTelemetry(instruments: Instruments, tracer: Tracer | null)
         traceparent: span?.traceparent ?? parent,
         ended({ operation, method, route, path, status, request_id }) {
           const status_class = status === null ? 'cut' : `${Math.floor(status / 100)}xx`
-          instruments.requests.observe({ operation, status: status_class }, seconds(performance.now() - began))
+          instruments.requests.observe(
+            { operation, status: status_class },
+            seconds(performance.now() - began),
+          )
           if (!span) return
           span.rename(route === null ? method : `${method} ${route}`)
           span.set({

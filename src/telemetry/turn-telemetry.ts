@@ -10,10 +10,15 @@ const toolName = (name: string) => (Object.hasOwn(toolInputs, name) ? name : 'un
 const seconds = (ms: number) => ms / 1_000
 
 /**
- * Reports one turn of a run on this worker: `invoke_agent`, and below it `chat` for each call of a model and `execute_tool` for each tool.
+ * Reports one turn of a run on this worker: `invoke_agent`, and below it `chat` for each call of a model and
+ * `execute_tool` for each tool.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: lists one observer per event of a turn over shared counters
-export function turnTelemetry(instruments: Instruments, tracer: Tracer | null, turn: TurnFacts): TurnTelemetry {
+export function turnTelemetry(
+  instruments: Instruments,
+  tracer: Tracer | null,
+  turn: TurnFacts,
+): TurnTelemetry {
   const began = performance.now()
   const provider = turn.model.split('/')[0] ?? ''
   const model = turn.model.slice(provider.length + 1)
@@ -45,7 +50,11 @@ export function turnTelemetry(instruments: Instruments, tracer: Tracer | null, t
     modelCalled(call) {
       instruments.model_calls.inc({ provider, outcome: call.outcome })
       instruments.model_time.observe({ provider }, seconds(call.ended_at - call.began_at))
-      for (const [type, tokens] of Object.entries({ input: call.input_tokens, output: call.output_tokens, cached: call.cached_tokens }))
+      for (const [type, tokens] of Object.entries({
+        input: call.input_tokens,
+        output: call.output_tokens,
+        cached: call.cached_tokens,
+      }))
         instruments.model_tokens.inc({ provider, type }, tokens)
       total.input += call.input_tokens
       total.output += call.output_tokens
@@ -104,7 +113,9 @@ function chatAttributes(call: ModelCall): Attributes {
     'gen_ai.operation.name': 'chat',
     'gen_ai.request.stream': true,
     'gen_ai.request.max_tokens': call.max_tokens,
-    ...(call.first_piece_ms !== null && { 'gen_ai.response.time_to_first_chunk': seconds(call.first_piece_ms) }),
+    ...(call.first_piece_ms !== null && {
+      'gen_ai.response.time_to_first_chunk': seconds(call.first_piece_ms),
+    }),
     ...(call.finish_reason !== null && { 'gen_ai.response.finish_reasons': [call.finish_reason] }),
     ...(call.outcome === 'ok' && {
       'gen_ai.usage.input_tokens': call.input_tokens,

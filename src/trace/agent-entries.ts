@@ -12,12 +12,22 @@ const INPUT_CHARACTERS = 96 * 1024
 type Plan = { plan: { id: number; text: string; state: string }[] }
 
 /** Returns the entry of a plan; without a thought, that is the plan as text. */
-export const planEntry = (plan: Plan['plan'], thought: string | null, duration_ms: number | null = null): NewEntry =>
-  entry({ message_type: 'PLAN_EVALUATION', thought: thought ?? planText({ plan }), observation: { plan }, duration_ms })
+export const planEntry = (
+  plan: Plan['plan'],
+  thought: string | null,
+  duration_ms: number | null = null,
+): NewEntry =>
+  entry({
+    message_type: 'PLAN_EVALUATION',
+    thought: thought ?? planText({ plan }),
+    observation: { plan },
+    duration_ms,
+  })
 
 /**
- * Returns the entries of a tool that has ended: one ACTION, or PLAN_EVALUATION for the plan; none for `finish`, whose answer is the turn's
- * last entry. An additional ERROR for time-out, kill, unknown tool and bad arguments (specification.md#logs).
+ * Returns the entries of a tool that has ended: one ACTION, or PLAN_EVALUATION for the plan; none for
+ * `finish`, whose answer is the turn's last entry. An additional ERROR for time-out, kill, unknown tool and
+ * bad arguments (specification.md#logs).
  */
 export function toolEntries(
   call: Redacted<ToolCall>,
@@ -28,7 +38,12 @@ export function toolEntries(
   return entriesOf(call, result, thought, artifact_url) as Redacted<NewEntry>[]
 }
 
-function entriesOf(call: ToolCall, result: ToolResult, thought: string | null, artifact_url: string | null): NewEntry[] {
+function entriesOf(
+  call: ToolCall,
+  result: ToolResult,
+  thought: string | null,
+  artifact_url: string | null,
+): NewEntry[] {
   if (call.name === actionTool.finish && result.status === 'ok') return []
   if (call.name === actionTool.plan && result.status === 'ok')
     return [planEntry((result.observation as Plan).plan, thought, result.duration_ms)]
@@ -48,7 +63,10 @@ function entriesOf(call: ToolCall, result: ToolResult, thought: string | null, a
   return [action, errorEntry({ ...result.error, retryable: false, phase: 'tool' }, call.name)]
 }
 
-/** A written file is in the diff. The entry has only its beginning and end, so that a page of a hundred entries stays small. */
+/**
+ * A written file is in the diff. The entry has only its beginning and end, so that a page of a hundred
+ * entries stays small.
+ */
 export function shownInput(input: Record<string, unknown>): { value: Record<string, unknown>; cut: boolean } {
   if (JSON.stringify(input).length <= INPUT_CHARACTERS) return { value: input, cut: false }
   return { value: truncateStrings(input, INPUT_CHARACTERS).value as Record<string, unknown>, cut: true }
@@ -57,12 +75,21 @@ export function shownInput(input: Record<string, unknown>): { value: Record<stri
 const marks: Record<string, string> = { done: 'x', in_progress: '>', pending: ' ' }
 const planText = ({ plan }: Plan) => plan.map(item => `[${marks[item.state] ?? ' '}] ${item.text}`).join('\n')
 
-/** Returns the entry of something that the service itself did for the run, shown like a tool: clone, instructions, push. */
+/**
+ * Returns the entry of something that the service itself did for the run, shown like a tool: clone,
+ * instructions, push.
+ */
 export function serviceAction(
   name: ActionTool,
   input: Record<string, unknown>,
   output: Record<string, unknown>,
   duration_ms: number,
 ): NewEntry {
-  return entry({ message_type: 'ACTION', tool_name: name, tool_input: input, tool_output: output, duration_ms })
+  return entry({
+    message_type: 'ACTION',
+    tool_name: name,
+    tool_input: input,
+    tool_output: output,
+    duration_ms,
+  })
 }

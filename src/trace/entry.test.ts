@@ -3,7 +3,13 @@ import { entry } from './entry.ts'
 
 const written = (text: string) =>
   JSON.parse(
-    entry({ message_type: 'ACTION', thought: text, tool_input: { [text]: 1 }, tool_output: { list: [text] }, observation: text }).json,
+    entry({
+      message_type: 'ACTION',
+      thought: text,
+      tool_input: { [text]: 1 },
+      tool_output: { list: [text] },
+      observation: text,
+    }).json,
   )
 
 test.each([

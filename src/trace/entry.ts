@@ -20,8 +20,8 @@ type EntryContent = {
 type Body = Omit<LogEntry, 'agent_run_id' | 'seq' | 'created_at' | 'turn' | 'artifact_url'>
 
 /**
- * Returns an entry that can be appended. NUL stays what it is, as a JSON escape; half a surrogate pair, for which strict parsers refuse a whole
- * page, becomes U+FFFD.
+ * Returns an entry that can be appended. NUL stays what it is, as a JSON escape; half a surrogate pair, for
+ * which strict parsers refuse a whole page, becomes U+FFFD.
  */
 export function entry(content: EntryContent): NewEntry {
   const body: Body = {
@@ -31,7 +31,10 @@ export function entry(content: EntryContent): NewEntry {
     tool_input: content.tool_input ?? null,
     tool_output: content.tool_output ?? null,
     observation: content.observation ?? null,
-    duration_ms: content.duration_ms === undefined || content.duration_ms === null ? null : Math.round(content.duration_ms),
+    duration_ms:
+      content.duration_ms === undefined || content.duration_ms === null
+        ? null
+        : Math.round(content.duration_ms),
     truncated: content.truncated ?? false,
   }
   return {
@@ -54,14 +57,17 @@ function hasFailed({ message_type, tool_output, observation }: Body): boolean {
   return failed_statuses.has(status) || (typeof exit_code === 'number' && exit_code !== 0)
 }
 
-/** String.toWellFormed for every key and value at once: JSON.stringify writes a half pair, and nothing else, as an escape of D800 to DFFF. */
+/**
+ * String.toWellFormed for every key and value at once: JSON.stringify writes a half pair, and nothing else,
+ * as an escape of D800 to DFFF.
+ */
 function wellFormed(json: string): string {
   return json.includes('\\ud') ? json.replace(/(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g, '$1\ufffd') : json
 }
 
 /**
- * Returns the entry of a message to the run. Entries are the same for every wire profile, so `source_type` is one of the public API.
- * `agent` and `model`: which one works on the run, when another was requested.
+ * Returns the entry of a message to the run. Entries are the same for every wire profile, so `source_type` is
+ * one of the public API. `agent` and `model`: which one works on the run, when another was requested.
  */
 export const userMessage = (message: {
   text: string
@@ -74,8 +80,12 @@ export const userMessage = (message: {
 }): NewEntry => {
   const { agent, model } = message
   const notes = [
-    agent?.instead_of === undefined ? [] : `The agent ${agent.instead_of} is not installed; ${agent.agent_type} runs instead.`,
-    model === undefined ? [] : `The model ${model.instead_of} is not available here; ${model.id} is used instead.`,
+    agent?.instead_of === undefined
+      ? []
+      : `The agent ${agent.instead_of} is not installed; ${agent.agent_type} runs instead.`,
+    model === undefined
+      ? []
+      : `The model ${model.instead_of} is not available here; ${model.id} is used instead.`,
   ].flat()
   return entry({
     message_type: 'USER_MESSAGE',
@@ -85,21 +95,34 @@ export const userMessage = (message: {
       source_type: publicSourceType(message.source_type),
       mode: message.mode,
       ...(message.images > 0 && { images: message.images }),
-      ...(agent?.instead_of !== undefined && { agent_type: agent.agent_type, requested_agent_type: agent.instead_of }),
+      ...(agent?.instead_of !== undefined && {
+        agent_type: agent.agent_type,
+        requested_agent_type: agent.instead_of,
+      }),
       ...(model !== undefined && { model: model.id, requested_model: model.instead_of }),
       ...(notes.length > 0 && { note: notes.join(' ') }),
     },
   })
 }
 
-type ErrorDetails = { code: string; message: string; retryable: boolean; phase: string } & Record<string, unknown>
+type ErrorDetails = { code: string; message: string; retryable: boolean; phase: string } & Record<
+  string,
+  unknown
+>
 
 export const errorEntry = (details: ErrorDetails, tool_name: string | null = null): NewEntry =>
   entry({ message_type: 'ERROR', tool_name, observation: details })
 
-/** Leads from the trace of one run to another that it is related to (specification.md#logs). An entry never changes, so it holds nothing that does. */
+/**
+ * Leads from the trace of one run to another that it is related to (specification.md#logs). An entry never
+ * changes, so it holds nothing that does.
+ */
 export const runLink = (
   to: { id: number; web_url: string },
   relation: 'child' | 'parent' | 'fork' | 'analysis',
   more: { from_seq?: number } = {},
-): NewEntry => entry({ message_type: 'AGENT_RUN_LINK', observation: { agent_run_id: to.id, relation, web_url: to.web_url, ...more } })
+): NewEntry =>
+  entry({
+    message_type: 'AGENT_RUN_LINK',
+    observation: { agent_run_id: to.id, relation, web_url: to.web_url, ...more },
+  })

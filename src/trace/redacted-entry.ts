@@ -14,5 +14,8 @@ export async function redactedEntry(redactor: BackgroundRedactor, entry: NewEntr
 export function countedEntry(entry: Redacted<NewEntry>): NewEntry {
   const redactions = countRedactions(entry.json)
   if (redactions === null) return entry
-  return { ...entry, json: JSON.stringify({ ...storedJson<Record<string, unknown>>(entry.json), redactions }) }
+  return {
+    ...entry,
+    json: JSON.stringify({ ...storedJson<Record<string, unknown>>(entry.json), redactions }),
+  }
 }

@@ -8,8 +8,14 @@ const BATCH = 1_000
 const TICK_SECONDS = 55
 const late = 'the webhook was switched off until it was too late'
 
-/** Ends deliveries that waited too long for a disabled webhook, and deletes old ones. One of all processes does it once a minute. */
-export async function cleanUpDeliveries({ db }: Pick<WebhookDeps, 'db'>, retention_days: number | null): Promise<void> {
+/**
+ * Ends deliveries that waited too long for a disabled webhook, and deletes old ones. One of all processes
+ * does it once a minute.
+ */
+export async function cleanUpDeliveries(
+  { db }: Pick<WebhookDeps, 'db'>,
+  retention_days: number | null,
+): Promise<void> {
   if (!(await tryAcquireTick(db, 'webhooks', TICK_SECONDS))) return
   while ((await expireHeld(db, late, BATCH)) === BATCH);
   const days = Math.min(LEDGER_DAYS, retention_days ?? LEDGER_DAYS)

@@ -22,7 +22,9 @@ import {
 } from '../store/webhooks/webhook-outcomes.ts'
 import type { WebhookDeps } from './settings.ts'
 
-/** `inconclusive`: it proves nothing about the receiver, because this process aborted it or did not send it. */
+/**
+ * `inconclusive`: it proves nothing about the receiver, because this process aborted it or did not send it.
+ */
 export type AttemptEnd = { url: string; outcome: AttemptOutcome; verdict: Verdict; inconclusive: boolean }
 
 const gone = 'the receiver responded with 410: it is gone'
@@ -39,18 +41,28 @@ export async function settle(deps: WebhookDeps, delivery: ClaimedDelivery, end: 
     return url === null && !end.inconclusive ? judge(tx, delivery, end, state === 'failed') : null
   })
   if (disabled === null) return
-  deps.log('warn', 'a webhook was switched off', { organization_id, reason: disabled.reason, host: disabled.host })
+  deps.log('warn', 'a webhook was switched off', {
+    organization_id,
+    reason: disabled.reason,
+    host: disabled.host,
+  })
   deps.telemetry.webhookDisabled()
 }
 
-function settlementOf(delivery: ClaimedDelivery, { url, outcome, verdict, inconclusive }: AttemptEnd): Settlement {
+function settlementOf(
+  delivery: ClaimedDelivery,
+  { url, outcome, verdict, inconclusive }: AttemptEnd,
+): Settlement {
   const { status, error, latency_ms, answer } = outcome
   const to = verdict === 'delivered' ? 'delivered' : verdict === 'failed' ? 'again' : 'failed'
   const seconds = inconclusive ? 0 : retrySeconds(delivery.tries, outcome.retry_after, Math.random())
   return { to, seconds, url, status, error, latency_ms, answer }
 }
 
-/** Updates the state of the organization's webhook after an attempt. Returns why it was disabled; null: it was not. */
+/**
+ * Updates the state of the organization's webhook after an attempt. Returns why it was disabled; null: it was
+ * not.
+ */
 async function judge(
   tx: Db,
   { organization_id, created_at }: ClaimedDelivery,
@@ -70,8 +82,14 @@ async function judge(
   if (url === undefined) return null
   const { host } = new URL(url)
   await insertAuditEntry(tx, {
-    ...{ organization_id, user_id: null, token_id: null, request_id: null },
-    ...{ action: 'webhook.disabled', target_type: 'webhook', target_id: 'agent-run', detail: { host, reason } },
+    organization_id,
+    user_id: null,
+    token_id: null,
+    request_id: null,
+    action: 'webhook.disabled',
+    target_type: 'webhook',
+    target_id: 'agent-run',
+    detail: { host, reason },
   })
   return { reason, host }
 }

@@ -31,7 +31,8 @@ export type OrganizationModels = (db: Db, organization_id: number) => Promise<Mo
 type ReviewSettings = { enabled: boolean; model: string | null; effort: ReasoningEffort }
 
 /**
- * What the worker works with. A function names what it needs, `Pick<WorkerServices, 'db' | 'log'>`, so that a test has to make no more.
+ * What the worker works with. A function names what it needs, `Pick<WorkerServices, 'db' | 'log'>`, so that a
+ * test has to make no more.
  */
 export type WorkerServices = {
   db: Transactional
@@ -65,8 +66,15 @@ export type WorkerServices = {
   sealer: Sealer
   /** Credentials of this process. */
   known_values: readonly KnownValue[]
-  /** Renews the tokens of a sign-in to an MCP server once. `ended`: the authorization server no longer accepts it. */
-  renewSignIn(organization_id: number, grant: Grant, refresh_token: string): Promise<Tokens | { problem: string; ended: boolean }>
+  /**
+   * Renews the tokens of a sign-in to an MCP server once. `ended`: the authorization server no longer accepts
+   * it.
+   */
+  renewSignIn(
+    organization_id: number,
+    grant: Grant,
+    refresh_token: string,
+  ): Promise<Tokens | { problem: string; ended: boolean }>
   /** The agents of other vendors that the operator has registered, by id. */
   agents: ReadonlyMap<string, RegisteredAgent>
   /** Those of the run's organization: known once a run is claimed. */
@@ -80,7 +88,9 @@ export type WorkerServices = {
   setup_ms: number
   /** Maximum duration of one command of an agent. */
   tool_seconds: number
-  /** How long a run waits for CI after a push in all, for its first check, and between two polls of a forge. */
+  /**
+   * How long a run waits for CI after a push in all, for its first check, and between two polls of a forge.
+   */
   ci_wait_seconds: number
   ci_first_seconds: number
   ci_poll_seconds: number

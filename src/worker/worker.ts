@@ -29,7 +29,10 @@ const MAX_IDLE_FACTOR = 4
 /** Creates a unique name for this process as an owner of runs. */
 export const newOwner = () => `${process.pid}-${randomUUID().slice(0, 8)}`
 
-/** Claims runs and works on them, `concurrency` at a time. Starts none while the sandbox fails its self-test or the disk is full. */
+/**
+ * Claims runs and works on them, `concurrency` at a time. Starts none while the sandbox fails its self-test
+ * or the disk is full.
+ */
 export class Worker implements AsyncDisposable {
   readonly #deps: WorkerDeps
   readonly #concurrency: number
@@ -91,7 +94,12 @@ export class Worker implements AsyncDisposable {
       return
     }
     this.#claiming = this.#claimAll()
-      .catch(error => this.#deps.log('error', 'claiming failed; it will be retried', { error: errorText(error), owner: this.#deps.owner }))
+      .catch(error =>
+        this.#deps.log('error', 'claiming failed; it will be retried', {
+          error: errorText(error),
+          owner: this.#deps.owner,
+        }),
+      )
       .finally(() => {
         this.#claiming = null
         if (!this.#wake_again) return
@@ -124,9 +132,9 @@ export class Worker implements AsyncDisposable {
   }
 
   /**
-   * Idle runs, which wait for a remote, do not count, up to a number that this machine can carry. A run that stalled its process before works
-   * alone. While it waits, only runs that others wait for are claimed: it must be alone when it continues, and this worker may be the only one
-   * that can claim its child.
+   * Idle runs, which wait for a remote, do not count, up to a number that this machine can carry. A run that
+   * stalled its process before works alone. While it waits, only runs that others wait for are claimed: it
+   * must be alone when it continues, and this worker may be the only one that can claim its child.
    */
   #hasCapacity(): boolean {
     const working = [...this.#active.keys()].filter(control => !control.idle)
@@ -139,9 +147,20 @@ export class Worker implements AsyncDisposable {
   async #report() {
     const { db, owner, host, folder_id, version, driver, templates } = this.#deps
     const large_repositories = templates.problem === null ? 'shared' : 'cloned'
-    const sandbox_limits = this.#untested === null ? JSON.stringify({ ...driver.means(), large_repositories }) : null
+    const sandbox_limits =
+      this.#untested === null ? JSON.stringify({ ...driver.means(), large_repositories }) : null
     const [concurrency, active] = [this.#concurrency, this.#active.size]
-    const report = { owner, host, folder_id, pid: process.pid, version, sandbox: driver.name, sandbox_limits, concurrency, active }
+    const report = {
+      owner,
+      host,
+      folder_id,
+      pid: process.pid,
+      version,
+      sandbox: driver.name,
+      sandbox_limits,
+      concurrency,
+      active,
+    }
     await reportWorker(db, { ...report, blocked_reason: this.blocked })
   }
 
@@ -151,7 +170,8 @@ export class Worker implements AsyncDisposable {
     const changed = untested !== this.#untested
     this.#untested = untested
     if (changed) await this.#report().catch(() => {})
-    if (!result.ok) this.#deps.log('error', 'no run can start', { reason: result.reason, owner: this.#deps.owner })
+    if (!result.ok)
+      this.#deps.log('error', 'no run can start', { reason: result.reason, owner: this.#deps.owner })
     this.wake()
   }
 
@@ -164,7 +184,8 @@ export class Worker implements AsyncDisposable {
   async #checkDisk() {
     if (!(await this.#disk.check())) return
     const { problem } = this.#disk
-    if (problem !== null) this.#deps.log('error', 'no run can start', { reason: problem, owner: this.#deps.owner })
+    if (problem !== null)
+      this.#deps.log('error', 'no run can start', { reason: problem, owner: this.#deps.owner })
     // They can be recreated.
     if (problem !== null) await this.#deps.templates.sweep(0).catch(() => {})
     if (problem !== null) await this.#deps.environments.sweep(0).catch(() => {})
@@ -185,7 +206,10 @@ export class Worker implements AsyncDisposable {
     for (const control of this.#active.keys()) control.leave()
   }
 
-  /** Drains: requeues active runs at the end of their step, after the grace at once. Resolves when no process of theirs is left. */
+  /**
+   * Drains: requeues active runs at the end of their step, after the grace at once. Resolves when no process
+   * of theirs is left.
+   */
   async [Symbol.asyncDispose]() {
     this.drain()
     for (const poll of this.#polls) poll[Symbol.dispose]()

@@ -11,11 +11,14 @@ beforeEach(async () => {
   await box.sh('find . -mindepth 1 -delete')
 })
 
-const apply = (...lines: string[]) => box.call('apply_patch', { patch: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') })
+const apply = (...lines: string[]) =>
+  box.call('apply_patch', { patch: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') })
 /** All files with their contents. */
 const tree = async () => {
   const paths = (await box.sh('find . -type f | sort')).split('\n').filter(path => path !== '')
-  return Object.fromEntries(await Promise.all(paths.map(async path => [path.slice(2), await box.read(path)] as const)))
+  return Object.fromEntries(
+    await Promise.all(paths.map(async path => [path.slice(2), await box.read(path)] as const)),
+  )
 }
 
 describe('a hunk changes exactly its lines', () => {
@@ -40,7 +43,12 @@ describe('a hunk changes exactly its lines', () => {
     ['an addition without a line break at the end', 'a\nb', [' b', '+c'], 'a\nb\nc'],
     ['a removal of the last line without a line break', 'a\nb', [' a', '-b'], 'a'],
     ['context that differs in white space stays as it is', '\ta\nb\n', ['     a ', '-b', '+B'], '\ta\nB\n'],
-    ['context with typographic quotes stays as it is', 'it\u2019s\nb\n', [" it's", '-b', '+B'], 'it\u2019s\nB\n'],
+    [
+      'context with typographic quotes stays as it is',
+      'it\u2019s\nb\n',
+      [" it's", '-b', '+B'],
+      'it\u2019s\nB\n',
+    ],
     ['an exact match before one that is alike', ' x\nx\n', ['-x', '+y'], ' x\ny\n'],
     ['an empty line as context', 'a\n\nb\n', [' a', '', '-b', '+B'], 'a\n\nB\n'],
     ['an empty file', '', ['@@', '+a'], 'a\n'],
@@ -61,7 +69,9 @@ describe('a hunk changes exactly its lines', () => {
 })
 
 test('one patch moves, deletes, adds and changes files at once', async () => {
-  await box.sh('mkdir old; printf "a\\nb\\n" > old/run.sh; chmod 755 old/run.sh; echo x > gone; echo y > kept; printf "\\0" > image.png')
+  await box.sh(
+    'mkdir old; printf "a\\nb\\n" > old/run.sh; chmod 755 old/run.sh; echo x > gone; echo y > kept; printf "\\0" > image.png',
+  )
   const { output, text } = await apply(
     ...[
       '*** Update File: old/run.sh',
@@ -74,9 +84,16 @@ test('one patch moves, deletes, adds and changes files at once', async () => {
     ],
     ...['*** Update File: kept', '-y', '+Y', '*** Update File: image.png', '*** Move to: pictures/image.png'],
   )
-  expect(text).toBe('Applied the patch:\nR old/run.sh -> new/deep/run.sh\nD gone\nA docs/new.md\nM kept\nR image.png -> pictures/image.png')
+  expect(text).toBe(
+    'Applied the patch:\nR old/run.sh -> new/deep/run.sh\nD gone\nA docs/new.md\nM kept\nR image.png -> pictures/image.png',
+  )
   expect(output.files).toHaveLength(5)
-  expect(await tree()).toEqual({ 'docs/new.md': '# New\n', kept: 'Y\n', 'new/deep/run.sh': 'a\nB\n', 'pictures/image.png': '\0' })
+  expect(await tree()).toEqual({
+    'docs/new.md': '# New\n',
+    kept: 'Y\n',
+    'new/deep/run.sh': 'a\nB\n',
+    'pictures/image.png': '\0',
+  })
   expect(await box.sh('stat -c %a new/deep/run.sh')).toBe('755\n')
 })
 
@@ -105,7 +122,15 @@ test('names of the same file are one file, so each hunk counts', async () => {
   await box.sh('mkdir b; printf "one\\ntwo\\nthree\\nfour\\n" > a')
   const { text } = await apply(
     ...['*** Update File: a', '-one', '+1', '*** Update File: ./a', '-two', '+2'],
-    ...['*** Update File: /workspace/a', '-three', '+3', '*** Update File: b/../a', '*** Move to: .//c', '-four', '+4'],
+    ...[
+      '*** Update File: /workspace/a',
+      '-three',
+      '+3',
+      '*** Update File: b/../a',
+      '*** Move to: .//c',
+      '-four',
+      '+4',
+    ],
   )
   expect(text).toBe('Applied the patch:\nM a\nM a\nM a\nR a -> c')
   expect(await tree()).toEqual({ c: '1\n2\n3\n4\n' })
@@ -113,24 +138,62 @@ test('names of the same file are one file, so each hunk counts', async () => {
 
 describe('a patch that changes one file by two names, one of them a link, is refused, so that no change is lost', () => {
   test.each([
-    ['both updated', ['*** Update File: target', '-1', '+one', '*** Update File: link', '-2', '+two'], 'target and link'],
-    ['deleted and updated', ['*** Delete File: target', '*** Update File: link', '-1', '+one'], 'target and link'],
-    ['moved to its own link', ['*** Update File: target', '*** Move to: link', '-1', '+one'], 'target and link'],
-    ['in a linked folder', ['*** Update File: d/a', '-a', '+b', '*** Update File: folder/a', '-a', '+c'], 'd/a and folder/a'],
-    ['added in a linked folder', ['*** Add File: d/new', '+b', '*** Add File: folder/new', '+c'], 'd/new and folder/new'],
-    ['hard links', ['*** Update File: target', '-1', '+one', '*** Update File: hard', '-2', '+two'], 'target and hard'],
+    [
+      'both updated',
+      ['*** Update File: target', '-1', '+one', '*** Update File: link', '-2', '+two'],
+      'target and link',
+    ],
+    [
+      'deleted and updated',
+      ['*** Delete File: target', '*** Update File: link', '-1', '+one'],
+      'target and link',
+    ],
+    [
+      'moved to its own link',
+      ['*** Update File: target', '*** Move to: link', '-1', '+one'],
+      'target and link',
+    ],
+    [
+      'in a linked folder',
+      ['*** Update File: d/a', '-a', '+b', '*** Update File: folder/a', '-a', '+c'],
+      'd/a and folder/a',
+    ],
+    [
+      'added in a linked folder',
+      ['*** Add File: d/new', '+b', '*** Add File: folder/new', '+c'],
+      'd/new and folder/new',
+    ],
+    [
+      'hard links',
+      ['*** Update File: target', '-1', '+one', '*** Update File: hard', '-2', '+two'],
+      'target and hard',
+    ],
   ])('%s', async (_name, lines, names) => {
-    await box.sh('printf "1\\n2\\n" > target; ln -s target link; ln target hard; mkdir d; echo a > d/a; ln -s d folder')
+    await box.sh(
+      'printf "1\\n2\\n" > target; ln -s target link; ln target hard; mkdir d; echo a > d/a; ln -s d folder',
+    )
     const before = await tree()
     const { status, text } = await apply(...lines)
-    expect({ status, text }).toEqual({ status: 'error', text: expect.stringContaining(`${names} are the same file.`) })
+    expect({ status, text }).toEqual({
+      status: 'error',
+      text: expect.stringContaining(`${names} are the same file.`),
+    })
     expect(await tree()).toEqual(before)
   })
 
   test('a link can be deleted while its file is changed, and files of the same name in new folders are different', async () => {
     await box.sh('printf "1\\n" > target; ln -s target link')
     const { text } = await apply(
-      ...['*** Delete File: link', '*** Update File: target', '-1', '+one', '*** Add File: x/a', '+x', '*** Add File: y/a', '+y'],
+      ...[
+        '*** Delete File: link',
+        '*** Update File: target',
+        '-1',
+        '+one',
+        '*** Add File: x/a',
+        '+x',
+        '*** Add File: y/a',
+        '+y',
+      ],
     )
     expect(text).toBe('Applied the patch:\nD link\nM target\nA x/a\nA y/a')
     expect(await tree()).toEqual({ target: 'one\n', 'x/a': 'x\n', 'y/a': 'y\n' })
@@ -152,16 +215,36 @@ describe('a patch that does not apply changes nothing, and its message names the
       ['*** Update File: file', '@@', '-a', '+A', '@@', ' b', '-\tcc', '+d'],
       ['Hunk 2 of 2 for file (line 12 of the patch)', 'line 3 is the first that differs', '3: c'],
     ],
-    ['a hunk that comes too early', ['*** Update File: file', '@@', '-b', '@@', '-a'], ['Hunk 2 of 2 for file']],
-    ['an anchor that is not there', ['*** Update File: file', '@@ nowhere', '-a'], ['No line after the hunk before is `nowhere`']],
-    ['lines that are nothing like the file', ['*** Update File: file', '-SELECT * FROM users'], ['has nothing like the lines']],
-    ['white space inside a line', ['*** Update File: spaced', '-if  (a)'], ['white space', '`if·(a)`', '`if··(a)`']],
+    [
+      'a hunk that comes too early',
+      ['*** Update File: file', '@@', '-b', '@@', '-a'],
+      ['Hunk 2 of 2 for file'],
+    ],
+    [
+      'an anchor that is not there',
+      ['*** Update File: file', '@@ nowhere', '-a'],
+      ['No line after the hunk before is `nowhere`'],
+    ],
+    [
+      'lines that are nothing like the file',
+      ['*** Update File: file', '-SELECT * FROM users'],
+      ['has nothing like the lines'],
+    ],
+    [
+      'white space inside a line',
+      ['*** Update File: spaced', '-if  (a)'],
+      ['white space', '`if·(a)`', '`if··(a)`'],
+    ],
     ['a missing file', ['*** Update File: missing', '-a'], ['missing does not exist (line 8 of the patch)']],
     ['a missing file to delete', ['*** Delete File: missing'], ['missing does not exist']],
     ['a folder', ['*** Delete File: folder'], ['folder is a directory']],
     ['a binary file', ['*** Update File: binary', '-a'], ['binary is a binary file']],
     ['a read-only file', ['*** Add File: /usr/bin/x', '+x'], ['Read-only file system']],
-    ['a file outside of the workspace', ['*** Add File: ../usr/bin/x', '+x'], ['/usr/bin/x', 'Read-only file system']],
+    [
+      'a file outside of the workspace',
+      ['*** Add File: ../usr/bin/x', '+x'],
+      ['/usr/bin/x', 'Read-only file system'],
+    ],
     ['a folder in the way', ['*** Add File: file/below', '+x'], ['file/below']],
     ['an invalid line', ['*** Update File: file', 'a'], ['Line 9 of the patch']],
     ['a placeholder', ['*** Update File: file', '-a', '+[redacted:KEY]'], ['hidden from you']],
@@ -189,7 +272,9 @@ describe('a patch that does not apply changes nothing, and its message names the
 
   test('a patch that was cut off is refused as a whole', async () => {
     await box.write('file', 'a\n')
-    const { text } = await box.call('apply_patch', { patch: '*** Begin Patch\n*** Update File: file\n-a\n+b\n' })
+    const { text } = await box.call('apply_patch', {
+      patch: '*** Begin Patch\n*** Update File: file\n-a\n+b\n',
+    })
     expect(text).toContain('it is incomplete')
     expect(await tree()).toEqual({ file: 'a\n' })
   })

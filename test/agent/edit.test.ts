@@ -8,21 +8,40 @@ beforeAll(async () => {
 })
 afterAll(() => box[Symbol.asyncDispose]())
 
-const SOURCE = 'import { a } from "./a.ts"\n\nfunction first() {\n\treturn a + 1\n}\n\nfunction second() {\n\treturn a + 2\n}\n'
+const SOURCE =
+  'import { a } from "./a.ts"\n\nfunction first() {\n\treturn a + 1\n}\n\nfunction second() {\n\treturn a + 2\n}\n'
 const latin1 = (text: string) => Buffer.from(text, 'latin1')
 
 describe('an edit changes exactly what it names', () => {
   test.each([
-    ['one line', SOURCE, { old: 'a + 1', new: 'a + 10' }, SOURCE.replace('a + 1', 'a + 10'), '4: \treturn a + 10'],
+    [
+      'one line',
+      SOURCE,
+      { old: 'a + 1', new: 'a + 10' },
+      SOURCE.replace('a + 1', 'a + 10'),
+      '4: \treturn a + 10',
+    ],
     ['lines into more lines', 'a\nb\nc\n', { old: 'b\n', new: 'x\ny\n' }, 'a\nx\ny\nc\n', '2: x\n3: y'],
-    ['every occurrence', 'a b\nc\na\n', { old: 'a', new: 'z', replace_all: true }, 'z b\nc\nz\n', '1: z b\n3: z'],
+    [
+      'every occurrence',
+      'a b\nc\na\n',
+      { old: 'a', new: 'z', replace_all: true },
+      'z b\nc\nz\n',
+      '1: z b\n3: z',
+    ],
     ['line endings of Windows', 'a\r\nb\r\n', { old: 'a\nb', new: 'x\ny' }, 'x\r\ny\r\n', '1: x\n2: y'],
     ['mixed line endings', 'a\r\nb\nc\n', { old: 'b', new: 'B' }, 'a\r\nB\nc\n', '2: B'],
     ['no line break at the end', 'a\nb', { old: 'b', new: 'c' }, 'a\nc', '2: c'],
     ['no line break at the end, which `old` has', 'a\nb', { old: 'b\n', new: 'c\n' }, 'a\nc', '2: c'],
     ['a byte order mark', '\ufeffa\n', { old: 'a', new: 'b' }, '\ufeffb\n', '1: \ufeffb'],
     ['other scripts', 'grün ✓ 🙂\n', { old: '✓', new: '✗' }, 'grün ✗ 🙂\n', '1: grün ✗ 🙂'],
-    ['text in the form of a pattern', 'a.*b $1\n', { old: '.*b $1', new: '$& \\1' }, 'a$& \\1\n', '1: a$& \\1'],
+    [
+      'text in the form of a pattern',
+      'a.*b $1\n',
+      { old: '.*b $1', new: '$& \\1' },
+      'a$& \\1\n',
+      '1: a$& \\1',
+    ],
     ['a removal', 'a\nb\nc\n', { old: 'b\n', new: '' }, 'a\nc\n', '2: c'],
     [
       'several edits',
@@ -51,7 +70,10 @@ describe('an edit changes exactly what it names', () => {
   ])('%s', async (_name, before, input, after, changed) => {
     await box.write('file', before)
     const { status, output, text } = await box.call('edit', { path: 'file', ...input })
-    expect({ status, content: await box.read('file') }).toEqual({ status: 'ok', content: Buffer.from(after).toString('latin1') })
+    expect({ status, content: await box.read('file') }).toEqual({
+      status: 'ok',
+      content: Buffer.from(after).toString('latin1'),
+    })
     expect(text.split('\n').slice(1).join('\n')).toBe(changed)
     expect(text).toMatch(new RegExp(`^Edited file: ${output.replaced} replacements?\\.`))
   })
@@ -70,7 +92,12 @@ describe('an edit changes exactly what it names', () => {
 
   test('changes of many lines are counted, and the first and last of them are shown', async () => {
     await box.write('many', 'an e\n'.repeat(50_000))
-    const { status, output, text } = await box.call('edit', { path: 'many', old: 'e', new: 'E', replace_all: true })
+    const { status, output, text } = await box.call('edit', {
+      path: 'many',
+      old: 'e',
+      new: 'E',
+      replace_all: true,
+    })
     expect({ status, replaced: output.replaced }).toEqual({ status: 'ok', replaced: 50_000 })
     expect(await box.read('many')).toBe('an E\n'.repeat(50_000))
     expect(text).toContain('8: an E\n…\n49993: an E')
@@ -108,7 +135,11 @@ describe('an edit that cannot be applied changes nothing and explains why', () =
     ],
     ['nothing like it', { old: 'SELECT * FROM users', new: 'x' }, ['(10 lines), nor does anything like it']],
     ['an edit that was made already', { old: 'a + 0', new: 'a + 1' }, ['`new` occurs in line 4']],
-    ['several occurrences', { old: 'return a', new: 'x' }, ['occurs 2 times in source.ts, in lines 4, 8', 'replace_all']],
+    [
+      'several occurrences',
+      { old: 'return a', new: 'x' },
+      ['occurs 2 times in source.ts, in lines 4, 8', 'replace_all'],
+    ],
     [
       'the second of two edits',
       {
@@ -121,14 +152,22 @@ describe('an edit that cannot be applied changes nothing and explains why', () =
     ],
     ['the same text', { old: 'a', new: 'a' }, ['are the same']],
     ['neither', {}, ['give either `old` and `new`, or `edits`']],
-    ['both', { old: 'a', new: 'b', edits: [{ old: 'a', new: 'b' }] }, ['give either `old` and `new`, or `edits`']],
+    [
+      'both',
+      { old: 'a', new: 'b', edits: [{ old: 'a', new: 'b' }] },
+      ['give either `old` and `new`, or `edits`'],
+    ],
     ['no `new`', { old: 'a' }, ['give either `old` and `new`, or `edits`']],
     ['no edit', { edits: [] }, ['edits: ']],
     ['a wrong type', { old: 7, new: 'x' }, ['old: ']],
     ['a text that is too long', { old: 'x'.repeat(100_001), new: 'x' }, ['old: ', '100000']],
     ['a replacement that is too long', { old: 'a + 1', new: 'x'.repeat(500_001) }, ['new: ', '500000']],
     ['NUL in the path', { path: 'source.ts\0x', old: 'a + 1', new: 'x' }, ['path: must not contain NUL']],
-    ['too many occurrences for a file', { old: ' ', new: 'x'.repeat(490_000), replace_all: true }, ['source.ts', 'Use a command']],
+    [
+      'too many occurrences for a file',
+      { old: ' ', new: 'x'.repeat(490_000), replace_all: true },
+      ['source.ts', 'Use a command'],
+    ],
     ['a placeholder', { old: 'a + 1', new: '[redacted:KEY]' }, ['hidden from you']],
   ])('%s', async (_name, input, expected) => {
     await box.write('source.ts', SOURCE)
@@ -148,10 +187,12 @@ describe('an edit that cannot be applied changes nothing and explains why', () =
 
   test('a secret near the text is hidden', async () => {
     await box.write('source.ts', 'const key = "kQ7wXz2mN9pLr4Ts"\nconst other = 1\n')
-    expect((await box.call('edit', { path: 'source.ts', old: "const key = 'x'\nconst other = 1", new: 'x' })).text).not.toContain('kQ7')
-    expect((await box.call('edit', { path: 'source.ts', old: 'const key', new: 'const KEY' })).text).toContain(
-      '1: const KEY = "[redacted:KEY]"',
-    )
+    expect(
+      (await box.call('edit', { path: 'source.ts', old: "const key = 'x'\nconst other = 1", new: 'x' })).text,
+    ).not.toContain('kQ7')
+    expect(
+      (await box.call('edit', { path: 'source.ts', old: 'const key', new: 'const KEY' })).text,
+    ).toContain('1: const KEY = "[redacted:KEY]"')
   })
 
   test('files that cannot be edited are named: missing, a folder, binary, read-only, running, too large', async () => {

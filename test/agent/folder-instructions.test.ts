@@ -8,7 +8,10 @@ import { createBackgroundRedactor } from '../../src/redaction/background-redacto
 import { RedactionError } from '../../src/redaction/port.ts'
 
 const SECRET = 'kQ7wXz2mN9pLr4Ts'
-const texts: Record<string, string> = { 'a/AGENTS.md': `Rule ${SECRET}. ${'x'.repeat(500)}`, 'a/b/AGENTS.md': 'y'.repeat(25_000) }
+const texts: Record<string, string> = {
+  'a/AGENTS.md': `Rule ${SECRET}. ${'x'.repeat(500)}`,
+  'a/b/AGENTS.md': 'y'.repeat(25_000),
+}
 const input = {
   redactor: createBackgroundRedactor([{ name: 'TOKEN', value: SECRET }]),
   folder_instructions: {
@@ -17,22 +20,35 @@ const input = {
       ['a/b', ['a/b/AGENTS.md']],
     ]),
     read: async (candidates: string[][]) =>
-      candidates.map(([path = '']) => ({ path, text: texts[path] ?? '', bytes: texts[path]?.length ?? 0, truncated: false })),
+      candidates.map(([path = '']) => ({
+        path,
+        text: texts[path] ?? '',
+        bytes: texts[path]?.length ?? 0,
+        truncated: false,
+      })),
   },
 }
 const call = (name: string, path: string) => ({ id: 'c1', name, input: { path } })
 const done = (output: Record<string, unknown> = {}): ToolResult => ({
-  ...{ status: 'ok', output: { status: 'ok', ...output }, duration_ms: 1, truncated: false, whole: null },
+  status: 'ok',
+  output: { status: 'ok', ...output },
+  duration_ms: 1,
+  truncated: false,
+  whole: null,
 })
 const pathsFor = async (name: string, path: string, result = done()) =>
-  (await deliverInstructions(input, [], call(name, path), result))?.instructions.map(file => file.path) ?? null
+  (await deliverInstructions(input, [], call(name, path), result))?.instructions.map(file => file.path) ??
+  null
 
 test('instructions count below their folder, however the path is written, and for each tool that names files', async () => {
   expect(await pathsFor('read', 'a/x.ts')).toEqual(['a/AGENTS.md'])
   expect(await pathsFor('edit', '/workspace/./a//c/../b/x.ts')).toEqual(['a/AGENTS.md', 'a/b/AGENTS.md'])
   expect(await pathsFor('search', 'a')).toEqual(['a/AGENTS.md'])
-  expect(await pathsFor('apply_patch', '', done({ files: [{ change: 'updated', path: 'a/x.ts' }] }))).toEqual(['a/AGENTS.md'])
-  for (const path of ['ab/x.ts', 'a/../x.ts', '/a/x.ts', '/etc/a/x']) expect(await pathsFor('read', path), path).toBeNull()
+  expect(await pathsFor('apply_patch', '', done({ files: [{ change: 'updated', path: 'a/x.ts' }] }))).toEqual(
+    ['a/AGENTS.md'],
+  )
+  for (const path of ['ab/x.ts', 'a/../x.ts', '/a/x.ts', '/etc/a/x'])
+    expect(await pathsFor('read', path), path).toBeNull()
   expect(await pathsFor('shell', 'a/x.ts')).toBeNull()
   expect(await pathsFor('read', 'a/x.ts', { ...done(), status: 'error' })).toBeNull()
 })
@@ -69,7 +85,11 @@ function nested(depth: number) {
     reads.push(candidates)
     return candidates.map(([path = '']) => ({ path, text: 'One rule.', bytes: 9, truncated: false }))
   }
-  return { reads, input: { ...input, folder_instructions: { folders, read } }, deepest: `${'a/'.repeat(depth)}x.ts` }
+  return {
+    reads,
+    input: { ...input, folder_instructions: { folders, read } },
+    deepest: `${'a/'.repeat(depth)}x.ts`,
+  }
 }
 
 test('a copy is known by a note, and is neither read nor delivered again', async () => {
@@ -96,7 +116,12 @@ test('nested folders are read at once, at most 20 with one result, the nearest f
 
 test('instructions that cannot be redacted are left out with a note, and the result stays', async () => {
   const value = () => Promise.reject(new RedactionError('the thread ended'))
-  const delivered = await deliverInstructions({ ...input, redactor: { ...input.redactor, value } }, [], call('read', 'a/x.ts'), done())
+  const delivered = await deliverInstructions(
+    { ...input, redactor: { ...input.redactor, value } },
+    [],
+    call('read', 'a/x.ts'),
+    done(),
+  )
   const text = toolResultText('read', {
     status: 'ok',
     content: 'x\n',

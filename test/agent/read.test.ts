@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openToolBox, type ToolBox } from './tool-box.ts'
 
 let box: ToolBox
-const lines = (count: number, width = 70) => Array.from({ length: count }, (_, i) => `${i + 1}:${'x'.repeat(width)}\n`).join('')
+const lines = (count: number, width = 70) =>
+  Array.from({ length: count }, (_, i) => `${i + 1}:${'x'.repeat(width)}\n`).join('')
 
 beforeAll(async () => {
   box = await openToolBox([{ name: 'KEY', value: 'kQ7wXz2mN9pLr4Ts' }])
@@ -37,7 +38,9 @@ test('a long file is read to its end in whole lines, each exactly once', async (
     if (output.last_line === 901) break
     expect(output).toMatchObject({ truncated: true, first_line: offset })
     offset = Number(output.last_line) + 1
-    expect(text.split('\n').at(-1)).toBe(`Showing lines ${output.first_line}–${output.last_line} of 901. Use offset ${offset} to continue.`)
+    expect(text.split('\n').at(-1)).toBe(
+      `Showing lines ${output.first_line}–${output.last_line} of 901. Use offset ${offset} to continue.`,
+    )
     expect(text.length).toBeLessThan(30_000)
   }
   expect(seen).toBe(content)
@@ -55,19 +58,32 @@ test('a window of lines is exactly these lines', async () => {
 test('a file of one line with 5 MB shows the start of the line, and how long the file is', async () => {
   await box.sh(`head -c 5000000 /dev/zero | tr '\\0' x > one-line.js`)
   const { output, text } = await box.call('read', { path: 'one-line.js' })
-  expect(output).toMatchObject({ first_line: 1, last_line: 1, total_lines: 1, bytes: 5_000_000, truncated: true })
+  expect(output).toMatchObject({
+    first_line: 1,
+    last_line: 1,
+    total_lines: 1,
+    bytes: 5_000_000,
+    truncated: true,
+  })
   expect(text).toBe(`${'x'.repeat(2_000)}… [line cut at 2000 characters]`)
 })
 
 test('the end of a file of 40 MB can be read', async () => {
   await box.sh('seq 1 5000000 > numbers')
   const { output } = await box.call('read', { path: 'numbers', offset: 4_999_999 })
-  expect(output).toMatchObject({ content: '4999999\n5000000\n', last_line: 5_000_000, total_lines: 5_000_000, truncated: false })
+  expect(output).toMatchObject({
+    content: '4999999\n5000000\n',
+    last_line: 5_000_000,
+    total_lines: 5_000_000,
+    truncated: false,
+  })
 })
 
 test('invalid UTF-8 is shown escaped and counted; a binary file is an error that names the fix', async () => {
   await box.write('latin1.txt', Buffer.from('gr\xfcn\nok\n', 'latin1'))
-  expect((await box.call('read', { path: 'latin1.txt' })).text).toBe('gr\\xfcn\nok\n[1 bytes are not UTF-8 text and are shown as \\xNN.]')
+  expect((await box.call('read', { path: 'latin1.txt' })).text).toBe(
+    'gr\\xfcn\nok\n[1 bytes are not UTF-8 text and are shown as \\xNN.]',
+  )
   await box.sh('head -c 5000 /usr/bin/env > binary')
   const { status, text } = await box.call('read', { path: 'binary' })
   expect(status).toBe('error')
@@ -84,9 +100,13 @@ test('a file that ends within a character shows its last bytes', async () => {
 test('a line that continues beyond the bytes that are read is shown by the next call, not in part', async () => {
   await box.sh(`(head -c ${4 * 1024 ** 2 - 6} /dev/zero | tr '\\0' z; echo; echo hello world) > edge.txt`)
   const { text, output } = await box.call('read', { path: 'edge.txt' })
-  expect(text).toBe(`${'z'.repeat(2_000)}… [line cut at 2000 characters]\nShowing lines 1–1 of 2. Use offset 2 to continue.`)
+  expect(text).toBe(
+    `${'z'.repeat(2_000)}… [line cut at 2000 characters]\nShowing lines 1–1 of 2. Use offset 2 to continue.`,
+  )
   expect(output).toMatchObject({ last_line: 1, total_lines: 2, truncated: true })
-  expect((await box.call('read', { path: 'edge.txt', offset: 2 })).text).toBe('hello world\nShowing lines 2–2 of 2.')
+  expect((await box.call('read', { path: 'edge.txt', offset: 2 })).text).toBe(
+    'hello world\nShowing lines 2–2 of 2.',
+  )
 })
 
 test.each([

@@ -32,7 +32,8 @@ beforeAll(async () => {
 })
 afterAll(() => box[Symbol.asyncDispose]())
 
-const files = async (input: Record<string, unknown>) => String((await box.call('search', { files_only: true, ...input })).text).split('\n')
+const files = async (input: Record<string, unknown>) =>
+  String((await box.call('search', { files_only: true, ...input })).text).split('\n')
 
 describe('which files are searched', () => {
   const ALL = [
@@ -65,7 +66,11 @@ describe('which files are searched', () => {
     ['a folder', { path: 'src/deep' }, ['src/deep/c.ts', 'src/deep/d.js']],
     ['a folder with a glob below it', { path: 'src', glob: '*.ts' }, ['src/a.ts', 'src/deep/c.ts']],
     ['a folder with a glob from the workspace', { path: 'src', glob: 'src/*.ts' }, ['src/a.ts']],
-    ['a folder with a glob from the folder', { path: 'src', glob: 'deep/*' }, ['src/deep/c.ts', 'src/deep/d.js']],
+    [
+      'a folder with a glob from the folder',
+      { path: 'src', glob: 'deep/*' },
+      ['src/deep/c.ts', 'src/deep/d.js'],
+    ],
     ['an absolute folder', { path: '/workspace/src', glob: '*.tsx' }, ['/workspace/src/b.tsx']],
     ['one file', { path: 'src/a.ts' }, ['src/a.ts']],
     ['an ignored folder that is named', { path: 'node_modules' }, ['node_modules/x/index.ts']],
@@ -91,7 +96,11 @@ describe('what is found', () => {
     ['exact case', { pattern: 'match' }, 'No matches.'],
     ['any case', { pattern: 'MATCH', ignore_case: true }, 'src/deep/c.ts:2:Match 12'],
     ['any case of other scripts', { pattern: 'TITLE 12', ignore_case: true }, 'README.md:1:# Title 12'],
-    ['lines around', { pattern: 'Match', context: 1 }, 'src/deep/c.ts-1-before\nsrc/deep/c.ts:2:Match 12\nsrc/deep/c.ts-3-after'],
+    [
+      'lines around',
+      { pattern: 'Match', context: 1 },
+      'src/deep/c.ts-1-before\nsrc/deep/c.ts:2:Match 12\nsrc/deep/c.ts-3-after',
+    ],
     [
       'several groups',
       { pattern: 'Title|one = 1', context: 1, glob: '*.{md,ts}' },
@@ -117,18 +126,34 @@ describe('what is found', () => {
 
 describe('an error names the mistake', () => {
   test.each([
-    ['an open group', { pattern: 'foo(bar' }, 'Error: Invalid pattern: missing closing parenthesis at position 8, after "foo(bar".'],
+    [
+      'an open group',
+      { pattern: 'foo(bar' },
+      'Error: Invalid pattern: missing closing parenthesis at position 8, after "foo(bar".',
+    ],
     ['an open class', { pattern: 'a[z' }, /^Error: Invalid pattern: .* at position 4, after "a\[z"\.$/],
-    ['a range out of order', { pattern: 'a[z-a]' }, /^Error: Invalid pattern: .* at position 5, after "a\[z-"\.$/],
+    [
+      'a range out of order',
+      { pattern: 'a[z-a]' },
+      /^Error: Invalid pattern: .* at position 5, after "a\[z-"\.$/,
+    ],
     ['nothing to repeat', { pattern: '*a' }, /^Error: Invalid pattern: .* at position 1, after ""\.$/],
-    ['other characters before it', { pattern: 'grün(' }, /^Error: Invalid pattern: .* at position 6, after "grün\("\.$/],
+    [
+      'other characters before it',
+      { pattern: 'grün(' },
+      /^Error: Invalid pattern: .* at position 6, after "grün\("\.$/,
+    ],
     ['a closing parenthesis', { pattern: 'a)b' }, /^Error: Invalid pattern: .* at position 2, after "a"\.$/],
     ['NUL in the pattern', { pattern: 'a\0b' }, 'pattern: must not contain NUL'],
     ['NUL in the path', { pattern: 'a', path: 'src\0b' }, 'path: must not contain NUL'],
     ['NUL in the glob', { pattern: 'a', glob: '*.ts\0b' }, 'glob: must not contain NUL'],
     ['a missing path', { pattern: 'a', path: 'nowhere' }, 'Error: nowhere does not exist.'],
     ['an open brace in a glob', { pattern: 'a', glob: '*.{ts' }, 'Error: Invalid glob *.{ts: a { has no }.'],
-    ['a wrong type', { pattern: 'a', context: 'two' }, /^Error: The arguments of search do not fit: context: /],
+    [
+      'a wrong type',
+      { pattern: 'a', context: 'two' },
+      /^Error: The arguments of search do not fit: context: /,
+    ],
   ])('%s', async (_name, input, expected) => {
     const { status, text } = await box.call('search', input)
     expect(status).toBe('error')
@@ -140,11 +165,14 @@ describe('what may never end is not searched', () => {
   const SPECIAL = `mkdir -p special/real && cd special && rm -f pipe socket link device && echo needle > real/file && mkfifo pipe &&
 ln -s pipe link && ln -s /dev/zero device && python3 -c "import socket; socket.socket(socket.AF_UNIX).bind('socket')"`
 
-  test.each(['special/pipe', 'special/link', 'special/device', 'special/socket', '/dev/zero', '/dev/null'])('%s is refused', async path => {
-    await box.sh(SPECIAL)
-    const { status, text } = await box.call('search', { pattern: 'needle', path })
-    expect({ status, text }).toEqual({ status: 'error', text: `Error: ${path} is not a regular file.` })
-  })
+  test.each(['special/pipe', 'special/link', 'special/device', 'special/socket', '/dev/zero', '/dev/null'])(
+    '%s is refused',
+    async path => {
+      await box.sh(SPECIAL)
+      const { status, text } = await box.call('search', { pattern: 'needle', path })
+      expect({ status, text }).toEqual({ status: 'error', text: `Error: ${path} is not a regular file.` })
+    },
+  )
 
   test.each([
     ['a folder', { path: 'special' }],
@@ -155,7 +183,9 @@ ln -s pipe link && ln -s /dev/zero device && python3 -c "import socket; socket.s
     await box.sh(SPECIAL)
     const search = { pattern: 'needle', files_only: true, ...input }
     const command = searchCommand(search, { max_lines: 100, max_bytes: 10_000 })
-    const printed = await box.sh(without_ripgrep === true ? command.replaceAll('/run/init/rg', '/nowhere') : command)
+    const printed = await box.sh(
+      without_ripgrep === true ? command.replaceAll('/run/init/rg', '/nowhere') : command,
+    )
     expect(printed.replace(/\0[^\n]*/g, '')).toBe('special/real/file\n')
   })
 })
@@ -182,7 +212,9 @@ test('many matches are cut at the stated limit, and the result has their number'
       .split('\n'),
   ).toHaveLength(3_000)
   await box.sh('seq 1 200000 > many/list')
-  expect((await box.call('search', { pattern: '\\d', path: 'many' })).text).toMatch(/\[Showing the first 400 matches\. /)
+  expect((await box.call('search', { pattern: '\\d', path: 'many' })).text).toMatch(
+    /\[Showing the first 400 matches\. /,
+  )
 })
 
 describe('a long line shows the part around its first match, with its position', () => {
@@ -198,7 +230,9 @@ describe('a long line shows the part around its first match, with its position',
     )
     const { output, text, result } = await box.call('search', { pattern: 'NEEDLE', path: 'long' })
     const [, shown] =
-      new RegExp(`^long/line\\.txt:1:(.*)… \\[line cut: it has ${bytes} bytes, its first match is at byte ${at}\\]$`).exec(text) ?? []
+      new RegExp(
+        `^long/line\\.txt:1:(.*)… \\[line cut: it has ${bytes} bytes, its first match is at byte ${at}\\]$`,
+      ).exec(text) ?? []
     expect(shown).toMatch(expected)
     expect(shown?.replace('…', '')).toHaveLength(500)
     expect(output).toMatchObject({ count: 1, total: 1, truncated: true, cut_lines: 1 })
@@ -227,13 +261,17 @@ describe('a long line shows the part around its first match, with its position',
   test('and so does a line of context, without a match', async () => {
     await box.write('long/line.txt', `short NEEDLE\n${'c'.repeat(3_000)}\n`)
     const { text, output } = await box.call('search', { pattern: 'NEEDLE', path: 'long', context: 1 })
-    expect(text).toBe(`long/line.txt:1:short NEEDLE\nlong/line.txt-2-${'c'.repeat(500)}… [line cut: it has 3000 bytes]`)
+    expect(text).toBe(
+      `long/line.txt:1:short NEEDLE\nlong/line.txt-2-${'c'.repeat(500)}… [line cut: it has 3000 bytes]`,
+    )
     expect(output).toMatchObject({ count: 1, total: 1 })
   })
 })
 
 test('long lines are cut, and what the model reads stays below its limit', async () => {
-  await box.sh(`mkdir wide; for i in $(seq 1 100); do head -c 100000 /dev/zero | tr '\\0' w; echo; done > wide/min.js`)
+  await box.sh(
+    `mkdir wide; for i in $(seq 1 100); do head -c 100000 /dev/zero | tr '\\0' w; echo; done > wide/min.js`,
+  )
   const { text, output } = await box.call('search', { pattern: 'w', path: 'wide' })
   expect(text.length).toBeLessThan(30_000)
   expect(output).toMatchObject({ total: 100, truncated: true })
@@ -246,15 +284,22 @@ test('a secret is hidden in matches and in errors', async () => {
 })
 
 test('the same search gives the same bytes', async () => {
-  const [first, second] = [await box.call('search', { pattern: 'e' }), await box.call('search', { pattern: 'e' })]
+  const [first, second] = [
+    await box.call('search', { pattern: 'e' }),
+    await box.call('search', { pattern: 'e' }),
+  ]
   expect(second.text).toBe(first.text)
 })
 
 describe('without ripgrep, git finds the same', () => {
   const withoutRipgrep = (input: { pattern: string } & Record<string, unknown>) =>
-    box.sh(searchCommand(input, { max_lines: 1_000, max_bytes: 100_000 }).replaceAll('/run/init/rg', '/nowhere'))
+    box.sh(
+      searchCommand(input, { max_lines: 1_000, max_bytes: 100_000 }).replaceAll('/run/init/rg', '/nowhere'),
+    )
   const matchesOf = async (printed: string) =>
-    (await foundLines(Buffer.from(printed), 1_000_000, { bytes: async bytes => composed(bytes) })).lines.map(({ text }) => text)
+    (await foundLines(Buffer.from(printed), 1_000_000, { bytes: async bytes => composed(bytes) })).lines.map(
+      ({ text }) => text,
+    )
   test.each([
     [{ pattern: '12', path: 'src' }],
     [{ pattern: '\\d\\d', glob: 'src/**/*.{ts,tsx}' }],
@@ -275,13 +320,17 @@ describe('without ripgrep, git finds the same', () => {
   })
 
   test('files only, and an invalid pattern', async () => {
-    expect((await withoutRipgrep({ pattern: '12', path: 'src/deep', files_only: true })).replace(/\0.*/g, '')).toBe(
-      'src/deep/c.ts\nsrc/deep/d.js\n',
+    expect(
+      (await withoutRipgrep({ pattern: '12', path: 'src/deep', files_only: true })).replace(/\0.*/g, ''),
+    ).toBe('src/deep/c.ts\nsrc/deep/d.js\n')
+    await expect(withoutRipgrep({ pattern: 'foo(bar' })).rejects.toThrow(
+      "'foo(bar': missing closing parenthesis",
     )
-    await expect(withoutRipgrep({ pattern: 'foo(bar' })).rejects.toThrow("'foo(bar': missing closing parenthesis")
   })
 
   test('except for patterns with line breaks, which are refused', async () => {
-    await expect(withoutRipgrep({ pattern: 'Match 12\\nafter' })).rejects.toThrow('a pattern matches within one line')
+    await expect(withoutRipgrep({ pattern: 'Match 12\\nafter' })).rejects.toThrow(
+      'a pattern matches within one line',
+    )
   })
 })

@@ -10,14 +10,23 @@ afterAll(() => box[Symbol.asyncDispose]())
 
 const shell = async (command: string) => {
   const { output, text, result } = await box.call('shell', { command })
-  return { output, text, whole: result.whole && Buffer.from(result.whole.bytes).toString('latin1'), truncated: result.truncated }
+  return {
+    output,
+    text,
+    whole: result.whole && Buffer.from(result.whole.bytes).toString('latin1'),
+    truncated: result.truncated,
+  }
 }
 const note = '[The output moved the cursor: this is what a terminal shows at its end.]'
 
 test('of a progress bar the model and the trace get the last state, and the artifact has everything', async () => {
   const bar = `for i in $(seq 1 3000); do printf "\\rDownloading %d/3000 [####      ]" $i; done; echo; echo done`
   const { output, text, whole, truncated } = await shell(bar)
-  expect(output).toMatchObject({ output: 'Downloading 3000/3000 [####      ]\ndone\n', rewritten: true, truncated: false })
+  expect(output).toMatchObject({
+    output: 'Downloading 3000/3000 [####      ]\ndone\n',
+    rewritten: true,
+    truncated: false,
+  })
   expect([text, truncated]).toEqual([`Downloading 3000/3000 [####      ]\ndone\n${note}`, false])
   expect(whole?.split('\r').slice(1)).toHaveLength(3000)
 })
@@ -39,7 +48,9 @@ print("\\x1b[3B", end="")'`
 })
 
 test('a bar of more than 1 MiB leaves its beginning, its end, and little text', async () => {
-  const { text, whole, truncated } = await shell(`python3 -c 'for n in range(60001): print(f"\\rstep {n} of many, many steps", end="")'`)
+  const { text, whole, truncated } = await shell(
+    `python3 -c 'for n in range(60001): print(f"\\rstep {n} of many, many steps", end="")'`,
+  )
   expect(truncated).toBe(true)
   expect(text.length).toBeLessThan(500)
   expect(text).toContain('step 60000 of many, many steps')

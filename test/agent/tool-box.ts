@@ -34,12 +34,23 @@ export async function openToolBox(secrets: KnownValue[] = []): Promise<ToolBox> 
         tools,
         { id: 'call_1', name, input },
         {
-          ...{ call_id: 'call_1', runs, skills, web, redactor, max_seconds: 60, on_output: () => {} },
+          call_id: 'call_1',
+          runs,
+          skills,
+          web,
+          redactor,
+          max_seconds: 60,
+          on_output: () => {},
           signal: new AbortController().signal,
           sandbox: async () => sandbox,
         },
       )
-      return { status: result.status, output: result.output, text: toolResultText(name, forModel(result)), result }
+      return {
+        status: result.status,
+        output: result.output,
+        text: toolResultText(name, forModel(result)),
+        result,
+      }
     },
     write: (path, content) => writeFile(sandbox, path, Buffer.from(content)),
     read: async path => (await readFile(sandbox, path, { max_bytes: 16 * 1024 ** 2 })).toString('latin1'),

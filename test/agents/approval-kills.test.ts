@@ -29,14 +29,17 @@ function approvals(service: Service) {
       await expect.poll(found, settled).not.toBeNull()
       return found()
     },
-    approve: (id: number) => service.call('POST', '/run/resume', { agent_run_id: id, prompt: 'Yes.', approve: true }),
+    approve: (id: number) =>
+      service.call('POST', '/run/resume', { agent_run_id: id, prompt: 'Yes.', approve: true }),
     async result(id: number): Promise<string | null> {
       await expect.poll(async () => (await run(id)).terminal, settled).toBe(true)
       return (await run(id)).result
     },
     async bash(id: number): Promise<any[]> {
       const { logs } = await service.call('GET', `/run/${id}/logs`)
-      return logs.filter((entry: any) => entry.tool_name === 'bash').map((entry: any) => entry.tool_output.status)
+      return logs
+        .filter((entry: any) => entry.tool_name === 'bash')
+        .map((entry: any) => entry.tool_output.status)
     },
     async executed(id: number): Promise<string> {
       const [pull] = (await run(id)).github_pull_requests
@@ -63,7 +66,10 @@ test.each(['the conversation as text', 'its session'])(
   'kill -9 after an approval was taken and before the agent has the permission: it waits again, and is executed once (%s)',
   async continued => {
     const variables: Record<string, string> = continued === 'its session' ? { SESSIONS: 'resume' } : {}
-    await using service = await startKillable({ ...programSettings({ ...variables, UNREAD: '2' }), permissions: 'ask' })
+    await using service = await startKillable({
+      ...programSettings({ ...variables, UNREAD: '2' }),
+      permissions: 'ask',
+    })
     const { start, waiting, approve, result, executed, bash } = approvals(service)
     const id = await start('permission touch a | tool echo x >>executed.txt | say Done.')
     const first = await waiting(id)
@@ -86,15 +92,24 @@ test.each(['the conversation as text', 'its session'])(
 test(
   'kill -9 while the approved call runs: it is reported as interrupted, and the same call needs another approval',
   async () => {
-    await using service = await startKillable({ ...programSettings({ SESSIONS: 'resume' }), permissions: 'ask' })
+    await using service = await startKillable({
+      ...programSettings({ SESSIONS: 'resume' }),
+      permissions: 'ask',
+    })
     const { start, waiting, approve, result, executed, bash } = approvals(service)
-    const id = await start('permission touch a | tool echo x >>executed.txt; sleep 612 | permission touch a | say Done.')
+    const id = await start(
+      'permission touch a | tool echo x >>executed.txt; sleep 612 | permission touch a | say Done.',
+    )
     const first = await waiting(id)
     await approve(id)
-    const running = "select 1 from journal where run_id = $1 and kind = 'tool_started' and body like '%sleep 612%'"
+    const running = `select 1
+        from journal
+        where run_id = $1 and kind = 'tool_started' and body like '%sleep 612%'`
     await expect.poll(async () => (await service.rows(running, [id])).length, settled).toBe(1)
     // The agent reports the call before it starts the command.
-    await expect.poll(() => processesIn('sleep 612').filter(command => command.startsWith('sleep')).length, settled).toBe(1)
+    await expect
+      .poll(() => processesIn('sleep 612').filter(command => command.startsWith('sleep')).length, settled)
+      .toBe(1)
     await service.killAndRestart()
     const second = await waiting(id, first.seq)
     expect(second.tool_output.approval).toBe(first.tool_output.approval)

@@ -11,7 +11,14 @@ async function callBy(response: FakeReply): Promise<{ status: number; text: stri
   await using model = await startFakeOpenAI(() => response)
   const ends: GatewayEnd[] = []
   const { server, close } = createModelGateway({
-    endpoint: { api: 'openai-chat', name: 'fake', base_url: model.base_url, api_key: 'key', cost: () => null, fetch },
+    endpoint: {
+      api: 'openai-chat',
+      name: 'fake',
+      base_url: model.base_url,
+      api_key: 'key',
+      cost: () => null,
+      fetch,
+    },
     meter: {
       start: async () => ({
         key: '1',
@@ -42,6 +49,9 @@ async function callBy(response: FakeReply): Promise<{ status: number; text: stri
 
 test('a model that sends nothing is an error that the program can read, and may have cost', async () => {
   const { status, text, ends } = await callBy({ stall: 'before_headers' })
-  expect({ status, message: JSON.parse(text).error.message }).toEqual({ status: 504, message: 'The model sent nothing within 300 ms.' })
+  expect({ status, message: JSON.parse(text).error.message }).toEqual({
+    status: 504,
+    message: 'The model sent nothing within 300 ms.',
+  })
   expect(ends).toMatchObject([{ kind: 'failed', may_cost: true }])
 })

@@ -14,10 +14,21 @@ async function firstTurn(app: CodingApp, steps: string, agent_type = 'program'):
   return id
 }
 
-async function nextTurn(app: CodingApp, agent_run_id: number, steps: string): Promise<{ run: any; logs: any[] }> {
-  const resumed = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id, prompt: `do: ${steps}` })
+async function nextTurn(
+  app: CodingApp,
+  agent_run_id: number,
+  steps: string,
+): Promise<{ run: any; logs: any[] }> {
+  const resumed = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
+    agent_run_id,
+    prompt: `do: ${steps}`,
+  })
   expect(resumed.status).toBe(200)
-  const run = await awaitRun(app, agent_run_id, ({ turn, terminal }) => turn === resumed.body.turn && terminal)
+  const run = await awaitRun(
+    app,
+    agent_run_id,
+    ({ turn, terminal }) => turn === resumed.body.turn && terminal,
+  )
   return { run, logs: await allLogs(app, agent_run_id) }
 }
 
@@ -30,7 +41,9 @@ test('what an agent has written into its home folder under one policy is gone un
   const kept = await nextTurn(app, id, SHOW_RULES)
   expect([outputOf(kept.logs), kept.run.result]).toEqual(['allow\n', '[prompt 2, continued]'])
 
-  expect((await app.call('PATCH', `/v1/organizations/${app.org_id}`, { agent_permissions: 'ask' })).status).toBe(200)
+  expect(
+    (await app.call('PATCH', `/v1/organizations/${app.org_id}`, { agent_permissions: 'ask' })).status,
+  ).toBe(200)
   const stricter = await nextTurn(app, id, SHOW_RULES)
   expect([outputOf(stricter.logs), stricter.run.result]).toEqual(['none\n', '[prompt 1, repeated as text]'])
   const again = await nextTurn(app, id, SHOW_RULES)
@@ -46,14 +59,19 @@ test('with another policy the setup commands run again, for an empty home folder
   const show = `tool cat ~/setup.txt ${RULES}`
   const id = await firstTurn(app, `tool mkdir -p ~/.codex/rules; echo allow >${RULES}`)
   expect(outputOf((await nextTurn(app, id, `${show} | session`)).logs)).toBe('set up\nallow\n')
-  expect((await app.call('PATCH', `/v1/organizations/${app.org_id}`, { agent_permissions: 'ask' })).status).toBe(200)
+  expect(
+    (await app.call('PATCH', `/v1/organizations/${app.org_id}`, { agent_permissions: 'ask' })).status,
+  ).toBe(200)
   const { run, logs } = await nextTurn(app, id, `${show} | session`)
   expect([outputOf(logs), run.result]).toEqual(['set up\n', '[prompt 1, repeated as text]'])
   expect(lost(logs)).toEqual([])
 })
 
 test('the home folder is not kept for a known agent whose sessions are not continued, with a command of the operator too', async () => {
-  const program = { apis: ['openai-chat'], environment: { ...programSettings({ SESSIONS: 'load' }).environment, GEMINI_MODEL: '{model}' } }
+  const program = {
+    apis: ['openai-chat'],
+    environment: { ...programSettings({ SESSIONS: 'load' }).environment, GEMINI_MODEL: '{model}' },
+  }
   const folder = programFolder('.', 'program.mjs')
   const gemini = { ...program, folder, command: 'exec node /opt/agents/gemini/program.mjs' }
   await using app = await startProgramApp(hello, { AGENTRUN_AGENTS: JSON.stringify({ gemini }) })
@@ -75,7 +93,10 @@ describe('an agent that leaves what it may not', () => {
   test.each([
     ['a named pipe as the file', 'mkdir -p ~/.config/agentrun; mkfifo ~/.config/agentrun/credentials'],
     ['a file as the folder', 'touch ~/.config'],
-    ['a link to a file of the workspace', 'mkdir -p ~/.config/agentrun; ln -s /workspace/leak.txt ~/.config/agentrun/credentials'],
+    [
+      'a link to a file of the workspace',
+      'mkdir -p ~/.config/agentrun; ln -s /workspace/leak.txt ~/.config/agentrun/credentials',
+    ],
     ['a link to the workspace', 'mkdir -p ~/.config; ln -s /workspace ~/.config/agentrun'],
     ['no permissions', 'mkdir ~/.config; chmod 0 ~/.config; chmod 0 ~'],
   ])('the next sandbox has its canary, and only there, after an agent has left %s', async (_, left) => {
@@ -93,10 +114,18 @@ describe('an agent that leaves what it may not', () => {
   test.each([
     ['a named pipe', 'mkfifo ~/.claude/settings.json'],
     ['a link to the workspace', 'rm -r ~/.claude; ln -s /workspace ~/.claude'],
-  ])('the settings that the service writes for an agent replace %s that it has left there', async (_, left) => {
-    const id = await firstTurn(app, `tool ls -A /workspace >~/before; rm ~/.claude/settings.json; ${left}`, 'claude_code')
-    const look = 'ls -A /workspace >~/after; diff ~/before ~/after && grep -o bypassPermissions ~/.claude/settings.json'
-    const { run, logs } = await nextTurn(app, id, `tool ${look} | session`)
-    expect([outputOf(logs), run.result]).toEqual(['bypassPermissions\n', '[prompt 2, continued]'])
-  })
+  ])(
+    'the settings that the service writes for an agent replace %s that it has left there',
+    async (_, left) => {
+      const id = await firstTurn(
+        app,
+        `tool ls -A /workspace >~/before; rm ~/.claude/settings.json; ${left}`,
+        'claude_code',
+      )
+      const look =
+        'ls -A /workspace >~/after; diff ~/before ~/after && grep -o bypassPermissions ~/.claude/settings.json'
+      const { run, logs } = await nextTurn(app, id, `tool ${look} | session`)
+      expect([outputOf(logs), run.result]).toEqual(['bypassPermissions\n', '[prompt 2, continued]'])
+    },
+  )
 })

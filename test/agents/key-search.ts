@@ -1,4 +1,7 @@
-/** Searches variables, files, and the memory of every process that a command may read for the key of the model. The pattern does not match itself. */
+/**
+ * Searches variables, files, and the memory of every process that a command may read for the key of the
+ * model. The pattern does not match itself.
+ */
 export const SEARCH = `cat >/tmp/search.cjs <<'END'
 const { openSync, readFileSync, readSync, readdirSync } = require('node:fs')
 const found = []

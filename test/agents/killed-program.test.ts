@@ -21,7 +21,11 @@ test('a run whose program is killed each time fails after three recoveries; one 
   await using app = await startProgramApp(responses({ text: 'unused' }))
   const { id } = await createRun(app, { prompt: `do: tool ${KILL}`, agent_type: 'program' })
   const run = await awaitEnd(app, id)
-  expect(run).toMatchObject({ status: 'failed', status_reason: 'agent_error', error: { code: 'agent_killed' } })
+  expect(run).toMatchObject({
+    status: 'failed',
+    status_reason: 'agent_error',
+    error: { code: 'agent_killed' },
+  })
   expect(await rows(app, 'select losses from runs where id = $1', [id])).toEqual([{ losses: 3 }])
   const other = await createRun(app, { prompt: 'do: exit 9', agent_type: 'program' })
   expect(await awaitEnd(app, other.id)).toMatchObject({ status: 'failed', error: { code: 'agent_failed' } })

@@ -20,7 +20,10 @@ const seed = Number(process.env.TEST_SEED ?? 1)
 /** The number of records of the journal, and the milliseconds after that. */
 type Moment = { records: number; delay_ms: number }
 
-/** Moments from the first record of a run to its last, of which an undisturbed run has `all`: the same on a fast and on a slow machine. */
+/**
+ * Moments from the first record of a run to its last, of which an undisturbed run has `all`: the same on a
+ * fast and on a slow machine.
+ */
 const momentsOf = (all: number): Moment[] =>
   Array.from({ length: KILLS }, (_, i) => ({
     records: 1 + Math.floor(((i + ((seed * 0.618) % 1)) * all) / KILLS),
@@ -35,27 +38,46 @@ const scriptFor = (agent: RealAgent) =>
     () => ({ text: 'I added two.js.' }),
   ])
 
-const call = ({ base_url }: ServiceProcess, method: string, path: string, body?: unknown) => callAgentApi(base_url, method, path, body)
+const call = ({ base_url }: ServiceProcess, method: string, path: string, body?: unknown) =>
+  callAgentApi(base_url, method, path, body)
 
 const journalOf = async (client: pg.Client, id: number): Promise<string[]> =>
-  (await client.query('select kind from journal where run_id = $1 order by n', [id])).rows.map(({ kind }) => kind)
+  (await client.query('select kind from journal where run_id = $1 order by n', [id])).rows.map(
+    ({ kind }) => kind,
+  )
 
 const isWorking = async (client: pg.Client, id: number): Promise<boolean> =>
-  (await client.query("select 1 from runs where id = $1 and status = 'running' and phase = 'agent'", [id])).rows.length === 1
+  (await client.query("select 1 from runs where id = $1 and status = 'running' and phase = 'agent'", [id]))
+    .rows.length === 1
 
 /** The state of a run, with its last entries for the message of a failure. */
 async function stateOf(service: ServiceProcess, id: number): Promise<object> {
   const { status, phase, waiting_on, result, error } = await call(service, 'GET', `/run/${id}`)
   const { logs } = await call(service, 'GET', `/run/${id}/logs`)
-  const last = logs.slice(-4).map(({ message_type, tool_name, observation }: any) => [message_type, tool_name, observation])
+  const last = logs
+    .slice(-4)
+    .map(({ message_type, tool_name, observation }: any) => [message_type, tool_name, observation])
   return { status, phase, waiting_on, result, error, last: JSON.stringify(last) }
 }
 
-/** Waits for the end of a run, which has one pull request, a trace without gaps, and an outcome of every call of the model. */
-async function expectWhole(service: ServiceProcess, client: pg.Client, repository: string, id: number, message: string): Promise<void> {
+/**
+ * Waits for the end of a run, which has one pull request, a trace without gaps, and an outcome of every call
+ * of the model.
+ */
+async function expectWhole(
+  service: ServiceProcess,
+  client: pg.Client,
+  repository: string,
+  id: number,
+  message: string,
+): Promise<void> {
   await expect
     .poll(() => stateOf(service, id), { timeout: TIMEOUT_MS, interval: 200, message })
-    .toMatchObject({ status: 'completed', result: 'I added two.js.', last: expect.stringContaining('FINAL_ANSWER') })
+    .toMatchObject({
+      status: 'completed',
+      result: 'I added two.js.',
+      last: expect.stringContaining('FINAL_ANSWER'),
+    })
   const run = await call(service, 'GET', `/run/${id}`)
   const { logs } = await call(service, 'GET', `/run/${id}/logs`)
   expect(logs.map((entry: any) => entry.seq)).toEqual(logs.map((_: unknown, i: number) => i + 1))
@@ -74,15 +96,20 @@ test.each(REAL_AGENTS)(
     await using database = await createTestDatabase()
     await using model = await agent.wire.start(scriptFor(agent))
     const env = {
-      ...{ AGENTRUN_DATA_DIR: join(testFolder(), 'data'), DATABASE_URL: database.url, AGENTRUN_INIT_TOKEN: TOKEN },
-      ...{ AGENTRUN_LIMIT_STANDARD: 'off', AGENTRUN_LIMIT_TOKEN_TOTAL: 'off', AGENTRUN_LIMIT_AGENT_CREATION: 'off' },
+      AGENTRUN_DATA_DIR: join(testFolder(), 'data'),
+      DATABASE_URL: database.url,
+      AGENTRUN_INIT_TOKEN: TOKEN,
+      AGENTRUN_LIMIT_STANDARD: 'off',
+      AGENTRUN_LIMIT_TOKEN_TOTAL: 'off',
+      AGENTRUN_LIMIT_AGENT_CREATION: 'off',
       AGENTRUN_INIT_REPO_URL: repository,
       ...(await agentEnv(agent, model)),
     }
     const client = new pg.Client({ connectionString: database.url })
     await client.connect()
     let service = await startServiceProcess(env)
-    const create = async (): Promise<number> => (await call(service, 'POST', '/run', { prompt: 'Add two.js.', agent_type: agent.id })).id
+    const create = async (): Promise<number> =>
+      (await call(service, 'POST', '/run', { prompt: 'Add two.js.', agent_type: agent.id })).id
     let working = 0
     try {
       const undisturbed = await create()

@@ -27,14 +27,21 @@ test('an agent calls the tools of an address by the service, and its credential 
   await allow(app, server.port)
   await app.servers.set('tickets', { url: `${server.origin}/mcp`, credential: CREDENTIAL })
   const search = `echo "found:$(grep -rlaE '[c]redential-of-tickets' /home /tmp /run /etc /proc/[0-9]*/environ 2>/dev/null)"`
-  const { run, logs, actions } = await play(`servers | mcp tickets search a bug | tool ${search} | mcp tickets headers`)
+  const { run, logs, actions } = await play(
+    `servers | mcp tickets search a bug | tool ${search} | mcp tickets headers`,
+  )
   const address = { type: 'http', name: 'tickets', url: 'http://127.0.0.1:3129/mcp/tickets', headers: [] }
-  expect(run).toMatchObject({ status: 'completed', result: '[called with Bearer [redacted:AGENTRUN_MCP_CREDENTIAL_TICKETS]]' })
+  expect(run).toMatchObject({
+    status: 'completed',
+    result: '[called with Bearer [redacted:AGENTRUN_MCP_CREDENTIAL_TICKETS]]',
+  })
   expect(actions.find(({ tool_name }) => tool_name === 'bash')).toMatchObject({
-    ...{ tool_output: { output: 'found:\n' }, thought: `${JSON.stringify([address])}[found a bug]` },
+    tool_output: { output: 'found:\n' },
+    thought: `${JSON.stringify([address])}[found a bug]`,
   })
   expect(actions.find(({ tool_name }) => tool_name === 'tickets__search')).toMatchObject({
-    ...{ tool_input: { text: 'a bug' }, tool_output: { status: 'ok', text: 'found a bug' } },
+    tool_input: { text: 'a bug' },
+    tool_output: { status: 'ok', text: 'found a bug' },
     observation: { server: 'tickets', tool: 'search' },
   })
   for (const { headers } of server.seen) expect(headers.authorization).toBe(`Bearer ${CREDENTIAL}`)
@@ -68,14 +75,19 @@ test('a program runs in the sandbox, and its results are bounded as for the buil
   const { run, actions } = await play('mcp odd act hello | say !')
   expect(run.status).toBe('completed')
   expect(run.result.length).toBeLessThan(32_000)
-  expect(actions.find(({ tool_name }) => tool_name === 'odd__act')).toMatchObject({ tool_input: { text: 'hello' }, truncated: true })
+  expect(actions.find(({ tool_name }) => tool_name === 'odd__act')).toMatchObject({
+    tool_input: { text: 'hello' },
+    truncated: true,
+  })
 })
 
 test('a program that ends at a call is a failed call with an unknown outcome, and the run goes on', async () => {
   await app.servers.set('odd', hostile('exit-call'))
   const { run, actions } = await play('mcp odd act hello')
   expect(run.result).toContain('It may or may not have taken effect')
-  expect(actions.filter(({ tool_name }) => tool_name === 'odd__act')).toMatchObject([{ tool_output: { status: 'error' } }])
+  expect(actions.filter(({ tool_name }) => tool_name === 'odd__act')).toMatchObject([
+    { tool_output: { status: 'error' } },
+  ])
 })
 
 test('an address that no rule allows gets no request, and the agent has no server', async () => {
@@ -91,7 +103,9 @@ test('a message that is too large, and a server that the run does not have, are 
   await using server = await serveMcp()
   await allow(app, server.port)
   await app.servers.set('tickets', { url: `${server.origin}/mcp` })
-  const { run } = await play('mcp bytes 2000000 | mcp other search x | call path /mcp/../v1/models | mcp tickets search y')
+  const { run } = await play(
+    'mcp bytes 2000000 | mcp other search x | call path /mcp/../v1/models | mcp tickets search y',
+  )
   expect(run.result).toBe('[413][404][404][found y]')
 })
 
@@ -101,13 +115,20 @@ test('more programs than a sandbox can have at once are left out, and the agent 
   const { run, errors } = await play('mcp odd-7 act x | mcp odd-8 act x')
   for (const name of names) await app.servers.remove(name)
   expect(run).toMatchObject({ status: 'completed', result: '[called act with {"text":"x"}][404]' })
-  expect(errors).toMatchObject([{ message: 'MCP server odd-8: It is left out: a run has at most 7 servers that are programs.' }])
+  expect(errors).toMatchObject([
+    { message: 'MCP server odd-8: It is left out: a run has at most 7 servers that are programs.' },
+  ])
 })
 
 test('an agent that accepts no servers by HTTP has none, which the trace shows', async () => {
-  await using other = await startMcpApp(() => ({ text: 'Hello.' }), programEnv(programSettings({ NO_HTTP: '1' })))
+  await using other = await startMcpApp(
+    () => ({ text: 'Hello.' }),
+    programEnv(programSettings({ NO_HTTP: '1' })),
+  )
   await other.servers.set('odd', hostile('plain'))
   const { run, errors } = await play('call | servers', other)
   expect(run).toMatchObject({ status: 'completed', result: '[200][]' })
-  expect(errors).toMatchObject([{ code: 'mcp_server_failed', message: expect.stringContaining('does not accept servers by HTTP') }])
+  expect(errors).toMatchObject([
+    { code: 'mcp_server_failed', message: expect.stringContaining('does not accept servers by HTTP') },
+  ])
 })

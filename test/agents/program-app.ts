@@ -7,15 +7,16 @@ import { testFolder } from '../temporary-folder.ts'
 
 const VARIABLES = { GATEWAY: '{gateway}', MODEL: '{model}' }
 
-/** The variables of a service with the program of these tests as agent `program`: it does what the prompt requests, well or badly. */
+/**
+ * The variables of a service with the program of these tests as agent `program`: it does what the prompt
+ * requests, well or badly.
+ */
 export function programEnv(settings: object = {}): Record<string, string> {
   const program = {
-    ...{
-      folder: programFolder('.', 'program.mjs'),
-      command: 'exec node /opt/agents/program/program.mjs',
-      apis: ['openai-chat'],
-      label: 'Test program',
-    },
+    folder: programFolder('.', 'program.mjs'),
+    command: 'exec node /opt/agents/program/program.mjs',
+    apis: ['openai-chat'],
+    label: 'Test program',
     environment: VARIABLES,
     ...settings,
   }
@@ -34,8 +35,13 @@ export function programFolder(path: string, name: string): string {
 }
 
 /** The settings of an agent that gets further variables. */
-export const programSettings = (variables: Record<string, string>) => ({ environment: { ...VARIABLES, ...variables } })
+export const programSettings = (variables: Record<string, string>) => ({
+  environment: { ...VARIABLES, ...variables },
+})
 
 /** `settings`: of the agent. */
-export const startProgramApp = (script: FakeScript, env: Record<string, string> = {}, settings: object = {}): Promise<CodingApp> =>
-  startCodingApp(script, { ...programEnv(settings), ...env })
+export const startProgramApp = (
+  script: FakeScript,
+  env: Record<string, string> = {},
+  settings: object = {},
+): Promise<CodingApp> => startCodingApp(script, { ...programEnv(settings), ...env })

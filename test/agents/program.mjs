@@ -1,4 +1,5 @@
-// A small program that speaks the Agent Client Protocol. The prompt says what it does: lines of `do: argument`, one after another.
+// A small program that speaks the Agent Client Protocol. The prompt says what it does: lines of `do:
+// argument`, one after another.
 
 import { spawn } from 'node:child_process'
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
@@ -17,8 +18,9 @@ let prompting = null
 let running = null
 let ignoring = false
 
-// With SESSIONS `load` or `resume` it offers to continue sessions: it stores the number of prompts and the steps that are left in its home folder.
-// CONTINUING: `works`, `fails`, `is silent`, `exits`, or `breaks`, which fails at the first prompt. REPEATS: the updates that it repeats then.
+// With SESSIONS `load` or `resume` it offers to continue sessions: it stores the number of prompts and the
+// steps that are left in its home folder. CONTINUING: `works`, `fails`, `is silent`, `exits`, or `breaks`,
+// which fails at the first prompt. REPEATS: the updates that it repeats then.
 const { SESSIONS, CONTINUING = 'works', REPEATS = '0' } = process.env
 const folder = `${process.env.HOME}/.sessions`
 let session = { id: 's', prompts: 0, left: [] }
@@ -44,29 +46,55 @@ function continueSession({ id, params }) {
   broken = CONTINUING === 'breaks'
   for (let i = 0; i < Number(REPEATS); i++) {
     say(`repeated ${i}`)
-    update({ sessionUpdate: 'tool_call', toolCallId: `r${i}`, title: 'bash', kind: 'execute', status: 'completed', rawInput: {} })
+    update({
+      sessionUpdate: 'tool_call',
+      toolCallId: `r${i}`,
+      title: 'bash',
+      kind: 'execute',
+      status: 'completed',
+      rawInput: {},
+    })
   }
   send({ id, result: {} })
 }
 
 const call = (path, body, headers) => post(gateway + path, body, headers)
 async function post(url, body, headers = {}) {
-  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body })
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body,
+  })
   return { status: response.status, text: await response.text() }
 }
-const chat = more => JSON.stringify({ model: process.env.MODEL, stream: true, messages: [{ role: 'user', content: 'Hello' }], ...more })
+const chat = more =>
+  JSON.stringify({
+    model: process.env.MODEL,
+    stream: true,
+    messages: [{ role: 'user', content: 'Hello' }],
+    ...more,
+  })
 
 const MCP_HEADERS = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' }
-const toolCall = (name, input, id) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: input } })
+const toolCall = (name, input, id) => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'tools/call',
+  params: { name, arguments: input },
+})
 
 /** Returns the text of the result, or the status of a request that was refused. */
 async function mcpCall(server, name, input) {
   const { url } = servers.find(({ name }) => name === server) ?? { url: `${gateway}/mcp/${server}` }
   const { status, text } = await post(url, JSON.stringify(toolCall(name, input, 1)), MCP_HEADERS)
-  return status === 200 ? (JSON.parse(text.replace(/^[^{]*/, '')).result?.content[0].text ?? text) : `${status}`
+  return status === 200
+    ? (JSON.parse(text.replace(/^[^{]*/, '')).result?.content[0].text ?? text)
+    : `${status}`
 }
 
-/** Counts the requests for a permission of all processes: with UNREAD, the response to that one is not read. */
+/**
+ * Counts the requests for a permission of all processes: with UNREAD, the response to that one is not read.
+ */
 function countRequest() {
   const file = `${process.env.HOME}/.requests`
   appendFileSync(file, '.')
@@ -111,7 +139,9 @@ const actions = {
     ),
   'call text': async text => say(`[${(await call('/v1/chat/completions', text)).status}]`),
   'call headers': async () =>
-    say(`[${(await call('/v1/chat/completions', chat(), { authorization: 'Bearer stolen', 'x-forwarded-host': 'other.test' })).status}]`),
+    say(
+      `[${(await call('/v1/chat/completions', chat(), { authorization: 'Bearer stolen', 'x-forwarded-host': 'other.test' })).status}]`,
+    ),
   'call cut': async () =>
     say(
       await call('/v1/chat/completions', chat()).then(
@@ -121,7 +151,9 @@ const actions = {
     ),
   'call leave': () => {
     const gone = new AbortController()
-    fetch(`${gateway}/v1/chat/completions`, { method: 'POST', body: chat(), signal: gone.signal }).catch(() => {})
+    fetch(`${gateway}/v1/chat/completions`, { method: 'POST', body: chat(), signal: gone.signal }).catch(
+      () => {},
+    )
     return new Promise(resolve => setTimeout(() => resolve(gone.abort()), 300))
   },
   'call at once': async number => {
@@ -132,7 +164,13 @@ const actions = {
       refused += 1
       // All but the 32 that may wait: the test sees it in the trace.
       if (refused === number - 32)
-        update({ sessionUpdate: 'tool_call', toolCallId: 'refused', title: 'refused', kind: 'other', status: 'completed' })
+        update({
+          sessionUpdate: 'tool_call',
+          toolCallId: 'refused',
+          title: 'refused',
+          kind: 'other',
+          status: 'completed',
+        })
     }
     await Promise.all(Array.from({ length: Number(number) }, callOne))
     say(`[${number - refused} sent, ${refused} refused]`)
@@ -148,13 +186,27 @@ const actions = {
     say(`[${error?.code ?? JSON.stringify(result)}]`)
   },
   titled: title =>
-    update({ sessionUpdate: 'tool_call', toolCallId: `c${++calls}`, title, kind: 'other', status: 'completed', rawInput: {} }),
+    update({
+      sessionUpdate: 'tool_call',
+      toolCallId: `c${++calls}`,
+      title,
+      kind: 'other',
+      status: 'completed',
+      rawInput: {},
+    }),
   'flood calls': number => {
     for (let i = 0; i < Number(number); i++)
-      update({ sessionUpdate: 'tool_call', toolCallId: `f${i}`, title: 'x', kind: 'other', status: 'completed' })
+      update({
+        sessionUpdate: 'tool_call',
+        toolCallId: `f${i}`,
+        title: 'x',
+        kind: 'other',
+        status: 'completed',
+      })
   },
   'flood plans': number => {
-    for (let i = 0; i < Number(number); i++) update({ sessionUpdate: 'plan', entries: [{ content: `${i}`, status: 'pending' }] })
+    for (let i = 0; i < Number(number); i++)
+      update({ sessionUpdate: 'plan', entries: [{ content: `${i}`, status: 'pending' }] })
   },
   unknown: () => update({ sessionUpdate: 'something_new', value: [1, 2] }),
   exit: code => process.exit(Number(code)),
@@ -172,7 +224,14 @@ const actions = {
   tool: command =>
     new Promise(resolve => {
       const id = `c${++calls}`
-      update({ sessionUpdate: 'tool_call', toolCallId: id, title: 'bash', kind: 'execute', status: 'in_progress', rawInput: { command } })
+      update({
+        sessionUpdate: 'tool_call',
+        toolCallId: id,
+        title: 'bash',
+        kind: 'execute',
+        status: 'in_progress',
+        rawInput: { command },
+      })
       const child = spawn('bash', ['-c', command])
       running = child
       let output = ''
@@ -180,7 +239,12 @@ const actions = {
       child.on('close', code => {
         // After a cancellation the call stays open.
         if (prompting === null) return resolve()
-        update({ sessionUpdate: 'tool_call_update', toolCallId: id, status: code ? 'failed' : 'completed', rawOutput: { output } })
+        update({
+          sessionUpdate: 'tool_call_update',
+          toolCallId: id,
+          status: code ? 'failed' : 'completed',
+          rawOutput: { output },
+        })
         resolve()
       })
     }),
@@ -192,12 +256,19 @@ const actions = {
   'permission options': async number => {
     const responded = new Promise(resolve => (responding = resolve))
     const options = Array(Number(number)).fill({})
-    send({ id: 'q1', method: 'session/request_permission', params: { sessionId: 's', toolCall: { toolCallId: 'many' }, options } })
+    send({
+      id: 'q1',
+      method: 'session/request_permission',
+      params: { sessionId: 's', toolCall: { toolCallId: 'many' }, options },
+    })
     const { error } = await responded
     say(`[${error?.code} ${JSON.stringify(error).length < 300}]`)
   },
   'call values': async number => {
-    const { status, text } = await call('/v1/chat/completions', chat({ messages: Array(Number(number)).fill({}) }))
+    const { status, text } = await call(
+      '/v1/chat/completions',
+      chat({ messages: Array(Number(number)).fill({}) }),
+    )
     say(`[${status} ${text.length < 300}]`)
   },
   permission: command => askFor({ title: command, kind: 'execute', rawInput: { command } }),
@@ -205,7 +276,11 @@ const actions = {
   // Only the end of the title differs.
   'permission long': end => askFor({ title: 'a'.repeat(600) + end, kind: 'execute' }),
   'permission and exit': () => {
-    send({ id: 'p1', method: 'session/request_permission', params: { sessionId: 's', toolCall: { toolCallId: 'p' }, options: [] } })
+    send({
+      id: 'p1',
+      method: 'session/request_permission',
+      params: { sessionId: 's', toolCall: { toolCallId: 'p' }, options: [] },
+    })
     process.exit(1)
   },
   'requests and read nothing': () => {
@@ -217,7 +292,8 @@ const actions = {
     ignoring = true
     return new Promise(() => {})
   },
-  plan: text => update({ sessionUpdate: 'plan', entries: [{ content: text, priority: 'high', status: 'in_progress' }] }),
+  plan: text =>
+    update({ sessionUpdate: 'plan', entries: [{ content: text, priority: 'high', status: 'in_progress' }] }),
   stop: reason => ({ reason }),
   servers: () => say(JSON.stringify(servers)),
   mcp: async argument => {
@@ -244,24 +320,43 @@ const actions = {
   // A process of its own calls the tool and the model without an end; the first response is awaited.
   'mcp forever': argument => {
     const [server, name] = argument.split(' ')
-    const init = body => JSON.stringify({ method: 'POST', headers: { 'content-type': 'application/json', ...MCP_HEADERS }, body })
+    const init = body =>
+      JSON.stringify({
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...MCP_HEADERS },
+        body,
+      })
     const requests = `fetch('${gateway}/mcp/${server}', ${init(JSON.stringify(toolCall(name, { text: 'later' }, 1)))}).then(r => r.text()),
       fetch('${gateway}/v1/chat/completions', ${init(chat())}).then(r => r.text())`
     const script = `for (;;) { await Promise.allSettled([${requests}]); console.log('called') }`
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
     return new Promise(resolve => child.stdout.once('data', resolve))
   },
-  // Two calls of each server; other requests are responded to meanwhile, and then the test sees it in the trace.
+  // Two calls of each server; other requests are responded to meanwhile, and then the test sees it in the
+  // trace.
   'mcp all': async argument => {
     const [name, ...names] = argument.split(' ')
-    const all = Promise.all(names.flatMap(name => [name, name]).map(server => mcpCall(server, name, { text: 'x' })))
+    const all = Promise.all(
+      names.flatMap(name => [name, name]).map(server => mcpCall(server, name, { text: 'x' })),
+    )
     const list = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} })
     for (let i = 0; i < 20; i++) await post(`${gateway}/mcp/${names[0]}`, list, MCP_HEADERS)
-    update({ sessionUpdate: 'tool_call', toolCallId: 'sent', title: 'sent', kind: 'other', status: 'completed' })
+    update({
+      sessionUpdate: 'tool_call',
+      toolCallId: 'sent',
+      title: 'sent',
+      kind: 'other',
+      status: 'completed',
+    })
     await all
   },
-  'mcp long': async argument => say(`[${await mcpCall(...argument.split(' '), { text: 'a'.repeat(900_000) })}]`),
-  'mcp many': async argument => say(`[${await mcpCall(...argument.split(' '), { list: Array(5_000).fill('a'.repeat(180)) })}]`),
+  'mcp long': async argument =>
+    say(`[${await mcpCall(...argument.split(' '), { text: 'a'.repeat(900_000) })}]`),
+  'mcp many': async argument =>
+    say(`[${await mcpCall(...argument.split(' '), { list: Array(5_000).fill('a'.repeat(180)) })}]`),
   'mcp bytes': async number => say(`[${(await post(servers[0].url, 'a'.repeat(Number(number)))).status}]`),
   session: () => say(`[prompt ${session.prompts}, ${repeated ? 'repeated as text' : 'continued'}]`),
 }
@@ -306,7 +401,10 @@ createInterface({ input: process.stdin }).on('line', line => {
   if (method === process.env.SILENT) return
   if (method === process.env.ODD) return send({ id, result: JSON.parse(process.env.ODD_RESULT) })
   if (method === 'initialize')
-    send({ id, result: { protocolVersion: 1, agentInfo: { name: 'Test program', version: '1' }, agentCapabilities } })
+    send({
+      id,
+      result: { protocolVersion: 1, agentInfo: { name: 'Test program', version: '1' }, agentCapabilities },
+    })
   if (method === 'session/new') open(message)
   if (method === `session/${SESSIONS}`) continueSession(message)
   if (method === 'session/prompt') prompt(message)

@@ -25,18 +25,28 @@ test('the last message is the answer, a tool becomes one ACTION with the message
   const { run, logs } = await perform('plan Say it | say I look. | tool echo hi | unknown | say Done.')
   expect(run).toMatchObject(completed('Done.'))
   const { seq } = logs.find(entry => entry.tool_name === 'bash')
-  const images = await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${run.id}/images?seq=${seq}`)
+  const images = await app.call(
+    'GET',
+    `/v1/organizations/${app.org_id}/agent/run/${run.id}/images?seq=${seq}`,
+  )
   expect(images).toMatchObject({ status: 200, body: { images: [] } })
   expect(logs.find(entry => entry.message_type === 'PLAN_EVALUATION')?.observation).toEqual({
     plan: [{ id: 1, text: 'Say it', state: 'in_progress' }],
   })
   expect(logs.filter(entry => entry.tool_name === 'bash')).toMatchObject([
-    { message_type: 'ACTION', thought: 'I look.', tool_input: { command: 'echo hi' }, tool_output: { output: 'hi\n', status: 'ok' } },
+    {
+      message_type: 'ACTION',
+      thought: 'I look.',
+      tool_input: { command: 'echo hi' },
+      tool_output: { output: 'hi\n', status: 'ok' },
+    },
   ])
 })
 
 test('a permission is given for one call', async () => {
-  expect((await perform('permission')).run).toMatchObject(completed('[{"outcome":"selected","optionId":"once"}]'))
+  expect((await perform('permission')).run).toMatchObject(
+    completed('[{"outcome":"selected","optionId":"once"}]'),
+  )
 })
 
 test.each([
@@ -76,7 +86,9 @@ test('a call that only its request for a permission describes has its name and i
 })
 
 test('a request for a permission with many wrong parts gets a short error', async () => {
-  expect((await perform('tool true | permission options 49000 | say Done.')).run).toMatchObject(completed('[-32602 true]Done.'))
+  expect((await perform('tool true | permission options 49000 | say Done.')).run).toMatchObject(
+    completed('[-32602 true]Done.'),
+  )
 })
 
 test('a request to the model with too many values is refused by its bound', async () => {
@@ -95,10 +107,13 @@ test.each([
   ['terminal/create', { sessionId: 's', command: 'touch', args: ['/tmp/written'] }],
   ['elicitation/create', { sessionId: 's', message: 'Your password?' }],
   ['session/prompt', { sessionId: 's', prompt: [] }],
-])('the service does nothing for an agent outside of its sandbox: %s is no method of it', async (method, params) => {
-  const { run } = await perform(`call | client request ${method} ${JSON.stringify(params)} | say Done.`)
-  expect(run).toMatchObject(completed('[200][-32601]Done.'))
-})
+])(
+  'the service does nothing for an agent outside of its sandbox: %s is no method of it',
+  async (method, params) => {
+    const { run } = await perform(`call | client request ${method} ${JSON.stringify(params)} | say Done.`)
+    expect(run).toMatchObject(completed('[200][-32601]Done.'))
+  },
+)
 
 test('an agent cannot change its own programs, nor anything of the machine', async () => {
   const own = '/opt/agents/program/program.mjs'
@@ -111,14 +126,19 @@ test('an agent cannot change its own programs, nor anything of the machine', asy
 
 test('a program that does not exist fails the run with its output', async () => {
   const { id } = await createRun(app, { prompt: 'x', agent_type: 'missing' })
-  expect((await awaitEnd(app, id)).error.message).toMatch(/missing: It ended with exit code 127\. Its last output: .*No such file/)
+  expect((await awaitEnd(app, id)).error.message).toMatch(
+    /missing: It ended with exit code 127\. Its last output: .*No such file/,
+  )
 })
 
 test('the gateway sends a call with the key of the service, and nothing of the headers of the program', async () => {
   const before = app.model.requests.length
   expect((await perform('call headers')).run).toMatchObject(completed('[200]'))
   const [request] = app.model.requests.slice(before)
-  expect(request?.headers).toMatchObject({ authorization: 'Bearer key-of-the-model-server', host: new URL(app.model.origin).host })
+  expect(request?.headers).toMatchObject({
+    authorization: 'Bearer key-of-the-model-server',
+    host: new URL(app.model.origin).host,
+  })
   expect(request?.headers).not.toHaveProperty('x-forwarded-host')
 })
 
@@ -129,13 +149,16 @@ test.each([
   ['call text {"model":', 400],
   ['call text [1]', 400],
   ['call bytes 50000000', 413],
-])('the gateway refuses %s with %i, and no request reaches the provider; a later call that succeeds is enough', async (steps, status) => {
-  const before = app.model.requests.length
-  const { run } = await perform(`${steps} | call | say after`)
-  expect({ status: run.status, error: run.error }).toEqual({ status: 'completed', error: null })
-  expect(run.result).toBe(`[${status}][200]after`)
-  expect(app.model.requests).toHaveLength(before + 1)
-})
+])(
+  'the gateway refuses %s with %i, and no request reaches the provider; a later call that succeeds is enough',
+  async (steps, status) => {
+    const before = app.model.requests.length
+    const { run } = await perform(`${steps} | call | say after`)
+    expect({ status: run.status, error: run.error }).toEqual({ status: 'completed', error: null })
+    expect(run.result).toBe(`[${status}][200]after`)
+    expect(app.model.requests).toHaveLength(before + 1)
+  },
+)
 
 test('a tool that runs at the provider is not offered to the model, which the trace shows once; a request that forces it is refused', async () => {
   const before = app.model.requests.length
@@ -146,7 +169,9 @@ test('a tool that runs at the provider is not offered to the model, which the tr
   expect(run).toMatchObject(completed('[400][200][200]'))
   expect(app.model.requests.slice(before).map(({ body }) => body.tools)).toEqual([[tools[0]], [tools[0]]])
   const notices = logs.filter(entry => entry.observation?.code === 'provider_tools_dropped')
-  expect(notices).toMatchObject([{ message_type: 'ERROR', observation: { message: expect.stringContaining('web_search') } }])
+  expect(notices).toMatchObject([
+    { message_type: 'ERROR', observation: { message: expect.stringContaining('web_search') } },
+  ])
 })
 
 test('the gateway is no proxy: a request that names another host, in whatever form, reaches none', async () => {
@@ -157,11 +182,14 @@ test('the gateway is no proxy: a request that names another host, in whatever fo
     raw('CONNECT 169.254.169.254:80 HTTP/1.1\\r\\nHost: x'),
     raw('GET http://169.254.169.254/v1/models HTTP/1.1\\r\\nHost: x'),
     raw('POST http://169.254.169.254/v1/chat/completions HTTP/1.1\\r\\nHost: x'),
-    raw('POST /v1/chat/completions HTTP/1.1\\r\\nHost: x\\r\\nContent-Length: 2\\r\\nTransfer-Encoding: chunked'),
+    raw(
+      'POST /v1/chat/completions HTTP/1.1\\r\\nHost: x\\r\\nContent-Length: 2\\r\\nTransfer-Encoding: chunked',
+    ),
     // The one model of the run, whatever the host.
     raw('GET /v1/models HTTP/1.1\\r\\nHost: 169.254.169.254'),
   ]
-  const open = 'r() { exec 3<>/dev/tcp/127.0.0.1/3129; printf "$1" >&3; echo "$(timeout 5 head -n 1 <&3)"; exec 3>&-; }'
+  const open =
+    'r() { exec 3<>/dev/tcp/127.0.0.1/3129; printf "$1" >&3; echo "$(timeout 5 head -n 1 <&3)"; exec 3>&-; }'
   const { run, logs } = await perform(`tool ${[open, ...attempts].join('; ')} | call | say Done.`)
   expect(run).toMatchObject(completed('[200]Done.'))
   const lines: string[] = logs
@@ -169,7 +197,13 @@ test('the gateway is no proxy: a request that names another host, in whatever fo
     .tool_output.output.replaceAll('\r', '')
     .trimEnd()
     .split('\n')
-  expect(lines.map(line => line.slice(0, 12))).toEqual(['', 'HTTP/1.1 404', 'HTTP/1.1 404', 'HTTP/1.1 400', 'HTTP/1.1 200'])
+  expect(lines.map(line => line.slice(0, 12))).toEqual([
+    '',
+    'HTTP/1.1 404',
+    'HTTP/1.1 404',
+    'HTTP/1.1 400',
+    'HTTP/1.1 200',
+  ])
   expect(app.model.requests).toHaveLength(before + 1)
 })
 
@@ -181,7 +215,9 @@ test('the requests of a program that wait for each other are limited', async () 
   }
   const { id } = await createRun(app, { prompt: 'do: call at once 60', agent_type: 'program' })
   await expect
-    .poll(async () => (await allLogs(app, id)).filter(({ tool_name }) => tool_name === 'refused').length, { timeout: 30_000 })
+    .poll(async () => (await allLogs(app, id)).filter(({ tool_name }) => tool_name === 'refused').length, {
+      timeout: 30_000,
+    })
     .toBe(1)
   refusals.resolve()
   reply = () => ({ text: 'Hello.' })
@@ -190,7 +226,10 @@ test('the requests of a program that wait for each other are limited', async () 
 
 test('a response that breaks off is charged, breaks off for the program too, and leaves the gateway usable', async () => {
   let n = 0
-  reply = () => (n++ === 0 ? { raw: ['data: {"choices":[{"index":0,"delta":{"content":"Hel'], after: 'cut' } : { text: 'Hello.' })
+  reply = () =>
+    n++ === 0
+      ? { raw: ['data: {"choices":[{"index":0,"delta":{"content":"Hel'], after: 'cut' }
+      : { text: 'Hello.' }
   const { run } = await perform('call cut | call')
   reply = () => ({ text: 'Hello.' })
   expect(run).toMatchObject(completed('[cut][200]'))
@@ -198,7 +237,8 @@ test('a response that breaks off is charged, breaks off for the program too, and
 })
 
 test('a program that leaves a call has it charged, and its next call is sent', async () => {
-  reply = (_request, n) => (n === app.model.requests.length - 1 && stalled-- > 0 ? { stall: 'before_body' } : { text: 'Hello.' })
+  reply = (_request, n) =>
+    n === app.model.requests.length - 1 && stalled-- > 0 ? { stall: 'before_body' } : { text: 'Hello.' }
   let stalled = 1
   const { run } = await perform('call leave | call')
   reply = () => ({ text: 'Hello.' })
@@ -206,7 +246,10 @@ test('a program that leaves a call has it charged, and its next call is sent', a
 })
 
 test('a refusal of the provider reaches the program with its status, and a wrong key fails the run as such', async () => {
-  reply = () => ({ status: 401, body: { error: { message: 'Incorrect API key provided: key-of-the-model-server' } } })
+  reply = () => ({
+    status: 401,
+    body: { error: { message: 'Incorrect API key provided: key-of-the-model-server' } },
+  })
   const { run, logs } = await perform('call | exit 1')
   reply = () => ({ text: 'Hello.' })
   expect(run).toMatchObject({ status: 'failed', status_reason: 'model_auth' })
@@ -216,15 +259,23 @@ test('a refusal of the provider reaches the program with its status, and a wrong
 const resume = (agent_run_id: number, more: object) =>
   app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id, ...more })
 const started = (id: number) =>
-  app.db.query({ text: "select 1 from journal where run_id = $1 and kind = 'tool_started'", values: [id] }).then(({ rows }) => rows.length)
+  app.db
+    .query({ text: "select 1 from journal where run_id = $1 and kind = 'tool_started'", values: [id] })
+    .then(({ rows }) => rows.length)
 
 test('a step limit pauses the run before the next call, and a resume with more continues', async () => {
   const before = app.model.requests.length
-  const { id } = await createRun(app, { prompt: 'do: call | call | call | say Done.', agent_type: 'program', budget: { max_steps: 2 } })
+  const { id } = await createRun(app, {
+    prompt: 'do: call | call | call | say Done.',
+    agent_type: 'program',
+    budget: { max_steps: 2 },
+  })
   const paused = await awaitRun(app, id, run => run.status === 'paused')
   expect(paused).toMatchObject({ status_reason: 'budget', usage: { input_tokens: 200 } })
   expect(app.model.requests).toHaveLength(before + 2)
-  expect(await resume(id, { prompt: 'do: call | say Continued.', budget: { max_steps: 3 } })).toMatchObject({ status: 200 })
+  expect(await resume(id, { prompt: 'do: call | say Continued.', budget: { max_steps: 3 } })).toMatchObject({
+    status: 200,
+  })
   expect(await awaitEnd(app, id)).toMatchObject(completed('[200]Continued.'))
 })
 
@@ -240,6 +291,8 @@ test('an interrupting message cancels the prompt, and the agent gets the message
 test('a stop ends the agent in the middle of a command', async () => {
   const { id } = await createRun(app, { prompt: 'do: tool sleep 600', agent_type: 'program' })
   await expect.poll(() => started(id), { timeout: 20_000 }).toBe(1)
-  expect((await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: id })).status).toBe(200)
+  expect(
+    (await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: id })).status,
+  ).toBe(200)
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'cancelled' })
 })

@@ -17,10 +17,20 @@ test(
     await using app = await startAgentApp(CLAUDE_CODE, scriptOf(CLAUDE_CODE, [() => ({ text: 'Hello.' })]))
     const { call } = await withProfile(app, 'codegen')
     const create = (body: object) =>
-      call('POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'Greet me.', agent_type: 'claude_code', ...body })
+      call('POST', `/v1/organizations/${app.org_id}/agent/run`, {
+        prompt: 'Greet me.',
+        agent_type: 'claude_code',
+        ...body,
+      })
     const { body } = await create({})
-    expect(await awaitEnd(app, body.id)).toMatchObject({ status: 'completed', agent_type: 'claude_code', result: 'Hello.' })
-    expect((await create({ prompt: 'finish: Hi', model: 'scripted/playbook' })).body).toMatchObject({ agent_type: 'built_in' })
+    expect(await awaitEnd(app, body.id)).toMatchObject({
+      status: 'completed',
+      agent_type: 'claude_code',
+      result: 'Hello.',
+    })
+    expect((await create({ prompt: 'finish: Hi', model: 'scripted/playbook' })).body).toMatchObject({
+      agent_type: 'built_in',
+    })
     expect((await create({ agent_type: 'codex' })).body).toMatchObject({ agent_type: 'built_in' })
   },
   TIMEOUT_MS,

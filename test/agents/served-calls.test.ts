@@ -19,7 +19,8 @@ afterEach(async () => {
 
 const servers = (number: number) => Array.from({ length: number }, (_, i) => `tickets-${i}`)
 const agent_type = 'program'
-const play = (steps: string, more: object = {}) => playRun(app, { prompt: `do: ${steps}`, agent_type, ...more })
+const play = (steps: string, more: object = {}) =>
+  playRun(app, { prompt: `do: ${steps}`, agent_type, ...more })
 const served = (actions: any[]) => actions.filter(({ tool_name }) => tool_name.includes('__'))
 
 async function setTickets({ port, origin }: { port: number; origin: string }, names: string[]) {
@@ -51,10 +52,15 @@ test('one call of a server is made at a time, and eight of all servers', async (
     return true
   })
   await setTickets(server, servers(10))
-  const { id } = await createRun(app, { prompt: `do: mcp all search ${servers(10).join(' ')} | say !`, agent_type })
+  const { id } = await createRun(app, {
+    prompt: `do: mcp all search ${servers(10).join(' ')} | say !`,
+    agent_type,
+  })
   await eight.promise
   await expect
-    .poll(async () => (await allLogs(app, id)).filter(({ tool_name }) => tool_name === 'sent').length, { timeout: 30_000 })
+    .poll(async () => (await allLogs(app, id)).filter(({ tool_name }) => tool_name === 'sent').length, {
+      timeout: 30_000,
+    })
     .toBe(1)
   expect([held.length, new Set(held.map(call => call.server)).size]).toEqual([8, 8])
   released = true
@@ -68,11 +74,23 @@ test('as many tools are called in a turn as the run may take steps, and none whe
   const prompt = 'do: mcp at once odd act 5 | say !'
   const { id } = await createRun(app, { prompt, agent_type, budget: { max_steps: 2 } })
   expect(await awaitRun(app, id, run => run.status === 'paused')).toMatchObject({ status_reason: 'budget' })
-  const started = await rows<{ kind: string }>(app, `select kind from journal where run_id = $1 and kind = 'tool_started'`, [id])
+  const started = await rows<{ kind: string }>(
+    app,
+    `select kind from journal where run_id = $1 and kind = 'tool_started'`,
+    [id],
+  )
   expect(started).toHaveLength(2)
-  const other = await createRun(app, { prompt: 'do: call | mcp odd act late', agent_type, budget: { max_steps: 1 } })
-  expect(await awaitRun(app, other.id, run => run.status === 'paused')).toMatchObject({ status_reason: 'budget' })
-  expect(await rows(app, `select kind from journal where run_id = $1 and kind = 'tool_started'`, [other.id])).toEqual([])
+  const other = await createRun(app, {
+    prompt: 'do: call | mcp odd act late',
+    agent_type,
+    budget: { max_steps: 1 },
+  })
+  expect(await awaitRun(app, other.id, run => run.status === 'paused')).toMatchObject({
+    status_reason: 'budget',
+  })
+  expect(
+    await rows(app, `select kind from journal where run_id = $1 and kind = 'tool_started'`, [other.id]),
+  ).toEqual([])
 })
 
 test('the calls of an earlier worker of the turn count too', async () => {
@@ -81,8 +99,8 @@ test('the calls of an earlier worker of the turn count too', async () => {
   const prompt = 'do: mcp odd act 1 | mcp odd act 2 | tool sleep 600 | mcp odd act 3 | mcp odd act 4 | say !'
   const { id } = await service.call('POST', '/run', { prompt, agent_type, budget: { max_steps: 3 } })
   const started = async (name: string) =>
-    (await service.rows(`select body from journal where run_id = $1 and kind = 'tool_started'`, [id])).filter(({ body }) =>
-      body.includes(`"${name}"`),
+    (await service.rows(`select body from journal where run_id = $1 and kind = 'tool_started'`, [id])).filter(
+      ({ body }) => body.includes(`"${name}"`),
     ).length
   const settled = { timeout: 60_000, interval: 100 }
   await expect.poll(() => started('bash'), settled).toBe(1)
@@ -93,15 +111,22 @@ test('the calls of an earlier worker of the turn count too', async () => {
   expect(await started('odd__act')).toBe(3)
 }, 120_000)
 
-test.each(['long', 'many'])('an input with a text that is long, or with many, is kept in part: %s', async how => {
-  await app.servers.set('odd', hostile('plain'))
-  const { run, actions } = await play(`mcp ${how} odd act | say !`)
-  expect(run.result).toContain('called act with')
-  expect(served(actions)).toMatchObject([{ truncated: true, tool_output: { status: 'ok' } }])
-  const kept = await rows<{ length: number }>(app, `select length(body) from journal where run_id = $1 and kind = 'tool_started'`, [run.id])
-  expect(kept).toHaveLength(1)
-  expect(kept[0]?.length).toBeLessThan(150_000)
-})
+test.each(['long', 'many'])(
+  'an input with a text that is long, or with many, is kept in part: %s',
+  async how => {
+    await app.servers.set('odd', hostile('plain'))
+    const { run, actions } = await play(`mcp ${how} odd act | say !`)
+    expect(run.result).toContain('called act with')
+    expect(served(actions)).toMatchObject([{ truncated: true, tool_output: { status: 'ok' } }])
+    const kept = await rows<{ length: number }>(
+      app,
+      `select length(body) from journal where run_id = $1 and kind = 'tool_started'`,
+      [run.id],
+    )
+    expect(kept).toHaveLength(1)
+    expect(kept[0]?.length).toBeLessThan(150_000)
+  },
+)
 
 test('a result that is too large is an error, without a part of it', async () => {
   await app.servers.set('odd', hostile('longer-text'))
@@ -114,7 +139,11 @@ test('a result that is too large is an error, without a part of it', async () =>
 
 /** The kinds of records before and after the one of the answer. */
 async function recordsAround(run: { id: number }) {
-  const all = await rows<{ kind: string; key: string | null }>(app, 'select kind, key from journal where run_id = $1 order by n', [run.id])
+  const all = await rows<{ kind: string; key: string | null }>(
+    app,
+    'select kind, key from journal where run_id = $1 order by n',
+    [run.id],
+  )
   const at = all.findIndex(({ key }) => key?.startsWith('answer-'))
   expect(at).toBeGreaterThan(0)
   const kinds = all.map(({ kind }) => kind)
@@ -130,9 +159,13 @@ test('a call that is in progress when the agent answers is interrupted, and its 
     return true
   })
   await setTickets(server, servers(2))
-  const { run, actions } = await play('tool echo x > a.txt | mcp beside tickets-0 tickets-1 search | say Done.')
+  const { run, actions } = await play(
+    'tool echo x > a.txt | mcp beside tickets-0 tickets-1 search | say Done.',
+  )
   expect(run).toMatchObject({ status: 'completed', result: 'Done.' })
-  const outcomes = Object.fromEntries(served(actions).map(({ tool_name, tool_output }) => [tool_name, tool_output.status]))
+  const outcomes = Object.fromEntries(
+    served(actions).map(({ tool_name, tool_output }) => [tool_name, tool_output.status]),
+  )
   expect(outcomes).toEqual({ 'tickets-0__search': 'interrupted', 'tickets-1__search': 'error' })
   const { before, after } = await recordsAround(run)
   expect(before.filter(kind => kind === 'tool_finished')).toHaveLength(3)

@@ -9,19 +9,30 @@ test('an agent that never responds when it continues a session is ended, and ano
   await using app = await startProgramApp(() => ({ text: 'Hello.' }), {}, settings)
   const { id } = await createRun(app, { prompt: 'do: tool true | say One.', agent_type: 'program' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed' })
-  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'do: session' })
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
+    agent_run_id: id,
+    prompt: 'do: session',
+  })
   expect(await awaitRun(app, id, ({ turn, terminal }) => turn === 2 && terminal)).toMatchObject({
     status_reason: 'no_effect',
     result: expect.stringContaining('[prompt 1, repeated as text]'),
   })
-  const lost = (await allLogs(app, id)).filter((entry: any) => entry.observation?.code === 'agent_session_lost')
-  expect(lost).toMatchObject([{ observation: { message: expect.stringContaining('It did not respond within 30 s.') } }])
+  const lost = (await allLogs(app, id)).filter(
+    (entry: any) => entry.observation?.code === 'agent_session_lost',
+  )
+  expect(lost).toMatchObject([
+    { observation: { message: expect.stringContaining('It did not respond within 30 s.') } },
+  ])
 }, 120_000)
 
 test.each(['initialize', 'session/new'])(
   'an agent that never responds to %s is ended after a minute, and the run fails with the reason',
   async method => {
-    await using app = await startProgramApp(() => ({ text: 'Hello.' }), {}, programSettings({ SILENT: method }))
+    await using app = await startProgramApp(
+      () => ({ text: 'Hello.' }),
+      {},
+      programSettings({ SILENT: method }),
+    )
     const { id } = await createRun(app, { prompt: 'do: say One.', agent_type: 'program' })
     const run = await awaitEnd(app, id)
     expect(run).toMatchObject({ status: 'failed', status_reason: 'agent_error' })
@@ -32,11 +43,15 @@ test.each(['initialize', 'session/new'])(
 
 test('an agent that does nothing for as long as a tool may take is ended, and one that works longer in steps is not', async () => {
   await using app = await startProgramApp(() => ({ text: 'Hello.' }), { AGENTRUN_TOOL_MAX_SECONDS: '6' })
-  const play = async (steps: string) => awaitEnd(app, (await createRun(app, { prompt: `do: ${steps}`, agent_type: 'program' })).id)
+  const play = async (steps: string) =>
+    awaitEnd(app, (await createRun(app, { prompt: `do: ${steps}`, agent_type: 'program' })).id)
   const run = await play('tool true | hang')
   expect(run).toMatchObject({ status: 'failed', status_reason: 'agent_error' })
   expect(run.error.message).toContain('It has neither reported nor requested anything for 6 s.')
-  expect(await play('tool sleep 2.5 | tool sleep 2.5 | tool sleep 2.5 | say Done.')).toMatchObject({ status: 'completed', result: 'Done.' })
+  expect(await play('tool sleep 2.5 | tool sleep 2.5 | tool sleep 2.5 | say Done.')).toMatchObject({
+    status: 'completed',
+    result: 'Done.',
+  })
 }, 120_000)
 
 test('an agent that ignores the end of its prompt is ended, and a new process continues, whose calls have the same ids', async () => {
@@ -45,7 +60,9 @@ test('an agent that ignores the end of its prompt is ended, and a new process co
   const started = () => rows(app, "select 1 from journal where run_id = $1 and kind = 'tool_started'", [id])
   await expect.poll(started, { timeout: 20_000 }).toHaveLength(1)
   const message = { agent_run_id: id, prompt: 'do: tool echo new | say New process.', mode: 'interrupt' }
-  expect(await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, message)).toMatchObject({ status: 200 })
+  expect(await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, message)).toMatchObject({
+    status: 200,
+  })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'New process.' })
   const calls = (await allLogs(app, id)).filter(({ tool_name }: any) => tool_name === 'bash')
   expect(calls.map(({ tool_input }: any) => tool_input.command)).toEqual(['true', 'echo new'])
@@ -53,7 +70,10 @@ test('an agent that ignores the end of its prompt is ended, and a new process co
 
 test('an agent that reports more than ten thousand calls and plans in one turn fails the run with that reason', async () => {
   await using app = await startProgramApp(() => ({ text: 'Hello.' }))
-  const { id } = await createRun(app, { prompt: 'do: say Before. | flood calls 1000 | flood plans 9001', agent_type: 'program' })
+  const { id } = await createRun(app, {
+    prompt: 'do: say Before. | flood calls 1000 | flood plans 9001',
+    agent_type: 'program',
+  })
   const run = await awaitEnd(app, id)
   expect(run).toMatchObject({ status: 'failed', status_reason: 'agent_error' })
   expect(run.error.message).toContain('It reported more than 10000 tool calls and plans in one turn.')

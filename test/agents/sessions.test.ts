@@ -28,7 +28,10 @@ test.each(['load', 'resume'])(
     await using app = await startApp({ SESSIONS, REPEATS: SESSIONS === 'load' ? '10000' : '0' })
     const { run, logs } = await followUp(app, 'tool true | say One.', 'session | tool true | say Two.')
     expect(run).toMatchObject({ status: 'completed', result: 'Two.' })
-    expect(logs.filter(({ tool_name }) => tool_name === 'bash')).toMatchObject([{}, { thought: '[prompt 2, continued]' }])
+    expect(logs.filter(({ tool_name }) => tool_name === 'bash')).toMatchObject([
+      {},
+      { thought: '[prompt 2, continued]' },
+    ])
     expect(JSON.stringify(logs)).not.toContain('repeated ')
     expect(lost(logs)).toEqual([])
   },
@@ -45,13 +48,18 @@ test.each([
   ['fails', 'It reported an error: Resource not found'],
   ['exits', 'It ended with exit code 4'],
   ['breaks', 'It reported an error: The session is broken'],
-])('an agent that %s when it continues a session gets the conversation as text, and the trace shows why', async (CONTINUING, why) => {
-  await using app = await startApp({ SESSIONS: 'load', CONTINUING, REPEATS: '3' })
-  const { run, logs } = await followUp(app, 'tool true | say One.', 'call | session')
-  expect(run).toMatchObject({ status: 'completed', result: '[200][prompt 1, repeated as text]' })
-  expect(lost(logs)).toMatchObject([{ message_type: 'ERROR', observation: { message: expect.stringContaining(why) } }])
-  expect(logs.filter(({ tool_name }) => tool_name === 'bash')).toHaveLength(1)
-})
+])(
+  'an agent that %s when it continues a session gets the conversation as text, and the trace shows why',
+  async (CONTINUING, why) => {
+    await using app = await startApp({ SESSIONS: 'load', CONTINUING, REPEATS: '3' })
+    const { run, logs } = await followUp(app, 'tool true | say One.', 'call | session')
+    expect(run).toMatchObject({ status: 'completed', result: '[200][prompt 1, repeated as text]' })
+    expect(lost(logs)).toMatchObject([
+      { message_type: 'ERROR', observation: { message: expect.stringContaining(why) } },
+    ])
+    expect(logs.filter(({ tool_name }) => tool_name === 'bash')).toHaveLength(1)
+  },
+)
 
 test('a session that has failed is not continued by the next message', async () => {
   await using app = await startApp({ SESSIONS: 'resume' })
@@ -66,10 +74,15 @@ test('a session that has failed is not continued by the next message', async () 
 test('an approved call is made again in the session in which it waited', async () => {
   await using app = await startApp({ SESSIONS: 'load' }, { permissions: 'ask' })
   const { id } = await createRun(app, { prompt: 'do: permission touch a | session', agent_type })
-  expect(await awaitRun(app, id, ({ status, terminal }) => status === 'waiting' || terminal)).toMatchObject({ status: 'waiting' })
+  expect(await awaitRun(app, id, ({ status, terminal }) => status === 'waiting' || terminal)).toMatchObject({
+    status: 'waiting',
+  })
   expect((await resume(app, id, { prompt: 'Yes.', approve: true })).status).toBe(200)
   const { status, result } = await awaitEnd(app, id)
-  expect([status, result]).toEqual(['completed', '[{"outcome":"selected","optionId":"once"}][prompt 2, continued]'])
+  expect([status, result]).toEqual([
+    'completed',
+    '[{"outcome":"selected","optionId":"once"}][prompt 2, continued]',
+  ])
 })
 
 const settled = { timeout: 60_000, interval: 200 }
@@ -91,16 +104,24 @@ test('kill -9 in the middle of a command: the session continues, and nothing of 
     { tool_input: { command: 'true' }, tool_output: { status: 'ok' }, thought: '[prompt 2, continued]' },
   ])
   const { github_pull_requests: pulls, result } = await run()
-  expect([result, gitIn(service.repository, 'show', `${pulls[0].head_branch_name}:notes.txt`)]).toEqual(['Done.', 'x\n'])
+  expect([result, gitIn(service.repository, 'show', `${pulls[0].head_branch_name}:notes.txt`)]).toEqual([
+    'Done.',
+    'x\n',
+  ])
 }, 120_000)
 
 test('a worker without the files of the session does not try to continue it, and the agent gets the conversation as text', async () => {
   await using service = await startKillable(programSettings({ SESSIONS: 'load', REPEATS: '100' }))
-  const { id } = await service.call('POST', '/run', { prompt: 'do: tool echo x >notes.txt | say One.', agent_type })
+  const { id } = await service.call('POST', '/run', {
+    prompt: 'do: tool echo x >notes.txt | say One.',
+    agent_type,
+  })
   const run = () => service.call('GET', `/run/${id}`)
   await expect.poll(async () => (await run()).status, settled).toBe('completed')
   await service.killAndRestart(true)
   await service.call('POST', '/run/resume', { agent_run_id: id, prompt: 'do: tool true | session' })
-  await expect.poll(async () => ((await run()).turn === 2 ? (await run()).result : null), settled).toBe('[prompt 1, repeated as text]')
+  await expect
+    .poll(async () => ((await run()).turn === 2 ? (await run()).result : null), settled)
+    .toBe('[prompt 1, repeated as text]')
   expect(lost((await service.call('GET', `/run/${id}/logs`)).logs)).toEqual([])
 }, 120_000)

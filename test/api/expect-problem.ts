@@ -2,7 +2,10 @@ import { expect } from 'vitest'
 import { Problem } from '../../src/contract/error-codes.ts'
 import type { ApiResponse } from '../start-app.ts'
 
-/** An error of the shape in specification.md#errors: `status`, the same id in header and body, nothing cached; `fields` are the locations it names, for example `body.prompt`. */
+/**
+ * An error of the shape in specification.md#errors: `status`, the same id in header and body, nothing cached;
+ * `fields` are the locations it names, for example `body.prompt`.
+ */
 export function expectProblem(response: ApiResponse, status: number, ...fields: string[]): Problem {
   expect({ status: response.status, body: response.body }).toMatchObject({ status })
   expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8')

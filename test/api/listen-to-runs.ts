@@ -4,7 +4,10 @@ import { type App, rows } from '../start-app.ts'
 
 const LAST = 'last'
 
-/** Listens to the notifications about runs and work. `received` returns those since its last call, or since the start. */
+/**
+ * Listens to the notifications about runs and work. `received` returns those since its last call, or since
+ * the start.
+ */
 export async function listenToRuns(app: App) {
   const client = new pg.Client({ connectionString: app.database_url })
   await client.connect()

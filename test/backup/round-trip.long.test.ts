@@ -47,10 +47,15 @@ test('a file that was truncated, changed, or is something else is refused, and t
     writeFileSync(path, bytes)
     await expect(restore(target.url, path), name).rejects.toThrow(words)
     const [found] = await target.query(
-      `select count(*)::int as n from pg_tables where schemaname = 'public' and tablename = 'organizations'`,
+      `select count(*)::int as n
+        from pg_tables
+        where schemaname = 'public' and tablename = 'organizations'`,
     )
     if (found?.n === 1)
-      expect({ name, left: await target.query('select 1 from organizations union all select 1 from runs') }).toEqual({ name, left: [] })
+      expect({
+        name,
+        left: await target.query('select 1 from organizations union all select 1 from runs'),
+      }).toEqual({ name, left: [] })
   }
   await restore(target.url, source.file)
   expect(await contentOf(target.url)).toEqual(await contentOf(source.app.database_url))
@@ -65,13 +70,17 @@ test('a database that is in use, and a backup of a newer version, are refused', 
   await newer.query(`insert into migrations (name, digest) values ('9999_next.sql', 'x')`)
   await backUp(newer.url, join(source.folder, 'newer'), '9.9.9')
   await using target = await emptyDatabase()
-  await expect(restore(target.url, join(source.folder, 'newer'))).rejects.toThrow('taken by version 9.9.9, with migration 9999_next.sql')
+  await expect(restore(target.url, join(source.folder, 'newer'))).rejects.toThrow(
+    'taken by version 9.9.9, with migration 9999_next.sql',
+  )
   expect(await target.query(`select 1 from pg_tables where schemaname = 'public'`)).toEqual([])
 })
 
 test('a backup replaces no file, and one that fails leaves none', async () => {
   await expect(backUp(source.app.database_url, source.file, 'test')).rejects.toThrow('exists already')
-  await expect(backUp('postgres://nobody@127.0.0.1:1/nothing', join(source.folder, 'never'), 'test')).rejects.toThrow('ECONNREFUSED')
+  await expect(
+    backUp('postgres://nobody@127.0.0.1:1/nothing', join(source.folder, 'never'), 'test'),
+  ).rejects.toThrow('ECONNREFUSED')
   expect(() => statSync(join(source.folder, 'never'))).toThrow('ENOENT')
   expect(() => statSync(join(source.folder, 'never.part'))).toThrow('ENOENT')
 })
@@ -83,10 +92,16 @@ test('a backup whose connection breaks is rejected, and leaves no file', async (
   await busy.query('begin')
   await busy.query('lock table runs in access exclusive mode')
   const failed = expect(backUp(busy.url, path, 'test')).rejects.toThrow()
-  const terminate = `select pg_terminate_backend(pid) from pg_stat_activity
-    where application_name = 'agentrun-backup' and datname = current_database() and query like 'copy %' and wait_event_type = 'Lock'`
+  const terminate = `select pg_terminate_backend(pid)
+    from pg_stat_activity
+    where application_name = 'agentrun-backup'
+      and datname = current_database()
+      and query like 'copy %'
+      and wait_event_type = 'Lock'`
   // On a session of its own: a transaction sees one state of pg_stat_activity.
-  await connected(busy.url, client => vi.waitUntil(async () => (await client.query(terminate)).rowCount === 1, { timeout: 20_000 }))
+  await connected(busy.url, client =>
+    vi.waitUntil(async () => (await client.query(terminate)).rowCount === 1, { timeout: 20_000 }),
+  )
   await failed
   expect(() => statSync(`${path}.part`)).toThrow('ENOENT')
 })

@@ -8,7 +8,9 @@ import { calls, gitIn, shell } from '../runs/coding-app.ts'
 import { type Cluster, startCluster } from '../runs/recovery/cluster.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
-/** More than two rounds of the slots of all workers: when some of the first round have ended, some still wait. */
+/**
+ * More than two rounds of the slots of all workers: when some of the first round have ended, some still wait.
+ */
 const RUNS = 14
 const STEPS = 4
 
@@ -17,15 +19,29 @@ const steps: FakeScript = ({ body }) => {
   return done < STEPS ? calls(shell(`sleep 0.3; echo step ${done + 1} >> steps.txt`)) : { text: 'Done.' }
 }
 const idsOf = (cluster: Cluster, condition: string) =>
-  cluster.rows<{ id: number }>(`select id from runs where ${condition} order by id`).then(rows => rows.map(row => row.id))
+  cluster
+    .rows<{ id: number }>(`select id from runs where ${condition} order by id`)
+    .then(rows => rows.map(row => row.id))
 
-type Entry = { seq: number; tool_name: string | null; tool_output: { seq?: number | null; up_to_date?: boolean } }
+type Entry = {
+  seq: number
+  tool_name: string | null
+  tool_output: { seq?: number | null; up_to_date?: boolean }
+}
 
-/** Files are kept a moment after their step: the trace of a backup from that moment names the entry from which on they are lost, and no other is. */
+/**
+ * Files are kept a moment after their step: the trace of a backup from that moment names the entry from which
+ * on they are lost, and no other is.
+ */
 function keptSteps(logs: Entry[]): string {
-  const restored = logs.filter(entry => entry.tool_name === 'workspace_restored' && entry.tool_output.up_to_date === false)
-  const lost = ({ seq }: Entry) => restored.some(entry => seq > (entry.tool_output.seq ?? 0) && seq < entry.seq)
-  const steps = logs.filter(entry => entry.tool_name === 'shell').map((entry, i) => ({ ...entry, line: `step ${i + 1}\n` }))
+  const restored = logs.filter(
+    entry => entry.tool_name === 'workspace_restored' && entry.tool_output.up_to_date === false,
+  )
+  const lost = ({ seq }: Entry) =>
+    restored.some(entry => seq > (entry.tool_output.seq ?? 0) && seq < entry.seq)
+  const steps = logs
+    .filter(entry => entry.tool_name === 'shell')
+    .map((entry, i) => ({ ...entry, line: `step ${i + 1}\n` }))
   expect(steps).toHaveLength(STEPS)
   return steps.flatMap(step => (lost(step) ? [] : [step.line])).join('')
 }
@@ -39,7 +55,9 @@ test('fault 50: a backup taken under load is restored: every run of it continues
   const nodes = [before.api, await before.start('work'), await before.start('work')]
   for (let n = 0; n < RUNS; n++) await before.createRun({ prompt: `run ${n}` })
   // In the middle of it: some have ended, some are active, some wait.
-  await expect.poll(async () => (await idsOf(before, `status = 'completed'`)).length, { timeout: 60_000 }).toBeGreaterThan(1)
+  await expect
+    .poll(async () => (await idsOf(before, `status = 'completed'`)).length, { timeout: 60_000 })
+    .toBeGreaterThan(1)
   await backUp(before.db.connection_string, file, 'test')
   // The service continues and its data is lost: all branches are pushed, one more run is created.
   const lost = await before.createRun({ prompt: 'run 99' })
@@ -48,7 +66,10 @@ test('fault 50: a backup taken under load is restored: every run of it continues
   await Promise.all(nodes.map(node => node.ended))
 
   await restore(target.url, file)
-  const repository = { AGENTRUN_INIT_REPO_URL: before.repository, OPENAI_COMPATIBLE_BASE_URL: `${before.model.origin}/v1` }
+  const repository = {
+    AGENTRUN_INIT_REPO_URL: before.repository,
+    OPENAI_COMPATIBLE_BASE_URL: `${before.model.origin}/v1`,
+  }
   await using after = await startCluster(steps, { ...env, ...repository, DATABASE_URL: target.url })
   const [ended, at_work, waiting] = [
     await idsOf(after, `status = 'completed'`),
@@ -64,14 +85,17 @@ test('fault 50: a backup taken under load is restored: every run of it continues
     const run = await after.until(id, ({ terminal }) => terminal)
     const { logs } = (await after.call('GET', `/run/${id}/logs`)).body
     expect(run, JSON.stringify(logs.slice(-3))).toMatchObject({ status: 'completed', result: 'Done.' })
-    expect(logs.map((entry: { seq: number }) => entry.seq)).toEqual(logs.map((_: unknown, i: number) => i + 1))
+    expect(logs.map((entry: { seq: number }) => entry.seq)).toEqual(
+      logs.map((_: unknown, i: number) => i + 1),
+    )
     expect(run.github_pull_requests).toHaveLength(1)
     expect(gitIn(before.repository, 'show', `${run.branch}:steps.txt`)).toBe(keptSteps(logs))
   }
   expect((await after.call('GET', `/run/${lost.id}`)).status).toBe(404)
   expect((await after.createRun({ prompt: 'after' })).id).toBeGreaterThan(10_000)
   const [doubled] = await after.rows<{ n: number }>(
-    'select count(*)::int as n from (select run_id from pull_requests group by run_id having count(*) > 1) d',
+    `select count(*)::int as n
+      from (select run_id from pull_requests group by run_id having count(*) > 1) d`,
   )
   expect(doubled?.n).toBe(0)
 }, 240_000)

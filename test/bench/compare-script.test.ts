@@ -2,7 +2,10 @@ import { expect, test } from 'vitest'
 import { promptOf, requestsOf, respond, stepOf } from '../../bench/compare/script.ts'
 
 const task = { id: 7, steps: 2, large: false }
-const shell = { type: 'function', function: { name: 'bash', parameters: { required: ['command', 'description'] } } }
+const shell = {
+  type: 'function',
+  function: { name: 'bash', parameters: { required: ['command', 'description'] } },
+}
 const request = (results: number, tools: unknown[] = [shell]) => ({
   body: {
     messages: [
@@ -24,7 +27,9 @@ test('a request without a shell is none of the steps', () => {
 
 test('the model ends a run after its steps, and no command repeats', () => {
   const [first, second] = [respond(request(0)), respond(request(1))]
-  expect(first).toMatchObject({ tool_calls: [{ name: 'bash', arguments: { description: expect.any(String) } }] })
+  expect(first).toMatchObject({
+    tool_calls: [{ name: 'bash', arguments: { description: expect.any(String) } }],
+  })
   expect(second).not.toEqual(first)
   expect(respond(request(2))).toEqual({ text: 'Done.' })
 })

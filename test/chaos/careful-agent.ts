@@ -5,17 +5,24 @@ import type { Random } from './random.ts'
 /** The file in which every step leaves one line: at the end each line must be there once. */
 export const EFFECTS = 'effects.txt'
 
-/** What happened, in order: a command with its result (null: none yet), or the word that the files are not the ones they were. */
+/**
+ * What happened, in order: a command with its result (null: none yet), or the word that the files are not the
+ * ones they were.
+ */
 type Seen = { command: string; result: Result | null } | 'recreated'
 /** `unknown`: the result does not report how the command ended. */
 type Result = { status: 'ok' | 'error' | 'unknown'; output: string }
 
 /**
- * A model that takes the steps that its prompt names ("chaos 17: 6 steps"), one command each, and knows nothing but the conversation: of a
- * command whose outcome is unknown, and of files that were restored on another machine, it checks the state first. Now and then the provider fails: too many requests, an error of
+ * A model that takes the steps that its prompt names ("chaos 17: 6 steps"), one command each, and knows
+ * nothing but the conversation: of a command whose outcome is unknown, and of files that were restored on
+ * another machine, it checks the state first. Now and then the provider fails: too many requests, an error of
  * the server, silence, a response that is cut off.
  */
-export function carefulAgent(random: Random, trouble: number): { script: FakeScript; served: Map<string, Served> } {
+export function carefulAgent(
+  random: Random,
+  trouble: number,
+): { script: FakeScript; served: Map<string, Served> } {
   const served = new Map<string, Served>()
   const script: FakeScript = ({ body }) => {
     const messages = messagesOf(body)
@@ -23,7 +30,9 @@ export function carefulAgent(random: Random, trouble: number): { script: FakeScr
     const so_far = served.get(name) ?? { calls: 0, responses: 0 }
     const fails = random.chance(trouble)
     served.set(name, { calls: so_far.calls + 1, responses: so_far.responses + (fails ? 0 : 1) })
-    return fails ? failure(random) : { ...nextMove(seenCalls(messages), Number(steps), random), usage: RESPONSE }
+    return fails
+      ? failure(random)
+      : { ...nextMove(seenCalls(messages), Number(steps), random), usage: RESPONSE }
   }
   return { script, served }
 }
@@ -37,12 +46,28 @@ export type Served = { calls: number; responses: number }
 /** A conversation in either of the provider's formats, as chat messages. */
 function messagesOf(body: Record<string, unknown>): Message[] {
   if (Array.isArray(body.messages)) return body.messages as Message[]
-  type Item = { type?: string; role?: string; content?: unknown; call_id?: string; name?: string; arguments?: string; output?: unknown }
-  return (body.input as Item[]).map(({ type, role = '', content, call_id = '', name = '', arguments: given = '', output }) => {
-    if (type === 'function_call')
-      return { role: 'assistant', content: null, tool_calls: [{ id: call_id, function: { name, arguments: given } }] }
-    return type === 'function_call_output' ? { role: 'tool', content: output, tool_call_id: call_id } : { role, content }
-  })
+  type Item = {
+    type?: string
+    role?: string
+    content?: unknown
+    call_id?: string
+    name?: string
+    arguments?: string
+    output?: unknown
+  }
+  return (body.input as Item[]).map(
+    ({ type, role = '', content, call_id = '', name = '', arguments: given = '', output }) => {
+      if (type === 'function_call')
+        return {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: call_id, function: { name, arguments: given } }],
+        }
+      return type === 'function_call_output'
+        ? { role: 'tool', content: output, tool_call_id: call_id }
+        : { role, content }
+    },
+  )
 }
 
 type Message = {
@@ -53,9 +78,12 @@ type Message = {
 }
 
 function seenCalls(messages: Message[]): Seen[] {
-  const results = new Map(messages.filter(m => m.role === 'tool').map(m => [m.tool_call_id, String(m.content)]))
+  const results = new Map(
+    messages.filter(m => m.role === 'tool').map(m => [m.tool_call_id, String(m.content)]),
+  )
   return messages.flatMap((message): Seen[] => {
-    if (message.role === 'user' && JSON.stringify(message.content).includes('was recreated')) return ['recreated']
+    if (message.role === 'user' && JSON.stringify(message.content).includes('was recreated'))
+      return ['recreated']
     return (message.tool_calls ?? []).map(call => ({
       command: (JSON.parse(call.function.arguments) as { command: string }).command,
       result: resultOf(results.get(call.id)),
@@ -69,7 +97,8 @@ function resultOf(text: string | undefined): Result | null {
   const notes = [...text.matchAll(/^\[(.*)\]$/gm)].map(([, note = '']) => note)
   const exit_code = notes.map(note => /^Exit code (\d+)\.$/.exec(note)?.[1]).find(code => code !== undefined)
   const is_clear = notes.every(note => /^(No output\.|Exit code \d+\.|Installed programs,.*)$/.test(note))
-  const status = is_clear && !text.startsWith('Error:') ? (exit_code === undefined ? 'ok' : 'error') : 'unknown'
+  const status =
+    is_clear && !text.startsWith('Error:') ? (exit_code === undefined ? 'ok' : 'error') : 'unknown'
   return { status, output: text.split('\n')[0] ?? '' }
 }
 
@@ -94,7 +123,11 @@ function nextMove(seen: Seen[], steps: number, random: Random): FakeResponse {
 
 function failure(random: Random): FakeReply {
   return random.of<() => FakeReply>([
-    () => ({ status: 429, headers: { 'retry-after': '1' }, body: { error: { message: 'slow down', type: 'rate_limit_error' } } }),
+    () => ({
+      status: 429,
+      headers: { 'retry-after': '1' },
+      body: { error: { message: 'slow down', type: 'rate_limit_error' } },
+    }),
     () => ({ status: 503, body: { error: { message: 'overloaded' } } }),
     () => ({ stall: 'before_body' }),
     () => ({ raw: ['data: {"id":"chatcmpl-1","object":"chat.completion.chunk"'], after: 'cut' }),

@@ -21,11 +21,26 @@ import { keepResult } from './result.ts'
 const soak = process.env.TEST_SOAK === '1'
 const seed = Number(process.env.TEST_SEED ?? 1)
 const size = soak
-  ? { serve: 2, work: 3, runs: 200, steps: 8, for_ms: Number(process.env.TEST_SOAK_MINUTES ?? 10) * 60_000, end_ms: 600_000 }
+  ? {
+      serve: 2,
+      work: 3,
+      runs: 200,
+      steps: 8,
+      for_ms: Number(process.env.TEST_SOAK_MINUTES ?? 10) * 60_000,
+      end_ms: 600_000,
+    }
   : { serve: 2, work: 3, runs: 30, steps: 8, for_ms: 45_000, end_ms: 240_000 }
 
-/** A client that makes runs and reads traces through whichever API process responds, and tries again with the same key where none does. */
-async function createRuns(nodes: ClusterNode[], observed: Observed, random: Random, going: () => boolean): Promise<void> {
+/**
+ * A client that makes runs and reads traces through whichever API process responds, and tries again with the
+ * same key where none does.
+ */
+async function createRuns(
+  nodes: ClusterNode[],
+  observed: Observed,
+  random: Random,
+  going: () => boolean,
+): Promise<void> {
   for (let n = 0; n < size.runs; n++) {
     const key = `chaos-${seed}-${n}`
     const model = n % 2 === 0 ? {} : { model: PRICED.model }
@@ -40,7 +55,12 @@ async function createRuns(nodes: ClusterNode[], observed: Observed, random: Rand
   }
 }
 
-async function readTraces(nodes: ClusterNode[], observed: Observed, random: Random, going: () => boolean): Promise<void> {
+async function readTraces(
+  nodes: ClusterNode[],
+  observed: Observed,
+  random: Random,
+  going: () => boolean,
+): Promise<void> {
   while (going()) {
     await delay(300)
     const ids = [...observed.created.values()]
@@ -51,17 +71,28 @@ async function readTraces(nodes: ClusterNode[], observed: Observed, random: Rand
     const { logs } = JSON.parse(page) as { logs: { seq: number }[] }
     const before = observed.traces.get(id) ?? []
     const now = logs.map(entry => JSON.stringify(entry))
-    if (before.some((entry, i) => i < now.length && entry !== now[i])) observed.changed.push(`I3: what was read of run ${id} has changed`)
+    if (before.some((entry, i) => i < now.length && entry !== now[i]))
+      observed.changed.push(`I3: what was read of run ${id} has changed`)
     if (now.length > before.length) observed.traces.set(id, now)
   }
 }
 
 /** The body of a 200; null for everything else: the process is gone, drains, or has no database. */
-async function request(base_url: string, method: string, path: string, body?: string, key?: string): Promise<string | null> {
+async function request(
+  base_url: string,
+  method: string,
+  path: string,
+  body?: string,
+  key?: string,
+): Promise<string | null> {
   try {
     const response = await fetch(`${base_url}/v1/organizations/1/agent${path}`, {
       method,
-      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', ...(key && { 'idempotency-key': key }) },
+      headers: {
+        authorization: `Bearer ${TOKEN}`,
+        'content-type': 'application/json',
+        ...(key && { 'idempotency-key': key }),
+      },
       ...(body !== undefined && { body }),
       signal: AbortSignal.timeout(10_000),
     })
@@ -72,10 +103,14 @@ async function request(base_url: string, method: string, path: string, body?: st
   }
 }
 
-/** A remote that needs up to a second and a half before it has a branch, and as long again until it responds: there the worst moments are. */
+/**
+ * A remote that needs up to a second and a half before it has a branch, and as long again until it responds:
+ * there the worst moments are.
+ */
 function slowRemote({ repository }: Cluster): void {
   const hook = '#!/bin/sh\nsleep "$(($(od -An -N2 -tu2 /dev/urandom) % 1500))e-3"\n'
-  for (const name of ['pre-receive', 'post-receive']) writeFileSync(join(repository, '.git/hooks', name), hook, { mode: 0o755 })
+  for (const name of ['pre-receive', 'post-receive'])
+    writeFileSync(join(repository, '.git/hooks', name), hook, { mode: 0o755 })
 }
 
 /** The database may be the one that was killed. */
@@ -92,7 +127,9 @@ async function whenThere<T>(query: () => Promise<T>): Promise<T> {
 async function allEnded(cluster: Cluster): Promise<void> {
   for (const end = Date.now() + size.end_ms; Date.now() < end; await delay(200)) {
     const [open] = await cluster.rows<{ n: number }>(
-      `select count(*) as n from runs where status not in ('completed', 'failed', 'cancelled', 'paused')`,
+      `select count(*) as n
+        from runs
+        where status not in ('completed', 'failed', 'cancelled', 'paused')`,
     )
     if (open?.n === 0) return
   }
@@ -112,7 +149,8 @@ test(`processes are killed at random (TEST_SEED=${seed}): every run completes, e
   await migrate(postgres.url)
   await using started = await startCluster(agent.script, {
     DATABASE_URL: postgres.url,
-    ...{ AGENTRUN_WORKER_CONCURRENCY: '6', AGENTRUN_RUN_MAX_RECOVERIES: '10000' },
+    AGENTRUN_WORKER_CONCURRENCY: '6',
+    AGENTRUN_RUN_MAX_RECOVERIES: '10000',
     AGENTRUN_MODEL_FIRST_BYTE_SECONDS: '3',
     AGENTRUN_ALLOW_PRIVATE_EGRESS: '1',
   })
@@ -120,7 +158,10 @@ test(`processes are killed at random (TEST_SEED=${seed}): every run completes, e
   let workers = 0
   const address = (role: string): Record<string, string> =>
     role === 'work' ? { AGENTRUN_BASE_URL: `http://worker-${++workers}.example.org` } : {}
-  const cluster: Cluster = { ...started, start: (role, data_dir) => started.start(role, data_dir, address(role)) }
+  const cluster: Cluster = {
+    ...started,
+    start: (role, data_dir) => started.start(role, data_dir, address(role)),
+  }
   slowRemote(cluster)
   await using receiver = await startReceiver()
   await report(cluster, receiver.url)
@@ -134,24 +175,44 @@ test(`processes are killed at random (TEST_SEED=${seed}): every run completes, e
     createRuns(serving, observed, seeded(seed + 2), () => going),
     readTraces(serving, observed, seeded(seed + 3), () => going),
   ]
-  const faults = await killProcesses(cluster, nodes, postgres, random, { for_ms: size.for_ms, pause_ms: [500, 3_000] }, async () => {
-    serving.splice(0, serving.length, ...nodes.filter(node => node.role === 'serve'))
-    expect(await whenThere(() => broken(cluster, observed)), `TEST_SEED=${seed}`).toEqual([])
-  })
+  const faults = await killProcesses(
+    cluster,
+    nodes,
+    postgres,
+    random,
+    { for_ms: size.for_ms, pause_ms: [500, 3_000] },
+    async () => {
+      serving.splice(0, serving.length, ...nodes.filter(node => node.role === 'serve'))
+      expect(await whenThere(() => broken(cluster, observed)), `TEST_SEED=${seed}`).toEqual([])
+    },
+  )
   going = false
   await Promise.all(clients)
   await allEnded(cluster)
   const dirs = nodes.map(node => node.data_dir)
-  expect({ seed, wrong: [...(await broken(cluster, observed)), ...(await unfinished(cluster, size.steps, agent.served, dirs))] }).toEqual({
+  expect({
+    seed,
+    wrong: [
+      ...(await broken(cluster, observed)),
+      ...(await unfinished(cluster, size.steps, agent.served, dirs)),
+    ],
+  }).toEqual({
     seed,
     wrong: [],
   })
-  expect({ seed, wrong: await undelivered(cluster, receiver.received, size.end_ms) }).toEqual({ seed, wrong: [] })
+  expect({ seed, wrong: await undelivered(cluster, receiver.received, size.end_ms) }).toEqual({
+    seed,
+    wrong: [],
+  })
   expect(observed.created.size).toBe(size.runs)
   const [resumed] = await cluster.rows<{ n: number; median_ms: number; p95_ms: number }>(
-    `select count(*) as n, percentile_cont(0.5) within group (order by ms) as median_ms, percentile_cont(0.95) within group (order by ms) as p95_ms
-      from (select extract(epoch from created_at - (body::json ->> 'since')::timestamptz) * 1000 as ms from journal
-        where kind = 'recovered' and body::json ->> 'cause' = 'lease_lost') r`,
+    `select count(*) as n, percentile_cont(0.5) within group (order by ms) as median_ms,
+        percentile_cont(0.95) within group (order by ms) as p95_ms
+      from (
+        select extract(epoch from created_at - (body::json ->> 'since')::timestamptz) * 1000 as ms
+        from journal
+        where kind = 'recovered' and body::json ->> 'cause' = 'lease_lost'
+      ) r`,
   )
   expect(resumed?.n).toBeGreaterThan(0)
   keepResult({ seed, soak, runs: size.runs, steps: size.steps, faults, resumed })

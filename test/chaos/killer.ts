@@ -4,7 +4,11 @@ import type { Cluster, ClusterNode } from '../runs/recovery/cluster.ts'
 import type { Random } from './random.ts'
 
 /** The faults of each process, for the analysis of a failure. */
-export type Fault = { at_ms: number; role: string; fault: 'kill' | 'freeze' | 'terminate' | 'lose the machine' }
+export type Fault = {
+  at_ms: number
+  role: string
+  fault: 'kill' | 'freeze' | 'terminate' | 'lose the machine'
+}
 
 /** A PostgreSQL that starts again by itself when it is killed. */
 type KilledDatabase = { readonly pid: number }
@@ -12,9 +16,9 @@ type KilledDatabase = { readonly pid: number }
 const DATABASE_SHARE = 0.1
 
 /**
- * Does something to a random process every now and then until `until`, and starts another instead: kill -9, a graceful shutdown, a freeze for
- * longer than a lease, or kill -9 together with the loss of all that the process had on its disk; now and then kill -9 of the database itself.
- * `after` is called after every fault.
+ * Does something to a random process every now and then until `until`, and starts another instead: kill -9, a
+ * graceful shutdown, a freeze for longer than a lease, or kill -9 together with the loss of all that the
+ * process had on its disk; now and then kill -9 of the database itself. `after` is called after every fault.
  */
 export async function killProcesses(
   cluster: Cluster,

@@ -13,9 +13,15 @@ type Result = {
 /** Prints the result of a run of the harness; a soak run also writes it to docs/chaos.json. */
 export function keepResult({ faults, resumed, ...result }: Result): void {
   const counted = Object.fromEntries(
-    [...Map.groupBy(faults, ({ role, fault }) => `${fault} (${role})`)].map(([name, list]) => [name, list.length] as const).sort(),
+    [...Map.groupBy(faults, ({ role, fault }) => `${fault} (${role})`)]
+      .map(([name, list]) => [name, list.length] as const)
+      .sort(),
   )
-  const after_lease = resumed && { runs: resumed.n, median_ms: Math.round(resumed.median_ms), p95_ms: Math.round(resumed.p95_ms) }
+  const after_lease = resumed && {
+    runs: resumed.n,
+    median_ms: Math.round(resumed.median_ms),
+    p95_ms: Math.round(resumed.p95_ms),
+  }
   const summary = {
     ...result,
     date: new Date().toISOString().slice(0, 10),
@@ -24,5 +30,6 @@ export function keepResult({ faults, resumed, ...result }: Result): void {
     resumed_after_lease_end: after_lease,
   }
   process.stdout.write(`chaos: ${JSON.stringify(summary)}\n`)
-  if (result.soak) writeFileSync(new URL('../../docs/chaos.json', import.meta.url), `${JSON.stringify(summary, null, 2)}\n`)
+  if (result.soak)
+    writeFileSync(new URL('../../docs/chaos.json', import.meta.url), `${JSON.stringify(summary, null, 2)}\n`)
 }

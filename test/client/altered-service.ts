@@ -4,7 +4,10 @@ import { text } from 'node:stream/consumers'
 
 export type ApiResponse = { status: number; headers: Record<string, string>; body: string }
 
-/** A service behind a proxy that changes responses: each goes through `alter`, which may return it unchanged. Streams are held back. */
+/**
+ * A service behind a proxy that changes responses: each goes through `alter`, which may return it unchanged.
+ * Streams are held back.
+ */
 export async function startAltered(
   base_url: string,
   alter: (path: string, result: ApiResponse) => ApiResponse,
@@ -13,18 +16,28 @@ export async function startAltered(
   const server = createServer((incoming, outgoing) => {
     const path = incoming.url ?? ''
     paths.push(path)
-    const through = httpRequest(base_url + path, { method: incoming.method, headers: incoming.headers }, async response => {
-      if (response.headers['content-type']?.startsWith('text/event-stream')) {
-        outgoing.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
-        outgoing.on('close', () => response.destroy())
-        return response.on('error', () => {}).resume()
-      }
-      const headers = Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, String(value)]))
-      const { 'content-length': _length, 'transfer-encoding': _encoding, ...kept } = headers
-      const result = alter(path, { status: response.statusCode ?? 0, headers: kept, body: await text(response) })
-      outgoing.sendDate = false
-      outgoing.writeHead(result.status, result.headers).end(result.body)
-    })
+    const through = httpRequest(
+      base_url + path,
+      { method: incoming.method, headers: incoming.headers },
+      async response => {
+        if (response.headers['content-type']?.startsWith('text/event-stream')) {
+          outgoing.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+          outgoing.on('close', () => response.destroy())
+          return response.on('error', () => {}).resume()
+        }
+        const headers = Object.fromEntries(
+          Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
+        )
+        const { 'content-length': _length, 'transfer-encoding': _encoding, ...kept } = headers
+        const result = alter(path, {
+          status: response.statusCode ?? 0,
+          headers: kept,
+          body: await text(response),
+        })
+        outgoing.sendDate = false
+        outgoing.writeHead(result.status, result.headers).end(result.body)
+      },
+    )
     through.on('error', () => outgoing.destroy())
     incoming.pipe(through)
   })

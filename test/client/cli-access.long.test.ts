@@ -20,7 +20,9 @@ describe('login', () => {
     expect(signed_in).toMatchObject({ code: 0, out: `signed in to ${app.base_url} as Administrator\n` })
     const file = join(home.path, 'agentrun/config.json')
     expect(signed_in.err).toBe(`stored in ${file}\n`)
-    expect([statSync(file).mode & 0o777, statSync(join(home.path, 'agentrun')).mode & 0o777]).toEqual([0o600, 0o700])
+    expect([statSync(file).mode & 0o777, statSync(join(home.path, 'agentrun')).mode & 0o777]).toEqual([
+      0o600, 0o700,
+    ])
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
       default_url: app.base_url,
       services: { [app.base_url]: { token: app.token, organization_id: null } },
@@ -41,7 +43,9 @@ describe('login', () => {
     await using other = await startResponding({ body: { id: 1, full_name: 'Somebody', email: null } })
     await runCli(['login', '--url', other.base_url, '--org', '7'], { env, input: 'another-token' })
     await runCli(['login', '--url', app.base_url], { env, input: app.token })
-    const { default_url, services } = JSON.parse(readFileSync(join(home.path, '.config/agentrun/config.json'), 'utf8'))
+    const { default_url, services } = JSON.parse(
+      readFileSync(join(home.path, '.config/agentrun/config.json'), 'utf8'),
+    )
     expect(default_url).toBe(app.base_url)
     expect(services[other.base_url]).toEqual({ token: 'another-token', organization_id: 7 })
     await runCli(['runs', '--url', other.base_url], { env })
@@ -54,7 +58,10 @@ describe('login', () => {
   test('with a token that is refused, or none, stores nothing', async () => {
     using home = temporaryFolder()
     const env = { XDG_CONFIG_HOME: home.path, AGENTRUN_URL: app.base_url }
-    expect(await runCli(['login'], { env, input: 'a-token-that-nobody-gave\n' })).toMatchObject({ code: 4, out: '' })
+    expect(await runCli(['login'], { env, input: 'a-token-that-nobody-gave\n' })).toMatchObject({
+      code: 4,
+      out: '',
+    })
     expect(await runCli(['login'], { env, input: '' })).toMatchObject({ code: 4, out: '' })
     expect(() => statSync(join(home.path, 'agentrun'))).toThrow('ENOENT')
   })
@@ -80,9 +87,17 @@ describe('exit codes', () => {
     ['an option without its value', ['runs', '--status'], "option '--status <STATUS>' argument missing"],
     ['a missing word', ['show'], 'agentrun show takes ID'],
     ['a word too many', ['run', 'two', 'words'], 'quote a prompt of several words'],
-    ['a value that is none of the choices', ['runs', '--status', 'done'], 'It must be one of queued, starting'],
+    [
+      'a value that is none of the choices',
+      ['runs', '--status', 'done'],
+      'It must be one of queued, starting',
+    ],
     ['an id that is no number', ['show', 'x'], 'the id of a run must be a whole number, not "x"'],
-    ['an address that is none', ['runs', '--url', 'localhost:4600'], 'the address of the service must be like http://127.0.0.1:4600'],
+    [
+      'an address that is none',
+      ['runs', '--url', 'localhost:4600'],
+      'the address of the service must be like http://127.0.0.1:4600',
+    ],
     ['an empty prompt', ['run', ' '], 'the prompt is empty'],
   ])('2 for %s', async (_what, args, words) => {
     const { code, out, err } = await runCli(args, { env: env() })
@@ -92,7 +107,11 @@ describe('exit codes', () => {
   })
 
   test('1 for a refusal, 3 for an unreachable service, 4 for a missing or wrong token', async () => {
-    expect(await runCli(['show', '424242'], { env: env() })).toEqual({ code: 1, out: '', err: 'agentrun: Agent run not found.\n' })
+    expect(await runCli(['show', '424242'], { env: env() })).toEqual({
+      code: 1,
+      out: '',
+      err: 'agentrun: Agent run not found.\n',
+    })
     expect(await runCli(['show', '1', '--org', '424242'], { env: env() })).toMatchObject({ code: 1 })
     const gone = await startResponding({})
     await gone[Symbol.asyncDispose]()
@@ -102,7 +121,9 @@ describe('exit codes', () => {
     })
     expect(await runCli(['runs'], { env: { AGENTRUN_URL: app.base_url } })).toMatchObject({ code: 4 })
     for (const token of ['wrong', 'arun_p_…'])
-      expect(await runCli(['runs', '--token', token], { env: { AGENTRUN_URL: app.base_url } })).toMatchObject({ code: 4, out: '' })
+      expect(await runCli(['runs', '--token', token], { env: { AGENTRUN_URL: app.base_url } })).toMatchObject(
+        { code: 4, out: '' },
+      )
   })
 
   test('0 for the help of every command and action, in at most 80 columns', async () => {
@@ -125,9 +146,24 @@ describe('exit codes', () => {
     expect(code).toBe(0)
     const names = [...out.matchAll(/^ {2}([a-z]+) /gm)].map(match => match[1] ?? '')
     expect(names).toEqual(
-      expect.arrayContaining(['run', 'runs', 'show', 'logs', 'resume', 'stop', 'repos', 'login', 'open', 'doctor', 'completion']),
+      expect.arrayContaining([
+        'run',
+        'runs',
+        'show',
+        'logs',
+        'resume',
+        'stop',
+        'repos',
+        'login',
+        'open',
+        'doctor',
+        'completion',
+      ]),
     )
-    expect(await runCli(['run', '--help'])).toMatchObject({ code: 0, out: expect.stringContaining('--max-cost-usd <USD>') })
+    expect(await runCli(['run', '--help'])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('--max-cost-usd <USD>'),
+    })
     expect((await runCli(['help', 'run'])).out).toBe((await runCli(['-h', 'run'])).out)
   })
 })
@@ -147,7 +183,9 @@ describe('completion', () => {
     expect(await complete('runs', '--status', 'c')).toEqual(['cancelling', 'completed', 'cancelled'])
     expect(await complete('--url', 'run', 'sh')).toEqual(['show'])
     expect(await complete('run', '--max-c')).toEqual(['--max-cost-usd'])
-    expect(await complete('--json', 'logs', '-')).toEqual(expect.arrayContaining(['--follow', '-f', '--type', '--json']))
+    expect(await complete('--json', 'logs', '-')).toEqual(
+      expect.arrayContaining(['--follow', '-f', '--type', '--json']),
+    )
     expect(await complete('run', '--title', '')).toEqual([''])
     expect(await complete('completion', '')).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']))
   })
@@ -176,9 +214,14 @@ test('a config file that is broken, or that others can read, is named', async ()
     code: 1,
     err: expect.stringContaining('fix or remove it first'),
   })
-  writeFileSync(file, JSON.stringify({ default_url: null, services: { [app.base_url]: { token: app.token } } }))
+  writeFileSync(
+    file,
+    JSON.stringify({ default_url: null, services: { [app.base_url]: { token: app.token } } }),
+  )
   chmodSync(file, 0o644)
   const { code, out } = await runCli(['doctor'], { env })
   expect(code).toBe(1)
-  expect(out).toContain(`BROKEN  config file: ${file} can be read by others, and contains a token\n        → chmod 600 ${file}\n`)
+  expect(out).toContain(
+    `BROKEN  config file: ${file} can be read by others, and contains a token\n        → chmod 600 ${file}\n`,
+  )
 })

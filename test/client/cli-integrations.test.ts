@@ -19,7 +19,8 @@ afterAll(async () => {
   await github[Symbol.asyncDispose]()
 })
 
-const cli = (...args: string[]) => runCli(['integrations', ...args], { env: { AGENTRUN_URL: app.base_url, AGENTRUN_TOKEN: app.token } })
+const cli = (...args: string[]) =>
+  runCli(['integrations', ...args], { env: { AGENTRUN_URL: app.base_url, AGENTRUN_TOKEN: app.token } })
 
 test('GitHub is connected by token and as an app, listed with its repositories, and disconnected', async () => {
   expect((await cli()).out).toBe('nothing is connected\n')
@@ -31,14 +32,28 @@ test('GitHub is connected by token and as an app, listed with its repositories, 
   const connected = await cli('connect', github.url, '--token-file', file('token', `${github.token}\n`))
   expect(connected).toMatchObject({
     code: 0,
-    out: expect.stringMatching(/^connected .* as agent-bot\nstate +works\nwebhooks .*\nsecret +[0-9a-f]{64} /),
+    out: expect.stringMatching(
+      /^connected .* as agent-bot\nstate +works\nwebhooks .*\nsecret +[0-9a-f]{64} /,
+    ),
   })
   expect((await cli('list')).out).toMatch(/\ngithub +http:\S+ +agent-bot +works\n$/)
-  const as_app = await cli('connect', github.url, '--app', String(github.app.id), '--key-file', file('key', github.app.private_key))
+  const as_app = await cli(
+    'connect',
+    github.url,
+    '--app',
+    String(github.app.id),
+    '--key-file',
+    file('key', github.app.private_key),
+  )
   expect(as_app.out).toMatch(/ as careful-agent\[bot\]\nstate +works\nwebhooks +\S+\n$/)
-  expect((await cli('repositories', github.url, '--limit', '2')).out).toMatch(/\nacme\/app +http:\S+app\.git *\nacme\/other-0 /)
+  expect((await cli('repositories', github.url, '--limit', '2')).out).toMatch(
+    /\nacme\/app +http:\S+app\.git *\nacme\/other-0 /,
+  )
   const wrong = await cli('connect', github.url, '--token-file', file('wrong', 'ghp_wrong'))
-  expect(wrong).toMatchObject({ code: 1, out: expect.stringContaining('does not work: GitHub responded with 401') })
+  expect(wrong).toMatchObject({
+    code: 1,
+    out: expect.stringContaining('does not work: GitHub responded with 401'),
+  })
   expect(await cli('app', github.url, '--owner', 'acme', '--name', 'agents')).toMatchObject({
     out: expect.stringMatching(/^http:\S+\/hooks\/github-app\/manifest\?state=\S+\n$/),
     err: expect.stringContaining('signed in to the service as you, or as another ADMIN'),
@@ -58,7 +73,9 @@ test('Gitea is connected by token, listed with its repositories, and disconnecte
     out: expect.stringMatching(/ as agent-bot\nstate +works\nwebhooks +\S+\/hooks\/gitea\/\d+\nsecret /),
   })
   expect((await cli('list')).out).toMatch(/\ngitea +http:\S+\/gitea +agent-bot +works\n$/)
-  expect((await cli('repositories', gitea.url, '--gitea', '--limit', '2')).out).toMatch(/\nacme\/app +http:\S+\/gitea\/acme\/app\.git *\n/)
+  expect((await cli('repositories', gitea.url, '--gitea', '--limit', '2')).out).toMatch(
+    /\nacme\/app +http:\S+\/gitea\/acme\/app\.git *\n/,
+  )
   expect((await cli('disconnect', gitea.url, '--gitea')).out).toBe(`disconnected ${gitea.url}\n`)
   expect(gitea.mistakes).toEqual([])
 })

@@ -14,7 +14,10 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]())
 
 const cli = (args: string[], input?: string) =>
-  runCli(['pr', ...args], { env: { AGENTRUN_URL: app.base_url, AGENTRUN_TOKEN: app.token }, ...(input !== undefined && { input }) })
+  runCli(['pr', ...args], {
+    env: { AGENTRUN_URL: app.base_url, AGENTRUN_TOKEN: app.token },
+    ...(input !== undefined && { input }),
+  })
 
 test('pull requests are listed, and one is shown with its commits and its change', async () => {
   const { id, run_id, branch, head_sha } = pr
@@ -23,16 +26,30 @@ test('pull requests are listed, and one is shown with its commits and its change
   )
   expect(JSON.parse((await cli(['list', '--state', 'merged', '--json'])).out)).toMatchObject({ total: 0 })
   const shown = (await cli(['show', String(id)])).out
-  for (const words of [`${id} (#1) Change ${run_id}`, 'state    open', `branch   ${branch} into main`, head_sha, '\n\nBecause.\n'])
+  for (const words of [
+    `${id} (#1) Change ${run_id}`,
+    'state    open',
+    `branch   ${branch} into main`,
+    head_sha,
+    '\n\nBecause.\n',
+  ])
     expect(shown).toContain(words)
-  expect((await cli(['commits', String(id)])).out).toMatch(new RegExp(`^${head_sha.slice(0, 12)}  \\S+  Ada  change ${branch}\n$`))
+  expect((await cli(['commits', String(id)])).out).toMatch(
+    new RegExp(`^${head_sha.slice(0, 12)}  \\S+  Ada  change ${branch}\n$`),
+  )
   expect((await cli(['diff', String(id)])).out).toContain('+++ b/c.txt\n@@ -0,0 +1 @@\n+c\n')
 })
 
 test('comments are created and listed, without control sequences for the terminal', async () => {
   const id = String(pr.id)
-  const made = await cli(['comment', id, '-', '--path', 'c.txt', '--line', '1'], 'Why \u001b[31mred\u001b[0m?\nAnd more.\n')
-  expect(made).toMatchObject({ code: 0, out: expect.stringMatching(/ {2}Administrator {2}c\.txt:1\n {4}Why red\?\n {4}And more\.\n$/) })
+  const made = await cli(
+    ['comment', id, '-', '--path', 'c.txt', '--line', '1'],
+    'Why \u001b[31mred\u001b[0m?\nAnd more.\n',
+  )
+  expect(made).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/ {2}Administrator {2}c\.txt:1\n {4}Why red\?\n {4}And more\.\n$/),
+  })
   expect((await cli(['comments', id])).out).toBe(made.out)
 })
 

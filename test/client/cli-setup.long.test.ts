@@ -17,11 +17,21 @@ const cli = (args: string[], options: CliOptions = {}) =>
 describe('checks', () => {
   test('shows and sets the checks of a repository', async () => {
     expect((await cli(['checks', 'show', 'sample/invoice'])).out).toBe('no checks\n')
-    const { out } = await cli(['checks', 'set', 'sample/invoice', 'test=npm test -- a=b', 'lint=make lint', '--timeout', '60'])
+    const { out } = await cli([
+      'checks',
+      'set',
+      'sample/invoice',
+      'test=npm test -- a=b',
+      'lint=make lint',
+      '--timeout',
+      '60',
+    ])
     expect(out).toBe('test  npm test -- a=b  (at most 60 s)\nlint  make lint  (at most 60 s)\n')
     const { body } = await app.call('GET', `/v1/organizations/${app.org_id}/repos/${app.repo_id}/checks`)
     expect(body.checks).toMatchObject([{ name: 'test', command: 'npm test -- a=b' }, { timeout_seconds: 60 }])
-    expect(JSON.parse((await cli(['checks', 'clear', String(app.repo_id), '--json'])).out)).toMatchObject({ checks: [] })
+    expect(JSON.parse((await cli(['checks', 'clear', String(app.repo_id), '--json'])).out)).toMatchObject({
+      checks: [],
+    })
   })
 
   test('reports what is missing or wrong', async () => {
@@ -31,7 +41,10 @@ describe('checks', () => {
       [['set', 'sample/invoice', 'npm test'], 'NAME=COMMAND'],
     ] as const)
       expect(await cli(['checks', ...words])).toMatchObject({ code: 2, err: expect.stringContaining(text) })
-    expect(await cli(['checks', 'set', 'sample/invoice', 'a=b', 'a=c'])).toMatchObject({ code: 1, err: expect.stringContaining('checks') })
+    expect(await cli(['checks', 'set', 'sample/invoice', 'a=b', 'a=c'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('checks'),
+    })
   })
 })
 
@@ -44,7 +57,9 @@ describe('environments', () => {
     expect(out).toMatch(/ID.*SETUP\n/)
     expect(out).toMatch(new RegExp(`\n${one} .* one .*aaaaaaaa`))
     expect((await cli(['environments', 'drop', 'sample/invoice', String(one)])).out).toBe('dropped: 1\n')
-    expect(JSON.parse((await cli(['environments', 'drop', 'sample/invoice', '--json'])).out)).toEqual({ dropped: 1 })
+    expect(JSON.parse((await cli(['environments', 'drop', 'sample/invoice', '--json'])).out)).toEqual({
+      dropped: 1,
+    })
     expect(await cli(['environments', 'drop', 'sample/invoice', 'x'])).toMatchObject({ code: 2 })
     expect(await cli(['environments', 'list', 'sample/invoice', '1'])).toMatchObject({ code: 2 })
   })
@@ -57,18 +72,44 @@ describe('setup', () => {
     expect((await cli(['setup', 'show', 'sample/invoice'])).out).toBe('no setup\n')
     const more = ['--variable', 'A=b=c', '--timeout', '60', '--on-failure', 'continue']
     const { out } = await cli(['setup', 'set', 'sample/invoice', 'npm ci', 'npm run build', ...more])
-    expect(out).toBe('command    npm ci\ncommand    npm run build\nvariable   A=b=c\nfailure    continue\ntime-out   60 s\n')
-    expect((await app.call('GET', path())).body).toMatchObject({ commands: ['npm ci', 'npm run build'], variables: { A: 'b=c' } })
-    expect(JSON.parse((await cli(['setup', 'clear', String(app.repo_id), '--json'])).out)).toMatchObject({ commands: [], variables: {} })
+    expect(out).toBe(
+      'command    npm ci\ncommand    npm run build\nvariable   A=b=c\nfailure    continue\ntime-out   60 s\n',
+    )
+    expect((await app.call('GET', path())).body).toMatchObject({
+      commands: ['npm ci', 'npm run build'],
+      variables: { A: 'b=c' },
+    })
+    expect(JSON.parse((await cli(['setup', 'clear', String(app.repo_id), '--json'])).out)).toMatchObject({
+      commands: [],
+      variables: {},
+    })
   })
 
   test('has it detected, and accepts the result', async () => {
     const started = JSON.parse((await cli(['setup', 'generate', 'sample/invoice', '--json'])).out)
-    expect(started).toMatchObject({ source_type: 'SETUP_COMMANDS', repo_id: app.repo_id, metadata: { trigger_source: 'cli' } })
+    expect(started).toMatchObject({
+      source_type: 'SETUP_COMMANDS',
+      repo_id: app.repo_id,
+      metadata: { trigger_source: 'cli' },
+    })
     const accept = (id: number) => cli(['setup', 'accept', String(id)])
-    expect(await accept(started.id)).toMatchObject({ code: 2, err: expect.stringContaining('has found nothing yet: it is') })
-    const found = { commands: ['npm ci'], verified: false, saved: false, reason: 'proof_failed', detail: 'x', evidence: [] }
-    const result = JSON.stringify({ ...found, timings: { commands: [], proofs: [], total_ms: 1 }, environment_digest: 'a' })
+    expect(await accept(started.id)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('has found nothing yet: it is'),
+    })
+    const found = {
+      commands: ['npm ci'],
+      verified: false,
+      saved: false,
+      reason: 'proof_failed',
+      detail: 'x',
+      evidence: [],
+    }
+    const result = JSON.stringify({
+      ...found,
+      timings: { commands: [], proofs: [], total_ms: 1 },
+      environment_digest: 'a',
+    })
     await putRun(app, started.id, 'completed')
     await rows(app, 'update runs set result = $2 where id = $1', [started.id, result])
     expect((await accept(started.id)).out).toContain('command    npm ci\n')

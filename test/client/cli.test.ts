@@ -16,31 +16,65 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-const cli = (args: string[], options: CliOptions = {}) => runCli(args, { ...options, env: { ...signed_in, ...options.env } })
-const playbook = (...steps: string[]) => `Play.\n\`\`\`playbook\n${steps.map(step => `- ${step}\n`).join('')}\`\`\``
+const cli = (args: string[], options: CliOptions = {}) =>
+  runCli(args, { ...options, env: { ...signed_in, ...options.env } })
+const playbook = (...steps: string[]) =>
+  `Play.\n\`\`\`playbook\n${steps.map(step => `- ${step}\n`).join('')}\`\`\``
 const path = (id: number, rest = '') => `/v1/organizations/${app.org_id}/agent/run/${id}${rest}`
 const lines = (out: string) => out.trimEnd().split('\n')
 
 describe('run', () => {
   test('prints which run was started and its address; as JSON it is the response of the API', async () => {
-    const { code, out, err } = await cli(['run', 'Do it', '--title', 'A title', '--tag', 'a', '--tag', 'b', '--max-steps', '7', '--no-pr'])
+    const { code, out, err } = await cli([
+      'run',
+      'Do it',
+      '--title',
+      'A title',
+      '--tag',
+      'a',
+      '--tag',
+      'b',
+      '--max-steps',
+      '7',
+      '--no-pr',
+    ])
     expect({ code, err }).toEqual({ code: 0, err: '' })
     const id = Number(/^run (\d+) {2}queued {2}A title\n {2}http/.exec(out)?.[1])
     const { body } = await app.call('GET', path(id))
-    expect(body).toMatchObject({ prompt: 'Do it', title: 'A title', tags: ['a', 'b'], budget: { max_steps: 7 } })
+    expect(body).toMatchObject({
+      prompt: 'Do it',
+      title: 'A title',
+      tags: ['a', 'b'],
+      budget: { max_steps: 7 },
+    })
 
-    const json = await cli(['run', '-', '--json', '--repo', 'sample/invoice', '--base', 'main'], { input: 'From\na file\n' })
-    expect(JSON.parse(json.out)).toMatchObject({ status: 'queued', prompt: 'From\na file', repo_id: app.repo_id, base_ref: 'main' })
+    const json = await cli(['run', '-', '--json', '--repo', 'sample/invoice', '--base', 'main'], {
+      input: 'From\na file\n',
+    })
+    expect(JSON.parse(json.out)).toMatchObject({
+      status: 'queued',
+      prompt: 'From\na file',
+      repo_id: app.repo_id,
+      base_ref: 'main',
+    })
     expect(lines(json.out)).toHaveLength(1)
   })
 
   test('with --follow shows the trace, then the answer, and ends with 0', async () => {
-    const { code, out, err } = await cli(['run', '--follow', playbook('thought: First a look.', 'run: echo seen', 'answer: All is well.')])
+    const { code, out, err } = await cli([
+      'run',
+      '--follow',
+      playbook('thought: First a look.', 'run: echo seen', 'answer: All is well.'),
+    ])
     expect(code).toBe(0)
     expect(err).toMatch(/^run \d+: http\S+\n$/)
     expect(out).toMatch(/^ {3}1 USER_MESSAGE +Play\. …$/m)
     expect(out).toMatch(/^ +First a look\.\n +\d+ ACTION +shell echo seen {2}exit 0/m)
-    expect(lines(out).slice(-3)).toEqual([expect.stringMatching(/^run \d+ {2}completed {2}Play\.$/), '', 'All is well.'])
+    expect(lines(out).slice(-3)).toEqual([
+      expect.stringMatching(/^run \d+ {2}completed {2}Play\.$/),
+      '',
+      'All is well.',
+    ])
   })
 
   test('with --follow --json the entries of the API, one a line, and then the run', async () => {
@@ -98,7 +132,9 @@ describe('run', () => {
 
   test('with the same key a second time is the first run', async () => {
     const ids = await Promise.all(
-      [1, 2].map(async () => JSON.parse((await cli(['run', 'x', '--json', '--idempotency-key', 'once'])).out).id),
+      [1, 2].map(
+        async () => JSON.parse((await cli(['run', 'x', '--json', '--idempotency-key', 'once'])).out).id,
+      ),
     )
     expect(ids[0]).toBe(ids[1])
   })
@@ -106,24 +142,38 @@ describe('run', () => {
 
 describe('--jq', () => {
   test('prints what jq selects from the JSON: texts as they are, documents on one line, entries as they come', async () => {
-    const { id } = await createRun(app, { prompt: playbook('run: echo seen', 'answer: done'), title: 'Two "words"', tags: ['selected'] })
+    const { id } = await createRun(app, {
+      prompt: playbook('run: echo seen', 'answer: done'),
+      title: 'Two "words"',
+      tags: ['selected'],
+    })
     await awaitRun(app, id, run => run.terminal)
     expect(await cli(['runs', '--tag', 'selected', '--jq', '.items[] | .title, {id}'])).toEqual({
-      ...{ code: 0, out: `Two "words"\n{"id":${id}}\n`, err: '' },
+      code: 0,
+      out: `Two "words"\n{"id":${id}}\n`,
+      err: '',
     })
     const types = (await allLogs(app, id)).map(entry => entry.message_type)
     expect(lines((await cli(['logs', '--follow', String(id), '--jq', '.message_type'])).out)).toEqual(types)
     expect((await cli(['show', String(id), '--jq', '-1'])).out).toBe('-1\n')
-    const shown = (await runOnTerminal(['show', String(id), '--jq', '{id}, "a\\u001b[31mb"'], { env: signed_in })).out
+    const shown = (
+      await runOnTerminal(['show', String(id), '--jq', '{id}, "a\\u001b[31mb"'], { env: signed_in })
+    ).out
     expect(lines(shown.replaceAll('\r', ''))).toEqual(['{', `  "id": ${id}`, '}', 'ab'])
   })
 
   test('an invalid expression, and a missing jq, are reported before anything is sent', async () => {
     const { total } = (await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`)).body
     const invalid = await cli(['run', 'x', '--jq', '.items['])
-    expect(invalid).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^agentrun: --jq: syntax error/) })
+    expect(invalid).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(/^agentrun: --jq: syntax error/),
+    })
     expect(await cli(['run', 'x', '--jq', '.id'], { env: { PATH: '/nonexistent' } })).toEqual({
-      ...{ code: 1, out: '', err: 'agentrun: --jq needs the program jq, which is not installed: install it, or use --json\n' },
+      code: 1,
+      out: '',
+      err: 'agentrun: --jq needs the program jq, which is not installed: install it, or use --json\n',
     })
     expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`)).body.total).toBe(total)
   })
@@ -134,7 +184,11 @@ describe('--jq', () => {
       out: '',
       err: expect.stringMatching(/^agentrun: --jq: .*index number/),
     })
-    expect(await cli(['show', '424242', '--jq', '.id'])).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^agentrun: /) })
+    expect(await cli(['show', '424242', '--jq', '.id'])).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^agentrun: /),
+    })
   })
 })
 
@@ -142,9 +196,16 @@ describe('resources', () => {
   test('pause pauses a run and confirms it; a run that has ended is refused', async () => {
     const { id } = await createRun(app, { prompt: playbook('ask: Well?') })
     await awaitRun(app, id, run => run.status === 'waiting')
-    expect(await cli(['pause', String(id)])).toMatchObject({ code: 0, out: expect.stringMatching(/^run \d+ {2}paused \(user_request\)/) })
+    expect(await cli(['pause', String(id)])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^run \d+ {2}paused \(user_request\)/),
+    })
     await cli(['stop', String(id)])
-    expect(await cli(['pause', String(id)])).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/nothing to pause/) })
+    expect(await cli(['pause', String(id)])).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/nothing to pause/),
+    })
   })
 
   test('with --json is the document of the API, byte for byte', async () => {
@@ -156,7 +217,9 @@ describe('resources', () => {
     }
     const base = `/v1/organizations/${app.org_id}`
     expect((await cli(['show', String(id), '--json'])).out).toBe(await raw(path(id)))
-    expect((await cli(['--json', 'runs', '--tag', 'shown', '--limit', '5'])).out).toBe(await raw(`${base}/agent/runs?tag=shown&limit=5`))
+    expect((await cli(['--json', 'runs', '--tag', 'shown', '--limit', '5'])).out).toBe(
+      await raw(`${base}/agent/runs?tag=shown&limit=5`),
+    )
     expect((await cli(['repos', '--json'])).out).toBe(await raw(`${base}/repos`))
     expect((await cli(['open', String(id), '--json'])).out).toBe(await raw(path(id)))
     expect((await cli(['stop', String(id), '--json'])).out).toBe(await raw(path(id)))
@@ -184,7 +247,8 @@ describe('resources', () => {
     const trace = await cli(['logs', String(id), '--type', 'ACTION', '--tool', 'write', '--full'])
     expect(trace.out).toMatch(/^ +\d+ ACTION +write[^\n]*\n {5}input.path: NEW\.md\n {5}input.content: new\n/)
     expect((await cli(['runs', '--tag', 'nobody'])).err).toBe('no runs\n')
-    const ended = async (...words: string[]) => JSON.parse((await cli(['--json', 'runs', '--tag', 'read', ...words])).out).total
+    const ended = async (...words: string[]) =>
+      JSON.parse((await cli(['--json', 'runs', '--tag', 'read', ...words])).out).total
     expect(await ended('--status', 'completed', '--status', 'failed')).toBe(1)
     expect(await ended('--status', 'failed,completed')).toBe(1)
     expect(await ended('--tag', 'nobody', '--status', 'failed')).toBe(0)
@@ -198,12 +262,18 @@ describe('resources', () => {
       entries: Array.from({ length: 149 }, () => entry({ message_type: 'PLAN_EVALUATION', thought: 'x' })),
     })
     const { out } = await cli(['logs', String(id), '--url', idle.base_url, '--token', idle.token])
-    expect(lines(out).map(line => Number(line.slice(0, 4)))).toEqual(Array.from({ length: 150 }, (_, n) => n + 1))
+    expect(lines(out).map(line => Number(line.slice(0, 4)))).toEqual(
+      Array.from({ length: 150 }, (_, n) => n + 1),
+    )
     const after = await cli(['logs', String(id), '--url', idle.base_url, '--after-seq', '148', '--json'])
     expect(lines(after.out).map(line => JSON.parse(line).seq)).toEqual([149, 150])
-    const commands = [2, 0].map(exit_code => entry({ message_type: 'ACTION', tool_output: { status: 'ok', exit_code } }))
+    const commands = [2, 0].map(exit_code =>
+      entry({ message_type: 'ACTION', tool_output: { status: 'ok', exit_code } }),
+    )
     await append(idle.db, idle.org_id, id, null, { entries: commands })
-    expect(JSON.parse((await cli(['logs', String(id), '--url', idle.base_url, '--failed', '--json'])).out).seq).toBe(151)
+    expect(
+      JSON.parse((await cli(['logs', String(id), '--url', idle.base_url, '--failed', '--json'])).out).seq,
+    ).toBe(151)
     expect(await cli(['logs', String(id), '--failed', '--follow'])).toMatchObject({ code: 2, out: '' })
   })
 })
@@ -221,7 +291,9 @@ describe('following', () => {
     }
     const [code] = child.exitCode === null ? await once(child, 'exit') : [child.exitCode]
     expect(code).toBe(130)
-    expect(await err).toBe(`run ${id} continues. To stop it: agentrun stop ${id}. To follow it again: agentrun logs -f ${id}\n`)
+    expect(await err).toBe(
+      `run ${id} continues. To stop it: agentrun stop ${id}. To follow it again: agentrun logs -f ${id}\n`,
+    )
     expect((await app.call('GET', path(id))).body.status).toBe('waiting')
   })
 
@@ -254,7 +326,9 @@ describe('a terminal', () => {
     const shown = await runOnTerminal(['logs', '-f', String(id)], { env: { ...signed_in, TERM: 'xterm' } })
     expect(shown.out).toContain(`${csi}36mUSER_MESSAGE`)
     expect(shown.out).toContain(`run ${id}: completed\r${csi}K`)
-    const without = await runOnTerminal(['logs', '-f', String(id)], { env: { ...signed_in, TERM: 'xterm', NO_COLOR: '1' } })
+    const without = await runOnTerminal(['logs', '-f', String(id)], {
+      env: { ...signed_in, TERM: 'xterm', NO_COLOR: '1' },
+    })
     expect(without.out).toContain('USER_MESSAGE')
     expect(without.out).not.toContain(csi)
     const { out, err } = await cli(['logs', '-f', String(id)], { env: { FORCE_COLOR: '1', TERM: 'xterm' } })
@@ -279,7 +353,10 @@ describe('a terminal', () => {
       ],
     })
     await putRun(idle, id, 'failed')
-    await idle.db.query({ text: 'update runs set error_message = $2, result = $2 where id = $1', values: [id, hostile] })
+    await idle.db.query({
+      text: 'update runs set error_message = $2, result = $2 where id = $1',
+      values: [id, hostile],
+    })
     const env = { AGENTRUN_URL: idle.base_url, AGENTRUN_TOKEN: idle.token, TERM: 'xterm' }
     for (const args of [
       ['logs', String(id)],

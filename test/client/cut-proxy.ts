@@ -9,8 +9,14 @@ export type CutProxy = AsyncDisposable & {
   cut(): void
 }
 
-/** A plain TCP way to a service that breaks. `response_bytes`: how much of the service's response each connection lets through before it breaks; null is all. */
-export async function startCutProxy(base_url: string, response_bytes: () => number | null): Promise<CutProxy> {
+/**
+ * A plain TCP way to a service that breaks. `response_bytes`: how much of the service's response each
+ * connection lets through before it breaks; null is all.
+ */
+export async function startCutProxy(
+  base_url: string,
+  response_bytes: () => number | null,
+): Promise<CutProxy> {
   const target = new URL(base_url)
   const open = new Set<Socket>()
   let connections = 0

@@ -20,24 +20,35 @@ async function doctor(env: Record<string, string>, ...args: string[]) {
   })
   const { broken, checks }: { broken: number; checks: Finding[] } = JSON.parse(out)
   expect(checks.filter(check => (check.fix === null) !== (check.state === 'ok'))).toEqual([])
-  expect({ code, broken }).toEqual({ code: broken === 0 ? 0 : 1, broken: checks.filter(check => check.state === 'broken').length })
+  expect({ code, broken }).toEqual({
+    code: broken === 0 ? 0 : 1,
+    broken: checks.filter(check => check.state === 'broken').length,
+  })
   return checks
 }
-const found = (checks: Finding[], state: Finding['state']) => checks.filter(check => check.state === state).map(({ check }) => check)
+const found = (checks: Finding[], state: Finding['state']) =>
+  checks.filter(check => check.state === state).map(({ check }) => check)
 const named = (checks: Finding[], name: string) => checks.find(({ check }) => check === name)
 
-const altered = (alter: (path: string, result: ApiResponse) => ApiResponse) => startAltered(app.base_url, alter)
+const altered = (alter: (path: string, result: ApiResponse) => ApiResponse) =>
+  startAltered(app.base_url, alter)
 const withBody = (result: ApiResponse, change: (body: Record<string, unknown>) => unknown) => ({
   ...result,
   body: JSON.stringify(change(JSON.parse(result.body))),
 })
 
 test('a fresh service has no problems; its sample repository and scripts are reported', async () => {
-  const { code, out, err } = await runCli(['doctor'], { env: { AGENTRUN_URL: app.base_url, AGENTRUN_TOKEN: app.token } })
+  const { code, out, err } = await runCli(['doctor'], {
+    env: { AGENTRUN_URL: app.base_url, AGENTRUN_TOKEN: app.token },
+  })
   expect(code).toBe(0)
   expect(err).toBe('nothing is broken\n')
-  expect(out).toMatch(/^ok {6}permissions: runs:read, runs:write, logs:read, repos:read, org:read, repos:admin, org:admin$/m)
-  expect(out).toMatch(/^warning models: no language model: runs play scripts\n {8}→ give the service a key, for example ANTHROPIC_API_KEY/m)
+  expect(out).toMatch(
+    /^ok {6}permissions: runs:read, runs:write, logs:read, repos:read, org:read, repos:admin, org:admin$/m,
+  )
+  expect(out).toMatch(
+    /^warning models: no language model: runs play scripts\n {8}→ give the service a key, for example ANTHROPIC_API_KEY/m,
+  )
   expect(out).toMatch(/^warning repositories: 1, and runs that name none work on the sample\n {8}→ /m)
   expect(out).toMatch(/^ok {6}events: come through$/m)
 })
@@ -47,19 +58,30 @@ describe('problems with their fix:', () => {
     const gone = await startResponding({})
     await gone[Symbol.asyncDispose]()
     expect((await doctor({ AGENTRUN_URL: gone.base_url })).at(-1)).toMatchObject({
-      ...{ check: 'connection', state: 'broken', detail: expect.stringContaining('nothing listens at 127.0.0.1 port ') },
+      check: 'connection',
+      state: 'broken',
+      detail: expect.stringContaining('nothing listens at 127.0.0.1 port '),
       fix: expect.stringContaining('npm start'),
     })
-    expect((await doctor({ AGENTRUN_URL: 'http://no-such-name.invalid' })).at(-1)).toMatchObject({ check: 'name', state: 'broken' })
+    expect((await doctor({ AGENTRUN_URL: 'http://no-such-name.invalid' })).at(-1)).toMatchObject({
+      check: 'name',
+      state: 'broken',
+    })
   })
 
   test('another server at the address, and https without a TLS server', async () => {
-    await using other = await startResponding({ body: { hello: 'there' } }, response => response.writeHead(404).end('<html>'))
+    await using other = await startResponding({ body: { hello: 'there' } }, response =>
+      response.writeHead(404).end('<html>'),
+    )
     for (let i = 0; i < 2; i++)
       expect((await doctor({ AGENTRUN_URL: other.base_url })).at(-1)).toMatchObject({
-        ...{ check: 'service', state: 'broken', detail: expect.stringContaining('is not an Agent Run Service') },
+        check: 'service',
+        state: 'broken',
+        detail: expect.stringContaining('is not an Agent Run Service'),
       })
-    expect((await doctor({ AGENTRUN_URL: app.base_url.replace('http:', 'https:') })).at(-1)).toMatchObject({ state: 'broken' })
+    expect((await doctor({ AGENTRUN_URL: app.base_url.replace('http:', 'https:') })).at(-1)).toMatchObject({
+      state: 'broken',
+    })
   })
 
   test('a host name that the service does not accept', async () => {
@@ -76,8 +98,14 @@ describe('problems with their fix:', () => {
       state: 'broken',
       fix: expect.stringContaining('AGENTRUN_TOKEN'),
     })
-    expect((await doctor({ AGENTRUN_TOKEN: '' })).at(-1)).toMatchObject({ check: 'token', fix: expect.stringContaining('agentrun login') })
-    expect((await doctor({ AGENTRUN_TOKEN: 'zwei Wörter' })).at(-1)).toMatchObject({ check: 'token', state: 'broken' })
+    expect((await doctor({ AGENTRUN_TOKEN: '' })).at(-1)).toMatchObject({
+      check: 'token',
+      fix: expect.stringContaining('agentrun login'),
+    })
+    expect((await doctor({ AGENTRUN_TOKEN: 'zwei Wörter' })).at(-1)).toMatchObject({
+      check: 'token',
+      state: 'broken',
+    })
   })
 
   test('an organization that is not of the token', async () => {
@@ -91,19 +119,34 @@ describe('problems with their fix:', () => {
   test('workers that start nothing, with the reason of the service, and a database that is away', async () => {
     await using blocked = await altered((path, result) =>
       path === '/readyz'
-        ? withBody(result, body => ({ ...body, workers: 'blocked', workers_reason: 'install bubblewrap', version: '9.9.9' }))
+        ? withBody(result, body => ({
+            ...body,
+            workers: 'blocked',
+            workers_reason: 'install bubblewrap',
+            version: '9.9.9',
+          }))
         : result,
     )
     const checks = await doctor({ AGENTRUN_URL: blocked.base_url })
     expect(named(checks, 'workers')).toMatchObject({ state: 'broken', fix: 'install bubblewrap' })
-    expect(named(checks, 'version')).toMatchObject({ state: 'warning', detail: expect.stringContaining('9.9.9') })
+    expect(named(checks, 'version')).toMatchObject({
+      state: 'warning',
+      detail: expect.stringContaining('9.9.9'),
+    })
     await using without = await altered((path, result) =>
       path === '/readyz'
-        ? { ...result, status: 503, body: JSON.stringify({ code: 'unavailable', message: 'The database does not respond.' }) }
+        ? {
+            ...result,
+            status: 503,
+            body: JSON.stringify({ code: 'unavailable', message: 'The database does not respond.' }),
+          }
         : result,
     )
     const database = await doctor({ AGENTRUN_URL: without.base_url })
-    expect(named(database, 'database')).toMatchObject({ state: 'broken', detail: 'The database does not respond.' })
+    expect(named(database, 'database')).toMatchObject({
+      state: 'broken',
+      detail: 'The database does not respond.',
+    })
     expect(found(database, 'ok')).not.toContain('token')
   })
 
@@ -134,7 +177,8 @@ describe('problems with their fix:', () => {
       path.includes('/repos') ? withBody(result, body => ({ ...body, items: [], total: 0 })) : result,
     )
     expect(named(await doctor({ AGENTRUN_URL: empty.base_url }), 'repositories')).toMatchObject({
-      ...{ state: 'broken', fix: 'agentrun repos add URL' },
+      state: 'broken',
+      fix: 'agentrun repos add URL',
     })
   })
 })
@@ -157,7 +201,8 @@ test('a read-only token is no problem, and its missing scopes are named', async 
 })
 
 test('the checks change nothing', async () => {
-  const counts = `select (select count(*) from runs) as runs, (select count(*) from log_entries) as entries, (select count(*) from audit_entries) as audit`
+  const counts = `select (select count(*) from runs) as runs, (select count(*) from log_entries) as entries,
+      (select count(*) from audit_entries) as audit`
   const before = await rows(app, counts)
   await doctor({})
   expect(await rows(app, counts)).toEqual(before)

@@ -6,12 +6,20 @@ export type Block = { page: string; text: string }
 const shell =
   /^(?:(?:\.\/)?(?:agentrun|curl|git|npm|npx|node|docker|kubectl|helm|pip|cd|export|install|deploy\/\S+\.sh)|[A-Z][A-Z_]*=\S+)(?=\s)/
 
-/** Every block of commands in the documentation, the quickstart first, because later pages change what it expects. */
+/**
+ * Every block of commands in the documentation, the quickstart first, because later pages change what it
+ * expects.
+ */
 export function commandBlocks(): Block[] {
-  const pages = documentationPages.toSorted((a, b) => Number(b === 'docs/quickstart.md') - Number(a === 'docs/quickstart.md'))
+  const pages = documentationPages.toSorted(
+    (a, b) => Number(b === 'docs/quickstart.md') - Number(a === 'docs/quickstart.md'),
+  )
   return pages.flatMap(page =>
     [...readPage(page).matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
-      .filter(([, language = '', text = '']) => ['', 'bash', 'sh'].includes(language) && shell.test(text.trimStart()))
+      .filter(
+        ([, language = '', text = '']) =>
+          ['', 'bash', 'sh'].includes(language) && shell.test(text.trimStart()),
+      )
       .map(([, , text = '']) => ({ page, text })),
   )
 }

@@ -13,7 +13,9 @@ import { program_env } from '../system/program-env.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { type Block, commandBlocks } from './documented-blocks.ts'
 
-/** Blocks that cannot run against a service that runs already, with the test that executes what they contain. */
+/**
+ * Blocks that cannot run against a service that runs already, with the test that executes what they contain.
+ */
 const elsewhere: [block: RegExp, executed_by: string][] = [
   [/^(?:AGENTRUN_\w+=\S+ |ANTHROPIC_API_KEY=\S+ )*npm (?:start|test)\b/, 'test/system/restart.long.test.ts'],
   [/^git clone … && cd …\nnpm start/, 'test/system/restart.long.test.ts'],
@@ -27,7 +29,9 @@ const elsewhere: [block: RegExp, executed_by: string][] = [
   [/^deploy\/systemd\/install\.sh/, 'test/deploy/image.long.test.ts'],
 ]
 /** Commands whose other side does not exist here; their failure is what a user would see. */
-const refused: [line: RegExp, reason: RegExp][] = [[/^agentrun integrations connect/, /the host has no address|cannot be reached|resolve/]]
+const refused: [line: RegExp, reason: RegExp][] = [
+  [/^agentrun integrations connect/, /the host has no address|cannot be reached|resolve/],
+]
 
 const folder = temporaryFolder()
 let app: App
@@ -36,7 +40,8 @@ beforeAll(async () => {
   app = await startApp({ AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' })
   await app.call('PATCH', `/v1/organizations/1/repos/${app.repo_id}`, { name: 'web' })
   // The pages name runs up to 12, a sandbox and a pull request.
-  const prompt = 'Play.\n\n```playbook\n- write: { path: NOTES.md, content: "Checked.\\n" }\n- run: cat NOTES.md\n- answer: Done.\n```'
+  const prompt =
+    'Play.\n\n```playbook\n- write: { path: NOTES.md, content: "Checked.\\n" }\n- run: cat NOTES.md\n- answer: Done.\n```'
   for (let n = 0; n < 12; n++) await awaitEnd(app, (await createRun(app, { prompt })).id)
   await buildCommand(folder.path)
   writeFileSync(join(folder.path, 'package.json'), '{"type":"module"}')
@@ -86,7 +91,8 @@ test('every block of commands in the documentation works when it is pasted, or i
     const other = elsewhere.find(([pattern]) => pattern.test(block.text))
     if (other !== undefined) expect(existsSync(join(clone, other[1])), other[1]).toBe(true)
     else {
-      // Each block is pasted with the repository that works, whatever another page made the default or prepares it with.
+      // Each block is pasted with the repository that works, whatever another page made the default or
+      // prepares it with.
       await app.call('PATCH', `/v1/organizations/1/repos/${app.repo_id}`, { is_default: true })
       await app.call('PUT', `/v1/organizations/1/repos/${app.repo_id}/setup-commands`, { commands: [] })
       const { code, output } = await paste(block)

@@ -20,12 +20,19 @@ beforeAll(async () => {
   app = await startApp()
   await buildClient(built)
   const npm = (...args: string[]) =>
-    execFileSync('npm', [...args, '--offline', '--silent', '--no-audit', '--no-fund', '--no-update-notifier'], {
-      cwd: project,
-      env: { ...process.env, HOME: folder.path },
-    })
+    execFileSync(
+      'npm',
+      [...args, '--offline', '--silent', '--no-audit', '--no-fund', '--no-update-notifier'],
+      {
+        cwd: project,
+        env: { ...process.env, HOME: folder.path },
+      },
+    )
   mkdirSync(project)
-  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'somebody', version: '1.0.0', type: 'module' }))
+  writeFileSync(
+    join(project, 'package.json'),
+    JSON.stringify({ name: 'somebody', version: '1.0.0', type: 'module' }),
+  )
   npm('pack', built)
   const { version } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'))
   npm('install', `./agentrun-${version}.tgz`)
@@ -45,13 +52,20 @@ function compile(name: string, text: string, lib = ['es2022', 'dom', 'dom.asynci
     strict: true,
     noEmit: true,
   }
-  const config = { compilerOptions: { ...compilerOptions, allowImportingTsExtensions: true, paths: {} }, files: [`${name}.ts`] }
+  const config = {
+    compilerOptions: { ...compilerOptions, allowImportingTsExtensions: true, paths: {} },
+    files: [`${name}.ts`],
+  }
   writeFileSync(join(project, `${name}.json`), JSON.stringify(config))
   try {
-    return execFileSync(process.execPath, [join(clone, 'node_modules/typescript/bin/tsc'), '-p', `${name}.json`], {
-      cwd: project,
-      encoding: 'utf8',
-    })
+    return execFileSync(
+      process.execPath,
+      [join(clone, 'node_modules/typescript/bin/tsc'), '-p', `${name}.json`],
+      {
+        cwd: project,
+        encoding: 'utf8',
+      },
+    )
   } catch (error) {
     return (error as { stdout: string }).stdout
   }
@@ -86,7 +100,9 @@ console.log(JSON.stringify({ status, types, pages, refused: refused instanceof A
 test('the command works from there', async () => {
   const program = [join(project, 'node_modules/.bin/agentrun')]
   const env = { AGENTRUN_URL: app.base_url, AGENTRUN_TOKEN: app.token }
-  expect((await runCli(['--version'], { program })).out).toBe(`${JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8')).version}\n`)
+  expect((await runCli(['--version'], { program })).out).toBe(
+    `${JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8')).version}\n`,
+  )
   expect(await runCli(['run', 'Look around', '--wait'], { program, env })).toMatchObject({
     code: 0,
     out: expect.stringMatching(/^run \d+ {2}completed/),
@@ -102,12 +118,15 @@ test('the SDK is small, needs nothing of Node, and neither of the two carries a 
   expect(sdk).not.toMatch(/^import |require\(|node:|\bprocess\b|\bBuffer\b/m)
   expect(cli).toMatch(/^#!\/usr\/bin\/env node\n/)
   expect(
-    [...new Set([...cli.matchAll(/^import .* from "([^"]+)"/gm)].map(match => match[1] ?? ''))].filter(name => !name.startsWith('node:')),
+    [...new Set([...cli.matchAll(/^import .* from "([^"]+)"/gm)].map(match => match[1] ?? ''))].filter(
+      name => !name.startsWith('node:'),
+    ),
   ).toEqual([])
   for (const text of [sdk, cli]) expect(text).not.toMatch(/\bzod\b|toJSONSchema|additionalProperties/i)
   expect(Object.keys(endpoints).filter(name => !sdk.includes(`"${name}"`))).toEqual([])
   expect(statSync(join(installed, 'cli.js')).mode & 0o111).toBe(0o111)
-  for (const name of ['commander', 'eventsource-parser']) expect(existsSync(join(installed, `LICENSE-${name}`))).toBe(true)
+  for (const name of ['commander', 'eventsource-parser'])
+    expect(existsSync(join(installed, `LICENSE-${name}`))).toBe(true)
 })
 
 test('its types are complete without another package, and report mistakes', () => {
@@ -129,7 +148,8 @@ export { isAtRest, status }
     ["client.call('nothing', {})", /TS2345.*"nothing"/],
     ["client.call('streamAgentRunEvents', { params: { agent_run_id: 1 } })", /TS2345/],
   ]
-  const start = "import { createClient } from 'agentrun'\nconst client = createClient({ base_url: '', token: '' })\n"
+  const start =
+    "import { createClient } from 'agentrun'\nconst client = createClient({ base_url: '', token: '' })\n"
   const output = compile('wrong', start + wrong.map(([line]) => `await ${line}\n`).join(''))
   for (const [n, [line, error]] of wrong.entries())
     expect({ line, message: output.split('\n').find(it => it.startsWith(`wrong.ts(${n + 3},`)) }).toEqual({

@@ -2,14 +2,25 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 
-export type ReceivedRequest = { method: string; path: string; headers: IncomingHttpHeaders; body: string; at: number }
+export type ReceivedRequest = {
+  method: string
+  path: string
+  headers: IncomingHttpHeaders
+  body: string
+  at: number
+}
 /** The response: JSON with a status, or a function that writes it. */
 export type Reply =
   | { status?: number; headers?: Record<string, string>; body?: unknown }
   | ((response: ServerResponse, request: IncomingMessage) => void)
 
-/** A real HTTP server that sends the prepared responses in order, the last one repeatedly, and keeps the requests. */
-export async function startResponding(...replies: Reply[]): Promise<AsyncDisposable & { base_url: string; requests: ReceivedRequest[] }> {
+/**
+ * A real HTTP server that sends the prepared responses in order, the last one repeatedly, and keeps the
+ * requests.
+ */
+export async function startResponding(
+  ...replies: Reply[]
+): Promise<AsyncDisposable & { base_url: string; requests: ReceivedRequest[] }> {
   const requests: ReceivedRequest[] = []
   const server = createServer(async (request, response) => {
     const { method = '', url: path = '', headers } = request

@@ -10,7 +10,12 @@ const run = { body: { id: 7, status: 'queued' } }
 async function start(replies: Reply[], options: Partial<ClientOptions> = {}) {
   const server = await startResponding(...replies)
   const client = createClient({ base_url: server.base_url, token: 'a-token', organization_id: 1, ...options })
-  return { server, client, requests: server.requests, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+  return {
+    server,
+    client,
+    requests: server.requests,
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  }
 }
 
 describe('Retry-After', () => {
@@ -24,7 +29,8 @@ describe('Retry-After', () => {
   test('is waited for when it is a date', async () => {
     // Dates have whole seconds: two ahead is at least one.
     await using service = await start([
-      response => response.writeHead(429, { 'retry-after': new Date(Date.now() + 2_000).toUTCString() }).end(),
+      response =>
+        response.writeHead(429, { 'retry-after': new Date(Date.now() + 2_000).toUTCString() }).end(),
       run,
     ])
     expect(await service.client.runs.get(7)).toMatchObject({ id: 7 })
@@ -81,7 +87,9 @@ describe('a cut connection', () => {
 
   test('is not tried again for a write that the service could not recognize', async () => {
     await using service = await start([cut, run])
-    await expect(service.client.call('createAgentRun', { body: { prompt: 'x' }, idempotency_key: null })).rejects.toMatchObject({
+    await expect(
+      service.client.call('createAgentRun', { body: { prompt: 'x' }, idempotency_key: null }),
+    ).rejects.toMatchObject({
       status: 0,
       code: 'unreachable',
     })
@@ -144,7 +152,15 @@ test('a response without a problem document or JSON is an error with the availab
   await using proxy = await start([{ status: 418, headers: { 'x-request-id': 'r-1' } }])
   const error: unknown = await proxy.client.runs.get(7).catch(error => error)
   expect(error).toBeInstanceOf(AgentRunError)
-  expect(error).toMatchObject({ status: 418, code: 'unexpected', request_id: 'r-1', problem: null, errors: [] })
-  await using page = await start([response => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')])
+  expect(error).toMatchObject({
+    status: 418,
+    code: 'unexpected',
+    request_id: 'r-1',
+    problem: null,
+    errors: [],
+  })
+  await using page = await start([
+    response => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
+  ])
   await expect(page.client.runs.get(7)).rejects.toMatchObject({ status: 200, code: 'unexpected' })
 })

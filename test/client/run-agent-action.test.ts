@@ -41,7 +41,10 @@ async function runAction(inputs: Record<string, string>, onStart: (child: ChildP
   writeFileSync(output_file, '')
   const input = (name: string) => inputs[name] ?? action.inputs[name]?.default ?? ''
   const env = Object.fromEntries(
-    Object.entries(step?.env ?? {}).map(([name, value]) => [name, value.replace(/\$\{\{ inputs\.(\w+) \}\}/, (_match, key) => input(key))]),
+    Object.entries(step?.env ?? {}).map(([name, value]) => [
+      name,
+      value.replace(/\$\{\{ inputs\.(\w+) \}\}/, (_match, key) => input(key)),
+    ]),
   )
   const child = spawn('bash', ['-c', step?.run ?? ''], {
     env: {
@@ -56,16 +59,28 @@ async function runAction(inputs: Record<string, string>, onStart: (child: ChildP
   onStart(child)
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
   const outputs: Record<string, string> = {}
-  for (const [, name = '', , value = ''] of readFileSync(output_file, 'utf8').matchAll(/^(\w+)<<(\w+)\n([\s\S]*?)\n\2$/gm))
+  for (const [, name = '', , value = ''] of readFileSync(output_file, 'utf8').matchAll(
+    /^(\w+)<<(\w+)\n([\s\S]*?)\n\2$/gm,
+  ))
     outputs[name] = value
   return { code, out, err, outputs }
 }
 
-const playbook = (...steps: string[]) => `Play.\n\n\`\`\`playbook\n${steps.map(item => `- ${item}\n`).join('')}\`\`\``
+const playbook = (...steps: string[]) =>
+  `Play.\n\n\`\`\`playbook\n${steps.map(item => `- ${item}\n`).join('')}\`\`\``
 
 test('the action starts a run, prints its steps and sets every output', async () => {
-  const prompt = playbook('write: { path: NOTES.md, content: "Checked.\\n" }', 'answer: "Two lines.\\n::error::of an answer"')
-  const { code, out, outputs } = await runAction({ url: app.base_url, token: app.token, prompt, repository: '1', base: 'main' })
+  const prompt = playbook(
+    'write: { path: NOTES.md, content: "Checked.\\n" }',
+    'answer: "Two lines.\\n::error::of an answer"',
+  )
+  const { code, out, outputs } = await runAction({
+    url: app.base_url,
+    token: app.token,
+    prompt,
+    repository: '1',
+    base: 'main',
+  })
   expect(code, out).toBe(0)
   expect(Object.keys(outputs).sort()).toEqual(Object.keys(action.outputs).sort())
   expect(outputs).toMatchObject({ status: 'completed', result: 'Two lines.\n::error::of an answer' })
@@ -77,7 +92,11 @@ test('the action starts a run, prints its steps and sets every output', async ()
 })
 
 test('a run that fails fails the step, with its outputs', async () => {
-  const { code, outputs } = await runAction({ url: app.base_url, token: app.token, prompt: playbook('run: exit 3', 'answer: Done.') })
+  const { code, outputs } = await runAction({
+    url: app.base_url,
+    token: app.token,
+    prompt: playbook('run: exit 3', 'answer: Done.'),
+  })
   expect(code).toBe(1)
   expect(outputs).toMatchObject({ status: 'failed', pull_request_url: '' })
 })
@@ -95,7 +114,12 @@ test('a workflow that is cancelled stops its run and gets its outputs', async ()
 test('a refused create fails the step with its reason and sets no output', async () => {
   const wrong_token = await runAction({ url: app.base_url, token: 'arun_none', prompt: 'x' })
   expect(wrong_token).toMatchObject({ code: 4, outputs: {} })
-  const wrong_repository = await runAction({ url: app.base_url, token: app.token, prompt: 'x', repository: '424242' })
+  const wrong_repository = await runAction({
+    url: app.base_url,
+    token: app.token,
+    prompt: 'x',
+    repository: '424242',
+  })
   expect(wrong_repository).toMatchObject({ code: 1, outputs: {}, err: expect.stringContaining('epository') })
 })
 

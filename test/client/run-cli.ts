@@ -24,10 +24,19 @@ async function built(): Promise<string[]> {
   return [process.execPath, join(folder.path, 'cli.js')]
 }
 
-/** Starts the command line as its own process, with nothing of this one's environment but what a shell always has. */
-export async function startCli(args: string[], { env = {}, program }: CliOptions = {}): Promise<ChildProcessWithoutNullStreams> {
+/**
+ * Starts the command line as its own process, with nothing of this one's environment but what a shell always
+ * has.
+ */
+export async function startCli(
+  args: string[],
+  { env = {}, program }: CliOptions = {},
+): Promise<ChildProcessWithoutNullStreams> {
   const [command = '', ...before] = program ?? (await built())
-  const child = spawn(command, [...before, ...args], { env: { ...program_env, HOME: '/nonexistent', ...env }, stdio: 'pipe' })
+  const child = spawn(command, [...before, ...args], {
+    env: { ...program_env, HOME: '/nonexistent', ...env },
+    stdio: 'pipe',
+  })
   child.stdin.on('error', () => {})
   return child
 }
@@ -40,11 +49,20 @@ export async function runCli(args: string[], options: CliOptions = {}): Promise<
   return { code, out, err }
 }
 
-/** Runs it on a terminal of 100 columns, by `script`; both of its outputs in one. `typed` is typed once `prompt` is seen. */
-export async function runOnTerminal(args: string[], options: CliOptions & { prompt?: string; typed?: string } = {}): Promise<Ended> {
+/**
+ * Runs it on a terminal of 100 columns, by `script`; both of its outputs in one. `typed` is typed once
+ * `prompt` is seen.
+ */
+export async function runOnTerminal(
+  args: string[],
+  options: CliOptions & { prompt?: string; typed?: string } = {},
+): Promise<Ended> {
   const { program = await built(), prompt, typed = '' } = options
   const quoted = [...program, ...args].map(word => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
-  const child = await startCli(['-qec', `stty cols 100; ${quoted}`, '/dev/null'], { ...options, program: ['script'] })
+  const child = await startCli(['-qec', `stty cols 100; ${quoted}`, '/dev/null'], {
+    ...options,
+    program: ['script'],
+  })
   const ended = once(child, 'close')
   let out = ''
   for await (const piece of child.stdout.setEncoding('utf8')) {

@@ -21,7 +21,9 @@ describe('follow', () => {
 
   test('begins and ends at the given positions', async () => {
     const id = await newRun(20)
-    const events = await collect(clientOf().runs.follow(id, { after_seq: 15, until: run => run.total_logs === 20 }))
+    const events = await collect(
+      clientOf().runs.follow(id, { after_seq: 15, until: run => run.total_logs === 20 }),
+    )
     expect(seqs(events)).toEqual(range(16, 20))
   })
 
@@ -65,14 +67,16 @@ describe('follow', () => {
     const reason = new Error('enough')
     const abort = new AbortController()
     const reading = (async () => {
-      for await (const event of clientOf().runs.follow(id, { signal: abort.signal })) if (event.type === 'run') abort.abort(reason)
+      for await (const event of clientOf().runs.follow(id, { signal: abort.signal }))
+        if (event.type === 'run') abort.abort(reason)
     })()
     await expect(reading).rejects.toBe(reason)
 
     const aborted = Promise.withResolvers<void>()
     const watched: typeof fetch = async (input, init) => {
       const response = await fetch(input, init)
-      const body = response.body?.pipeThrough(new TransformStream({ cancel: () => aborted.resolve() })) ?? null
+      const body =
+        response.body?.pipeThrough(new TransformStream({ cancel: () => aborted.resolve() })) ?? null
       return new Response(body, response)
     }
     for await (const _event of clientOf({ fetch: watched }).runs.follow(id)) break

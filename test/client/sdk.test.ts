@@ -14,7 +14,9 @@ describe('calls', () => {
     const models = await client.call('listModels')
     expectTypeOf(models.default_model).toEqualTypeOf<string>()
     expect(models.default_model).toMatch(/^scripted\//)
-    const page = await client.call('listAgentRuns', { query: { limit: 1, archived: false, status: 'queued' } })
+    const page = await client.call('listAgentRuns', {
+      query: { limit: 1, archived: false, status: 'queued' },
+    })
     expectTypeOf(page.items).toEqualTypeOf<AgentRun[]>()
     expect(page.size).toBe(1)
     expect(await client.organization()).toBe(app.org_id)
@@ -31,7 +33,9 @@ describe('calls', () => {
     expectTypeOf<{ body: { prompt: string; budget: { max_cost_usd: number } } }>().toExtend<
       Parameters<typeof client.call<'createAgentRun'>>[1]
     >()
-    expectTypeOf<{ body: { title: string } }>().not.toExtend<Parameters<typeof client.call<'createAgentRun'>>[1]>()
+    expectTypeOf<{ body: { title: string } }>().not.toExtend<
+      Parameters<typeof client.call<'createAgentRun'>>[1]
+    >()
     expectTypeOf<'streamAgentRunEvents'>().not.toExtend<Parameters<typeof client.call>[0]>()
   })
 
@@ -41,12 +45,18 @@ describe('calls', () => {
       .catch(error => error)
     expect(error).toBeInstanceOf(AgentRunError)
     expect(error).toMatchObject({
-      ...{ status: 400, code: 'invalid_request', retry_after_ms: null, request_id: expect.stringMatching(/^[\w-]{36}$/) },
+      status: 400,
+      code: 'invalid_request',
+      retry_after_ms: null,
+      request_id: expect.stringMatching(/^[\w-]{36}$/),
       errors: [{ loc: ['body', 'prompt'], msg: expect.any(String) }],
       problem: { status: 400 },
     })
     expect(error.message).toBe(error.problem.detail)
-    await expect(clientOf({ organization_id: other.org_id }).runs.list()).rejects.toMatchObject({ status: 403, code: 'forbidden' })
+    await expect(clientOf({ organization_id: other.org_id }).runs.list()).rejects.toMatchObject({
+      status: 403,
+      code: 'forbidden',
+    })
     await expect(createClient({ base_url: app.base_url }).runs.list()).rejects.toMatchObject({ status: 401 })
   })
 
@@ -57,12 +67,17 @@ describe('calls', () => {
       detail: expect.stringContaining(`${other.org_id} (`),
     })
     expect((await clientOf({ organization_id: app.org_id }).repositories()).total).toBe(1)
-    await app.db.query({ text: 'delete from memberships where organization_id = $1 and user_id = $2', values: [other.org_id, app.user_id] })
+    await app.db.query({
+      text: 'delete from memberships where organization_id = $1 and user_id = $2',
+      values: [other.org_id, app.user_id],
+    })
   })
 
   test('an invalid address is refused before any request', async () => {
     expect(() => clientOf({ base_url: 'localhost:4600' })).toThrow(TypeError)
-    await expect(clientOf().call('getAgentRun', { params: {} as { agent_run_id: number } })).rejects.toThrow('agent_run_id is missing')
+    await expect(clientOf().call('getAgentRun', { params: {} as { agent_run_id: number } })).rejects.toThrow(
+      'agent_run_id is missing',
+    )
   })
 })
 
@@ -80,9 +95,12 @@ describe('pages', () => {
   test('order, filter, start and an exact last page', async () => {
     const id = await newRun(201)
     const { logs } = clientOf().runs
-    const seen = async (query: Parameters<typeof logs>[1]) => (await collect(logs(id, query))).map(({ seq }) => seq)
+    const seen = async (query: Parameters<typeof logs>[1]) =>
+      (await collect(logs(id, query))).map(({ seq }) => seq)
     expect(await seen({ reverse: true, limit: 67 })).toEqual(range(1, 201).reverse())
-    expect(await seen({ message_type: 'PLAN_EVALUATION', limit: 30 })).toEqual(range(1, 100).map(n => 2 * n + 1))
+    expect(await seen({ message_type: 'PLAN_EVALUATION', limit: 30 })).toEqual(
+      range(1, 100).map(n => 2 * n + 1),
+    )
     expect(await seen({ skip: 150, limit: 20 })).toEqual(range(151, 201))
     expect(await seen({ after_seq: 101 })).toEqual(range(102, 201))
     expect(await seen({ skip: 1000 })).toEqual([])
@@ -98,7 +116,10 @@ describe('pages', () => {
     }
     expect(seen).toEqual(ids.reverse())
     const all = await clientOf().runs.list({ tag: 'moving' })
-    expect((await clientOf().runs.list({ tag: ['moving', 'nobody'], source_type: ['API', 'SLACK'] as const })).total).toBe(all.total)
+    expect(
+      (await clientOf().runs.list({ tag: ['moving', 'nobody'], source_type: ['API', 'SLACK'] as const }))
+        .total,
+    ).toBe(all.total)
     expect((await clientOf().runs.list({ tag: 'moving', status: ['failed', 'paused'] })).total).toBe(0)
     const from_second = await collect(clientOf().runs.list({ tag: 'moving', page: 2, size: 3 }))
     expect(from_second.map(({ id }) => id)).toEqual(ids.slice(2))
@@ -109,14 +130,26 @@ describe('runs', () => {
   test('each operation returns its result: change, archive, pause, stop, diff', async () => {
     const { runs } = clientOf()
     const id = await newRun(1)
-    expect(await runs.update(id, { title: 'Named', tags: ['a'] })).toMatchObject({ title: 'Named', tags: ['a'] })
+    expect(await runs.update(id, { title: 'Named', tags: ['a'] })).toMatchObject({
+      title: 'Named',
+      tags: ['a'],
+    })
     expect(await runs.archive(id)).toMatchObject({ archived: true })
     expect(await runs.unarchive(id)).toMatchObject({ archived: false })
     expect(await runs.diff(id)).toMatchObject({ agent_run_id: id, files: [] })
     expect(await runs.patch(id)).toBe('')
-    expect(await runs.diff(id, { from_seq: 0, to_seq: 1 })).toMatchObject({ from_seq: 0, to_seq: 1, files: [] })
+    expect(await runs.diff(id, { from_seq: 0, to_seq: 1 })).toMatchObject({
+      from_seq: 0,
+      to_seq: 1,
+      files: [],
+    })
     const forked = await runs.fork(id, 1)
-    expect(forked).toMatchObject({ source_type: 'FORK', parent_run_id: id, forked_at_seq: 1, prompt: 'Continue.' })
+    expect(forked).toMatchObject({
+      source_type: 'FORK',
+      parent_run_id: id,
+      forked_at_seq: 1,
+      prompt: 'Continue.',
+    })
     expect(await runs.fork(id, { from_seq: 2, prompt: 'Otherwise' })).toMatchObject({ prompt: 'Otherwise' })
     expect(await runs.pause(id).wait()).toMatchObject({ status: 'paused', status_reason: 'user_request' })
     expect(await runs.stop(id)).toMatchObject({ status: 'cancelled' })
@@ -149,7 +182,10 @@ describe('runs', () => {
     responses = 0
     proxy.cut()
     await runs.resume(run.id, 'Go on')
-    expect((await collect(runs.logs(run.id))).map(({ message_type }) => message_type)).toEqual(['USER_MESSAGE', 'USER_MESSAGE'])
+    expect((await collect(runs.logs(run.id))).map(({ message_type }) => message_type)).toEqual([
+      'USER_MESSAGE',
+      'USER_MESSAGE',
+    ])
   })
 
   test('wait returns the run that has ended, is paused or waits for a person, and a follow-up can be waited for again', async () => {
@@ -194,7 +230,10 @@ describe('runs', () => {
 
   test('wait gives up after its time or at an abort, and the run continues', async () => {
     const id = await newRun(1)
-    await expect(clientOf().runs.wait(id, { timeout_ms: 100 })).rejects.toMatchObject({ code: 'timeout', status: 0 })
+    await expect(clientOf().runs.wait(id, { timeout_ms: 100 })).rejects.toMatchObject({
+      code: 'timeout',
+      status: 0,
+    })
     const reason = new Error('enough')
     const abort = new AbortController()
     const waited = clientOf().runs.wait(id, { signal: abort.signal })

@@ -20,13 +20,16 @@ const objectsOf = (files: Record<string, string>): KubernetesObject[] =>
       return object === null ? [] : [object]
     }),
   )
-const of = <T>(objects: KubernetesObject[], kind: string) => objects.filter(object => object.kind === kind) as (KubernetesObject & T)[]
-const names = (objects: KubernetesObject[], kind: string) => of(objects, kind).map(({ metadata }) => metadata.name)
+const of = <T>(objects: KubernetesObject[], kind: string) =>
+  objects.filter(object => object.kind === kind) as (KubernetesObject & T)[]
+const names = (objects: KubernetesObject[], kind: string) =>
+  of(objects, kind).map(({ metadata }) => metadata.name)
 
 test('the manifests for kubectl are the rendered chart: after a change run `node scripts/write-manifests.ts`', () => {
   const files = manifestFiles()
   expect(readdirSync(MANIFESTS_FOLDER).sort()).toEqual([...files.keys()].sort())
-  for (const [name, text] of files) expect({ name, text: readFileSync(join(MANIFESTS_FOLDER, name), 'utf8') }).toEqual({ name, text })
+  for (const [name, text] of files)
+    expect({ name, text: readFileSync(join(MANIFESTS_FOLDER, name), 'utf8') }).toEqual({ name, text })
 })
 
 const metric_reference = readFileSync(join(MANIFESTS_FOLDER, '../../docs/reference/metrics.md'), 'utf8')
@@ -57,13 +60,19 @@ describe.each(Object.entries(sets))('the chart with %s', (name, values) => {
 
   test('has only fields and values that Kubernetes knows, in namespaces that exist', () => {
     for (const object of objects)
-      expect({ name: object.metadata.name, faults: schemaFaults(object) }).toEqual({ name: object.metadata.name, faults: [] })
+      expect({ name: object.metadata.name, faults: schemaFaults(object) }).toEqual({
+        name: object.metadata.name,
+        faults: [],
+      })
     const keys = objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace} ${metadata.name}`)
     expect(new Set(keys).size).toBe(keys.length)
   })
 
   test('gives every pod variables that the service reads, and a confinement that it works with', () => {
-    for (const { metadata, spec } of [...of<IDeployment>(objects, 'Deployment'), ...of<IDeployment>(objects, 'Job')]) {
+    for (const { metadata, spec } of [
+      ...of<IDeployment>(objects, 'Deployment'),
+      ...of<IDeployment>(objects, 'Job'),
+    ]) {
       const pod = spec?.template.spec
       const [container] = pod?.containers ?? []
       const [of_secret = [], own = []] = [true, false].map(wanted =>
@@ -75,11 +84,16 @@ describe.each(Object.entries(sets))('the chart with %s', (name, values) => {
         { name: 'agentrun', key: 'AGENTRUN_SECRET_KEY' },
       ])
       const env = Object.fromEntries(own.map(({ name, value }) => [name, value ?? 'given']))
-      expect(() => readConfig({ ...env, KUBERNETES_SERVICE_HOST: '10.96.0.1', KUBERNETES_SERVICE_PORT: '443' })).not.toThrow()
+      expect(() =>
+        readConfig({ ...env, KUBERNETES_SERVICE_HOST: '10.96.0.1', KUBERNETES_SERVICE_PORT: '443' }),
+      ).not.toThrow()
       const violations = restrictedViolations({ ...spec?.template, apiVersion: 'v1', kind: 'Pod' } as IPod)
       const inside = name.includes('bubblewrap') && metadata.name === 'agentrun-work'
       expect(violations.length > 0, violations.join()).toBe(inside)
-      expect(container?.securityContext).toMatchObject({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true })
+      expect(container?.securityContext).toMatchObject({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+      })
       expect(pod?.volumes?.map(volume => volume.name)).toEqual(['data', 'tmp'])
       // A process that migrates serves nothing yet.
       const { periodSeconds = 10, failureThreshold = 3 } = container?.startupProbe ?? {}
@@ -91,9 +105,16 @@ describe.each(Object.entries(sets))('the chart with %s', (name, values) => {
 test('each node has a worker, five volumes and five claims of its own', () => {
   const objects = objectsOf(renderChart(sets['two nodes, a registry of its own, no policies'] ?? {}))
   expect(names(objects, 'Deployment')).toEqual(['agentrun-serve', 'agentrun-work', 'agentrun-work-1'])
-  expect([names(objects, 'PersistentVolume').length, names(objects, 'PersistentVolumeClaim').length]).toEqual([10, 10])
-  expect([names(objects, 'NetworkPolicy'), names(objects, 'Job')]).toEqual([['agentrun-sandboxes-closed'], []])
-  const images = of<IDeployment>(objects, 'Deployment').map(({ spec }) => spec?.template.spec?.containers[0]?.image)
+  expect([names(objects, 'PersistentVolume').length, names(objects, 'PersistentVolumeClaim').length]).toEqual(
+    [10, 10],
+  )
+  expect([names(objects, 'NetworkPolicy'), names(objects, 'Job')]).toEqual([
+    ['agentrun-sandboxes-closed'],
+    [],
+  ])
+  const images = of<IDeployment>(objects, 'Deployment').map(
+    ({ spec }) => spec?.template.spec?.containers[0]?.image,
+  )
   expect(new Set(images)).toEqual(new Set([`registry.example.org/agentrun@${digest}`]))
 })
 
@@ -114,7 +135,10 @@ test('every pod of the service runs on the chosen nodes, whatever their taints',
 test('a variable of the values replaces that of the chart, so that the service also listens in a cluster with IPv6 alone', () => {
   const own = { AGENTRUN_HOST: '::', AGENTRUN_METRICS_HOST: '::', AGENTRUN_WORKER_CONCURRENCY: '9' }
   for (const sandbox of ['kubernetes', 'bubblewrap'])
-    for (const { metadata, spec } of of<IDeployment>(objectsOf(renderChart({ work: { sandbox }, env: own })), 'Deployment')) {
+    for (const { metadata, spec } of of<IDeployment>(
+      objectsOf(renderChart({ work: { sandbox }, env: own })),
+      'Deployment',
+    )) {
       const env = spec?.template.spec?.containers[0]?.env ?? []
       expect(new Set(env.map(({ name }) => name)).size, metadata.name).toBe(env.length)
       expect(Object.fromEntries(env.map(({ name, value }) => [name, value]))).toMatchObject(own)
@@ -127,7 +151,10 @@ test('behind an ingress, limits count the addresses of clients instead of the on
       metadata.name,
       spec?.template.spec?.containers[0]?.env?.find(({ name }) => name === 'AGENTRUN_TRUST_PROXY')?.value,
     ])
-  expect(Object.fromEntries(trusted({ ingress: { enabled: true } }))).toEqual({ 'agentrun-serve': '1', 'agentrun-work': undefined })
+  expect(Object.fromEntries(trusted({ ingress: { enabled: true } }))).toEqual({
+    'agentrun-serve': '1',
+    'agentrun-work': undefined,
+  })
   expect(Object.fromEntries(trusted({}))).toEqual({ 'agentrun-serve': undefined, 'agentrun-work': undefined })
 })
 
@@ -137,8 +164,15 @@ test('the policies apply to every pod of the service and to no other pod of its 
     const objects = objectsOf(renderChart(values))
     for (const { spec } of [...of<IDeployment>(objects, 'Deployment'), ...of<IDeployment>(objects, 'Job')])
       expect(spec?.template.metadata?.labels).toMatchObject(labels)
-    const policies = of<INetworkPolicy>(objects, 'NetworkPolicy').filter(({ metadata }) => metadata.namespace === 'agentrun')
-    expect(policies.map(({ metadata }) => metadata.name)).toEqual(['agentrun-closed', 'agentrun-api', 'agentrun-metrics', 'agentrun-out'])
+    const policies = of<INetworkPolicy>(objects, 'NetworkPolicy').filter(
+      ({ metadata }) => metadata.namespace === 'agentrun',
+    )
+    expect(policies.map(({ metadata }) => metadata.name)).toEqual([
+      'agentrun-closed',
+      'agentrun-api',
+      'agentrun-metrics',
+      'agentrun-out',
+    ])
     for (const { metadata, spec } of policies)
       expect(spec?.podSelector?.matchLabels, metadata.name).toEqual(
         metadata.name === 'agentrun-api' ? { 'app.kubernetes.io/name': 'agentrun-serve' } : labels,
@@ -148,7 +182,8 @@ test('the policies apply to every pod of the service and to no other pod of its 
 
 test('workers under bubblewrap may create namespaces and mounts, which the runtime’s profiles for both deny', () => {
   const objects = objectsOf(renderChart({ work: { sandbox: 'bubblewrap' } }))
-  const pod = of<IDeployment>(objects, 'Deployment').find(({ metadata }) => metadata.name === 'agentrun-work')?.spec?.template.spec
+  const pod = of<IDeployment>(objects, 'Deployment').find(({ metadata }) => metadata.name === 'agentrun-work')
+    ?.spec?.template.spec
   expect(pod).toMatchObject({
     hostUsers: false,
     securityContext: { seccompProfile: { type: 'Unconfined' }, appArmorProfile: { type: 'Unconfined' } },
@@ -158,18 +193,29 @@ test('workers under bubblewrap may create namespaces and mounts, which the runti
 
 test('workers under bubblewrap scale with the runs that wait, and their number is the autoscaler’s', () => {
   const objects = objectsOf(renderChart(sets['workers under bubblewrap that scale with the queue'] ?? {}))
-  const scaler = of<IHorizontalPodAutoscaler>(objects, 'HorizontalPodAutoscaler').find(({ metadata }) => metadata.name === 'agentrun-work')
+  const scaler = of<IHorizontalPodAutoscaler>(objects, 'HorizontalPodAutoscaler').find(
+    ({ metadata }) => metadata.name === 'agentrun-work',
+  )
   const target = (averageValue: string) => ({ type: 'AverageValue', averageValue })
   expect(scaler?.spec).toMatchObject({
     maxReplicas: 12,
     metrics: [
       { external: { metric: { name: 'agentrun_queue_runs' }, target: target('4') } },
       // An empty queue must not remove the workers of the runs in progress.
-      { external: { metric: { name: 'agentrun_worker_slots', selector: { matchLabels: { state: 'busy' } } }, target: target('4') } },
+      {
+        external: {
+          metric: { name: 'agentrun_worker_slots', selector: { matchLabels: { state: 'busy' } } },
+          target: target('4'),
+        },
+      },
     ],
   })
-  for (const { external } of scaler?.spec?.metrics ?? []) expect(metric_reference).toContain(`| \`${external?.metric.name}\` |`)
-  expect(of<IDeployment>(objects, 'Deployment').map(({ spec }) => spec?.replicas)).toEqual([undefined, undefined])
+  for (const { external } of scaler?.spec?.metrics ?? [])
+    expect(metric_reference).toContain(`| \`${external?.metric.name}\` |`)
+  expect(of<IDeployment>(objects, 'Deployment').map(({ spec }) => spec?.replicas)).toEqual([
+    undefined,
+    undefined,
+  ])
   expect(names(objects, 'PodDisruptionBudget').sort()).toEqual(['agentrun-serve', 'agentrun-work'])
   for (const { spec } of of<IPodDisruptionBudget>(objects, 'PodDisruptionBudget'))
     expect(spec).toMatchObject({ maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' })

@@ -37,7 +37,10 @@ test('the values of the chart satisfy their schema, and mistakes are found by na
     [{ work: { nodes: [] } }, /^\/work\/nodes/],
   ]
   for (const [values, fault] of mistakes)
-    expect({ values, faults: valueFaults(values) }).toEqual({ values, faults: expect.arrayContaining([expect.stringMatching(fault)]) })
+    expect({ values, faults: valueFaults(values) }).toEqual({
+      values,
+      faults: expect.arrayContaining([expect.stringMatching(fault)]),
+    })
 })
 
 test('the compose file waits for a healthy database, keeps both volumes, publishes to loopback only and confines the service', () => {
@@ -48,7 +51,11 @@ test('the compose file waits for a healthy database, keeps both volumes, publish
   expect(Object.keys(compose.volumes).sort()).toEqual(['data', 'postgres'])
   expect(agentrun.ports).toEqual(['127.0.0.1:4600:4600'])
   expect(postgres.ports).toBeUndefined()
-  expect(agentrun).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: expect.arrayContaining(['no-new-privileges:true']) })
+  expect(agentrun).toMatchObject({
+    read_only: true,
+    cap_drop: ['ALL'],
+    security_opt: expect.arrayContaining(['no-new-privileges:true']),
+  })
   expect(compose.networks.database).toEqual({ internal: true })
 })
 
@@ -56,24 +63,41 @@ test('every variable of the example file is one of the service or of the compose
   const example = readFileSync(join(root, 'deploy/compose/.env.example'), 'utf8')
   const names = [...example.matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm)].map(([, name = '']) => name)
   expect(names).toContain('AGENTRUN_SECRET_KEY')
-  const own = names.filter(name => !['COMPOSE_PROJECT_NAME', 'POSTGRES_PASSWORD', 'IMAGE_VERSION'].includes(name))
-  const values: Record<string, string> = { AGENTRUN_SECRET_KEY: 'ab'.repeat(32), AGENTRUN_BASE_URL: 'http://127.0.0.1:4600' }
-  expect(Object.keys(readConfig(Object.fromEntries(own.map(name => [name, values[name] ?? 'x']))))).toEqual(expect.arrayContaining(own))
+  const own = names.filter(
+    name => !['COMPOSE_PROJECT_NAME', 'POSTGRES_PASSWORD', 'IMAGE_VERSION'].includes(name),
+  )
+  const values: Record<string, string> = {
+    AGENTRUN_SECRET_KEY: 'ab'.repeat(32),
+    AGENTRUN_BASE_URL: 'http://127.0.0.1:4600',
+  }
+  expect(Object.keys(readConfig(Object.fromEntries(own.map(name => [name, values[name] ?? 'x']))))).toEqual(
+    expect.arrayContaining(own),
+  )
 })
 
 test('the unit starts what the install script installs, as a user without capabilities, and leaves sandboxes their namespaces', () => {
   const unit = readFileSync(join(root, 'deploy/systemd/agentrun.service'), 'utf8')
   const setting = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1]
   const script = readFileSync(join(root, 'deploy/systemd/install.sh'), 'utf8')
-  const [, folder, data, settings, user] = /^folder=(\S+) data=(\S+) settings=(\S+) user=(\S+)$/m.exec(script) ?? []
+  const [, folder, data, settings, user] =
+    /^folder=(\S+) data=(\S+) settings=(\S+) user=(\S+)$/m.exec(script) ?? []
   expect(setting('ExecStart')).toBe(`${folder}/node_modules/.bin/agentrun-server --data ${data}`)
-  expect([setting('User'), setting('EnvironmentFile'), `/var/lib/${setting('StateDirectory')}`]).toEqual([user, settings, data])
-  expect({ set: setting('CapabilityBoundingSet'), gain: setting('NoNewPrivileges'), system: setting('ProtectSystem') }).toEqual({
+  expect([setting('User'), setting('EnvironmentFile'), `/var/lib/${setting('StateDirectory')}`]).toEqual([
+    user,
+    settings,
+    data,
+  ])
+  expect({
+    set: setting('CapabilityBoundingSet'),
+    gain: setting('NoNewPrivileges'),
+    system: setting('ProtectSystem'),
+  }).toEqual({
     set: '',
     gain: 'yes',
     system: 'strict',
   })
-  // Each of them would make the kernel refuse the namespaces, the /proc or the host name of a sandbox, or the mode of a mirror.
+  // Each of them would make the kernel refuse the namespaces, the /proc or the host name of a sandbox, or the
+  // mode of a mirror.
   for (const name of [
     'RestrictNamespaces',
     'ProtectKernelTunables',

@@ -10,14 +10,26 @@ import { startEngine, type TestEngine } from '../sandbox/containers/start-engine
 import { root } from '../system/small-clone.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { compose, compose_confines, prepareCompose } from './start-compose.ts'
-import { buildImage, buildNodeBase, type Docker, dockerOf, imageProblem, importDebian, installInDebian, packServer } from './start-image.ts'
+import {
+  buildImage,
+  buildNodeBase,
+  type Docker,
+  dockerOf,
+  imageProblem,
+  importDebian,
+  installInDebian,
+  packServer,
+} from './start-image.ts'
 
 type Run = { id: number; status: string; terminal: boolean }
 
 const { services } = parse(readFileSync(join(root, 'deploy/compose/compose.yaml'), 'utf8'))
 /** The options of compose.yaml, which the image is started with. */
 const confinement: string[] = [
-  ...services.agentrun.security_opt.flatMap((option: string) => ['--security-opt', option.replace(/^(seccomp|apparmor):/, '$1=')]),
+  ...services.agentrun.security_opt.flatMap((option: string) => [
+    '--security-opt',
+    option.replace(/^(seccomp|apparmor):/, '$1='),
+  ]),
   ...services.agentrun.cap_drop.flatMap((name: string) => ['--cap-drop', name]),
   ...services.agentrun.tmpfs.flatMap((path: string) => ['--tmpfs', path]),
   ...(services.agentrun.read_only ? ['--read-only'] : []),
@@ -47,8 +59,11 @@ describe.skipIf((await imageProblem()) !== null)('the image of the service', () 
   }, 300_000)
 
   test('has at most 350 MB, the packages of the server at most 100 MB, and no user but its own', async () => {
-    expect(Number(await docker('image', 'inspect', 'agentrun:test', '--format', '{{.Size}}'))).toBeLessThan(350e6)
-    const inside = (command: string) => docker('run', '--rm', '--network', 'none', '--entrypoint', 'bash', 'agentrun:test', '-c', command)
+    expect(Number(await docker('image', 'inspect', 'agentrun:test', '--format', '{{.Size}}'))).toBeLessThan(
+      350e6,
+    )
+    const inside = (command: string) =>
+      docker('run', '--rm', '--network', 'none', '--entrypoint', 'bash', 'agentrun:test', '-c', command)
     expect(Number((await inside('du -s --block-size=1 node_modules')).split('\t')[0])).toBeLessThan(100e6)
     expect(await inside('id -u; node -p process.version; find / -xdev -user 10001 2>/dev/null || true')).toBe(
       `10001\n${process.version}\n/data`,
@@ -69,23 +84,41 @@ describe.skipIf((await imageProblem()) !== null)('the image of the service', () 
       AGENTRUN_HOST: '127.0.0.1',
       AGENTRUN_SECRET_KEY: 'ab'.repeat(32),
     }
-    const env = Object.entries({ ...variables, AGENTRUN_METRICS_PORT: `${metrics_port}` }).flatMap(([name, value]) => [
-      '--env',
-      `${name}=${value}`,
-    ])
+    const env = Object.entries({ ...variables, AGENTRUN_METRICS_PORT: `${metrics_port}` }).flatMap(
+      ([name, value]) => ['--env', `${name}=${value}`],
+    )
     const file = join(folder.path, 'agentrun.toml')
     writeFileSync(file, 'AGENTRUN_INIT_ORG = "Of the file"\n', { mode: 0o644 })
-    const configuration = ['--volume', `${file}:/etc/agentrun.toml:ro`, '--env', 'AGENTRUN_CONFIG=/etc/agentrun.toml']
-    const id = await docker('run', '--detach', '--network', 'host', ...confinement, ...env, ...configuration, 'agentrun:test')
+    const configuration = [
+      '--volume',
+      `${file}:/etc/agentrun.toml:ro`,
+      '--env',
+      'AGENTRUN_CONFIG=/etc/agentrun.toml',
+    ]
+    const id = await docker(
+      'run',
+      '--detach',
+      '--network',
+      'host',
+      ...confinement,
+      ...env,
+      ...configuration,
+      'agentrun:test',
+    )
     await waitFor(
       async () => (await docker('logs', id)).includes('is ready'),
       () => docker('logs', id),
     )
-    expect(await (await fetch(`${address}/readyz`)).json()).toMatchObject({ workers: 'ready', sandbox: 'bubblewrap' })
+    expect(await (await fetch(`${address}/readyz`)).json()).toMatchObject({
+      workers: 'ready',
+      sandbox: 'bubblewrap',
+    })
     const authorization = `Bearer ${await docker('exec', id, 'cat', '/data/initial-token')}`
     const organizations = await fetch(`${address}/v1/organizations`, { headers: { authorization } })
     expect(await organizations.json()).toMatchObject({ items: [{ name: 'Of the file' }] })
-    expect(await completedRun(address, authorization, () => docker('logs', id))).toMatchObject({ status: 'completed' })
+    expect(await completedRun(address, authorization, () => docker('logs', id))).toMatchObject({
+      status: 'completed',
+    })
     await docker('stop', '--time', '60', id)
     expect(await docker('inspect', id, '--format', '{{.State.ExitCode}}')).toBe('0')
   }, 180_000)
@@ -95,7 +128,12 @@ describe.skipIf((await imageProblem()) !== null)('the image of the service', () 
     await using proxy = new DatabaseProxy(database.url)
     await proxy.up()
     const port = await freePort()
-    const env = [`DATABASE_URL=${proxy.url}`, `AGENTRUN_PORT=${port}`, `AGENTRUN_SECRET_KEY=${'ab'.repeat(32)}`, 'AGENTRUN_METRICS_PORT=0']
+    const env = [
+      `DATABASE_URL=${proxy.url}`,
+      `AGENTRUN_PORT=${port}`,
+      `AGENTRUN_SECRET_KEY=${'ab'.repeat(32)}`,
+      'AGENTRUN_METRICS_PORT=0',
+    ]
     const id = await docker(
       'run',
       '--detach',
@@ -107,7 +145,10 @@ describe.skipIf((await imageProblem()) !== null)('the image of the service', () 
       'agentrun:test',
     )
     const status = async () =>
-      (await (await fetch(`http://127.0.0.1:${port}/readyz`)).json()) as { workers: string; workers_reason: string }
+      (await (await fetch(`http://127.0.0.1:${port}/readyz`)).json()) as {
+        workers: string
+        workers_reason: string
+      }
     await waitFor(
       async () => (await status()).workers === 'blocked',
       () => docker('logs', id),
@@ -122,7 +163,8 @@ describe.skipIf((await imageProblem()) !== null)('the image of the service', () 
       const port = await freePort()
       const address = `http://127.0.0.1:${port}`
       const command = await prepareCompose(docker, engine.socket, folder.path, port)
-      const workers = async () => ((await (await fetch(`${address}/readyz`)).json()) as { workers: string }).workers
+      const workers = async () =>
+        ((await (await fetch(`${address}/readyz`)).json()) as { workers: string }).workers
       const started = () =>
         waitFor(
           async () => (await workers()) === (compose_confines ? 'blocked' : 'ready'),
@@ -133,7 +175,8 @@ describe.skipIf((await imageProblem()) !== null)('the image of the service', () 
         await started()
         const authorization = `Bearer ${await command('exec', '-T', 'agentrun', 'cat', '/data/initial-token')}`
         if (!compose_confines) await completedRun(address, authorization, () => command('logs'))
-        const organizations = async () => (await fetch(`${address}/v1/organizations`, { headers: { authorization } })).json()
+        const organizations = async () =>
+          (await fetch(`${address}/v1/organizations`, { headers: { authorization } })).json()
         const before = await organizations()
         expect(before).toMatchObject({ items: [{ id: 1 }] })
         await command('up', '--detach', '--no-build', '--force-recreate')
@@ -148,7 +191,12 @@ describe.skipIf((await imageProblem()) !== null)('the image of the service', () 
 
   test('the install script installs and updates the unit in a fresh Debian, and its command starts as its user, without capabilities', async () => {
     const output = await installInDebian(docker, folder.path)
-    for (const line of ['settings are kept', 'unit is installed', 'ended with 0', '600 root /etc/agentrun/agentrun.env'])
+    for (const line of [
+      'settings are kept',
+      'unit is installed',
+      'ended with 0',
+      '600 root /etc/agentrun/agentrun.env',
+    ])
       expect(output).toContain(line)
     expect(output).toMatch(/711 agentrun \/var\/lib\/agentrun\n755 root \/opt\/agentrun/)
     expect(output).toContain('Agent Run Service is ready')
@@ -169,7 +217,14 @@ describe.skipIf((await imageProblem()) !== null)('the image of the service', () 
   test('with a data folder of another user it names the folder, once', async () => {
     const closed = join(folder.path, 'closed')
     mkdirSync(closed, { mode: 0o700 })
-    const options = ['--network', 'none', '--env', 'DATABASE_URL=postgres://x/x', '--volume', `${closed}:/data`]
+    const options = [
+      '--network',
+      'none',
+      '--env',
+      'DATABASE_URL=postgres://x/x',
+      '--volume',
+      `${closed}:/data`,
+    ]
     await expect(docker('run', '--rm', ...options, 'agentrun:test')).rejects.toThrow(
       /\ncannot start: cannot use \/data as data folder \(EACCES\): set AGENTRUN_DATA_DIR [^\n]*\n$/,
     )
@@ -177,7 +232,11 @@ describe.skipIf((await imageProblem()) !== null)('the image of the service', () 
 })
 
 /** Creates a run of the scripted model and returns it when it has ended. */
-async function completedRun(address: string, authorization: string, log: () => Promise<string>): Promise<Run> {
+async function completedRun(
+  address: string,
+  authorization: string,
+  log: () => Promise<string>,
+): Promise<Run> {
   const runs = `${address}/v1/organizations/1/agent/run`
   const headers = { authorization, 'content-type': 'application/json' }
   const created = await fetch(runs, { method: 'POST', headers, body: '{"prompt":"Look around"}' })

@@ -17,8 +17,11 @@ describe.each(['nginx', 'caddy'] as const satisfies ProxyName[])('behind %s with
   beforeAll(async () => {
     const [port, service_port] = [await freePort(), await freePort()]
     app = await startApp({
-      ...{ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_LIMIT_FAILED_TOKENS: '5/60', AGENTRUN_PORT: String(service_port) },
-      ...{ AGENTRUN_BASE_URL: `https://${HOST}:${port}`, AGENTRUN_TRUST_PROXY: '1' },
+      AGENTRUN_WORKER_CONCURRENCY: '0',
+      AGENTRUN_LIMIT_FAILED_TOKENS: '5/60',
+      AGENTRUN_PORT: String(service_port),
+      AGENTRUN_BASE_URL: `https://${HOST}:${port}`,
+      AGENTRUN_TRUST_PROXY: '1',
     })
     proxy = await startProxy(name, port, service_port)
     org = `/v1/organizations/${app.org_id}`
@@ -30,9 +33,14 @@ describe.each(['nginx', 'caddy'] as const satisfies ProxyName[])('behind %s with
 
   test('an event arrives while its stream is open', async () => {
     const stream = await proxy.send('GET', `${org}/events`, json)
-    expect(stream).toMatchObject({ statusCode: 200, headers: { 'content-type': expect.stringContaining('text/event-stream') } })
+    expect(stream).toMatchObject({
+      statusCode: 200,
+      headers: { 'content-type': expect.stringContaining('text/event-stream') },
+    })
     expect(stream.headers).not.toHaveProperty('content-encoding')
-    const created = JSON.parse(await text(await proxy.send('POST', `${org}/agent/run`, json, JSON.stringify({ prompt: 'x' }))))
+    const created = JSON.parse(
+      await text(await proxy.send('POST', `${org}/agent/run`, json, JSON.stringify({ prompt: 'x' }))),
+    )
     let received = ''
     for await (const chunk of stream) {
       received += chunk
@@ -46,7 +54,9 @@ describe.each(['nginx', 'caddy'] as const satisfies ProxyName[])('behind %s with
     const large = await proxy.send('POST', `${org}/agent/run`, json, bodyOf(16 * 1024 * 1024))
     expect(large.statusCode).toBe(400)
     expect(await text(large)).toContain('prompt')
-    const response = await proxy.send('POST', `${org}/agent/run`, json, bodyOf(limits.body_bytes)).catch(() => null)
+    const response = await proxy
+      .send('POST', `${org}/agent/run`, json, bodyOf(limits.body_bytes))
+      .catch(() => null)
     response?.resume()
     // A client that is still sending may see the end of the connection instead.
     if (response !== null) expect(response.statusCode).toBe(413)
@@ -82,7 +92,12 @@ describe.each(['nginx', 'caddy'] as const satisfies ProxyName[])('behind %s with
   test('sign-in accepts the origin of the public address alone, and its cookie is for https', async () => {
     const signIn = async (origin: string) => {
       const code = new URL(await app.signInLink()).hash.slice('#code='.length)
-      const response = await proxy.send('POST', '/session', { 'content-type': 'application/json', origin }, JSON.stringify({ code }))
+      const response = await proxy.send(
+        'POST',
+        '/session',
+        { 'content-type': 'application/json', origin },
+        JSON.stringify({ code }),
+      )
       response.resume()
       return response
     }
@@ -98,9 +113,18 @@ describe.each(['nginx', 'caddy'] as const satisfies ProxyName[])('behind %s with
     await client.ok('.', '-c', resolve, 'clone', '--quiet', client.address(), 'fetched')
     expect(await client.ok('fetched', 'rev-list', '--count', 'HEAD')).toBe('1')
 
-    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
+    const params = {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 'test', version: '1' },
+    }
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
-    const response = await proxy.send('POST', '/mcp', { ...json, accept: 'application/json, text/event-stream' }, body)
+    const response = await proxy.send(
+      'POST',
+      '/mcp',
+      { ...json, accept: 'application/json, text/event-stream' },
+      body,
+    )
     expect(response.statusCode).toBe(200)
     expect(await text(response)).toContain('"serverInfo"')
   })

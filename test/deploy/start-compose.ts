@@ -15,9 +15,12 @@ export const compose = [['docker', 'compose'], ['docker-compose']].find(
 
 /** Version 1 does not know `systempaths`, without which there are no sandboxes in the container. */
 export const compose_confines =
-  compose?.length === 1 && spawnSync('docker-compose', ['version', '--short']).stdout.toString().startsWith('1.')
+  compose?.length === 1 &&
+  spawnSync('docker-compose', ['version', '--short']).stdout.toString().startsWith('1.')
 
-/** What the image `postgres` promises, with PostgreSQL of Debian, because no image registry is needed for it. */
+/**
+ * What the image `postgres` promises, with PostgreSQL of Debian, because no image registry is needed for it.
+ */
 const entrypoint = `#!/bin/bash
 set -e
 export PATH=$(echo /usr/lib/postgresql/*/bin):$PATH PGDATA=/var/lib/postgresql/data
@@ -38,8 +41,16 @@ COPY entrypoint.sh /entrypoint.sh
 ENTRYPOINT ["/entrypoint.sh"]
 `
 
-/** Builds the images that compose.yaml names, and returns the command of Compose for that file. The service is published at `port`. */
-export async function prepareCompose(docker: Docker, socket: string, folder: string, port: number): Promise<Docker> {
+/**
+ * Builds the images that compose.yaml names, and returns the command of Compose for that file. The service is
+ * published at `port`.
+ */
+export async function prepareCompose(
+  docker: Docker,
+  socket: string,
+  folder: string,
+  port: number,
+): Promise<Docker> {
   const context = join(folder, 'postgres')
   mkdirSync(context)
   writeFileSync(join(context, 'entrypoint.sh'), entrypoint, { mode: 0o755 })
@@ -52,10 +63,14 @@ export async function prepareCompose(docker: Docker, socket: string, folder: str
   const cwd = join(folder, 'deploy/compose')
   mkdirSync(cwd, { recursive: true })
   const removed = compose_confines ? /^ *- systempaths=unconfined\n/m : /$^/
-  writeFileSync(join(cwd, 'compose.yaml'), text.replace(removed, '').replace(/127\.0\.0\.1:\d+:4600/, `127.0.0.1:${port}:4600`))
+  writeFileSync(
+    join(cwd, 'compose.yaml'),
+    text.replace(removed, '').replace(/127\.0\.0\.1:\d+:4600/, `127.0.0.1:${port}:4600`),
+  )
   const example = readFileSync(join(root, 'deploy/compose/.env.example'), 'utf8')
   writeFileSync(join(cwd, '.env'), example.replace('64-hexadecimal-digits', 'ab'.repeat(32)))
   const [program = '', ...first] = compose ?? []
   const env = { ...process.env, DOCKER_HOST: `unix://${socket}` }
-  return async (...args) => (await execute(program, [...first, ...args], { cwd, env, maxBuffer: 64 * 1024 ** 2 })).stdout.trim()
+  return async (...args) =>
+    (await execute(program, [...first, ...args], { cwd, env, maxBuffer: 64 * 1024 ** 2 })).stdout.trim()
 }

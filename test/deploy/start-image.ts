@@ -35,12 +35,16 @@ export async function imageProblem(): Promise<string | null> {
   return null
 }
 
-/** A minimal Debian as the slim image is, from Debian's packages, because no image registry is needed for it. */
+/**
+ * A minimal Debian as the slim image is, from Debian's packages, because no image registry is needed for it.
+ */
 export async function importDebian(docker: Docker, folder: string): Promise<void> {
   const base = join(folder, 'base')
   await execute('debootstrap', ['--variant=minbase', 'bookworm', base, debian], { maxBuffer: 64 * 1024 ** 2 })
-  for (const path of ['doc', 'man', 'locale', 'info', 'lintian']) rmSync(join(base, 'usr/share', path), { recursive: true, force: true })
-  for (const path of ['cache/apt/archives', 'lib/apt/lists']) rmSync(join(base, 'var', path), { recursive: true, force: true })
+  for (const path of ['doc', 'man', 'locale', 'info', 'lintian'])
+    rmSync(join(base, 'usr/share', path), { recursive: true, force: true })
+  for (const path of ['cache/apt/archives', 'lib/apt/lists'])
+    rmSync(join(base, 'var', path), { recursive: true, force: true })
   const archive = join(folder, 'base.tar')
   await execute('tar', ['-C', base, '-cf', archive, '.'])
   await docker('import', archive, 'debian-base:test')
@@ -54,7 +58,10 @@ export async function buildNodeBase(docker: Docker, folder: string): Promise<voi
   cpSync(process.execPath, join(context, 'bin/node'))
   // Not by `npm root`: that is beside the Node of this process, which may come without npm.
   const npm = realpathSync((await execute('bash', ['-c', 'type -P npm'])).stdout.trim())
-  cpSync(join(dirname(npm), '..'), join(context, 'lib/node_modules/npm'), { recursive: true, dereference: true })
+  cpSync(join(dirname(npm), '..'), join(context, 'lib/node_modules/npm'), {
+    recursive: true,
+    dereference: true,
+  })
   const certificates = process.env.NODE_EXTRA_CA_CERTS ?? ''
   if (existsSync(certificates)) cpSync(certificates, join(context, 'share/certificates.crt'))
   const trust = existsSync(certificates)
@@ -73,13 +80,14 @@ export async function packServer(folder: string): Promise<void> {
 }
 
 /**
- * Runs deploy/systemd/install.sh twice in a fresh Debian, then starts the service as its unit does, with the user and the command of that.
- * Returns what all of it printed.
+ * Runs deploy/systemd/install.sh twice in a fresh Debian, then starts the service as its unit does, with the
+ * user and the command of that. Returns what all of it printed.
  */
 export async function installInDebian(docker: Docker, folder: string): Promise<string> {
   const context = join(folder, 'install')
   const [tarball = ''] = readdirSync(context).filter(name => name.endsWith('.tgz'))
-  for (const name of ['install.sh', 'agentrun.service']) cpSync(join(root, 'deploy/systemd', name), join(context, name))
+  for (const name of ['install.sh', 'agentrun.service'])
+    cpSync(join(root, 'deploy/systemd', name), join(context, name))
   const script = `set -e
     /context/install.sh /context/${tarball}; cp /etc/agentrun/agentrun.env /tmp/first
     /context/install.sh /context/${tarball}; cmp /etc/agentrun/agentrun.env /tmp/first && echo 'settings are kept'
@@ -95,17 +103,47 @@ export async function installInDebian(docker: Docker, folder: string): Promise<s
     for n in $(seq 120); do grep -q 'is ready' /tmp/out 2>/dev/null && break; sleep 1; done
     kill -TERM $!; code=0; wait $! || code=$?; echo "ended with $code"; cat /tmp/out; tail -n 5 /tmp/err`
   writeFileSync(join(context, 'script.sh'), script)
-  const trusted = existsSync(process.env.NODE_EXTRA_CA_CERTS ?? '') ? [process.env.NODE_EXTRA_CA_CERTS ?? ''] : []
+  const trusted = existsSync(process.env.NODE_EXTRA_CA_CERTS ?? '')
+    ? [process.env.NODE_EXTRA_CA_CERTS ?? '']
+    : []
   const certificates = trusted.flatMap(path => [
     ...['--volume', `${path}:/certificates.crt:ro`, '--env', 'NODE_EXTRA_CA_CERTS=/certificates.crt'],
     ...['--env', 'npm_config_cafile=/certificates.crt'],
   ])
-  const options = ['--network', 'host', '--security-opt', 'seccomp=unconfined', '--security-opt', 'systempaths=unconfined', ...certificates]
-  return docker('run', '--rm', ...options, '--volume', `${context}:/context:ro`, 'debian-base:test', 'bash', '/context/script.sh')
+  const options = [
+    '--network',
+    'host',
+    '--security-opt',
+    'seccomp=unconfined',
+    '--security-opt',
+    'systempaths=unconfined',
+    ...certificates,
+  ]
+  return docker(
+    'run',
+    '--rm',
+    ...options,
+    '--volume',
+    `${context}:/context:ro`,
+    'debian-base:test',
+    'bash',
+    '/context/script.sh',
+  )
 }
 
 /** Builds the image of this clone. */
 export async function buildImage(docker: Docker): Promise<void> {
   const bases = ['--build-arg', 'BUILD_BASE=node-base:test', '--build-arg', 'BASE=debian-base:test']
-  await docker('build', '--quiet', '--network', 'host', ...bases, '--file', join(root, 'deploy/Dockerfile'), '--tag', 'agentrun:test', root)
+  await docker(
+    'build',
+    '--quiet',
+    '--network',
+    'host',
+    ...bases,
+    '--file',
+    join(root, 'deploy/Dockerfile'),
+    '--tag',
+    'agentrun:test',
+    root,
+  )
 }

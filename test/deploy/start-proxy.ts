@@ -14,7 +14,12 @@ export type RunningProxy = AsyncDisposable & {
   base_url: string
   /** What a client needs to trust the proxy. */
   ca_file: string
-  send(method: string, path: string, headers?: Record<string, string>, body?: string | Buffer): Promise<IncomingMessage>
+  send(
+    method: string,
+    path: string,
+    headers?: Record<string, string>,
+    body?: string | Buffer,
+  ): Promise<IncomingMessage>
 }
 
 /** Debian has both; Traefik it has not. */
@@ -31,20 +36,31 @@ export async function freePort(): Promise<number> {
   return address.port
 }
 
-/** Starts the program with its example of deploy/proxies, in front of a service, with a certificate of its own. */
+/**
+ * Starts the program with its example of deploy/proxies, in front of a service, with a certificate of its
+ * own.
+ */
 export async function startProxy(name: ProxyName, port: number, service_port: number): Promise<RunningProxy> {
   await using stack = new AsyncDisposableStack()
   const folder = stack.use(temporaryFolder()).path
   const [certificate, key] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')]
   const subject = ['-subj', `/CN=${HOST}`, '-addext', `subjectAltName=DNS:${HOST}`]
   const algorithm = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  execFileSync('openssl', ['req', '-x509', ...algorithm, ...subject, '-keyout', key, '-out', certificate], { stdio: 'ignore' })
-  const example = readFileSync(join(clone, 'deploy/proxies', name === 'nginx' ? 'nginx.conf' : 'Caddyfile'), 'utf8')
+  execFileSync('openssl', ['req', '-x509', ...algorithm, ...subject, '-keyout', key, '-out', certificate], {
+    stdio: 'ignore',
+  })
+  const example = readFileSync(
+    join(clone, 'deploy/proxies', name === 'nginx' ? 'nginx.conf' : 'Caddyfile'),
+    'utf8',
+  )
     .replaceAll(/\/etc\/ssl\/\S+\.pem/g, certificate)
     .replaceAll(/\/etc\/ssl\/[\w.]+\.key/g, key)
     .replaceAll('127.0.0.1:4600', `127.0.0.1:${service_port}`)
   const args = name === 'nginx' ? nginx(folder, port, example) : caddy(folder, port, example)
-  const child = spawn(name, args, { env: { PATH: process.env.PATH, HOME: folder }, stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(name, args, {
+    env: { PATH: process.env.PATH, HOME: folder },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   let errors = ''
   child.stderr.setEncoding('utf8').on('data', text => {
     errors += text
@@ -57,7 +73,13 @@ export async function startProxy(name: ProxyName, port: number, service_port: nu
   const send: RunningProxy['send'] = async (method, path, headers = {}, body) => {
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
     const sent = request({
-      ...{ host: '127.0.0.1', port, method, path, servername: HOST, ca: readFileSync(certificate), agent: false },
+      host: '127.0.0.1',
+      port,
+      method,
+      path,
+      servername: HOST,
+      ca: readFileSync(certificate),
+      agent: false,
       headers: { host: `${HOST}:${port}`, ...headers, ...length },
     })
     // A proxy that refuses a body closes the connection, perhaps after its response.
@@ -73,11 +95,18 @@ export async function startProxy(name: ProxyName, port: number, service_port: nu
     if (child.exitCode !== null) throw new Error(`${name} did not start: ${errors}`)
   }
   const running = stack.move()
-  return { base_url: `https://${HOST}:${port}`, ca_file: certificate, send, [Symbol.asyncDispose]: () => running.disposeAsync() }
+  return {
+    base_url: `https://${HOST}:${port}`,
+    ca_file: certificate,
+    send,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  }
 }
 
 function nginx(folder: string, port: number, example: string): string[] {
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(part => `${part}_temp_path ${join(folder, part)};`)
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    part => `${part}_temp_path ${join(folder, part)};`,
+  )
   writeFileSync(join(folder, 'agentrun.conf'), example.replace('listen 443 ', `listen 127.0.0.1:${port} `))
   writeFileSync(
     join(folder, 'nginx.conf'),
@@ -88,7 +117,9 @@ function nginx(folder: string, port: number, example: string): string[] {
 
 function caddy(folder: string, port: number, example: string): string[] {
   mkdirSync(join(folder, 'caddy'))
-  const site = example.replace('\n\t# tls ', '\n\ttls ').replace(`${HOST} {`, `${HOST}:${port} {\n\tbind 127.0.0.1`)
+  const site = example
+    .replace('\n\t# tls ', '\n\ttls ')
+    .replace(`${HOST} {`, `${HOST}:${port} {\n\tbind 127.0.0.1`)
   const file = join(folder, 'Caddyfile')
   writeFileSync(file, `{\n\tadmin off\n\tauto_https disable_redirects\n\tgrace_period 1s\n}\n${site}`)
   return ['run', '--config', file, '--adapter', 'caddyfile']

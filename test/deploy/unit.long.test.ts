@@ -14,10 +14,14 @@ const systemd = '/lib/systemd/systemd'
 /** A control group of its own, whose processes are those of the container. */
 const group = `$(sed -n 's/^0:://p' /proc/self/cgroup)/unit-test-${process.pid}`
 const mount_groups = `mount -t tmpfs tmpfs /run && mkdir /run/groups && mount -t cgroup2 cgroup2 /run/groups && group="/run/groups${group}"`
-const canMountGroups = () => spawnSync('unshare', ['--mount', 'bash', '--norc', '-c', mount_groups]).status === 0
+const canMountGroups = () =>
+  spawnSync('unshare', ['--mount', 'bash', '--norc', '-c', mount_groups]).status === 0
 /** Root alone can start a systemd, and only where a container may have control groups of version 2. */
 const can_start = process.getuid?.() === 0 && existsSync(systemd) && canMountGroups()
-/** Makes systemd the first process of a container, with the units of the folder at /mnt. What both may write is in memory. */
+/**
+ * Makes systemd the first process of a container, with the units of the folder at /mnt. What both may write
+ * is in memory.
+ */
 const container_script = `
 set -e
 mount -t tmpfs tmpfs /run
@@ -31,7 +35,9 @@ const start_script = `set -e; mount --bind "$FOLDER" /mnt; mount --bind "$CLONE"
 exec unshare --cgroup --mount --pid --fork --kill-child --mount-proc --uts --ipc bash --norc -c '${container_script}'`
 const remove_script = `${mount_groups}; for n in $(seq 100); do find "$group" -depth -type d -exec rmdir {} + && exit; sleep 0.1; done; exit 1`
 
-/** The unit with the service of this clone, wherever that is, and nothing that has to be started before it. */
+/**
+ * The unit with the service of this clone, wherever that is, and nothing that has to be started before it.
+ */
 function writeUnits(folder: string, environment: string): { output: string } {
   const seen = '/mnt'
   const output = join(folder, 'output')
@@ -57,7 +63,12 @@ test.skipIf(!can_start)(
     using folder = temporaryFolder()
     ensureSystemUsers()
     const token = randomBytes(20).toString('hex')
-    const variables = { PATH: process.env.PATH, AGENTRUN_PORT: '0', AGENTRUN_DATA_DIR: '/var/lib/agentrun', AGENTRUN_INIT_TOKEN: token }
+    const variables = {
+      PATH: process.env.PATH,
+      AGENTRUN_PORT: '0',
+      AGENTRUN_DATA_DIR: '/var/lib/agentrun',
+      AGENTRUN_INIT_TOKEN: token,
+    }
     const { output } = writeUnits(
       folder.path,
       Object.entries(variables)
@@ -73,10 +84,19 @@ test.skipIf(!can_start)(
       const printed = () => (existsSync(output) ? readFileSync(output, 'utf8') : '')
       const address = await poll(() => /is ready: +(http:\S+)/.exec(printed())?.[1], printed)
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-      const request = async (path: string, init: RequestInit = {}) => (await fetch(`${address}${path}`, { headers, ...init })).json()
-      expect(await request('/readyz')).toMatchObject({ workers: 'ready', workers_reason: null, sandbox: 'bubblewrap' })
-      const prompt = 'Play.\n\n```playbook\n- run: hostname; date >now.txt; git add now.txt\n- answer: Done.\n```'
-      const { id } = (await request('/v1/organizations/1/agent/run', { method: 'POST', body: JSON.stringify({ prompt }) })) as {
+      const request = async (path: string, init: RequestInit = {}) =>
+        (await fetch(`${address}${path}`, { headers, ...init })).json()
+      expect(await request('/readyz')).toMatchObject({
+        workers: 'ready',
+        workers_reason: null,
+        sandbox: 'bubblewrap',
+      })
+      const prompt =
+        'Play.\n\n```playbook\n- run: hostname; date >now.txt; git add now.txt\n- answer: Done.\n```'
+      const { id } = (await request('/v1/organizations/1/agent/run', {
+        method: 'POST',
+        body: JSON.stringify({ prompt }),
+      })) as {
         id: number
       }
       const run = await poll(async () => {
@@ -94,7 +114,10 @@ test.skipIf(!can_start)(
 )
 
 /** Polls a container that reports nothing; fails with what its service printed. */
-async function poll<T>(read: () => Promise<T | undefined> | T | undefined, printed: () => string): Promise<T> {
+async function poll<T>(
+  read: () => Promise<T | undefined> | T | undefined,
+  printed: () => string,
+): Promise<T> {
   for (let tries = 0; tries < 240; tries++) {
     const value = await read()
     if (value !== undefined) return value

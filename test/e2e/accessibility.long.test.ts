@@ -7,7 +7,10 @@ import { expectAccessible, inBrowser, playbook } from './visit.ts'
 const { app, visit } = await inBrowser(startApp())
 
 const organization = `/v1/organizations/${app.org_id}`
-await app.call('POST', `${organization}/webhooks/agent-run`, { url: 'https://hooks.example.com/runs', secret: 'a signing secret' })
+await app.call('POST', `${organization}/webhooks/agent-run`, {
+  url: 'https://hooks.example.com/runs',
+  secret: 'a signing secret',
+})
 const completed = await createRun(app, {
   prompt: playbook(
     'Write a file',
@@ -28,8 +31,13 @@ const sandbox_id = (await app.call('GET', `${organization}/sandboxes`)).body.ite
 const repository = `${organization}/repos/${app.repo_id}`
 await app.call('PUT', `${repository}/secrets/NPM_TOKEN`, { value: 'a value of a secret', for_agent: true })
 await app.call('PUT', `${repository}/checks`, { checks: [{ name: 'test', command: 'node --test' }] })
-await app.call('PUT', `${repository}/egress`, { agent: { mode: 'allowlist', allow: [{ host: 'docs.example.com' }] } })
-await app.call('PUT', `${repository}/setup-commands`, { commands: ['npm ci'], variables: { NODE_ENV: 'test' } })
+await app.call('PUT', `${repository}/egress`, {
+  agent: { mode: 'allowlist', allow: [{ host: 'docs.example.com' }] },
+})
+await app.call('PUT', `${repository}/setup-commands`, {
+  commands: ['npm ci'],
+  variables: { NODE_ENV: 'test' },
+})
 
 /** Each page with what is shown when it has loaded. */
 const pages: [string, (page: Page) => ReturnType<Page['locator']>][] = [
@@ -39,10 +47,16 @@ const pages: [string, (page: Page) => ReturnType<Page['locator']>][] = [
   [`/agent/trace/${completed.id}?view=answer`, page => page.getByRole('region', { name: 'Answer' })],
   [`/agent/trace/${completed.id}?view=changes`, page => page.getByTestId('diff-summary')],
   [`/agent/trace/${completed.id}?view=files`, page => page.getByRole('treeitem', { name: 'a.txt' })],
-  [`/agent/trace/${completed.id}?view=files&file=a.txt`, page => page.getByRole('region', { name: 'Content' })],
+  [
+    `/agent/trace/${completed.id}?view=files&file=a.txt`,
+    page => page.getByRole('region', { name: 'Content' }),
+  ],
   [`/agent/trace/${completed.id}?view=config`, page => page.getByRole('button', { name: 'Save' })],
   [`/agent/trace/${failed.id}?view=log`, page => page.getByRole('feed').locator('[data-type=ERROR]').first()],
-  [`/agent/trace/${completed.id}?view=log&q=e`, page => page.getByRole('list', { name: 'Matches' }).locator('mark').first()],
+  [
+    `/agent/trace/${completed.id}?view=log&q=e`,
+    page => page.getByRole('list', { name: 'Matches' }).locator('mark').first(),
+  ],
   [`/compare?a=${completed.id}&b=${failed.id}`, page => page.getByTestId('divergence')],
   ['/?reason=oom&from=2026-01-01', page => page.getByLabel('Created from')],
   ['/pull-requests', page => page.locator('[data-pull-request-id]').first()],
@@ -50,14 +64,23 @@ const pages: [string, (page: Page) => ReturnType<Page['locator']>][] = [
   [`/pull-requests/${pull_request_id}/changes`, page => page.getByTestId('diff-summary')],
   ['/repositories', page => page.getByRole('region', { name: 'Repositories' })],
   [`/repositories/${app.repo_id}`, page => page.getByRole('form', { name: 'General' })],
-  [`/repositories/${app.repo_id}/environment`, page => page.getByRole('heading', { name: 'No environment is stored' })],
+  [
+    `/repositories/${app.repo_id}/environment`,
+    page => page.getByRole('heading', { name: 'No environment is stored' }),
+  ],
   [`/repositories/${app.repo_id}/setup`, page => page.getByRole('form', { name: 'Setup commands' })],
   [`/repositories/${app.repo_id}/checks`, page => page.getByRole('form', { name: 'Failing checks' })],
   [`/repositories/${app.repo_id}/secrets`, page => page.getByRole('row').filter({ hasText: 'NPM_TOKEN' })],
   [`/repositories/${app.repo_id}/network`, page => page.getByRole('form', { name: 'Allow a host' })],
   [`/repositories/${app.repo_id}/mcp-servers`, page => page.getByRole('switch')],
-  [`/repositories/${app.repo_id}/webhooks`, page => page.getByRole('region', { name: 'From the forge' }).getByRole('link')],
-  [`/repositories/${app.repo_id}/danger`, page => page.getByRole('heading', { name: 'Delete this repository' })],
+  [
+    `/repositories/${app.repo_id}/webhooks`,
+    page => page.getByRole('region', { name: 'From the forge' }).getByRole('link'),
+  ],
+  [
+    `/repositories/${app.repo_id}/danger`,
+    page => page.getByRole('heading', { name: 'Delete this repository' }),
+  ],
   ['/sandboxes', page => page.locator('[data-sandbox-id]').first()],
   [`/sandboxes/${sandbox_id}`, page => page.getByRole('list', { name: 'Entries, oldest first' })],
   ['/settings/profile', page => page.getByRole('form', { name: 'Profile' })],

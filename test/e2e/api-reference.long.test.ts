@@ -55,12 +55,16 @@ test('every operation of the document is listed, and shown with its paths, param
     await article.locator('.prose li').first().waitFor()
     const text = await article.textContent()
     expect(text).toContain(method)
-    for (const alias of operations.filter(other => other.operation['x-alias-of'] === path && other.method === method))
+    for (const alias of operations.filter(
+      other => other.operation['x-alias-of'] === path && other.method === method,
+    ))
       expect(text).toContain(alias.path)
     for (const { name } of operation.parameters) expect(text).toContain(name)
     const statuses = await article.locator('tbody td:first-child').allInnerTexts()
     expect(statuses).toEqual(
-      Object.keys(operation.responses).flatMap(status => (status === '200' ? [] : status.replace('default', 'others'))),
+      Object.keys(operation.responses).flatMap(status =>
+        status === '200' ? [] : status.replace('default', 'others'),
+      ),
     )
     expect(await page.locator('nav a[aria-current=page]').textContent()).toContain(operation.summary)
   }
@@ -120,7 +124,10 @@ test('at 380 px nothing scrolls sideways, and the list of operations opens and c
   await page.getByRole('heading', { name: 'Agent Run Service' }).waitFor()
   expect(await sideways(page)).toBe(0)
   await page.getByText('All operations').click()
-  await page.getByRole('navigation', { name: 'Operations' }).getByRole('link', { name: 'Create an agent run' }).click()
+  await page
+    .getByRole('navigation', { name: 'Operations' })
+    .getByRole('link', { name: 'Create an agent run' })
+    .click()
   await page.getByRole('heading', { level: 1, name: 'Create an agent run' }).waitFor()
   expect(await page.getByRole('navigation', { name: 'Operations' }).count()).toBe(0)
   for (const summary of await page.locator('main summary').all()) await summary.click()
@@ -143,12 +150,18 @@ test('it follows the theme, and every control has a name and is at least 24 px i
     outerHTML: string
     getBoundingClientRect(): { width: number; height: number }
   }
-  const controls = await page.locator('button:visible, input:visible, summary:visible, nav a:visible').evaluateAll((all: Control[]) =>
-    all.map(control => {
-      const { width, height } = control.getBoundingClientRect()
-      return { name: control.ariaLabel || control.textContent, small: Math.min(width, height) < 24, html: control.outerHTML }
-    }),
-  )
+  const controls = await page
+    .locator('button:visible, input:visible, summary:visible, nav a:visible')
+    .evaluateAll((all: Control[]) =>
+      all.map(control => {
+        const { width, height } = control.getBoundingClientRect()
+        return {
+          name: control.ariaLabel || control.textContent,
+          small: Math.min(width, height) < 24,
+          html: control.outerHTML,
+        }
+      }),
+    )
   expect(controls.length).toBeGreaterThan(20)
   expect(controls.filter(({ name, small }) => !name || small)).toEqual([])
 })

@@ -6,7 +6,9 @@ import { inBrowser } from './visit.ts'
 
 const workflow = '.github/workflows/ci.yml'
 const change = calls(shell(`echo "# faster" >> ${workflow}`))
-const pushing = await inBrowser(startCodingApp(responses(change, { text: 'Faster.' }), {}, makeRepository({ [workflow]: 'on: push\n' })))
+const pushing = await inBrowser(
+  startCodingApp(responses(change, { text: 'Faster.' }), {}, makeRepository({ [workflow]: 'on: push\n' })),
+)
 const asking = await inBrowser(startProgramApp(() => ({ text: 'Hello.' }), {}, { permissions: 'ask' }))
 
 test('the page shows a change of CI that needs approval, and one click pushes it', async () => {
@@ -18,7 +20,10 @@ test('the page shows a change of CI that needs approval, and one click pushes it
   await question.getByText(workflow).waitFor()
   await visitor.page.getByText('Review and approve at the end of the log.').waitFor()
   await question.getByRole('button', { name: 'Approve and push' }).click()
-  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', github_pull_requests: [{ number: 1, state: 'open' }] })
+  expect(await awaitEnd(app, id)).toMatchObject({
+    status: 'completed',
+    github_pull_requests: [{ number: 1, state: 'open' }],
+  })
   await question.waitFor({ state: 'detached' })
 })
 

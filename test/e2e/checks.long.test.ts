@@ -6,8 +6,19 @@ import { inBrowser, untilStatus } from './visit.ts'
 const { app, visit } = await inBrowser(startCodingApp(() => ({ text: 'Nothing.' })))
 
 const prompt = [
-  ...['Write the note', '', '```playbook', '- write: {path: note.txt, content: "one\\n"}', '- on_checks_failed:'],
-  ...['    - write: {path: note.txt, content: "one\\ntwo\\n"}', '    - answer: Two lines now.', '- answer: Wrote it.', '```'],
+  ...[
+    'Write the note',
+    '',
+    '```playbook',
+    '- write: {path: note.txt, content: "one\\n"}',
+    '- on_checks_failed:',
+  ],
+  ...[
+    '    - write: {path: note.txt, content: "one\\ntwo\\n"}',
+    '    - answer: Two lines now.',
+    '- answer: Wrote it.',
+    '```',
+  ],
 ].join('\n')
 
 test('the trace shows which checks failed, why, and the outcome of the fix; the pull request shows the state of its checks', async () => {

@@ -9,10 +9,12 @@ const server = await servePlain((_, response) => response.end('let out'))
 afterAll(() => server[Symbol.asyncDispose]())
 const { app, visit } = await inBrowser(startApp({ AGENTRUN_SAMPLE: '1', AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' }))
 
-const playbook = (run: string) => `Play this.\n\n\`\`\`playbook\n- run: ${JSON.stringify(run)}\n- answer: Done.\n\`\`\`\n`
+const playbook = (run: string) =>
+  `Play this.\n\n\`\`\`playbook\n- run: ${JSON.stringify(run)}\n- answer: Done.\n\`\`\`\n`
 const fetching = `until curl --noproxy '' -sS http://localhost:${server.port}/ | grep 'let out'; do sleep 0.2; done`
 
-const setOrganization = (agent: object) => app.call('PUT', `/v1/organizations/${app.org_id}/egress`, { agent })
+const setOrganization = (agent: object) =>
+  app.call('PUT', `/v1/organizations/${app.org_id}/egress`, { agent })
 
 test('where egress is off the entry explains what allowing does, and one click turns it on for that host only', async () => {
   const { id } = await createRun(app, { prompt: playbook(fetching), model: 'scripted/playbook' })
@@ -48,27 +50,39 @@ test('a host that was refused is allowed from its entry, and the running run can
 })
 
 test('a member without permission sees the reason, and hosts that no rule can allow are not offered', async () => {
-  const command = 'curl -s http://a.example/; curl -s http://169.254.169.254/; curl -s http://a.example/; true'
+  const command =
+    'curl -s http://a.example/; curl -s http://169.254.169.254/; curl -s http://a.example/; true'
   const { id } = await createRun(app, { prompt: playbook(command), model: 'scripted/playbook' })
   await awaitEnd(app, id)
   const member = await addPerson(app, 'MEMBER')
-  await using visitor = await visit({ sign_in_link: await linkOf(member.user_id), path: `/agent/trace/${id}` })
+  await using visitor = await visit({
+    sign_in_link: await linkOf(member.user_id),
+    path: `/agent/trace/${id}`,
+  })
   const { page } = visitor
   const entries = page.getByRole('article').filter({ hasText: 'Blocked request' })
   await entries.filter({ hasText: 'a.example:80 ×2' }).waitFor()
-  const button = entries.filter({ hasText: 'no rule allows' }).getByRole('button', { name: 'Allow this host' })
+  const button = entries
+    .filter({ hasText: 'no rule allows' })
+    .getByRole('button', { name: 'Allow this host' })
   expect(await button.getAttribute('aria-disabled')).toBe('true')
   await button.hover()
   await page.getByText('Your role, MEMBER, may not change repositories').waitFor()
   await entries.filter({ hasText: 'is a private or reserved address' }).waitFor()
   expect(
-    await entries.filter({ hasText: 'is a private or reserved address' }).getByRole('button', { name: 'Allow this host' }).count(),
+    await entries
+      .filter({ hasText: 'is a private or reserved address' })
+      .getByRole('button', { name: 'Allow this host' })
+      .count(),
   ).toBe(0)
   expect(visitor.problems).toEqual([])
 })
 
 async function linkOf(user_id: number): Promise<string> {
-  const { status, body } = await app.call('POST', `/v1/organizations/${app.org_id}/members/${user_id}/sign-in-link`)
+  const { status, body } = await app.call(
+    'POST',
+    `/v1/organizations/${app.org_id}/members/${user_id}/sign-in-link`,
+  )
   expect(status).toBe(200)
   return body.sign_in_link
 }

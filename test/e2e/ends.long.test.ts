@@ -38,8 +38,14 @@ test('the page of a run names and explains what it did not do, and offers to do 
   const { page } = someone
   const header = page.locator('header').filter({ has: page.getByTestId('status') })
   await header.getByText('· pull request refused').waitFor()
-  await page.getByText('The branch is pushed, but the forge has no pull request of it. The next turn tries again.').first().waitFor()
-  await page.getByText('The branch is pushed, but its pull request could not be opened or updated on the forge').first().waitFor()
+  await page
+    .getByText('The branch is pushed, but the forge has no pull request of it. The next turn tries again.')
+    .first()
+    .waitFor()
+  await page
+    .getByText('The branch is pushed, but its pull request could not be opened or updated on the forge')
+    .first()
+    .waitFor()
   await page.getByRole('button', { name: 'Publish again' }).waitFor()
   await someone.open(`/compare?a=${app.runs.get('done').id}&b=${app.runs.get('review_failed').id}`)
   await page.getByText('· review failed').first().waitFor()

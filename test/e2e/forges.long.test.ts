@@ -10,7 +10,9 @@ afterAll(async () => {
   await github[Symbol.asyncDispose]()
   expect(github.mistakes).toEqual([])
 })
-const { app, visit } = await inBrowser(startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_GIT: '1' }))
+const { app, visit } = await inBrowser(
+  startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_GIT: '1' }),
+)
 
 test('GitHub is connected with a token: a refused one shows the reason, a valid one its account, and a disconnected one is removed', async () => {
   await using someone = await visit({ accept: /status of 400/ })
@@ -19,7 +21,11 @@ test('GitHub is connected with a token: a refused one shows the reason, a valid 
   await page.getByRole('link', { name: 'Integrations' }).click()
   await page.getByRole('heading', { name: 'Not connected yet' }).waitFor()
   const form = page.getByRole('form', { name: 'Connect with a token' })
-  const [address, token, connect] = [form.getByLabel('Address'), form.getByLabel('Token'), form.getByRole('button', { name: 'Connect' })]
+  const [address, token, connect] = [
+    form.getByLabel('Address'),
+    form.getByLabel('Token'),
+    form.getByRole('button', { name: 'Connect' }),
+  ]
   expect(await address.inputValue()).toBe('https://github.com')
   expect(await connect.getAttribute('aria-description')).toBe('Enter a token first')
   await address.fill(`${github.url}/with/a/path`)
@@ -91,7 +97,12 @@ test('an app is connected by an administrator alone, and by one who did not begi
     return `/github-app?${new URLSearchParams({ state, code: 'code-of-the-manifest' })}`
   }
   const connected = () =>
-    rows(app, `select 1 from audit_entries where action = 'forge.connected' and detail::jsonb ->> 'app_id' is not null`)
+    rows(
+      app,
+      `select 1
+        from audit_entries
+        where action = 'forge.connected' and detail::jsonb ->> 'app_id' is not null`,
+    )
   const before = await connected()
   const stranger = await addOrganization(app, 'Strangers')
   await using bob = await visit({ signed_in: false, accept: /status of 40[13]/ })
@@ -99,7 +110,10 @@ test('an app is connected by an administrator alone, and by one who did not begi
   await bob.page.getByRole('link', { name: 'Sign in to this service' }).click()
   await bob.page.getByLabel('Token').fill(stranger.token)
   await bob.page.getByRole('button', { name: 'Sign in' }).click()
-  await bob.page.getByRole('alert').filter({ hasText: 'You do not have access to this organization.' }).waitFor()
+  await bob.page
+    .getByRole('alert')
+    .filter({ hasText: 'You do not have access to this organization.' })
+    .waitFor()
   expect(await connected()).toEqual(before)
 
   const eve = await addPerson(app, 'ADMIN')
@@ -123,7 +137,10 @@ test('a user who is not an ADMIN sees what is connected, and why they may not ch
     const item = page.getByRole('region', { name: 'Connections' }).getByRole('listitem', { name: github.url })
     const disconnect = item.getByRole('button', { name: 'Disconnect' })
     await disconnect.click({ force: true })
-    expect([await disconnect.getAttribute('aria-disabled'), await disconnect.getAttribute('aria-description')]).toEqual(['true', why])
+    expect([
+      await disconnect.getAttribute('aria-disabled'),
+      await disconnect.getAttribute('aria-description'),
+    ]).toEqual(['true', why])
     expect(await page.getByRole('dialog').count()).toBe(0)
     const main = page.getByRole('main')
     expect([await main.getByRole('form').count(), await main.getByRole('textbox').count()]).toEqual([0, 0])

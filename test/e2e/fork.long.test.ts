@@ -5,9 +5,15 @@ import { inBrowser } from './visit.ts'
 
 const { app, visit } = await inBrowser(
   startCodingApp(
-    responses(calls(shell('echo one > one.txt')), calls(shell('echo two > two.txt')), { text: 'First.' }, calls(shell('ls *.txt')), {
-      text: 'Second.',
-    }),
+    responses(
+      calls(shell('echo one > one.txt')),
+      calls(shell('echo two > two.txt')),
+      { text: 'First.' },
+      calls(shell('ls *.txt')),
+      {
+        text: 'Second.',
+      },
+    ),
   ),
 )
 

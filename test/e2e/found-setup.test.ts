@@ -5,8 +5,13 @@ import { awaitEnd } from '../runs/await-run.ts'
 import { makeRepository, startCodingApp } from '../runs/coding-app.ts'
 import { inBrowser } from './visit.ts'
 
-const url = makeRepository({ Makefile: 'all:\n\techo yes >made\n\ntest:\n\tgrep yes made\n', 'a.c': 'int a;\n' })
-const { app, visit } = await inBrowser(startCodingApp(() => ({ text: 'Nothing.' }), { AGENTRUN_REPO_PATHS: tmpdir() }))
+const url = makeRepository({
+  Makefile: 'all:\n\techo yes >made\n\ntest:\n\tgrep yes made\n',
+  'a.c': 'int a;\n',
+})
+const { app, visit } = await inBrowser(
+  startCodingApp(() => ({ text: 'Nothing.' }), { AGENTRUN_REPO_PATHS: tmpdir() }),
+)
 
 test('commands that were detected for a repository with other commands replace them at the press of a button', async () => {
   const at = (path: string) => `/v1/organizations/${app.org_id}${path}`

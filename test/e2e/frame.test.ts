@@ -5,13 +5,20 @@ import { inBrowser, playbook } from './visit.ts'
 
 const { app, visit } = await inBrowser(startApp())
 
-const run = await createRun(app, { prompt: playbook('Sort the invoices', 'run: "true"', 'answer: Done.'), tags: ['kept'] })
+const run = await createRun(app, {
+  prompt: playbook('Sort the invoices', 'run: "true"', 'answer: Done.'),
+  tags: ['kept'],
+})
 await awaitEnd(app, run.id)
 await rows(
   app,
-  `insert into runs (organization_id, user_id, title, prompt, tags, model, agent_type, source_type, status, runnable_at)
-   select organization_id, user_id, 'Bulk ' || n, 'x', '{kept}', model, agent_type, source_type, 'completed', null
-   from runs, generate_series(1, 40) n where id = (select min(id) from runs)`,
+  `insert into runs (
+      organization_id, user_id, title, prompt, tags, model, agent_type, source_type, status, runnable_at
+    )
+    select organization_id, user_id, 'Bulk ' || n, 'x', '{kept}', model, agent_type, source_type, 'completed',
+      null
+    from runs, generate_series(1, 40) n
+    where id = (select min(id) from runs)`,
 )
 
 test('every page of the navigation has a name, a heading, a title and a breadcrumb, and opens by its keys', async () => {
@@ -136,7 +143,8 @@ test('the way back to a list of runs keeps its filters and its scroll position',
   const last = page.getByRole('link', { name: 'Sort the invoices' })
   const scrolled = () => page.evaluate('document.querySelector("#main > div").scrollTop') as Promise<number>
   // The click itself scrolls to the link.
-  const keep_position = 'addEventListener("click", () => { window.left_at = document.querySelector("#main > div").scrollTop }, true)'
+  const keep_position =
+    'addEventListener("click", () => { window.left_at = document.querySelector("#main > div").scrollTop }, true)'
   await page.evaluate(keep_position)
   await last.click()
   const position = (await page.evaluate('window.left_at')) as number
@@ -185,7 +193,9 @@ test('what was typed survives leaving the page and a reload, until it is sent or
   await page.reload()
   expect(await prompt.inputValue()).toBe('An unfinished thought')
   await someone.open(`/agent/trace/${run.id}`)
-  expect(await page.getByRole('form', { name: 'Follow-up' }).getByRole('textbox').inputValue()).toBe('And then?')
+  expect(await page.getByRole('form', { name: 'Follow-up' }).getByRole('textbox').inputValue()).toBe(
+    'And then?',
+  )
   await page.getByRole('button', { name: /^Account/ }).click()
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
@@ -218,6 +228,8 @@ test('on a phone the navigation is a drawer, titles have the whole width, and fi
   await someone.open('/new')
   await page.getByRole('button', { name: 'Start run' }).waitFor()
   const fields = page.locator('input:not(.sr-only):visible, select:visible, textarea:visible')
-  const sizes = await fields.evaluateAll(all => all.map(field => field.ownerDocument.defaultView?.getComputedStyle(field).fontSize))
+  const sizes = await fields.evaluateAll(all =>
+    all.map(field => field.ownerDocument.defaultView?.getComputedStyle(field).fontSize),
+  )
   expect(new Set(sizes)).toEqual(new Set(['16px']))
 })

@@ -63,9 +63,14 @@ test('F124 hostile text from prompt, output, file names and answer is inert ever
     expect(await page.evaluate('window.owned')).toBeUndefined()
     expect(await page.locator('main img, main script, main iframe, main object').count()).toBe(0)
     expect(await page.locator('a[href^="javascript" i], a[href^="data" i]').count()).toBe(0)
-    const links = await page.locator('a[target=_blank]').evaluateAll((all: Link[]) => all.map(({ href, rel }) => ({ href, rel })))
-    for (const link of links) expect(link).toEqual({ href: 'https://example.com/', rel: 'noopener noreferrer' })
-    expect(await page.evaluate('document.body.innerText + document.title')).not.toMatch(/[\u202A-\u202E\u2066-\u2069\u001b]/)
+    const links = await page
+      .locator('a[target=_blank]')
+      .evaluateAll((all: Link[]) => all.map(({ href, rel }) => ({ href, rel })))
+    for (const link of links)
+      expect(link).toEqual({ href: 'https://example.com/', rel: 'noopener noreferrer' })
+    expect(await page.evaluate('document.body.innerText + document.title')).not.toMatch(
+      /[\u202A-\u202E\u2066-\u2069\u001b]/,
+    )
   }
 })
 
@@ -77,7 +82,9 @@ test('colours and http links of a terminal are shown, its other sequences are no
   await someone.open(`/agent/trace/${run.id}?type=ACTION`)
   const terminal = page.getByRole('feed').locator('article', { hasText: 'printf' }).locator('pre').first()
   await terminal.locator('.ansi-red-fg', { hasText: 'red' }).waitFor()
-  expect(await terminal.getByRole('link', { name: 'a real link' }).getAttribute('href')).toBe('https://example.com/')
+  expect(await terminal.getByRole('link', { name: 'a real link' }).getAttribute('href')).toBe(
+    'https://example.com/',
+  )
   const text = await terminal.textContent()
   expect(text).toContain('<img src=x onerror=')
   expect(text).toContain('user⟨U+202E⟩txt.exe')

@@ -36,7 +36,8 @@ test('a queued run is seen to start, its tool shows its output as it comes, and 
   await untilStatus(page, 'cancelled')
   await tool.waitFor({ state: 'detached' })
   // What has ended offers no buttons that end it.
-  for (const name of ['Stop', 'Pause']) await page.getByRole('button', { name, exact: true }).waitFor({ state: 'detached' })
+  for (const name of ['Stop', 'Pause'])
+    await page.getByRole('button', { name, exact: true }).waitFor({ state: 'detached' })
   await page.getByRole('feed').getByText('interrupted', { exact: true }).waitFor()
 })
 
@@ -71,8 +72,12 @@ test('Pause pauses a running run, and a follow-up continues it', async () => {
   await page.getByRole('button', { name: 'Pause' }).click()
   await untilStatus(page, 'paused')
   await page.getByText('· by request').waitFor()
-  expect(await page.getByRole('button', { name: 'Pause' }).getAttribute('aria-description')).toMatch(/^The run is paused/)
-  await page.getByRole('textbox', { name: /^The run is paused/ }).fill(playbook('Goes on', 'answer: "Gone on."'))
+  expect(await page.getByRole('button', { name: 'Pause' }).getAttribute('aria-description')).toMatch(
+    /^The run is paused/,
+  )
+  await page
+    .getByRole('textbox', { name: /^The run is paused/ })
+    .fill(playbook('Goes on', 'answer: "Gone on."'))
   await page.getByRole('textbox', { name: /^The run is paused/ }).press('Control+Enter')
   await untilStatus(page, 'completed')
 })
@@ -80,7 +85,9 @@ test('Pause pauses a running run, and a follow-up continues it', async () => {
 test('a question of the agent is shown at the follow-up box, and the answer continues the run', async () => {
   await using someone = await visit()
   const { page } = someone
-  const run = await createRun(app, { prompt: playbook('Ask first', 'ask: "Which colour?"', 'answer: "Thank you."') })
+  const run = await createRun(app, {
+    prompt: playbook('Ask first', 'ask: "Which colour?"', 'answer: "Thank you."'),
+  })
   await someone.open(`/agent/trace/${run.id}`)
   await untilStatus(page, 'waiting')
   await page.getByTestId('question').getByText('Which colour?').waitFor()
@@ -94,12 +101,21 @@ test('a question of the agent is shown at the follow-up box, and the answer cont
 test('a follow-up of a finished run is a new turn, seen live', async () => {
   await using someone = await visit()
   const { page } = someone
-  const run = await createRun(app, { prompt: playbook('First turn', 'write: { path: one.txt, content: "1\\n" }', 'answer: "One."') })
+  const run = await createRun(app, {
+    prompt: playbook('First turn', 'write: { path: one.txt, content: "1\\n" }', 'answer: "One."'),
+  })
   await someone.open(`/agent/trace/${run.id}`)
   await untilStatus(page, 'completed')
   await page
     .getByRole('textbox', { name: /Follow up/ })
-    .fill(playbook('Second turn', 'run: test -e one.txt', 'write: { path: two.txt, content: "2\\n" }', 'answer: "Two."'))
+    .fill(
+      playbook(
+        'Second turn',
+        'run: test -e one.txt',
+        'write: { path: two.txt, content: "2\\n" }',
+        'answer: "Two."',
+      ),
+    )
   await page.getByRole('button', { name: 'Send' }).click()
   await page.getByRole('feed').getByText('Two.', { exact: true }).waitFor()
   await untilStatus(page, 'completed')
@@ -116,7 +132,9 @@ test('a message to a running run is delivered in the chosen mode', async () => {
   await someone.open(`/agent/trace/${run.id}`)
   await awaitRun(app, run.id, ({ phase }) => phase === 'agent')
   await page.getByLabel('Delivered').selectOption('enqueue')
-  await page.getByRole('textbox', { name: 'Send a message to the agent' }).fill(playbook('Afterwards', 'answer: "Later."'))
+  await page
+    .getByRole('textbox', { name: 'Send a message to the agent' })
+    .fill(playbook('Afterwards', 'answer: "Later."'))
   await page.getByRole('button', { name: 'Send' }).click()
   const message = page.locator('[data-type=USER_MESSAGE]').last()
   await message.getByText('Afterwards').waitFor()
@@ -147,7 +165,10 @@ test('the end is followed until someone scrolls up; then nothing moves, and what
   await entry.click({ trial: true })
   const position = await entry.boundingBox()
   const { total_logs } = await awaitRun(app, run.id, ({ status }) => status === 'waiting')
-  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: run.id, prompt: 'Yes' })
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
+    agent_run_id: run.id,
+    prompt: 'Yes',
+  })
   const ended = await awaitEnd(app, run.id)
   await page.getByRole('button', { name: `${ended.total_logs - total_logs} new` }).waitFor()
   expect(await page.locator(`#${id}`).boundingBox()).toEqual(position)
@@ -203,7 +224,10 @@ test('an unknown model is refused at its field', async () => {
 
 test('a page that loses its connection shows it, and catches up without a gap', async () => {
   await using network = await networkTo(app.base_url)
-  await using someone = await visit({ base_url: network.base_url, accept: /ERR_(CONNECTION|EMPTY|INCOMPLETE|SOCKET)/ })
+  await using someone = await visit({
+    base_url: network.base_url,
+    accept: /ERR_(CONNECTION|EMPTY|INCOMPLETE|SOCKET)/,
+  })
   const { page } = someone
   const run = await createRun(app, { prompt: playbook('Seen in part', 'answer: "One."') })
   await someone.open(`/agent/trace/${run.id}`)
@@ -212,7 +236,11 @@ test('a page that loses its connection shows it, and catches up without a gap', 
   await page.getByText('Reconnecting…').waitFor()
   const prompt = playbook('Unseen', 'run: echo unseen', 'answer: "Two."')
   await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: run.id, prompt })
-  const { total_logs } = await awaitRun(app, run.id, ({ status, turn }) => status === 'completed' && turn === 2)
+  const { total_logs } = await awaitRun(
+    app,
+    run.id,
+    ({ status, turn }) => status === 'completed' && turn === 2,
+  )
   network.restore()
   await page.locator(`#e${total_logs}`).getByText('Two.').waitFor()
   await page.getByText('Reconnecting…').waitFor({ state: 'detached' })

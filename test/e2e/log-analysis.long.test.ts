@@ -58,7 +58,9 @@ test('after a confirmation the page shows why a run failed, with a link to the e
 })
 
 test('the logs of one sandbox, and of all runs of a repository, are analyzed from the pages of sandboxes', async () => {
-  const { id } = await createRun(app, { prompt: playbook('Break again', 'run: { run: "exit 3", expect_exit: 3 }', 'answer: Broken.') })
+  const { id } = await createRun(app, {
+    prompt: playbook('Break again', 'run: { run: "exit 3", expect_exit: 3 }', 'answer: Broken.'),
+  })
   await awaitEnd(app, id)
   await using someone = await visit({ path: '/sandboxes?kind=check' })
   const { page } = someone
@@ -81,6 +83,9 @@ test('the logs of one sandbox, and of all runs of a repository, are analyzed fro
   await one.getByText('exit code 3').first().waitFor()
   await one.getByRole('link', { name: /^View explanation in run/ }).click()
   await page.getByRole('region', { name: 'Answer' }).waitFor()
-  const analyses = await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs?source_type=LOG_ANALYSIS`)
+  const analyses = await app.call(
+    'GET',
+    `/v1/organizations/${app.org_id}/agent/runs?source_type=LOG_ANALYSIS`,
+  )
   expect(analyses.body.total).toBe(3)
 })

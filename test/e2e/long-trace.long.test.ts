@@ -20,7 +20,8 @@ test('a trace of 10,000 entries opens at its end and loads only visible pages', 
   const pages: number[] = []
   page.on('request', request => {
     const url = new URL(request.url())
-    if (url.pathname.endsWith('/logs') && !url.searchParams.has('reverse')) pages.push(Number(url.searchParams.get('skip')))
+    if (url.pathname.endsWith('/logs') && !url.searchParams.has('reverse'))
+      pages.push(Number(url.searchParams.get('skip')))
   })
   await someone.open(`/agent/trace/${run_id}`)
   const last = page.locator(`#e${entries}`)
@@ -37,14 +38,18 @@ test('scrolling through all of it keeps the document small and the entries right
   const { page } = someone
   await page.locator(`#e${entries}`).waitFor()
   for (const part of [0.8, 0.55, 0.3, 0.05, 0]) {
-    await page.evaluate(`{ const feed = document.querySelector('[role=feed]'); feed.scrollTop = feed.scrollHeight * ${part} }`)
+    await page.evaluate(
+      `{ const feed = document.querySelector('[role=feed]'); feed.scrollTop = feed.scrollHeight * ${part} }`,
+    )
     const articles = page.getByRole('feed').locator('article')
     await articles.getByText('echo entry').first().waitFor()
     const wrong = await articles.evaluateAll((all: Article[]) =>
       all
         .filter(
           ({ id, textContent }) =>
-            Number(id.slice(1)) > 10 && !textContent.includes(`entry ${id.slice(1)}`) && !textContent.includes('Odd thing'),
+            Number(id.slice(1)) > 10 &&
+            !textContent.includes(`entry ${id.slice(1)}`) &&
+            !textContent.includes('Odd thing'),
         )
         .map(({ id }) => id),
     )

@@ -46,7 +46,10 @@ const session: Record<string, FakeReply[]> = {
   ],
   'Print much': [calls(shell('seq 1 60000'), shell('seq 1 5')), { text: 'Printed.' }],
   'Print until it is compacted': [
-    ...[1, 2, 3, 4].map(n => ({ ...calls(shell(`seq ${n}000 ${n}999; seq 1000 6000`)), usage: { input: n * 8_000, output: 50 } })),
+    ...[1, 2, 3, 4].map(n => ({
+      ...calls(shell(`seq ${n}000 ${n}999; seq 1000 6000`)),
+      usage: { input: n * 8_000, output: 50 },
+    })),
     { text: 'Printed it all.' },
   ],
   'Write slowly': [calls(shell('true')), { raw: slowly() }],
@@ -57,7 +60,8 @@ const { app, visit } = await inBrowser(
   startCodingApp(
     request => {
       if (isSummaryRequest(request)) return { text: 'Goal: print.' }
-      const [prompt = '', replies = []] = Object.entries(session).find(([name]) => JSON.stringify(request.body).includes(name)) ?? []
+      const [prompt = '', replies = []] =
+        Object.entries(session).find(([name]) => JSON.stringify(request.body).includes(name)) ?? []
       const n = requests.get(prompt) ?? 0
       requests.set(prompt, n + 1)
       return replies[n] ?? { text: 'There is nothing more.' }
@@ -80,16 +84,25 @@ test('every tool has its card, and the run its tokens', async () => {
   const header = page.locator('main header')
   await header.getByText('openai-compatible/fake').waitFor()
   expect(await header.getByText('scripted').count()).toBe(0)
-  await header.getByTitle(`Tokens: ${usage.input_tokens} in, of them ${usage.cached_tokens} cached, ${usage.output_tokens} out`).waitFor()
+  await header
+    .getByTitle(
+      `Tokens: ${usage.input_tokens} in, of them ${usage.cached_tokens} cached, ${usage.output_tokens} out`,
+    )
+    .waitFor()
 
   const feed = page.getByRole('feed')
-  const card = (label: string) => feed.locator('article').filter({ has: page.getByRole('button', { name: label }) })
+  const card = (label: string) =>
+    feed.locator('article').filter({ has: page.getByRole('button', { name: label }) })
   // Entries above the screen are not in the document: j walks down from the first.
   await someone.open(`/agent/trace/${run.id}#e1`)
   // Commands that succeeded are closed.
   await card('shell ls').getByRole('button', { name: 'shell ls' }).click()
   await card('shell ls').locator('pre').getByText('count.js').waitFor()
-  await card('Plan').getByRole('listitem').filter({ hasText: 'Write two' }).getByLabel('in progress').waitFor()
+  await card('Plan')
+    .getByRole('listitem')
+    .filter({ hasText: 'Write two' })
+    .getByLabel('in progress')
+    .waitFor()
   await someone.open(`/agent/trace/${run.id}?type=ACTION`)
   await card('edit count.js').locator('pre').getByText('two = 2').waitFor()
   await card('write new file.txt').locator('pre').getByText('blau').waitFor()
@@ -115,8 +128,16 @@ test('the whole output of a tool can be saved where its card shows only part of 
       .locator('article')
       .filter({ has: page.getByRole('button', { name: label }) })
   await card('shell seq 1 5').locator('pre').waitFor()
-  expect(await card('shell seq 1 5').filter({ hasNotText: '60000' }).getByRole('button', { name: 'Download full output' }).count()).toBe(0)
-  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download full output' }).click()])
+  expect(
+    await card('shell seq 1 5')
+      .filter({ hasNotText: '60000' })
+      .getByRole('button', { name: 'Download full output' })
+      .count(),
+  ).toBe(0)
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download full output' }).click(),
+  ])
   expect(file.suggestedFilename()).toMatch(/^run-\d+-entry-\d+\.txt$/)
   const path = await file.path()
   expect(readFileSync(path, 'utf8')).toBe(`${Array.from({ length: 60_000 }, (_, i) => i + 1).join('\n')}\n`)
@@ -145,7 +166,9 @@ test('what a model writes is seen while it is written, and then as the answer', 
   await using someone = await visit()
   const { page } = someone
   const run = await createRun(app, { prompt: 'Write slowly' })
-  const stream = page.waitForResponse(response => response.url().endsWith('/events') && response.url().includes('/agent/run/'))
+  const stream = page.waitForResponse(
+    response => response.url().endsWith('/events') && response.url().includes('/agent/run/'),
+  )
   await someone.open(`/agent/trace/${run.id}`)
   await untilStatus(page, 'running')
   await stream

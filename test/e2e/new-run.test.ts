@@ -5,7 +5,8 @@ import { rows, startApp } from '../start-app.ts'
 import { inBrowser, playbook, untilStatus } from './visit.ts'
 
 /** A PNG of one pixel. */
-const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 const { app, visit } = await inBrowser(startApp())
 
@@ -25,7 +26,10 @@ test('the sample playbook: a live trace, the change, the pull request, completed
   await page.getByRole('tab', { name: /Changes/ }).click()
   expect(await page.getByTestId('diff-summary').textContent()).toBe('1 file changed +3 −2')
   await page.locator('.diff-code-insert').getByText('return net + tax').waitFor()
-  await page.locator('.diff-code-delete').getByText('return net - discount(net, discount_percent) + tax').waitFor()
+  await page
+    .locator('.diff-code-delete')
+    .getByText('return net - discount(net, discount_percent) + tax')
+    .waitFor()
   await page.getByRole('tab', { name: 'Answer' }).click()
   await page.getByRole('region', { name: 'Answer' }).getByText('All three tests pass').waitFor()
 })
@@ -64,7 +68,9 @@ test('everything that can be set is sent', async () => {
     repo_id: app.repo_id,
     budget: { max_cost_usd: '2.5', max_steps: 40, max_active_seconds: 90, max_wall_seconds: null },
   })
-  expect(await rows(app, 'select auto_create_pr from runs where id = $1', [id])).toEqual([{ auto_create_pr: false }])
+  expect(await rows(app, 'select auto_create_pr from runs where id = $1', [id])).toEqual([
+    { auto_create_pr: false },
+  ])
 })
 
 test('images are chosen, pasted and dropped into the prompt, removed, and sent', async () => {
@@ -77,7 +83,10 @@ test('images are chosen, pasted and dropped into the prompt, removed, and sent',
     { name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('no image') },
   ])
   await page.getByText('Only PNG, JPEG, GIF and WebP images can be added').first().waitFor()
-  for (const event of ["ClipboardEvent('paste', { clipboardData: data, ", "DragEvent('drop', { dataTransfer: data, "]) {
+  for (const event of [
+    "ClipboardEvent('paste', { clipboardData: data, ",
+    "DragEvent('drop', { dataTransfer: data, ",
+  ]) {
     await page.evaluate(`(() => {
       const data = new DataTransfer()
       data.items.add(new File([Uint8Array.from(atob('${PIXEL}'), char => char.charCodeAt(0))], 'b.png', { type: 'image/png' }))
@@ -110,7 +119,9 @@ test('what the service refuses is shown at its field, and nothing typed is lost'
   await page.getByLabel('Max steps').waitFor({ state: 'hidden' })
   await page.getByRole('button', { name: 'Start run' }).click()
   await page.getByLabel('Max steps').and(page.locator('[aria-invalid]')).waitFor()
-  await expect.poll(() => page.getByLabel('Max steps').evaluate(element => element.matches(':focus'))).toBe(true)
+  await expect
+    .poll(() => page.getByLabel('Max steps').evaluate(element => element.matches(':focus')))
+    .toBe(true)
   await page.getByLabel('Max steps').fill('5')
   await page.getByRole('button', { name: 'Start run' }).click()
   await page.getByRole('textbox', { name: 'Describe the task' }).and(page.locator('[aria-invalid]')).waitFor()
@@ -177,7 +188,9 @@ test('a reader sees everything, can change nothing, and sees the reason', async 
     await page.getByRole('tab', { name: 'Config' }).click()
     const config = page.getByRole('tabpanel', { name: 'Config' })
     await config.getByText('Your role, READER, can view runs but not change them.').waitFor()
-    expect(await config.locator('input:enabled, select:enabled, textarea:enabled, button[type=submit]').count()).toBe(0)
+    expect(
+      await config.locator('input:enabled, select:enabled, textarea:enabled, button[type=submit]').count(),
+    ).toBe(0)
     expect(await config.getByLabel('Title').isDisabled()).toBe(true)
     await someone.open(`/agent/trace/${asking.id}`)
     await untilStatus(page, 'waiting')

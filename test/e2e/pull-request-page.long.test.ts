@@ -8,7 +8,8 @@ const { app, visit } = await inBrowser(startForgeApp())
 
 const path = (id: number) => `/v1/organizations/${app.org_id}/prs/${id}`
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
-const state = (page: Page, name: string) => page.getByTestId('pull-request-state').getByText(name, { exact: true }).first()
+const state = (page: Page, name: string) =>
+  page.getByTestId('pull-request-state').getByText(name, { exact: true }).first()
 
 test('a person finds a pull request in the list, reads its change, comments on it and merges it', async () => {
   await using someone = await visit()
@@ -48,7 +49,9 @@ test('a person finds a pull request in the list, reads its change, comments on i
   await button(page, 'Save').click()
   await button(page, 'Edit this comment').waitFor()
   await comments.getByText('Right', { exact: true }).waitFor()
-  expect((await app.call('GET', `${path(pr.id)}/comments`)).body.items.map(({ body }: { body: string }) => body)).toEqual(['Right'])
+  expect(
+    (await app.call('GET', `${path(pr.id)}/comments`)).body.items.map(({ body }: { body: string }) => body),
+  ).toEqual(['Right'])
 
   await button(page, 'Merge').click()
   await page.getByRole('combobox', { name: 'Method' }).selectOption({ label: 'Squash' })
@@ -81,7 +84,9 @@ test('a comment on a line of the change is sent to the agent as a follow-up, or 
   await file.getByRole('button', { name: 'Comment on total.ts' }).press('Enter')
   await whole.getByRole('button', { name: 'Send to the agent' }).click()
   await page.getByText(`Sent to run #${pr.run_id}`).first().waitFor()
-  const { logs } = (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${pr.run_id}/logs?reverse=true&limit=1`)).body
+  const { logs } = (
+    await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${pr.run_id}/logs?reverse=true&limit=1`)
+  ).body
   expect(JSON.stringify(logs)).toContain('In `total.ts`:\\n\\nRename it.')
 })
 
@@ -119,8 +124,13 @@ test('the merge button names failing checks, and the page shows why they fail', 
   const pr = await app.propose({ 'failing.txt': 'x\n' })
   await rows(
     app,
-    `insert into checks (organization_id, repository_id, head_sha, name, source, status, conclusion, log_excerpt, attempt)
-     values (${app.org_id}, ${app.repo_id}, '${pr.head_sha}', 'test', 'local', 'completed', 'failure', 'AssertionError: 1 !== 2', 1)`,
+    `insert into checks (
+        organization_id, repository_id, head_sha, name, source, status, conclusion, log_excerpt, attempt
+      )
+      values (
+        ${app.org_id}, ${app.repo_id}, '${pr.head_sha}', 'test', 'local', 'completed', 'failure',
+        'AssertionError: 1 !== 2', 1
+      )`,
   )
   await someone.open(`/pull-requests/${pr.id}`)
   await page.getByText('1 check failing').waitFor()
@@ -139,7 +149,8 @@ test('the runs of a pull request are banned, the ban is lifted, and they are rem
   await using someone = await visit()
   const { page } = someone
   const pr = await app.propose({ 'banned.txt': 'x\n' })
-  const banned = async () => (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${pr.run_id}`)).body.banned
+  const banned = async () =>
+    (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${pr.run_id}`)).body.banned
   await someone.open(`/pull-requests/${pr.id}`)
   await button(page, 'Ban runs').click()
   await page.getByRole('dialog', { name: 'Ban runs' }).getByRole('button', { name: 'Ban runs' }).click()

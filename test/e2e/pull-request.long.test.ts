@@ -55,7 +55,8 @@ test('a merge that is not possible shows the reason, and so does a merge of an u
   await page.getByRole('alert').getByText('It conflicts with main in "a.txt".').waitFor()
   await page.getByText('Conflicts with main, as of the last fetch').waitFor()
   await button(page, 'Merge').click()
-  // A head without a change of its own would count as squashed by the commit on main, if both have the same second.
+  // A head without a change of its own would count as squashed by the commit on main, if both have the same
+  // second.
   const head_sha = app.put(pr.branch, { 'a.txt': 'ours\n', 'c.txt': 'more\n' })
   await button(page, 'Merge into main').click()
   await page.getByRole('alert').getByText(`is at ${head_sha} now`).waitFor()
@@ -72,7 +73,8 @@ test('a reader sees why the actions are disabled', async () => {
   try {
     await someone.open(`/agent/trace/${pr.run_id}?view=answer`)
     await badge(page, 'open').waitFor()
-    for (const name of ['Merge', 'Close']) await page.locator('button[aria-description*=READER]', { hasText: name }).first().waitFor()
+    for (const name of ['Merge', 'Close'])
+      await page.locator('button[aria-description*=READER]', { hasText: name }).first().waitFor()
   } finally {
     await rows(app, `update memberships set role = 'ADMIN'`)
   }
@@ -111,7 +113,9 @@ test('the card shows commits, the clone command and comments, and new comments a
   await mine.getByRole('button', { name: 'Delete this comment' }).click()
   await button(page, 'Confirm deletion').click()
   await comments_region.getByText('Comments (2)').waitFor()
-  expect((await app.call('GET', comments)).body.items.map((item: { body: string }) => item.body)).toContain('Added on the forge.')
+  expect((await app.call('GET', comments)).body.items.map((item: { body: string }) => item.body)).toContain(
+    'Added on the forge.',
+  )
   expect(await mine.count()).toBe(0)
 
   await button(page, 'Convert to draft').click()

@@ -18,7 +18,10 @@ test('a run created through the API appears, and changes, without a reload', asy
   await using someone = await visit()
   const { page } = someone
   await page.evaluate('window.not_reloaded = true')
-  const run = await createRun(app, { prompt: playbook('Created by curl', 'run: "true"', 'answer: Done.'), tags: ['from-api'] })
+  const run = await createRun(app, {
+    prompt: playbook('Created by curl', 'run: "true"', 'answer: Done.'),
+    tags: ['from-api'],
+  })
   const row = page.locator(`[data-run-id="${run.id}"]`)
   await row.getByText('Created by curl').waitFor()
   await row.getByText('from-api').waitFor()
@@ -73,9 +76,13 @@ test('a long list is loaded in pages, newest first', async () => {
   const { page } = someone
   await rows(
     app,
-    `insert into runs (organization_id, user_id, title, prompt, tags, model, agent_type, source_type, status, runnable_at)
-     select organization_id, user_id, 'Bulk ' || n, 'x', '{bulk}', model, agent_type, source_type, 'completed', null
-     from runs, generate_series(1, 120) n where id = (select min(id) from runs)`,
+    `insert into runs (
+        organization_id, user_id, title, prompt, tags, model, agent_type, source_type, status, runnable_at
+      )
+      select organization_id, user_id, 'Bulk ' || n, 'x', '{bulk}', model, agent_type, source_type,
+        'completed', null
+      from runs, generate_series(1, 120) n
+      where id = (select min(id) from runs)`,
   )
   await someone.open('/?tag=bulk')
   await page.getByText('Bulk 120', { exact: true }).waitFor()
@@ -94,9 +101,15 @@ test('a row shows where a run comes from, why it failed, and its pull request wi
     prompt: playbook('אבג', 'write: { path: "rtl.txt", content: "x\\n" }', 'answer: Done.'),
   })
   await awaitEnd(app, first.id)
-  const { body: fork } = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/fork`, { agent_run_id: first.id, from_seq: 1 })
+  const { body: fork } = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/fork`, {
+    agent_run_id: first.id,
+    from_seq: 1,
+  })
   await awaitEnd(app, fork.id)
-  const child = await createRun(app, { prompt: playbook('A child', 'answer: Done.'), parent_run_id: first.id })
+  const child = await createRun(app, {
+    prompt: playbook('A child', 'answer: Done.'),
+    parent_run_id: first.id,
+  })
   await awaitEnd(app, child.id)
   await rows(app, `update runs set status = 'failed', status_reason = 'oom' where id = ${child.id}`)
   await someone.open('/')
@@ -104,7 +117,9 @@ test('a row shows where a run comes from, why it failed, and its pull request wi
   await row(fork.id).getByText(`fork of #${first.id}`).waitFor()
   await row(child.id).getByText(`child of #${first.id}`).waitFor()
   await row(child.id).getByText('out of memory').waitFor()
-  const [{ number, id }] = (await app.call('GET', `/v1/organizations/${app.org_id}/prs?agent_run_id=${first.id}`)).body.items
+  const [{ number, id }] = (
+    await app.call('GET', `/v1/organizations/${app.org_id}/prs?agent_run_id=${first.id}`)
+  ).body.items
   const link = row(first.id).getByRole('link', { name: `#${number} open` })
   // A title from right to left does not reorder the number.
   expect(await link.locator('bdi').textContent()).toBe(`#${number}`)
@@ -157,7 +172,8 @@ test('selected runs are tagged, stopped, archived and deleted together', async (
     await createRun(app, { prompt: playbook('Asks one', 'ask: "Which?"'), tags }),
     await createRun(app, { prompt: playbook('Asks two', 'ask: "Which?"'), tags }),
   ]
-  const read = async (id: number) => (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).body
+  const read = async (id: number) =>
+    (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).body
   await someone.open('/?tag=several')
   for (const { id } of runs) await page.locator(`[data-run-id="${id}"]`).getByText('waiting').waitFor()
   const selected = page.getByRole('region', { name: 'Selected runs' })
@@ -190,7 +206,9 @@ test('selected runs are tagged, stopped, archived and deleted together', async (
   await selected.getByRole('button', { name: 'Delete' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete 2 runs' }).click()
   await page.getByRole('heading', { name: 'No run matches' }).waitFor()
-  const statuses = runs.map(async ({ id }) => (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).status)
+  const statuses = runs.map(
+    async ({ id }) => (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).status,
+  )
   expect(await Promise.all(statuses)).toEqual([404, 404])
 })
 
@@ -198,7 +216,13 @@ test('a message is shown in front of an open dialog, and can be dismissed there'
   await createRun(app, { prompt: playbook('Refused', 'answer: "x"'), tags: ['refused'] })
   await using someone = await visit({ accept: /status of 409/ })
   const { page } = someone
-  const problem = { type: 'about:blank', title: 'Conflict', status: 409, code: 'conflict', detail: 'It is locked.' }
+  const problem = {
+    type: 'about:blank',
+    title: 'Conflict',
+    status: 409,
+    code: 'conflict',
+    detail: 'It is locked.',
+  }
   await page.route('**/agent/run/*', (route, request) =>
     request.method() === 'PATCH' ? route.fulfill({ status: 409, json: problem }) : route.continue(),
   )

@@ -8,7 +8,11 @@ const { app, visit } = await inBrowser(startCodingApp(() => ({ text: 'Nothing.' 
 test('a run shows its startup times and the environment that it used, which a button rebuilds', async () => {
   const path = `/v1/organizations/${app.org_id}/repos/${app.repo_id}`
   await app.call('PUT', `${path}/setup-commands`, { commands: ['echo x >created'] })
-  const start = () => createRun(app, { prompt: playbook('Look', 'run: cat created', 'answer: Done.'), model: 'scripted/playbook' })
+  const start = () =>
+    createRun(app, {
+      prompt: playbook('Look', 'run: cat created', 'answer: Done.'),
+      model: 'scripted/playbook',
+    })
   await awaitEnd(app, (await start()).id)
   const { id } = await start()
   await using someone = await visit({ path: `/agent/trace/${id}?view=config` })

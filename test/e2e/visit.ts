@@ -3,8 +3,13 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { afterAll, expect, vi } from 'vitest'
 import type { App } from '../start-app.ts'
 
-/** The starting service and a browser for all tests of a file, and a function that visits the service with the browser. */
-export async function inBrowser<A extends App>(starting: Promise<A>): Promise<{ app: A; visit(options?: Options): Promise<Visit> }> {
+/**
+ * The starting service and a browser for all tests of a file, and a function that visits the service with the
+ * browser.
+ */
+export async function inBrowser<A extends App>(
+  starting: Promise<A>,
+): Promise<{ app: A; visit(options?: Options): Promise<Visit> }> {
   // A browser, a database and a sandbox at once need their time on a busy machine.
   vi.setConfig({ testTimeout: 90_000 })
   const [app, browser] = await Promise.all([starting, startChromium()])
@@ -17,12 +22,18 @@ export async function inBrowser<A extends App>(starting: Promise<A>): Promise<{ 
 
 /** Debian's Chromium. It may run as root: what it opens is our own page only. */
 function startChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+  return chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  })
 }
 
 export type Visit = AsyncDisposable & {
   page: Page
-  /** Unwanted events: console errors and warnings, exceptions, refusals of the policy, requests to another origin. */
+  /**
+   * Unwanted events: console errors and warnings, exceptions, refusals of the policy, requests to another
+   * origin.
+   */
   problems: string[]
   /** Opens a page of the service. */
   open(path: string): Promise<void>
@@ -37,8 +48,9 @@ type Options = BrowserContextOptions & {
 }
 
 /**
- * Someone in front of a browser of their own, signed in with the code of a link: the admin's, or `sign_in_link`. `path` is the first page. At
- * the end nothing unwanted may have happened; `accept` names console messages that the test provokes, `base_url` another way to the service.
+ * Someone in front of a browser of their own, signed in with the code of a link: the admin's, or
+ * `sign_in_link`. `path` is the first page. At the end nothing unwanted may have happened; `accept` names
+ * console messages that the test provokes, `base_url` another way to the service.
  */
 async function visit(
   browser: Browser,
@@ -50,7 +62,8 @@ async function visit(
   const page = await context.newPage()
   const problems: string[] = []
   page.on('console', message => {
-    if (message.type() === 'error' || message.type() === 'warning') problems.push(`${message.type()}: ${message.text()}`)
+    if (message.type() === 'error' || message.type() === 'warning')
+      problems.push(`${message.type()}: ${message.text()}`)
   })
   page.on('pageerror', error => problems.push(`exception: ${error.stack ?? error.message}`))
   page.on('dialog', dialog => {
@@ -59,12 +72,15 @@ async function visit(
   })
   context.on('request', request => {
     const url = new URL(request.url())
-    if (url.origin !== base_url && url.protocol !== 'blob:' && url.protocol !== 'data:') problems.push(`foreign request: ${url.href}`)
+    if (url.origin !== base_url && url.protocol !== 'blob:' && url.protocol !== 'data:')
+      problems.push(`foreign request: ${url.href}`)
   })
   if (signed_in) {
     const link = sign_in_link ?? (await app.signInLink())
     // As the page of the link does it, which is one page less to load.
-    const response = await context.request.post(`${base_url}/session`, { data: { code: link.split('#code=')[1] } })
+    const response = await context.request.post(`${base_url}/session`, {
+      data: { code: link.split('#code=')[1] },
+    })
     expect(response.status()).toBe(200)
     await page.goto(base_url + path)
     if (path === '/') await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
@@ -83,10 +99,12 @@ async function visit(
 }
 
 /** The status pill of the trace page. */
-export const statusOf = (page: Page) => page.getByRole('banner').getByTestId('status').or(page.locator('header').getByTestId('status'))
+export const statusOf = (page: Page) =>
+  page.getByRole('banner').getByTestId('status').or(page.locator('header').getByTestId('status'))
 
 /** Waits until the trace page shows this status. */
-export const untilStatus = (page: Page, status: string) => statusOf(page).filter({ hasText: status }).waitFor()
+export const untilStatus = (page: Page, status: string) =>
+  statusOf(page).filter({ hasText: status }).waitFor()
 
 /** A prompt that the scripted model plays. */
 export const playbook = (title: string, ...steps: string[]) =>
@@ -100,7 +118,10 @@ const violations = `axe.run(document, { runOnly: ${JSON.stringify(standards)} })
 /** How much taller than the window a page with the frame is; its parts scroll instead. */
 const beyond = `document.querySelector('[aria-label=Breadcrumbs]') ? document.documentElement.scrollHeight - innerHeight : 0`
 
-/** Fails for what axe finds on the page as it is, or when the window scrolls beside its parts; `what` names it. */
+/**
+ * Fails for what axe finds on the page as it is, or when the window scrolls beside its parts; `what` names
+ * it.
+ */
 export async function expectAccessible({ page }: Pick<Visit, 'page'>, what: string): Promise<void> {
   await page.evaluate(source)
   expect(await page.evaluate(violations), what).toEqual([])

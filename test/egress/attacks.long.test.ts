@@ -26,7 +26,11 @@ beforeAll(async () => {
       { host: 'mixed.example', port },
       { host: 'github.com', port: 443 },
     ],
-    names: { localhost: ['127.0.0.1'], 'rebound.example': ['127.0.0.1'], 'mixed.example': ['93.184.216.34', '::ffff:127.0.0.1'] },
+    names: {
+      localhost: ['127.0.0.1'],
+      'rebound.example': ['127.0.0.1'],
+      'mixed.example': ['93.184.216.34', '::ffff:127.0.0.1'],
+    },
   })
 })
 afterAll(async () => {
@@ -91,8 +95,12 @@ it('E83: addresses of clouds, and what they are called, are refused', async () =
 
 it('E84: a name and a password before a host are no host', async () => {
   expect(await curl(`-x ${P} http://localhost:${port}@169.254.169.254/`)).toContain('[000 403]')
-  expect(await raw(`CONNECT github.com:443@127.0.0.1:${port} HTTP/1.1\r\nHost: github.com\r\n\r\n`)).toContain(' 400 ')
-  expect(await raw(`GET http://github.com:443@127.0.0.1:${port}/ HTTP/1.1\r\nHost: github.com\r\n\r\n`)).toContain(' 400 ')
+  expect(
+    await raw(`CONNECT github.com:443@127.0.0.1:${port} HTTP/1.1\r\nHost: github.com\r\n\r\n`),
+  ).toContain(' 400 ')
+  expect(
+    await raw(`GET http://github.com:443@127.0.0.1:${port}/ HTTP/1.1\r\nHost: github.com\r\n\r\n`),
+  ).toContain(' 400 ')
   expect(last()).toMatchObject({ reason: 'malformed' })
 })
 
@@ -108,10 +116,14 @@ it.each([
   ['https', () => 'GET https://github.com/ HTTP/1.1\r\nHost: github.com\r\n\r\n'],
   ['ftp', () => 'GET ftp://github.com/ HTTP/1.1\r\nHost: github.com\r\n\r\n'],
   ['no scheme', () => 'GET github.com/ HTTP/1.1\r\nHost: github.com\r\n\r\n'],
-  ['two lengths', () => 'POST http://github.com/ HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
+  [
+    'two lengths',
+    () => 'POST http://github.com/ HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+  ],
   [
     'a length and chunks',
-    () => 'POST http://github.com/ HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    () =>
+      'POST http://github.com/ HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
   ],
   ['no HTTP', () => '\x16\x03\x01\x00\x05hello'],
 ])('E86: %s is 400, by the socket itself too', async (_, request) => {
@@ -119,9 +131,14 @@ it.each([
   expect(await raw(request(port), '"/run/egress.sock"')).toContain(' 400 ')
 })
 
-it.each(['\0', '%00', '\\', '#', '?', ' ', '\t', '/', '@'])('E87: a host that ends another way for others is none: %j', async separator => {
-  expect(await raw(`CONNECT evil.example${separator}.github.com:443 HTTP/1.1\r\nHost: x\r\n\r\n`)).toContain(' 400 ')
-})
+it.each(['\0', '%00', '\\', '#', '?', ' ', '\t', '/', '@'])(
+  'E87: a host that ends another way for others is none: %j',
+  async separator => {
+    expect(
+      await raw(`CONNECT evil.example${separator}.github.com:443 HTTP/1.1\r\nHost: x\r\n\r\n`),
+    ).toContain(' 400 ')
+  },
+)
 
 it('E89: it cannot be bypassed', async () => {
   const away = await egress.run(
@@ -129,18 +146,26 @@ it('E89: it cannot be bypassed', async () => {
   )
   expect(away).toMatch(/Network is unreachable|Couldn't connect|Could not connect|Failed to connect/i)
   expect(away).toContain('Could not resolve host')
-  expect(await egress.run('tail -n +3 /proc/net/dev | wc -l; tail -n +2 /proc/net/route | wc -l')).toBe('1\n0\n')
+  expect(await egress.run('tail -n +3 /proc/net/dev | wc -l; tail -n +2 /proc/net/route | wc -l')).toBe(
+    '1\n0\n',
+  )
 })
 
 it('E92: only the own socket is there, regardless of neighbouring sandboxes', async () => {
-  await using other = await startEgress({ rules: [{ host: 'localhost', port }], names: { localhost: ['127.0.0.1'] } })
-  for (const box of [egress, other]) expect(await box.run('ls /run; grep -c . /proc/net/unix')).toMatch(/^egress.sock\nexec\ninit\n/)
+  await using other = await startEgress({
+    rules: [{ host: 'localhost', port }],
+    names: { localhost: ['127.0.0.1'] },
+  })
+  for (const box of [egress, other])
+    expect(await box.run('ls /run; grep -c . /proc/net/unix')).toMatch(/^egress.sock\nexec\ninit\n/)
   const before = other.refusals.length
   await egress.run(`curl --noproxy "" -sS -m 5 http://localhost:${port}/`)
   expect(other.refusals.length).toBe(before)
-  expect(await egress.run('touch /run/egress.sock 2>&1; rm /run/egress.sock 2>&1; mv /run/egress.sock /tmp/x 2>&1; ls /run')).toMatch(
-    /egress.sock\nexec\ninit\n$/,
-  )
+  expect(
+    await egress.run(
+      'touch /run/egress.sock 2>&1; rm /run/egress.sock 2>&1; mv /run/egress.sock /tmp/x 2>&1; ls /run',
+    ),
+  ).toMatch(/egress.sock\nexec\ninit\n$/)
 })
 
 it('A21–A26: listeners on the host are unreachable as usual', async () => {

@@ -28,7 +28,11 @@ it('E93: of five hundred tunnels sixty-four are open at most, and the others are
     '127.0.0.1',
     0,
   )
-  await using egress = await startEgress({ rules: [{ host: 'a.example', port: server.port }], names, allow_private: true })
+  await using egress = await startEgress({
+    rules: [{ host: 'a.example', port: server.port }],
+    names,
+    allow_private: true,
+  })
   const ends = JSON.parse(await egress.run(many(500, server.port)))
   expect(ends[200]).toBeLessThanOrEqual(64)
   expect(ends[200]).toBeGreaterThan(32)
@@ -37,9 +41,11 @@ it('E93: of five hundred tunnels sixty-four are open at most, and the others are
   // After they are closed new connections are accepted.
   await using plain = await servePlain((_, response) => response.end('ok'))
   egress.rules.push({ host: 'b.example', port: plain.port })
-  expect(await egress.run(`for i in 1 2 3 4 5 6 7 8 9; do curl -sS http://b.example:${plain.port}/ && break; sleep 0.2; done`)).toContain(
-    'ok',
-  )
+  expect(
+    await egress.run(
+      `for i in 1 2 3 4 5 6 7 8 9; do curl -sS http://b.example:${plain.port}/ && break; sleep 0.2; done`,
+    ),
+  ).toContain('ok')
 })
 
 it('E93: of five hundred pipelined requests on one connection no more than sixty-four are active', async () => {
@@ -48,7 +54,11 @@ it('E93: of five hundred pipelined requests on one connection no more than sixty
     most = Math.max(most, ++open)
     response.on('close', () => open--)
   })
-  await using egress = await startEgress({ rules: [{ host: 'a.example', port: plain.port }], names, allow_private: true })
+  await using egress = await startEgress({
+    rules: [{ host: 'a.example', port: plain.port }],
+    names,
+    allow_private: true,
+  })
   const request = `GET http://a.example:${plain.port}/ HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n`
   const running = egress.run(
     `node -e 'require("net").connect(3128, "127.0.0.1").on("error", () => {}).on("connect", function () { this.write("${request}".repeat(500)) })'`,
@@ -80,7 +90,9 @@ it('E93: a tunnel in which nothing happens is closed, before its greeting and af
       `node -e 'const s = require("net").connect(3128, "127.0.0.1", () => s.write("GET http://a")); s.on("close", () => console.log("closed")).resume()'`,
     ),
   ).toBe('closed\n')
-  expect(await egress.run(`curl -k -sS https://a.example:${secure.port}/ 2>&1`)).toMatch(/^begun|unexpected eof|closed|reset/i)
+  expect(await egress.run(`curl -k -sS https://a.example:${secure.port}/ 2>&1`)).toMatch(
+    /^begun|unexpected eof|closed|reset/i,
+  )
 })
 
 it('E93: what a sandbox may send and receive in all has an end', async () => {
@@ -92,7 +104,11 @@ it('E93: what a sandbox may send and receive in all has an end', async () => {
   ]
   await using egress = await startEgress({ rules, names, allow_private: true, caps: { bytes: 1_000_000 } })
   expect(await egress.run(`curl -sS http://b.example:${plain.port}/ | wc -c`)).toBe('600000\n')
-  expect(Number(await egress.run(`curl -k -sS https://a.example:${secure.port}/ 2>/dev/null | wc -c`))).toBeLessThan(1_000_000)
-  expect(await egress.run(`curl -sS -o /dev/null -w '%{http_code}' http://b.example:${plain.port}/`)).toBe('429')
+  expect(
+    Number(await egress.run(`curl -k -sS https://a.example:${secure.port}/ 2>/dev/null | wc -c`)),
+  ).toBeLessThan(1_000_000)
+  expect(await egress.run(`curl -sS -o /dev/null -w '%{http_code}' http://b.example:${plain.port}/`)).toBe(
+    '429',
+  )
   expect(egress.refusals.at(-1)).toMatchObject({ host: 'b.example', reason: 'cap' })
 })

@@ -19,7 +19,10 @@ function startFetch(port: number, bytes: number) {
   })
   const send = async (body?: string): Promise<number | string> => {
     try {
-      const response = await fetch(`http://a.example:${port}/`, body === undefined ? {} : { method: 'POST', body })
+      const response = await fetch(
+        `http://a.example:${port}/`,
+        body === undefined ? {} : { method: 'POST', body },
+      )
       return (await response.arrayBuffer()).byteLength
     } catch (error) {
       const { cause, message } = error as Error

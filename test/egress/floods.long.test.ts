@@ -6,7 +6,10 @@ import { startEgress, type TestEgress } from './start-egress.ts'
 const names = { 'a.example': ['127.0.0.1'] }
 const open = { names, allow_private: true }
 
-/** Connects `count` times, sends `text` on each, and prints how often the first line of the response was which; `closed`: there was none. */
+/**
+ * Connects `count` times, sends `text` on each, and prints how often the first line of the response was
+ * which; `closed`: there was none.
+ */
 const flood = (count: number, text: string) => `node -e '
 const net = require("net"), ends = {}; let left = ${count}
 for (let i = 0; i < ${count}; i++) {
@@ -17,11 +20,18 @@ for (let i = 0; i < ${count}; i++) {
 }'`
 
 /** Sends requests until `until` resolves; returns the unexpected outputs. */
-async function requestMeanwhile({ run }: TestEgress, url: string, until: Promise<unknown>): Promise<string[]> {
+async function requestMeanwhile(
+  { run }: TestEgress,
+  url: string,
+  until: Promise<unknown>,
+): Promise<string[]> {
   const odd: string[] = []
   let requested = 0
   for (let going = true; going || requested < 3; requested++) {
-    going = await Promise.race([until.then(() => false), run(`curl -sS -m 10 ${url} 2>&1`).then(output => odd.push(output) > 0)])
+    going = await Promise.race([
+      until.then(() => false),
+      run(`curl -sS -m 10 ${url} 2>&1`).then(output => odd.push(output) > 0),
+    ])
   }
   return odd.filter(output => output !== 'fine')
 }
@@ -39,7 +49,9 @@ it('E132: ten thousand connections of one run are closed or get a response, and 
     .trim()
     .split('\n')
     .map(line => JSON.parse(line))
-  expect(ends.map(counts => Object.values<number>(counts).reduce((sum, n) => sum + n, 0))).toEqual(Array(4).fill(2_500))
+  expect(ends.map(counts => Object.values<number>(counts).reduce((sum, n) => sum + n, 0))).toEqual(
+    Array(4).fill(2_500),
+  )
   // After they are closed new connections are accepted.
   expect(await bomb.run(`curl -sS ${url}`)).toBe('fine')
 })
@@ -48,9 +60,16 @@ it.each([
   ['a head that never ends', `GET http://a.example/ HTTP/1.1\r\n${'x: y\r\n'.repeat(4_000)}`],
   ['a first line that never ends', `GET http://a.example/${'x'.repeat(100_000)}`],
   ['half of a greeting after CONNECT', 'CONNECT a.example:443 HTTP/1.1\r\nHost: a\r\n\r\n\x16\x03\x01'],
-  ['a body that never comes', 'POST http://nobody.example/ HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n'],
+  [
+    'a body that never comes',
+    'POST http://nobody.example/ HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n',
+  ],
 ])('E132: %s is cut off in the time that a request has', async (_, text) => {
-  await using egress = await startEgress({ rules: [{ host: 'b.example' }], ...open, caps: { wait_ms: 500, idle_ms: 1_500 } })
+  await using egress = await startEgress({
+    rules: [{ host: 'b.example' }],
+    ...open,
+    caps: { wait_ms: 500, idle_ms: 1_500 },
+  })
   const ends = JSON.parse(await egress.run(flood(20, text)))
   expect(Object.values<number>(ends).reduce((sum, n) => sum + n, 0)).toBe(20)
   expect(Object.keys(ends).filter(line => !/^(closed|HTTP\/1\.1 4\d\d .*)$/.test(line))).toEqual([])
@@ -58,7 +77,11 @@ it.each([
 
 it('E132: a client that sends one byte a second delays only its own connection', async () => {
   await using server = await servePlain((_, response) => response.end('fine'))
-  await using egress = await startEgress({ rules: [{ host: 'a.example', port: server.port }], ...open, caps: { wait_ms: 1_500 } })
+  await using egress = await startEgress({
+    rules: [{ host: 'a.example', port: server.port }],
+    ...open,
+    caps: { wait_ms: 1_500 },
+  })
   const drip = `node -e 'for (let i = 0; i < 60; i++) { const s = require("net").connect(3128, "127.0.0.1"); s.on("error", () => {}); let n = 0; const t = setInterval(() => s.write("GET http://a.example/"[n++] ?? "x"), 100); s.on("close", () => clearInterval(t)) }'`
   const dripping = egress.box.separate(drip)
   const url = `http://a.example:${server.port}/`
@@ -74,10 +97,22 @@ const ambiguous: [string, string, string][] = [
   ],
   ['two lengths', 'Content-Length: 0\r\nContent-Length: 40', 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'],
   ['a list of lengths', 'Content-Length: 0, 40', 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'],
-  ['chunked, and something after it', 'Transfer-Encoding: chunked, identity', '0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'],
-  ['chunked twice', 'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked', '0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'],
+  [
+    'chunked, and something after it',
+    'Transfer-Encoding: chunked, identity',
+    '0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n',
+  ],
+  [
+    'chunked twice',
+    'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked',
+    '0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n',
+  ],
   ['chunked with a tab', 'Transfer-Encoding:\tchunked', '0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'],
-  ['chunked with a blank before the colon', 'Transfer-Encoding : chunked', '0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'],
+  [
+    'chunked with a blank before the colon',
+    'Transfer-Encoding : chunked',
+    '0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n',
+  ],
   ['a folded header', 'X: y\r\n Transfer-Encoding: chunked', 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'],
   ['a length with a sign', 'Content-Length: +40', 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'],
   [
@@ -85,8 +120,16 @@ const ambiguous: [string, string, string][] = [
     'Transfer-Encoding: chunked',
     '5;\nx\r\nhello\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\n\r\n',
   ],
-  ['a chunk size beyond any number', 'Transfer-Encoding: chunked', 'ffffffffffffffff5\r\nhello\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\n\r\n'],
-  ['a trailer that is a header', 'Transfer-Encoding: chunked\r\nTrailer: host', '0\r\nHost: b\r\nContent-Length: 9\r\n\r\n'],
+  [
+    'a chunk size beyond any number',
+    'Transfer-Encoding: chunked',
+    'ffffffffffffffff5\r\nhello\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\n\r\n',
+  ],
+  [
+    'a trailer that is a header',
+    'Transfer-Encoding: chunked\r\nTrailer: host',
+    '0\r\nHost: b\r\nContent-Length: 9\r\n\r\n',
+  ],
   [
     'length taken away as a thing of the connection',
     'Connection: content-length, close\r\nContent-Length: 40',
@@ -97,9 +140,21 @@ const ambiguous: [string, string, string][] = [
     'Connection: transfer-encoding, close\r\nTransfer-Encoding: chunked',
     '28\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n\r\n0\r\n\r\n',
   ],
-  ['lines that end with a newline alone', 'X: y\nTransfer-Encoding: chunked', '0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'],
-  ['a header with an end of line in it', 'X: y\rTransfer-Encoding: chunked', '0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'],
-  ['an upgrade', 'Connection: upgrade, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  [
+    'lines that end with a newline alone',
+    'X: y\nTransfer-Encoding: chunked',
+    '0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n',
+  ],
+  [
+    'a header with an end of line in it',
+    'X: y\rTransfer-Encoding: chunked',
+    '0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n',
+  ],
+  [
+    'an upgrade',
+    'Connection: upgrade, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__',
+    'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+  ],
   ['two hosts', 'Host: b.example\r\nHost: c.example', ''],
 ]
 it('E133: no request smuggles another one through the proxy, for every way to declare the end of its body', async () => {
@@ -111,7 +166,8 @@ it('E133: no request smuggles another one through the proxy, for every way to de
         .on('error', () => {})
         .on('data', data => {
           received[n] += data.toString('latin1')
-          if (/\r\n\r\n/.test(received[n] ?? '')) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok')
+          if (/\r\n\r\n/.test(received[n] ?? ''))
+            socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok')
         })
     }),
     '127.0.0.1',
@@ -122,9 +178,15 @@ it('E133: no request smuggles another one through the proxy, for every way to de
   for (const [what, headers, body] of ambiguous) {
     received = []
     const line = `POST http://a.example:${server.port}/asked HTTP/1.1\r\nHost: a.example:${server.port}`
-    await egress.run(flood(1, `${line}\r\n${/^connection:/i.test(headers) ? '' : 'Connection: close\r\n'}${headers}\r\n\r\n${body}`))
+    await egress.run(
+      flood(
+        1,
+        `${line}\r\n${/^connection:/i.test(headers) ? '' : 'Connection: close\r\n'}${headers}\r\n\r\n${body}`,
+      ),
+    )
     expect(received.length, what).toBeLessThanOrEqual(1)
-    for (const request of received.filter(text => text !== '')) expect(oneRequest(request), `${what}: ${request}`).toBe(true)
+    for (const request of received.filter(text => text !== ''))
+      expect(oneRequest(request), `${what}: ${request}`).toBe(true)
   }
 })
 
@@ -135,7 +197,9 @@ function oneRequest(request: string): boolean {
   const length = /^content-length: (\d+)$/im.exec(head)?.[1]
   const chunked = /^transfer-encoding: chunked$/im.test(head)
   if (head.match(/^host: /gim)?.length !== 1 || (chunked && length !== undefined)) return false
-  return chunked ? sent === '' || sent.indexOf('0\r\n\r\n') === sent.length - 5 : sent.length <= Number(length ?? 0)
+  return chunked
+    ? sent === '' || sent.indexOf('0\r\n\r\n') === sent.length - 5
+    : sent.length <= Number(length ?? 0)
 }
 
 it('E133: requests one behind the other are each judged by their own rule', async () => {
@@ -144,14 +208,20 @@ it('E133: requests one behind the other are each judged by their own rule', asyn
     received.push(`${request.method} ${request.headers.host} ${request.url}`)
     response.end('fine')
   })
-  await using egress = await startEgress({ rules: [{ host: 'a.example', port: server.port, methods: ['GET'] }], ...open })
+  await using egress = await startEgress({
+    rules: [{ host: 'a.example', port: server.port, methods: ['GET'] }],
+    ...open,
+  })
   const requestText = (method: string, host: string, path: string) =>
     `${method} http://${host}:${server.port}${path} HTTP/1.1\r\nHost: a.example\r\n\r\n`
   const last = `GET http://a.example:${server.port}/3 HTTP/1.1\r\nConnection: close\r\n\r\n`
   await egress.run(
     flood(
       1,
-      requestText('GET', 'a.example', '/1') + requestText('DELETE', 'a.example', '/2') + requestText('GET', 'b.example', '/2') + last,
+      requestText('GET', 'a.example', '/1') +
+        requestText('DELETE', 'a.example', '/2') +
+        requestText('GET', 'b.example', '/2') +
+        last,
     ),
   )
   expect(received.filter(line => !line.startsWith(`GET a.example:${server.port} /`))).toEqual([])
@@ -165,9 +235,14 @@ it('E133: bytes that come with CONNECT go nowhere when it is refused', async () 
     '127.0.0.1',
     0,
   )
-  await using egress = await startEgress({ rules: [{ host: 'a.example', port: server.port }], ...open, caps: { wait_ms: 500 } })
+  await using egress = await startEgress({
+    rules: [{ host: 'a.example', port: server.port }],
+    ...open,
+    caps: { wait_ms: 500 },
+  })
   const body = 'GET /smuggled HTTP/1.1\r\nHost: a.example\r\n\r\n'
-  const connect = (host: string, more = '') => `CONNECT ${host}:${server.port} HTTP/1.1\r\nHost: x\r\n${more}\r\n${body}`
+  const connect = (host: string, more = '') =>
+    `CONNECT ${host}:${server.port} HTTP/1.1\r\nHost: x\r\n${more}\r\n${body}`
   await egress.run(flood(1, connect('a.example')))
   await egress.run(flood(1, connect('b.example')))
   await egress.run(flood(1, connect('a.example', `Content-Length: ${body.length}\r\n`)))

@@ -19,7 +19,9 @@ async function startBoth(knows_gateway = true) {
     incoming.on('data', chunk => chunks.push(chunk))
     incoming.on('end', () => {
       const { method, url, headers } = incoming
-      response.end(JSON.stringify([method, url, headers.host, headers.authorization, Buffer.concat(chunks).length]))
+      response.end(
+        JSON.stringify([method, url, headers.host, headers.authorization, Buffer.concat(chunks).length]),
+      )
     })
   })
   await once(gateway.listen(socket), 'listening')
@@ -53,7 +55,8 @@ async function send(options: object, body: string | null): Promise<{ status: num
 }
 
 /** Sends a request to `at` in absolute form. */
-const sendPlain = (port: number, at: string) => send({ ...sent, host: '127.0.0.1', port, path: `http://${at}/v1/x?y=1` }, BODY)
+const sendPlain = (port: number, at: string) =>
+  send({ ...sent, host: '127.0.0.1', port, path: `http://${at}/v1/x?y=1` }, BODY)
 
 /** Opens a tunnel to `at`, and sends the same request in it. */
 async function sendInTunnel(port: number, at: string): Promise<{ status: number; text: string }> {
@@ -64,7 +67,10 @@ async function sendInTunnel(port: number, at: string): Promise<{ status: number;
     socket.destroy()
     return { status: response.statusCode, text: '' }
   }
-  return send({ ...sent, createConnection: () => socket, path: '/v1/x?y=1', headers: { ...sent.headers, host: at } }, BODY)
+  return send(
+    { ...sent, createConnection: () => socket, path: '/v1/x?y=1', headers: { ...sent.headers, host: at } },
+    BODY,
+  )
 }
 
 const WAYS = [
@@ -72,17 +78,20 @@ const WAYS = [
   ['in a tunnel', sendInTunnel],
 ] as const
 
-it.each(WAYS)('the gateway of the sandbox is reached by the proxy too, with egress off, and is no egress: %s', async (_, by) => {
-  await using both = await startBoth()
-  // More bytes than the sandbox may send in all.
-  for (let i = 0; i < 3; i++)
-    expect(await by(both.port, '127.0.0.1:3129')).toEqual({
-      status: 200,
-      text: JSON.stringify(['POST', '/v1/x?y=1', '127.0.0.1:3129', 'Bearer x', 5_000]),
-    })
-  await both.proxy.recheck()
-  expect([both.refusals, both.texts]).toEqual([[], []])
-})
+it.each(WAYS)(
+  'the gateway of the sandbox is reached by the proxy too, with egress off, and is no egress: %s',
+  async (_, by) => {
+    await using both = await startBoth()
+    // More bytes than the sandbox may send in all.
+    for (let i = 0; i < 3; i++)
+      expect(await by(both.port, '127.0.0.1:3129')).toEqual({
+        status: 200,
+        text: JSON.stringify(['POST', '/v1/x?y=1', '127.0.0.1:3129', 'Bearer x', 5_000]),
+      })
+    await both.proxy.recheck()
+    expect([both.refusals, both.texts]).toEqual([[], []])
+  },
+)
 
 it.each(WAYS)('no other address of the machine is, by no spelling: %s', async (_, by) => {
   await using own = await servePlain((_, response) => response.end('own'))

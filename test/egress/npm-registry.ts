@@ -6,19 +6,27 @@ import { join } from 'node:path'
 import { servePlain } from './servers.ts'
 
 /** `npmrc`: the settings by which npm uses it from inside a sandbox, whose proxy is the only way there. */
-export type NpmRegistry = AsyncDisposable & { npmrc: string; lockfile(name: string, dependencies: string[]): string }
+export type NpmRegistry = AsyncDisposable & {
+  npmrc: string
+  lockfile(name: string, dependencies: string[]): string
+}
 
 /** Local names bypass the proxy. */
 const ADDRESS = '127.0.0.2'
 
 /** Version 1.0.0 of packages, by their files; the registry has no other metadata. */
-export async function startNpmRegistry(packages: Record<string, Record<string, string>>): Promise<NpmRegistry> {
+export async function startNpmRegistry(
+  packages: Record<string, Record<string, string>>,
+): Promise<NpmRegistry> {
   const folder = mkdtempSync(join(tmpdir(), 'agentrun-npm-'))
   const tarballs = new Map(
     Object.entries(packages).map(([name, files]) => {
       const path = join(folder, name)
       mkdirSync(join(path, 'package'), { recursive: true })
-      for (const [file, text] of Object.entries({ 'package.json': JSON.stringify({ name, version: '1.0.0' }), ...files }))
+      for (const [file, text] of Object.entries({
+        'package.json': JSON.stringify({ name, version: '1.0.0' }),
+        ...files,
+      }))
         writeFileSync(join(path, 'package', file), text)
       execFileSync('tar', ['-czf', join(folder, `${name}.tgz`), '-C', path, 'package'])
       return [name, readFileSync(join(folder, `${name}.tgz`))] as const
@@ -42,7 +50,11 @@ export async function startNpmRegistry(packages: Record<string, Record<string, s
       const wanted = Object.fromEntries(dependencies.map(one => [one, '1.0.0']))
       const locked = dependencies.map(one => {
         const bytes = tarballs.get(one) ?? Buffer.of()
-        const at = { version: '1.0.0', resolved: `${origin}/${one}/-/${one}-1.0.0.tgz`, integrity: integrity(bytes) }
+        const at = {
+          version: '1.0.0',
+          resolved: `${origin}/${one}/-/${one}-1.0.0.tgz`,
+          integrity: integrity(bytes),
+        }
         return [`node_modules/${one}`, at]
       })
       const own = { name, version: '1.0.0', dependencies: wanted }

@@ -13,14 +13,20 @@ let registry: TestServer
 const requested: string[] = []
 beforeAll(async () => {
   mkdirSync(join(folder, 'package'))
-  writeFileSync(join(folder, 'package/package.json'), JSON.stringify({ name: 'tiny', version: '1.0.0', main: 'index.js' }))
+  writeFileSync(
+    join(folder, 'package/package.json'),
+    JSON.stringify({ name: 'tiny', version: '1.0.0', main: 'index.js' }),
+  )
   writeFileSync(join(folder, 'package/index.js'), 'module.exports = "tiny indeed"\n')
   execFileSync('tar', ['-czf', join(folder, 'tiny-1.0.0.tgz'), '-C', folder, 'package'])
   // Of this package manager's own kind: a page of links, and a wheel, which is an archive.
   const wheel = [
     ['tiny.py', 'word = "tiny indeed"\n'],
     ['tiny-1.0.0.dist-info/METADATA', 'Metadata-Version: 2.1\nName: tiny\nVersion: 1.0.0\n'],
-    ['tiny-1.0.0.dist-info/WHEEL', 'Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n'],
+    [
+      'tiny-1.0.0.dist-info/WHEEL',
+      'Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n',
+    ],
     [
       'tiny-1.0.0.dist-info/RECORD',
       'tiny.py,,\ntiny-1.0.0.dist-info/METADATA,,\ntiny-1.0.0.dist-info/WHEEL,,\ntiny-1.0.0.dist-info/RECORD,,\n',
@@ -37,9 +43,16 @@ beforeAll(async () => {
       const integrity = `sha512-${createHash('sha512')
         .update(readFileSync(join(folder, 'tiny-1.0.0.tgz')))
         .digest('base64')}`
-      const version = { name: 'tiny', version: '1.0.0', main: 'index.js', dist: { tarball: `${at}/tiny-1.0.0.tgz`, integrity } }
+      const version = {
+        name: 'tiny',
+        version: '1.0.0',
+        main: 'index.js',
+        dist: { tarball: `${at}/tiny-1.0.0.tgz`, integrity },
+      }
       response.setHeader('content-type', 'application/json')
-      return response.end(JSON.stringify({ name: 'tiny', 'dist-tags': { latest: '1.0.0' }, versions: { '1.0.0': version } }))
+      return response.end(
+        JSON.stringify({ name: 'tiny', 'dist-tags': { latest: '1.0.0' }, versions: { '1.0.0': version } }),
+      )
     }
     if (request.url?.startsWith('/simple/tiny'))
       return response
@@ -64,7 +77,9 @@ it("npm and pip install from the operator's mirrors by the configuration of thei
   const npm = await egress.run('command -v npm >/dev/null || echo none')
   if (npm !== 'none\n')
     expect(
-      await egress.run('npm install --no-audit --no-fund --no-update-notifier tiny >log 2>&1 || cat log; node -p "require(\'tiny\')"'),
+      await egress.run(
+        'npm install --no-audit --no-fund --no-update-notifier tiny >log 2>&1 || cat log; node -p "require(\'tiny\')"',
+      ),
     ).toBe('tiny indeed\n')
   const pip = await egress.run('/usr/bin/python3 -m pip --version >/dev/null 2>&1 || echo none')
   if (pip !== 'none\n')
@@ -74,10 +89,14 @@ it("npm and pip install from the operator's mirrors by the configuration of thei
       ),
     ).toBe('tiny indeed\n')
   expect(npm === 'none\n' && pip === 'none\n').toBe(false)
-  expect(new Set(requested.map(line => line.split(' ')[0]))).toEqual(new Set([`registry.example:${registry.port}`]))
+  expect(new Set(requested.map(line => line.split(' ')[0]))).toEqual(
+    new Set([`registry.example:${registry.port}`]),
+  )
   expect(egress.refusals).toEqual([])
   // Another port of the same host is no mirror.
-  expect(await egress.run("curl -sS --noproxy '' -o /dev/null -w '%{http_code}' http://registry.example:1/")).toBe('403')
+  expect(
+    await egress.run("curl -sS --noproxy '' -o /dev/null -w '%{http_code}' http://registry.example:1/"),
+  ).toBe('403')
 })
 
 it('git, curl and fetch go by the proxy by themselves', async () => {
@@ -105,6 +124,8 @@ it('git, curl and fetch go by the proxy by themselves', async () => {
     '# Counter\nref: refs/heads/main\n',
   )
   const fetching = `fetch("https://code.example:${secure.port}/").then(async answer => console.log(answer.status, await answer.text()))`
-  expect(await egress.run(`NODE_TLS_REJECT_UNAUTHORIZED=0 node --no-warnings -e '${fetching}'`)).toBe('200 fetched\n')
+  expect(await egress.run(`NODE_TLS_REJECT_UNAUTHORIZED=0 node --no-warnings -e '${fetching}'`)).toBe(
+    '200 fetched\n',
+  )
   expect(egress.refusals).toEqual([])
 })

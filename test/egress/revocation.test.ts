@@ -23,7 +23,11 @@ function startRules(port: number, upstream: URL | null = null) {
     onRequestText() {},
     onRefused: refusal => refusals.push(refusal),
   }
-  return { configuration, refusals, revoke: (host: string) => rules.splice(0, 2, ...rules.filter(rule => rule.host !== host)) }
+  return {
+    configuration,
+    refusals,
+    revoke: (host: string) => rules.splice(0, 2, ...rules.filter(rule => rule.host !== host)),
+  }
 }
 
 /** The proxy on a port of its own. `send` opens a connection to it, and sends a text. */
@@ -46,7 +50,10 @@ async function startProxy(port: number, upstream: URL | null = null) {
   }
 }
 
-/** A server that responds with `text` to the first data of a connection, and no more. `opened` resolves with each connection in its order. */
+/**
+ * A server that responds with `text` to the first data of a connection, and no more. `opened` resolves with
+ * each connection in its order.
+ */
 async function serveText(text: string): Promise<TestServer & { opened(): Promise<Socket> }> {
   const waiting: Socket[] = []
   let wake = () => {}
@@ -67,8 +74,10 @@ async function serveText(text: string): Promise<TestServer & { opened(): Promise
   }
 }
 
-const closed = (socket: Socket) => new Promise<void>(resolve => (socket.closed ? resolve() : socket.once('close', () => resolve())))
-const head = (host: string, port: number, more = '') => `http://${host}:${port}/ HTTP/1.1\r\nHost: x\r\n${more}\r\n`
+const closed = (socket: Socket) =>
+  new Promise<void>(resolve => (socket.closed ? resolve() : socket.once('close', () => resolve())))
+const head = (host: string, port: number, more = '') =>
+  `http://${host}:${port}/ HTTP/1.1\r\nHost: x\r\n${more}\r\n`
 const BEGUN = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbegun'
 
 it.each([
@@ -85,21 +94,26 @@ it.each([
     'POST',
     'Expect: 100-continue\r\nContent-Length: 9\r\n',
   ],
-])('a plain request that is no longer allowed ends on both sides, one to another host continues: %s', async (_, text, method, more) => {
-  await using server = await serveText(text)
-  await using proxy = await startProxy(server.port)
-  const client = proxy.send(`${method} ${head('a.example', server.port, more)}`)
-  if (method !== 'GET') client.write(more.includes('chunked') ? '5\r\nfirst\r\n' : 'first')
-  const far = await server.opened()
-  const kept = proxy.send(`GET ${head('b.example', server.port)}`)
-  const far_kept = await server.opened()
-  await proxy.revoke('a.example')
-  client.resume()
-  await Promise.all([closed(far), closed(client)])
-  await proxy.revoke('a.example')
-  expect([kept.closed, far_kept.closed]).toEqual([false, false])
-  expect(proxy.refusals).toMatchObject([{ host: 'a.example', port: server.port, method, reason: 'not_allowed' }])
-})
+])(
+  'a plain request that is no longer allowed ends on both sides, one to another host continues: %s',
+  async (_, text, method, more) => {
+    await using server = await serveText(text)
+    await using proxy = await startProxy(server.port)
+    const client = proxy.send(`${method} ${head('a.example', server.port, more)}`)
+    if (method !== 'GET') client.write(more.includes('chunked') ? '5\r\nfirst\r\n' : 'first')
+    const far = await server.opened()
+    const kept = proxy.send(`GET ${head('b.example', server.port)}`)
+    const far_kept = await server.opened()
+    await proxy.revoke('a.example')
+    client.resume()
+    await Promise.all([closed(far), closed(client)])
+    await proxy.revoke('a.example')
+    expect([kept.closed, far_kept.closed]).toEqual([false, false])
+    expect(proxy.refusals).toMatchObject([
+      { host: 'a.example', port: server.port, method, reason: 'not_allowed' },
+    ])
+  },
+)
 
 it('a request that waits for its response is refused with the reason', async () => {
   await using server = await serveText('')
@@ -108,7 +122,9 @@ it('a request that waits for its response is refused with the reason', async () 
   await server.opened()
   await proxy.revoke('a.example')
   const chunks = await client.toArray()
-  expect(Buffer.concat(chunks).toString()).toMatch(/^HTTP\/1\.1 403 .*the address is no longer allowed: no rule allows a\.example/s)
+  expect(Buffer.concat(chunks).toString()).toMatch(
+    /^HTTP\/1\.1 403 .*the address is no longer allowed: no rule allows a\.example/s,
+  )
 })
 
 it('of requests on one connection, those behind another one end too', async () => {
@@ -131,21 +147,24 @@ it('a plain request ends that goes by the proxy of the operator', async () => {
   await Promise.all([closed(far), closed(client.resume())])
 })
 
-it.each(['before its greeting', 'when it is joined'])('a tunnel that is no longer allowed is closed on both sides: %s', async phase => {
-  await using server = await serveSecure((_, response) => response.write('begun'))
-  await using proxy = await startProxy(server.port)
-  const client = proxy.send(`CONNECT a.example:${server.port} HTTP/1.1\r\nHost: x\r\n\r\n`)
-  await once(client, 'data')
-  if (phase === 'when it is joined') {
-    const inner = connectTls({ socket: client, servername: 'a.example', ca: server.certificate })
-    inner.on('error', () => {})
-    inner.write('GET / HTTP/1.1\r\nHost: a.example\r\n\r\n')
-    await once(inner, 'data')
-  } else client.resume()
-  await proxy.revoke('a.example')
-  await closed(client)
-  expect(proxy.refusals).toMatchObject([{ host: 'a.example', method: 'CONNECT', reason: 'not_allowed' }])
-})
+it.each(['before its greeting', 'when it is joined'])(
+  'a tunnel that is no longer allowed is closed on both sides: %s',
+  async phase => {
+    await using server = await serveSecure((_, response) => response.write('begun'))
+    await using proxy = await startProxy(server.port)
+    const client = proxy.send(`CONNECT a.example:${server.port} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    await once(client, 'data')
+    if (phase === 'when it is joined') {
+      const inner = connectTls({ socket: client, servername: 'a.example', ca: server.certificate })
+      inner.on('error', () => {})
+      inner.write('GET / HTTP/1.1\r\nHost: a.example\r\n\r\n')
+      await once(inner, 'data')
+    } else client.resume()
+    await proxy.revoke('a.example')
+    await closed(client)
+    expect(proxy.refusals).toMatchObject([{ host: 'a.example', method: 'CONNECT', reason: 'not_allowed' }])
+  },
+)
 
 /** A request that the service sends for a run. */
 function startFetch(port: number) {
@@ -166,7 +185,8 @@ const refusal = { message: expect.stringContaining('no longer allowed: no rule a
 it('a stream of a request for a run ends when it is no longer allowed, one from another host continues', async () => {
   await using server = await serveText(BEGUN)
   const { fetch, refusals, revoke } = startFetch(server.port)
-  const open = async (host: string) => (await fetch(`http://${host}:${server.port}/`)).body?.getReader() ?? expect.unreachable()
+  const open = async (host: string) =>
+    (await fetch(`http://${host}:${server.port}/`)).body?.getReader() ?? expect.unreachable()
   const stream = await open('a.example')
   const far = await server.opened()
   const kept = await open('b.example')
@@ -176,7 +196,9 @@ it('a stream of a request for a run ends when it is no longer allowed, one from 
   await revoke('a.example')
   await Promise.all([next, closed(far)])
   expect(far_kept.closed).toBe(false)
-  expect(refusals).toMatchObject([{ host: 'a.example', port: server.port, method: 'GET', reason: 'not_allowed' }])
+  expect(refusals).toMatchObject([
+    { host: 'a.example', port: server.port, method: 'GET', reason: 'not_allowed' },
+  ])
   await kept.cancel()
 })
 
@@ -184,7 +206,9 @@ it.each(['http', 'https'])('a request for a run ends that waits: %s', async sche
   // With https it waits for the handshake.
   await using server = await serveText('')
   const { fetch, revoke } = startFetch(server.port)
-  const response = expect(fetch(`${scheme}://a.example:${server.port}/`, { method: 'POST', body: 'sent' })).rejects.toMatchObject({
+  const response = expect(
+    fetch(`${scheme}://a.example:${server.port}/`, { method: 'POST', body: 'sent' }),
+  ).rejects.toMatchObject({
     cause: refusal,
   })
   const far = await server.opened()

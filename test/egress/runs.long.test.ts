@@ -33,22 +33,38 @@ const play = async (...commands: string[]) => {
   return { run, logs, outputs, blocked: logs.filter(log => log.tool_name === 'egress_blocked') }
 }
 const url = () => `http://localhost:${server.port}`
-const direct = () => `env -u http_proxy curl --noproxy '' -sS -m 5 -x http://127.0.0.1:3128 -w ' %{http_code}' ${url()}/x 2>&1`
+const direct = () =>
+  `env -u http_proxy curl --noproxy '' -sS -m 5 -x http://127.0.0.1:3128 -w ' %{http_code}' ${url()}/x 2>&1`
 
 describe('what is allowed', () => {
   test('is off by default: every request is refused and is in the trace, with the rule and reason', async () => {
     const fetching = 'curl -sS https://evil.example/ 2>&1; curl -sS http://169.254.169.254/'
     const { run, outputs, blocked } = await play(fetching, `${direct()}; true`)
     expect(run.status).toBe('completed')
-    expect(outputs[0]).toMatch(/^curl: \(56\) CONNECT tunnel failed, response 403\nBlocked .* private or reserved address/)
-    expect(outputs[1]).toMatch(/^Blocked on the way out of the sandbox: egress is off, so no rule allows localhost:\d+\.\n 403/)
+    expect(outputs[0]).toMatch(
+      /^curl: \(56\) CONNECT tunnel failed, response 403\nBlocked .* private or reserved address/,
+    )
+    expect(outputs[1]).toMatch(
+      /^Blocked on the way out of the sandbox: egress is off, so no rule allows localhost:\d+\.\n 403/,
+    )
     expect(blocked.map(log => [log.tool_input, log.tool_output])).toEqual([
       [
         { host: 'evil.example', port: 443, method: 'CONNECT' },
-        { status: 'error', reason: 'off', why: 'egress is off, so no rule allows evil.example:443', command: fetching },
+        {
+          status: 'error',
+          reason: 'off',
+          why: 'egress is off, so no rule allows evil.example:443',
+          command: fetching,
+        },
       ],
-      [expect.objectContaining({ host: '169.254.169.254' }), expect.objectContaining({ reason: 'private_address' })],
-      [expect.objectContaining({ host: 'localhost', port: server.port }), expect.objectContaining({ reason: 'off' })],
+      [
+        expect.objectContaining({ host: '169.254.169.254' }),
+        expect.objectContaining({ reason: 'private_address' }),
+      ],
+      [
+        expect.objectContaining({ host: 'localhost', port: server.port }),
+        expect.objectContaining({ reason: 'off' }),
+      ],
     ])
   })
 
@@ -59,7 +75,10 @@ describe('what is allowed', () => {
     const { outputs, blocked } = await play(fetching, `node -e '${serving}'`, `node -e '${mocked}'`)
     expect(outputs).toEqual([expect.any(String), 'own\nown\n', 'mine\n'])
     expect(blocked.map(log => [log.tool_input, log.tool_output])).toEqual([
-      [{ host: 'evil.example', port: 443, method: 'CONNECT' }, expect.objectContaining({ reason: 'off', command: fetching })],
+      [
+        { host: 'evil.example', port: 443, method: 'CONNECT' },
+        expect.objectContaining({ reason: 'off', command: fetching }),
+      ],
     ])
   })
 
@@ -75,12 +94,22 @@ describe('what is allowed', () => {
   test('a host that is allowed later applies to a running run within moments', async () => {
     const again = `for i in $(seq 200); do ${direct()} >got; grep -a hello got && break; sleep 0.1; done`
     const { id } = await createRun(app, { prompt: playbook(again), model: 'scripted/playbook' })
-    for (let reported = false; !reported; ) reported = (await allLogs(app, id)).some(log => log.tool_output?.reason === 'off')
+    for (let reported = false; !reported; )
+      reported = (await allLogs(app, id)).some(log => log.tool_output?.reason === 'off')
     const rule = { host: 'localhost', port: server.port }
-    const allowed = await app.call('POST', `/v1/organizations/${app.org_id}/repos/${app.repo_id}/egress/allow`, rule)
-    expect(allowed).toMatchObject({ status: 200, body: { agent: { mode: 'allowlist', allow: [rule], presets: [] } } })
+    const allowed = await app.call(
+      'POST',
+      `/v1/organizations/${app.org_id}/repos/${app.repo_id}/egress/allow`,
+      rule,
+    )
+    expect(allowed).toMatchObject({
+      status: 200,
+      body: { agent: { mode: 'allowlist', allow: [rule], presets: [] } },
+    })
     expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed' })
-    expect((await allLogs(app, id)).find(log => log.tool_name === 'shell')?.tool_output.output).toBe('hello /x 200\n')
+    expect((await allLogs(app, id)).find(log => log.tool_name === 'shell')?.tool_output.output).toBe(
+      'hello /x 200\n',
+    )
     await set('repository', {})
   })
 
@@ -100,14 +129,21 @@ describe('what is allowed', () => {
     const again = `for i in $(seq 200); do ${direct()} >got; grep -a hello got && break; touch tried; sleep 0.1; done`
     const { id } = await createRun(app, { prompt: playbook(again), model: 'scripted/playbook' })
     // The trace reports it before it is allowed.
-    for (let reported = false; !reported; ) reported = (await allLogs(app, id)).some(log => log.tool_name === 'egress_blocked')
-    const allowed = await app.call('POST', `/v1/organizations/${app.org_id}/repos/${app.repo_id}/egress/allow`, {
-      host: 'localhost',
-      port: server.port,
-    })
+    for (let reported = false; !reported; )
+      reported = (await allLogs(app, id)).some(log => log.tool_name === 'egress_blocked')
+    const allowed = await app.call(
+      'POST',
+      `/v1/organizations/${app.org_id}/repos/${app.repo_id}/egress/allow`,
+      {
+        host: 'localhost',
+        port: server.port,
+      },
+    )
     expect(allowed.status).toBe(200)
     expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed' })
-    expect((await allLogs(app, id)).find(log => log.tool_name === 'shell')?.tool_output.output).toBe('hello /x 200\n')
+    expect((await allLogs(app, id)).find(log => log.tool_name === 'shell')?.tool_output.output).toBe(
+      'hello /x 200\n',
+    )
     await set('repository', {})
   })
 })
@@ -130,8 +166,16 @@ describe('what is refused', () => {
           command: 'for i in 1 2 3; do curl -sS https://evil.example/ 2>&1; done; true',
         },
       ],
-      ['ACTION', { host: 'read.example', port: 80, method: 'POST' }, expect.objectContaining({ reason: 'method' })],
-      ['ACTION', { host: '169.254.169.254', port: 80, method: 'GET' }, expect.objectContaining({ reason: 'private_address' })],
+      [
+        'ACTION',
+        { host: 'read.example', port: 80, method: 'POST' },
+        expect.objectContaining({ reason: 'method' }),
+      ],
+      [
+        'ACTION',
+        { host: '169.254.169.254', port: 80, method: 'GET' },
+        expect.objectContaining({ reason: 'private_address' }),
+      ],
       [
         'ACTION',
         {},
@@ -152,17 +196,22 @@ describe('what is refused', () => {
     const define_send =
       'const send = text => new Promise(done => require("net").connect(3128, "127.0.0.1").on("close", done).resume().end(text))'
     const each = `await send("CONNECT n" + i + ".evil.example:443${end}"); await send("GET /" + i + "${end}")`
-    const { blocked } = await play(`node -e '${define_send}; (async () => { for (let i = 0; i < 80; i++) { ${each} } })()'`)
+    const { blocked } = await play(
+      `node -e '${define_send}; (async () => { for (let i = 0; i < 80; i++) { ${each} } })()'`,
+    )
     expect(blocked).toHaveLength(51)
     expect(blocked.at(-1).tool_output).toMatchObject({ reason: 'again', others: expect.any(Number) })
   })
 
   test('is reported for a stopped run too', async () => {
     const { id } = await createRun(app, {
-      prompt: playbook('curl -s http://a.evil.example/; curl -s http://a.evil.example/; touch done; sleep 100'),
+      prompt: playbook(
+        'curl -s http://a.evil.example/; curl -s http://a.evil.example/; touch done; sleep 100',
+      ),
       model: 'scripted/playbook',
     })
-    for (let reported = false; !reported; ) reported = (await allLogs(app, id)).some(log => log.tool_name === 'egress_blocked')
+    for (let reported = false; !reported; )
+      reported = (await allLogs(app, id)).some(log => log.tool_name === 'egress_blocked')
     await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: id })
     expect(await awaitRun(app, id, run => run.terminal)).toMatchObject({ status: 'cancelled' })
   })

@@ -11,7 +11,8 @@ import { join } from 'node:path'
 /** A server on a loopback address, closed with all its connections. */
 export type TestServer = AsyncDisposable & { port: number }
 
-export const servePlain = (listener: RequestListener, address = '127.0.0.1', port = 0) => listen(createServer(listener), address, port)
+export const servePlain = (listener: RequestListener, address = '127.0.0.1', port = 0) =>
+  listen(createServer(listener), address, port)
 
 /** With an untrusted certificate, for a.example. */
 export async function serveSecure(listener: RequestListener): Promise<TestServer & { certificate: string }> {
@@ -38,13 +39,24 @@ export async function serveSecure(listener: RequestListener): Promise<TestServer
       { stdio: 'ignore' },
     )
     const certificate = readFileSync(cert, 'utf8')
-    return { ...(await listen(createSecureServer({ key: readFileSync(key), cert: certificate }, listener), '127.0.0.1', 0)), certificate }
+    return {
+      ...(await listen(
+        createSecureServer({ key: readFileSync(key), cert: certificate }, listener),
+        '127.0.0.1',
+        0,
+      )),
+      certificate,
+    }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-export async function listen(server: NetServer & { closeAllConnections?(): void }, address: string, port: number): Promise<TestServer> {
+export async function listen(
+  server: NetServer & { closeAllConnections?(): void },
+  address: string,
+  port: number,
+): Promise<TestServer> {
   server.listen(port, address)
   await once(server, 'listening')
   const bound = server.address()

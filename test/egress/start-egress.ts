@@ -3,7 +3,13 @@ import { join } from 'node:path'
 import type { Mirror } from '../../src/core/network/package-mirrors.ts'
 import { proxyEnvironment } from '../../src/core/sandbox-environment.ts'
 import { createProxy, type EgressProxy } from '../../src/egress/proxy.ts'
-import { type Caps, default_caps, type Gateway, type ProxyConfiguration, type Refusal } from '../../src/egress/proxy-configuration.ts'
+import {
+  type Caps,
+  default_caps,
+  type Gateway,
+  type ProxyConfiguration,
+  type Refusal,
+} from '../../src/egress/proxy-configuration.ts'
 import type { Rule } from '../../src/egress/rules.ts'
 import { mirrorRules } from '../../src/egress/rules.ts'
 import { listenOnSocket } from '../../src/egress/socket.ts'
@@ -22,7 +28,10 @@ export type TestEgress = AsyncDisposable & {
   proxy: EgressProxy
 }
 
-/** A real sandbox whose one way out is the real proxy. `names`: the entries of the name server; others do not exist. */
+/**
+ * A real sandbox whose one way out is the real proxy. `names`: the entries of the name server; others do not
+ * exist.
+ */
 export async function startEgress(options: {
   rules: Rule[]
   names?: Record<string, string[] | (() => string[])>

@@ -13,7 +13,9 @@ it('allowed traffic passes unchanged, in plain and through a tunnel, with bodies
     request.on('data', chunk => (size += chunk.length))
     request.on('end', () => {
       response.setHeader('x-size', size)
-      response.end(`${request.method} ${request.url} ${request.headers.host} ${size}\n${'y'.repeat(5_000_000)}`)
+      response.end(
+        `${request.method} ${request.url} ${request.headers.host} ${size}\n${'y'.repeat(5_000_000)}`,
+      )
     })
   }
   await using plain = await servePlain(listener)
@@ -32,10 +34,12 @@ it('allowed traffic passes unchanged, in plain and through a tunnel, with bodies
   ] as const) {
     const up = 'head -c 3000000 /dev/zero'
     const line = `POST /x?y=1 a.example:${port} 3000000\n`
-    expect(await egress.run(`${up} | curl -k -sS --data-binary @- -o got ${url}; head -1 got; wc -c <got`)).toBe(
-      `${line}${5_000_000 + line.length}\n`,
+    expect(
+      await egress.run(`${up} | curl -k -sS --data-binary @- -o got ${url}; head -1 got; wc -c <got`),
+    ).toBe(`${line}${5_000_000 + line.length}\n`)
+    expect(await egress.run(`${up} | curl -k -sS -T - -o got ${url}; head -1 got`)).toBe(
+      `PUT /x?y=1 a.example:${port} 3000000\n`,
     )
-    expect(await egress.run(`${up} | curl -k -sS -T - -o got ${url}; head -1 got`)).toBe(`PUT /x?y=1 a.example:${port} 3000000\n`)
     expect(await egress.run(`curl -k -sS -I -o /dev/null -w '%{http_code}' ${url}`)).toBe('200')
   }
   expect(egress.refusals).toEqual([])
@@ -72,7 +76,10 @@ it('E88: of a name with a forbidden address none is connected to, whichever come
     ['100.64.0.1'],
   ]
   const found = Object.fromEntries(lists.map((addresses, index) => [`n${index}.example`, resolve(addresses)]))
-  await using egress = await startEgress({ rules: [{ host: '*.n.example' }, ...Object.keys(found).map(host => ({ host }))], names: found })
+  await using egress = await startEgress({
+    rules: [{ host: '*.n.example' }, ...Object.keys(found).map(host => ({ host }))],
+    names: found,
+  })
   for (const host of Object.keys(found))
     expect(await egress.run(`curl -sS -o /dev/null -w '%{http_code}' http://${host}/`), host).toBe('403')
   expect(egress.refusals.map(({ reason }) => reason)).toEqual(lists.map(() => 'private_address'))
@@ -90,35 +97,59 @@ it('E141: addresses where clouds keep the keys of machines stay closed, regardle
     '2002:a9fe:a9fe::1',
   ]
   const closed = Object.fromEntries(addresses.map((address, index) => [`n${index}.example`, [address]]))
-  await using egress = await startEgress({ rules: Object.keys(closed).map(host => ({ host })), names: closed, allow_private: true })
-  for (const host of Object.keys(closed)) expect(await egress.run(`curl -sS -o /dev/null -w '%{http_code}' http://${host}/`)).toBe('403')
+  await using egress = await startEgress({
+    rules: Object.keys(closed).map(host => ({ host })),
+    names: closed,
+    allow_private: true,
+  })
+  for (const host of Object.keys(closed))
+    expect(await egress.run(`curl -sS -o /dev/null -w '%{http_code}' http://${host}/`)).toBe('403')
 })
 
 it('a name that no rule allows is not resolved', async () => {
   let requested = 0
   const canary = () => [`127.0.0.${++requested}`]
-  await using egress = await startEgress({ rules: [{ host: 'a.example' }], names: { 'secret.evil.example': canary } })
+  await using egress = await startEgress({
+    rules: [{ host: 'a.example' }],
+    names: { 'secret.evil.example': canary },
+  })
   await egress.run('curl -sS http://secret.evil.example/; curl -sS https://secret.evil.example/')
   expect(requested).toBe(0)
-  expect(egress.refusals.map(({ method, reason }) => `${method} ${reason}`)).toEqual(['GET not_allowed', 'CONNECT not_allowed'])
+  expect(egress.refusals.map(({ method, reason }) => `${method} ${reason}`)).toEqual([
+    'GET not_allowed',
+    'CONNECT not_allowed',
+  ])
 })
 
 it('E90: a tunnel whose greeting is to another host is closed, and so is one without TLS', async () => {
   const received: string[] = []
   await using server = await listen(
-    createServer(socket => socket.on('data', chunk => received.push(chunk.toString('latin1'))).on('error', () => {})),
+    createServer(socket =>
+      socket.on('data', chunk => received.push(chunk.toString('latin1'))).on('error', () => {}),
+    ),
     '127.0.0.1',
     0,
   )
-  await using egress = await startEgress({ rules: [{ host: 'a.example', port: server.port }], names, allow_private: true })
+  await using egress = await startEgress({
+    rules: [{ host: 'a.example', port: server.port }],
+    names,
+    allow_private: true,
+  })
   const ways = [
     `curl -k -sS -m 5 --connect-to evil.example:443:a.example:${server.port} https://evil.example/ 2>&1`,
     `curl -k -sS -m 5 -p http://a.example:${server.port}/ 2>&1`,
   ]
   for (const way of ways)
-    expect(await egress.run(way)).toMatch(/alert access denied|tlsv1 alert|Received HTTP\/0.9|Empty reply|wrong version|reset/i)
+    expect(await egress.run(way)).toMatch(
+      /alert access denied|tlsv1 alert|Received HTTP\/0.9|Empty reply|wrong version|reset/i,
+    )
   expect(egress.refusals).toMatchObject([
-    { host: 'a.example', port: server.port, reason: 'sni', why: 'the greeting is to evil.example, not to a.example' },
+    {
+      host: 'a.example',
+      port: server.port,
+      reason: 'sni',
+      why: 'the greeting is to evil.example, not to a.example',
+    },
     { host: 'a.example', reason: 'sni', why: 'a tunnel carries TLS and nothing else' },
   ])
   expect(received).toEqual([])
@@ -131,8 +162,13 @@ it('E91: a rule for reading permits no write and no tunnel', async () => {
     response.end('ok')
   })
   const { port } = server
-  await using egress = await startEgress({ rules: [{ host: 'a.example', port, methods: ['GET', 'HEAD'] }], names, allow_private: true })
-  const status = (command: string) => egress.run(`curl -sS -o /dev/null -w '%{http_connect} %{http_code}' ${command} 2>/dev/null`)
+  await using egress = await startEgress({
+    rules: [{ host: 'a.example', port, methods: ['GET', 'HEAD'] }],
+    names,
+    allow_private: true,
+  })
+  const status = (command: string) =>
+    egress.run(`curl -sS -o /dev/null -w '%{http_connect} %{http_code}' ${command} 2>/dev/null`)
   expect(await status(`http://a.example:${port}/x`)).toBe('000 200')
   expect(await status(`-d data http://a.example:${port}/x`)).toBe('000 403')
   expect(await status(`-X DELETE http://a.example:${port}/x`)).toBe('000 403')
@@ -143,7 +179,11 @@ it('E91: a rule for reading permits no write and no tunnel', async () => {
     `node -e 'const s = require("net").connect(3128, "127.0.0.1", () => s.end(Buffer.from("${Buffer.from(hidden).toString('base64')}", "base64"))); s.resume()'`,
   )
   expect(received).toEqual(['GET /x', 'GET /1'])
-  expect(egress.refusals.map(({ method, reason }) => `${method} ${reason}`)).toEqual(['POST method', 'DELETE method', 'CONNECT method'])
+  expect(egress.refusals.map(({ method, reason }) => `${method} ${reason}`)).toEqual([
+    'POST method',
+    'DELETE method',
+    'CONNECT method',
+  ])
 })
 
 it('hop-by-hop headers are not forwarded, and the authority is the host', async () => {
@@ -166,7 +206,11 @@ it('hop-by-hop headers are not forwarded, and the authority is the host', async 
     ])
     response.end('ok')
   })
-  await using egress = await startEgress({ rules: [{ host: 'a.example', port: server.port }], names, allow_private: true })
+  await using egress = await startEgress({
+    rules: [{ host: 'a.example', port: server.port }],
+    names,
+    allow_private: true,
+  })
   const headers = [
     'Host: evil.example',
     'Connection: X-Hop',
@@ -177,7 +221,9 @@ it('hop-by-hop headers are not forwarded, and the authority is the host', async 
     'Upgrade: websocket',
     'X-Kept: 1',
   ]
-  const response = await egress.run(`curl -sS -i ${headers.map(header => `-H '${header}'`).join(' ')} http://a.example:${server.port}/`)
+  const response = await egress.run(
+    `curl -sS -i ${headers.map(header => `-H '${header}'`).join(' ')} http://a.example:${server.port}/`,
+  )
   const names_of = seen.filter((_, index) => index % 2 === 0).map(name => name.toLowerCase())
   expect(names_of.sort()).toEqual(['accept', 'connection', 'host', 'user-agent', 'via', 'x-kept'])
   expect(seen[seen.indexOf('Host') + 1]).toBe(`a.example:${server.port}`)
@@ -227,15 +273,30 @@ it('with a proxy of the operator all traffic uses it, with its password, and pri
     names: { 'inner.example': ['10.0.0.1'] },
     upstream: new URL(`http://me:pass%20word@127.0.0.1:${proxy.port}`),
   })
-  expect(await egress.run('curl -sS http://unknown.example/x; echo; curl -k -sS https://unknown.example/')).toBe('by proxy\nfar')
+  expect(
+    await egress.run('curl -sS http://unknown.example/x; echo; curl -k -sS https://unknown.example/'),
+  ).toBe('by proxy\nfar')
   const password = `Basic ${Buffer.from('me:pass word').toString('base64')}`
-  expect(requested).toEqual([`GET http://unknown.example/x ${password}`, `CONNECT unknown.example:443 ${password}`])
-  expect(await egress.run("curl -sS -o /dev/null -w '%{http_code}' http://inner.example/; env")).toMatch(/^403(?![\s\S]*pass)/)
+  expect(requested).toEqual([
+    `GET http://unknown.example/x ${password}`,
+    `CONNECT unknown.example:443 ${password}`,
+  ])
+  expect(await egress.run("curl -sS -o /dev/null -w '%{http_code}' http://inner.example/; env")).toMatch(
+    /^403(?![\s\S]*pass)/,
+  )
 })
 
 it('an allowed but unreachable host is no refusal, and the error names the cause', async () => {
-  await using egress = await startEgress({ rules: [{ host: 'a.example' }, { host: 'gone.example' }], names, allow_private: true })
-  expect(await egress.run("curl -sS -w ' %{http_code}' http://gone.example/")).toBe('the name gone.example cannot be resolved\n 502')
-  expect(await egress.run("curl -sS -w ' %{http_code}' http://a.example/")).toBe('a.example:80 cannot be reached (ECONNREFUSED)\n 502')
+  await using egress = await startEgress({
+    rules: [{ host: 'a.example' }, { host: 'gone.example' }],
+    names,
+    allow_private: true,
+  })
+  expect(await egress.run("curl -sS -w ' %{http_code}' http://gone.example/")).toBe(
+    'the name gone.example cannot be resolved\n 502',
+  )
+  expect(await egress.run("curl -sS -w ' %{http_code}' http://a.example/")).toBe(
+    'a.example:80 cannot be reached (ECONNREFUSED)\n 502',
+  )
   expect(egress.refusals).toEqual([])
 })

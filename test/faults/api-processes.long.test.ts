@@ -29,8 +29,15 @@ beforeAll(async () => {
   const limits = ['STANDARD', 'AGENT_CREATION', 'TOKEN_TOTAL'].map(name => [`AGENTRUN_LIMIT_${name}`, 'off'])
   let nodes = 0
   start = async (through = url) => {
-    const env = { AGENTRUN_DATA_DIR: join(folder, `node-${++nodes}`), AGENTRUN_INIT_TOKEN: TOKEN, AGENTRUN_SECRET_KEY: '0'.repeat(64) }
-    const started = await startServiceProcess({ ...Object.fromEntries(limits), DATABASE_URL: through, ...env }, 'serve')
+    const env = {
+      AGENTRUN_DATA_DIR: join(folder, `node-${++nodes}`),
+      AGENTRUN_INIT_TOKEN: TOKEN,
+      AGENTRUN_SECRET_KEY: '0'.repeat(64),
+    }
+    const started = await startServiceProcess(
+      { ...Object.fromEntries(limits), DATABASE_URL: through, ...env },
+      'serve',
+    )
     stack.defer(async () => {
       started.child.kill('SIGKILL')
       await started.ended
@@ -43,15 +50,24 @@ afterAll(() => stack.disposeAsync())
 
 const PATH = '/v1/organizations/1/agent/run'
 /** A create with a key; rejects when the connection breaks. */
-async function create(service: ServiceProcess, key: string): Promise<{ status: number; id: number; replayed: boolean }> {
-  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', 'idempotency-key': key }
+async function create(
+  service: ServiceProcess,
+  key: string,
+): Promise<{ status: number; id: number; replayed: boolean }> {
+  const headers = {
+    authorization: `Bearer ${TOKEN}`,
+    'content-type': 'application/json',
+    'idempotency-key': key,
+  }
   const body = JSON.stringify({ prompt: key, repo_id: null, repoless: true })
   const response = await fetch(service.base_url + PATH, { method: 'POST', headers, body })
   const { id } = (await response.json()) as { id: number }
   return { status: response.status, id, replayed: response.headers.get('idempotent-replayed') === 'true' }
 }
 const runsOf = async (key: string) =>
-  (await db.query<{ id: number }>({ text: 'select id from runs where prompt = $1', values: [key] })).rows.map(row => row.id)
+  (await db.query<{ id: number }>({ text: 'select id from runs where prompt = $1', values: [key] })).rows.map(
+    row => row.id,
+  )
 
 test('faults 1 and 2: an API process that is killed before a commit leaves no run, one killed after it leaves the run, and the same key gives exactly that one', async () => {
   const survivor = await start()
@@ -98,7 +114,9 @@ test('fault 1: creates that are repeated until they succeed create one run each,
     nodes[kill % 2] = await start()
   }
   for (const [key, id] of (await clients).flat()) expect(await runsOf(key)).toEqual([id])
-  const { rows } = await db.query<{ n: number }>({ text: "select count(*) as n from runs where prompt like 'key-%'" })
+  const { rows } = await db.query<{ n: number }>({
+    text: "select count(*) as n from runs where prompt like 'key-%'",
+  })
   expect(rows).toEqual([{ n: creates }])
 }, 300_000)
 
@@ -124,14 +142,22 @@ test('fault 3: a stream whose process is killed continues at another one at its 
   await before.closed().catch(() => {})
   seen.push(...before.frames)
   const resume = { 'last-event-id': logs().at(-1)?.id ?? '0' }
-  await using after = await openFrames({ base_url: survivor.base_url, token: TOKEN }, `${PATH}/${id}/events`, resume)
+  await using after = await openFrames(
+    { base_url: survivor.base_url, token: TOKEN },
+    `${PATH}/${id}/events`,
+    resume,
+  )
   await written
   await after.until(frames => frames.some(frame => frame.id === '151'))
   seen.push(...after.frames)
   expect(logs().map(frame => frame.id)).toEqual(Array.from({ length: 151 }, (_, i) => String(i + 1)))
   const headers = { authorization: `Bearer ${TOKEN}` }
   const pages = await Promise.all(
-    [0, 100].map(async skip => (await fetch(`${survivor.base_url}${PATH}/${id}/logs?skip=${skip}&limit=100`, { headers })).json()),
+    [0, 100].map(async skip =>
+      (await fetch(`${survivor.base_url}${PATH}/${id}/logs?skip=${skip}&limit=100`, { headers })).json(),
+    ),
   )
-  expect(logs().map(frame => JSON.parse(frame.data))).toEqual(pages.flatMap(page => (page as { logs: unknown[] }).logs))
+  expect(logs().map(frame => JSON.parse(frame.data))).toEqual(
+    pages.flatMap(page => (page as { logs: unknown[] }).logs),
+  )
 }, 60_000)

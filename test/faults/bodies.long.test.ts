@@ -24,7 +24,10 @@ beforeAll(async () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-bodies-')))
   chmodSync(folder, 0o755)
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
-  const limits = ['STANDARD', 'AGENT_CREATION', 'TOKEN_TOTAL', 'SESSION'].map(name => [`AGENTRUN_LIMIT_${name}`, 'off'])
+  const limits = ['STANDARD', 'AGENT_CREATION', 'TOKEN_TOTAL', 'SESSION'].map(name => [
+    `AGENTRUN_LIMIT_${name}`,
+    'off',
+  ])
   log_file = join(folder, 'log')
   service = await startServiceProcess(
     {
@@ -60,7 +63,10 @@ async function create(what: string, body: object): Promise<{ id: number; token: 
 
 type Route = { name: string; method: string; path: string; type?: string; headers?: string[] }
 const git = (name: string, repo_id: number, service: string): Route => ({
-  ...{ name, method: 'POST', path: `/git/1/${repo_id}.git/git-${service}`, type: `application/x-git-${service}-request` },
+  name,
+  method: 'POST',
+  path: `/git/1/${repo_id}.git/git-${service}`,
+  type: `application/x-git-${service}-request`,
 })
 const routes: Route[] = [
   git('upload-pack', 1, 'upload-pack'),
@@ -73,25 +79,64 @@ const routes: Route[] = [
   { name: 'events of an organization', method: 'GET', path: '/v1/organizations/1/events' },
   { name: 'an artifact', method: 'GET', path: '/v1/organizations/1/agent/run/1/artifacts/1' },
   { name: 'create', method: 'POST', path: '/v1/organizations/1/agent/run', type: 'application/json' },
-  { name: 'create by a form', method: 'POST', path: '/v1/organizations/1/agent/run', type: 'multipart/form-data; boundary=x' },
+  {
+    name: 'create by a form',
+    method: 'POST',
+    path: '/v1/organizations/1/agent/run',
+    type: 'multipart/form-data; boundary=x',
+  },
   { name: 'session', method: 'POST', path: '/session', type: 'application/json' },
-  { name: 'GitHub hook', method: 'POST', path: '/hooks/github/1', type: 'application/json', headers: ['x-github-event: push'] },
-  { name: 'Gitea hook', method: 'POST', path: '/hooks/gitea/1', type: 'application/json', headers: ['x-gitea-event: push'] },
+  {
+    name: 'GitHub hook',
+    method: 'POST',
+    path: '/hooks/github/1',
+    type: 'application/json',
+    headers: ['x-github-event: push'],
+  },
+  {
+    name: 'Gitea hook',
+    method: 'POST',
+    path: '/hooks/gitea/1',
+    type: 'application/json',
+    headers: ['x-gitea-event: push'],
+  },
   { name: 'the page', method: 'GET', path: '/', headers: ['accept: text/html'] },
   { name: 'a static file', method: 'GET', path: '/assets/none.js' },
   { name: 'no path', method: 'POST', path: '/nothing', type: 'application/json' },
 ]
 
-/** What is sent after the headers. `whole`: it is all that the headers announce. `ends`: the client leaves as soon as it has sent it. */
+/**
+ * What is sent after the headers. `whole`: it is all that the headers announce. `ends`: the client leaves as
+ * soon as it has sent it.
+ */
 type Body = { name: string; headers: string[]; bytes: Buffer; whole?: true; ends?: true }
 const noise = randomBytes(500)
 const bodies: Body[] = [
   { name: 'no gzip, incomplete', headers: ['content-encoding: gzip', 'content-length: 1000'], bytes: noise },
-  { name: 'no gzip, incomplete, client gone', headers: ['content-encoding: gzip', 'content-length: 1000'], bytes: noise, ends: true },
+  {
+    name: 'no gzip, incomplete, client gone',
+    headers: ['content-encoding: gzip', 'content-length: 1000'],
+    bytes: noise,
+    ends: true,
+  },
   { name: 'no gzip', headers: ['content-encoding: gzip', 'content-length: 500'], bytes: noise, whole: true },
-  { name: 'gzip cut off', headers: ['content-encoding: gzip', `content-length: ${BOMB.length}`], bytes: BOMB.subarray(0, 99), ends: true },
-  { name: 'a bomb', headers: ['content-encoding: gzip', `content-length: ${BOMB.length}`], bytes: BOMB, whole: true },
-  { name: 'a bomb without its end', headers: ['content-encoding: gzip', `content-length: ${BOMB.length + 99}`], bytes: BOMB },
+  {
+    name: 'gzip cut off',
+    headers: ['content-encoding: gzip', `content-length: ${BOMB.length}`],
+    bytes: BOMB.subarray(0, 99),
+    ends: true,
+  },
+  {
+    name: 'a bomb',
+    headers: ['content-encoding: gzip', `content-length: ${BOMB.length}`],
+    bytes: BOMB,
+    whole: true,
+  },
+  {
+    name: 'a bomb without its end',
+    headers: ['content-encoding: gzip', `content-length: ${BOMB.length + 99}`],
+    bytes: BOMB,
+  },
   {
     name: 'two bombs',
     headers: ['content-encoding: gzip', `content-length: ${2 * BOMB.length}`],
@@ -100,9 +145,22 @@ const bodies: Body[] = [
   },
   { name: 'another encoding', headers: ['content-encoding: br', 'content-length: 1000'], bytes: noise },
   { name: 'plain, incomplete', headers: ['content-length: 1000'], bytes: noise, ends: true },
-  { name: 'plain, refused at its first bytes', headers: ['content-length: 1000000000'], bytes: Buffer.alloc(20 * 1024 ** 2, '0009x\0x') },
-  { name: 'chunks without an end', headers: ['transfer-encoding: chunked'], bytes: Buffer.from('4\r\n0000\r\n'), ends: true },
-  { name: 'chunks of no length', headers: ['transfer-encoding: chunked'], bytes: Buffer.from('zz\r\n0000\r\n') },
+  {
+    name: 'plain, refused at its first bytes',
+    headers: ['content-length: 1000000000'],
+    bytes: Buffer.alloc(20 * 1024 ** 2, '0009x\0x'),
+  },
+  {
+    name: 'chunks without an end',
+    headers: ['transfer-encoding: chunked'],
+    bytes: Buffer.from('4\r\n0000\r\n'),
+    ends: true,
+  },
+  {
+    name: 'chunks of no length',
+    headers: ['transfer-encoding: chunked'],
+    bytes: Buffer.from('zz\r\n0000\r\n'),
+  },
   { name: 'a push that is cut off', headers: ['content-length: 1000'], bytes: push(), ends: true },
   { name: 'a request of git', headers: ['content-length: 4'], bytes: Buffer.from('0000'), whole: true },
 ]
@@ -121,13 +179,20 @@ async function send(route: Route, body: Body, token: string): Promise<number | n
   let text = ''
   socket.on('data', chunk => {
     text += chunk.toString('latin1')
-    // A stream continues, and so does a connection whose request was read completely; the service has to end any other.
+    // A stream continues, and so does a connection whose request was read completely; the service has to end
+    // any other.
     if (text.includes('text/event-stream') || body.whole) socket.destroy()
   })
-  const authorization = route.path.startsWith('/git') ? `Basic ${Buffer.from(`x:${token}`).toString('base64')}` : `Bearer ${token}`
+  const authorization = route.path.startsWith('/git')
+    ? `Basic ${Buffer.from(`x:${token}`).toString('base64')}`
+    : `Bearer ${token}`
   const head = [
     `${route.method} ${route.path} HTTP/1.1`,
-    ...['host: localhost', `authorization: ${authorization}`, ...(route.type ? [`content-type: ${route.type}`] : [])],
+    ...[
+      'host: localhost',
+      `authorization: ${authorization}`,
+      ...(route.type ? [`content-type: ${route.type}`] : []),
+    ],
     ...[...(route.headers ?? []), ...body.headers],
   ]
   socket.write(`${head.join('\r\n')}\r\n\r\n`)
@@ -139,7 +204,9 @@ async function send(route: Route, body: Body, token: string): Promise<number | n
 test.each(routes)(
   '$name: no body of any kind ends the service or is an error of its own',
   async route => {
-    const cases = bodies.flatMap((body, i) => [tokens[i % 2] ?? '', 'no-such-token-0123456789'].map(token => ({ token, body })))
+    const cases = bodies.flatMap((body, i) =>
+      [tokens[i % 2] ?? '', 'no-such-token-0123456789'].map(token => ({ token, body })),
+    )
     // In parallel, because the service ends a connection after a second.
     await Promise.all(
       cases.map(async ({ token, body }) => {

@@ -15,7 +15,9 @@ afterEach(() => void vi.useRealTimers())
 test('fault 33: the clock of the process jumps by hours in both directions under runs: no lease, deadline or budget ends, entries stay in order, and the newest commit is found', async () => {
   await using app = await startCodingApp(({ body }) => {
     const messages = JSON.stringify(body.messages)
-    return messages.includes('"role":"tool"') ? { text: 'Done.' } : calls(shell(/run: ([^"]*)/.exec(messages)?.[1] ?? 'true'))
+    return messages.includes('"role":"tool"')
+      ? { text: 'Done.' }
+      : calls(shell(/run: ([^"]*)/.exec(messages)?.[1] ?? 'true'))
   })
   vi.useFakeTimers({ toFake: ['Date'], shouldAdvanceTime: true, now: Date.now() })
   for (const [i, jump] of [2 * HOUR, -3 * HOUR].entries()) {
@@ -28,14 +30,20 @@ test('fault 33: the clock of the process jumps by hours in both directions under
     })
     for await (const { event } of followRun(app, id)) if (event === 'tool') break
     vi.setSystemTime(Date.now() + jump)
-    expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Done.', status_reason: null })
+    expect(await awaitEnd(app, id)).toMatchObject({
+      status: 'completed',
+      result: 'Done.',
+      status_reason: null,
+    })
     const logs = await allLogs(app, id)
     expect(logs.find(entry => entry.tool_name === 'shell').tool_output.output).toBe(`commit ${i}\n`)
     const times = logs.map(entry => entry.created_at)
     expect(times).toEqual(times.toSorted())
     for (const entry of logs) expect(entry.duration_ms ?? 0).toBeLessThan(60_000)
   }
-  expect(await rows(app, 'select sum(losses) as losses, max(turn) as turns from runs')).toEqual([{ losses: 0, turns: 1 }])
+  expect(await rows(app, 'select sum(losses) as losses, max(turn) as turns from runs')).toEqual([
+    { losses: 0, turns: 1 },
+  ])
 })
 
 test('fault 34: in any time zone, of process and database, every time is UTC, and days far ahead and seconds that are none are taken or refused', async () => {
@@ -48,7 +56,12 @@ test('fault 34: in any time zone, of process and database, every time is UTC, an
   }
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-zone-')))
   chmodSync(folder, 0o755)
-  const env = { DATABASE_URL: database.url, AGENTRUN_DATA_DIR: join(folder, 'data'), AGENTRUN_INIT_TOKEN: TOKEN, TZ: 'Asia/Kathmandu' }
+  const env = {
+    DATABASE_URL: database.url,
+    AGENTRUN_DATA_DIR: join(folder, 'data'),
+    AGENTRUN_INIT_TOKEN: TOKEN,
+    TZ: 'Asia/Kathmandu',
+  }
   const service = await startServiceProcess(env, 'serve')
   try {
     // biome-ignore lint/suspicious/noExplicitAny: responses are read without types
@@ -68,13 +81,21 @@ test('fault 34: in any time zone, of process and database, every time is UTC, an
       expect(Math.abs(Date.parse(time) - Date.now())).toBeLessThan(25 * HOUR)
     }
     expect(Math.abs(Date.parse(run.created_at) - Date.now())).toBeLessThan(HOUR)
-    const found = async (query: string) => (await request('GET', `/agent/runs?${query}`)).items.map((item: { id: number }) => item.id)
-    expect(await found(`created_after=${encodeURIComponent(new Date(Date.now() - HOUR).toISOString())}`)).toEqual([run.id])
-    expect(await found(`created_after=${encodeURIComponent(new Date(Date.now() + HOUR).toISOString())}`)).toEqual([])
+    const found = async (query: string) =>
+      (await request('GET', `/agent/runs?${query}`)).items.map((item: { id: number }) => item.id)
+    expect(
+      await found(`created_after=${encodeURIComponent(new Date(Date.now() - HOUR).toISOString())}`),
+    ).toEqual([run.id])
+    expect(
+      await found(`created_after=${encodeURIComponent(new Date(Date.now() + HOUR).toISOString())}`),
+    ).toEqual([])
     expect(await found('created_before=2999-12-31T23%3A59%3A59Z')).toEqual([run.id])
     const leap = await request('GET', '/agent/runs?created_after=2016-12-31T23%3A59%3A60Z')
     expect([200, 400]).toContain(leap.status)
-    const token = await request('POST', '/tokens', { name: 'far ahead', expires_at: '2100-02-28T23:59:59.999Z' })
+    const token = await request('POST', '/tokens', {
+      name: 'far ahead',
+      expires_at: '2100-02-28T23:59:59.999Z',
+    })
     expect(token).toMatchObject({ status: 200, expires_at: '2100-02-28T23:59:59.999Z' })
     const { items } = await request('GET', '/usage')
     for (const item of items) expect(item.day ?? item.key).toBe(new Date().toISOString().slice(0, 10))

@@ -3,12 +3,15 @@ import { connect, createServer, type Socket } from 'node:net'
 /** The message of a client that contains `commit` and nothing else. */
 const COMMIT = 'Q\0\0\0\x0bcommit\0'
 
-/** The instants of a transaction at which a process may die: its commit has not reached the server, or the response has not reached the client. */
+/**
+ * The instants of a transaction at which a process may die: its commit has not reached the server, or the
+ * response has not reached the client.
+ */
 export type Instant = 'before commit' | 'after commit'
 
 /**
- * A way to a database that knows when the transaction of a certain statement commits, and calls `strike` at the armed instant of the
- * next one, once: the requests and responses of the dead client are then dropped.
+ * A way to a database that knows when the transaction of a certain statement commits, and calls `strike` at
+ * the armed instant of the next one, once: the requests and responses of the dead client are then dropped.
  */
 export class CommitProxy implements AsyncDisposable {
   readonly #target: URL
@@ -52,7 +55,9 @@ export class CommitProxy implements AsyncDisposable {
   #join(client: Socket) {
     const folder = this.#target.searchParams.get('host')
     const port = Number(this.#target.port || 5432)
-    const database = folder ? connect(`${folder}/.s.PGSQL.${port}`) : connect({ host: this.#target.hostname, port })
+    const database = folder
+      ? connect(`${folder}/.s.PGSQL.${port}`)
+      : connect({ host: this.#target.hostname, port })
     let touched = false
     let committing = false
     let dead = false

@@ -19,7 +19,9 @@ beforeAll(async () => {
       ({ body }) => {
         const messages = JSON.stringify(body.messages)
         if (messages.includes('it may or may not have completed')) return { text: 'Went on.' }
-        return messages.includes('"role":"tool"') ? { text: 'Done.' } : calls(shell(/run: ([^"]*)/.exec(messages)?.[1] ?? 'true'))
+        return messages.includes('"role":"tool"')
+          ? { text: 'Done.' }
+          : calls(shell(/run: ([^"]*)/.exec(messages)?.[1] ?? 'true'))
       },
       { DATABASE_URL: proxy.url },
     ),

@@ -72,23 +72,29 @@ describe('fault 14: another transaction undoes ours', () => {
         await tx.query({ text: 'update pairs set n = n + 1 where id = $1', values: [order[1]] })
       })
     await Promise.all([add(0), add(1)])
-    expect((await direct.query({ text: 'select n from pairs order by id' })).rows).toEqual([{ n: 2 }, { n: 2 }])
+    expect((await direct.query({ text: 'select n from pairs order by id' })).rows).toEqual([
+      { n: 2 },
+      { n: 2 },
+    ])
     expect(attempts.toSorted()).toEqual([1, 2])
   })
 
-  test.each(['40001', '40P01'])('%s again and again is tried four times in all, then it is 503', async code => {
-    const undone = { text: `do $$ begin raise exception 'undone' using errcode = '${code}'; end $$` }
-    let attempts = 0
-    const error = await direct
-      .transaction(async tx => {
-        attempts++
-        await tx.query(undone)
-      })
-      .catch(toServiceError)
-    expect(attempts).toBe(4)
-    expect(error).toMatchObject({ code: 'unavailable' })
-    await expect(direct.query(undone)).rejects.toMatchObject({ code })
-  })
+  test.each(['40001', '40P01'])(
+    '%s again and again is tried four times in all, then it is 503',
+    async code => {
+      const undone = { text: `do $$ begin raise exception 'undone' using errcode = '${code}'; end $$` }
+      let attempts = 0
+      const error = await direct
+        .transaction(async tx => {
+          attempts++
+          await tx.query(undone)
+        })
+        .catch(toServiceError)
+      expect(attempts).toBe(4)
+      expect(error).toMatchObject({ code: 'unavailable' })
+      await expect(direct.query(undone)).rejects.toMatchObject({ code })
+    },
+  )
 })
 
 describe('fault 10: the database is away', () => {
@@ -99,8 +105,13 @@ describe('fault 10: the database is away', () => {
     await ours.transaction(async tx => {
       attempts++
       await tx.query({ text: 'insert into middles values (1)' })
-      const over = `select 1 from pg_stat_activity where datname = current_database() and state = 'idle in transaction'`
-      if (attempts === 1) await expect.poll(async () => (await direct.query({ text: over })).rows, { timeout: 20_000 }).toEqual([])
+      const over = `select 1
+        from pg_stat_activity
+        where datname = current_database() and state = 'idle in transaction'`
+      if (attempts === 1)
+        await expect
+          .poll(async () => (await direct.query({ text: over })).rows, { timeout: 20_000 })
+          .toEqual([])
     })
     expect(attempts).toBe(2)
     expect((await direct.query({ text: 'select n from middles' })).rows).toEqual([{ n: 1 }])
@@ -113,12 +124,19 @@ describe('fault 10: the database is away', () => {
       await tx.query({ text: 'create table half (id int)' })
     })
     await expect(failed.catch(toServiceError)).resolves.toMatchObject({ code: 'unavailable' })
-    expect((await direct.query({ text: `select to_regclass('half') as half` })).rows).toEqual([{ half: null }])
+    expect((await direct.query({ text: `select to_regclass('half') as half` })).rows).toEqual([
+      { half: null },
+    ])
   })
 
   test('one that refuses connections: 503 at once, and found again without a restart', async () => {
     await proxy.down()
-    for (const response of await Promise.all([runs(), app.call('GET', '/v1/users/me'), app.call('GET', '/readyz')])) expectAway(response)
+    for (const response of await Promise.all([
+      runs(),
+      app.call('GET', '/v1/users/me'),
+      app.call('GET', '/readyz'),
+    ]))
+      expectAway(response)
     expect(await health('/healthz')).toBe(200)
     await proxy.up()
     await untilFound(5_000)
@@ -128,7 +146,8 @@ describe('fault 10: the database is away', () => {
     await runs()
     proxy.silence()
     const signal = AbortSignal.timeout(4_000)
-    for (const response of await Promise.all([runs(), runs(), app.call('GET', '/readyz')])) expectAway(response)
+    for (const response of await Promise.all([runs(), runs(), app.call('GET', '/readyz')]))
+      expectAway(response)
     // Requests do not wait for a server that is known to be unresponsive.
     for (const response of await Promise.all(Array.from({ length: 100 }, runs))) expectAway(response)
     signal.throwIfAborted()

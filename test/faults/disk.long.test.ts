@@ -22,16 +22,23 @@ test.skipIf(missing !== null)(
   async () => {
     const script = ({ body }: { body: Record<string, unknown> }) => {
       const messages = JSON.stringify(body.messages)
-      return messages.includes('"role":"tool"') ? { text: 'Done.' } : calls(shell(/run: ([^"]*)/.exec(messages)?.[1] ?? 'true'))
+      return messages.includes('"role":"tool"')
+        ? { text: 'Done.' }
+        : calls(shell(/run: ([^"]*)/.exec(messages)?.[1] ?? 'true'))
     }
     await using app = await startCodingApp(script, { AGENTRUN_DISK_RESERVE_BYTES: String(8 * 1024 ** 2) })
     using disk = mountSmallDisk(64 * 1024 ** 2, join(app.data_dir, 'workspaces'))
     const beside = await createRun(app, { prompt: 'run: sleep 3; ls' })
     for await (const { event } of followRun(app, beside.id)) if (event === 'tool') break
     const greedy = await createRun(app, { prompt: 'run: head -c 200M /dev/zero > big; sleep 12345' })
-    expect(await awaitEnd(app, greedy.id)).toMatchObject({ status: 'failed', status_reason: 'disk_quota', error: { code: 'disk_full' } })
+    expect(await awaitEnd(app, greedy.id)).toMatchObject({
+      status: 'failed',
+      status_reason: 'disk_quota',
+      error: { code: 'disk_full' },
+    })
     const next = await createRun(app, { prompt: 'run: ls' })
-    for (const { id } of [beside, next]) expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Done.' })
+    for (const { id } of [beside, next])
+      expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Done.' })
     expect(readdirSync(disk.path).filter(name => name.startsWith(`${greedy.id}-`))).toEqual([])
 
     // Filled by another program: no run is ended for it, and nothing is started.
@@ -40,7 +47,9 @@ test.skipIf(missing !== null)(
     const ready = async () => (await app.call('GET', '/readyz')).body
     while ((await ready()).workers !== 'blocked') await new Promise(resolve => setTimeout(resolve, 50))
     expect((await ready()).workers_reason).toContain('AGENTRUN_DISK_RESERVE_BYTES')
-    expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${later.id}`)).body.status).toBe('queued')
+    expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${later.id}`)).body.status).toBe(
+      'queued',
+    )
     disk.free()
     expect(await awaitEnd(app, later.id)).toMatchObject({ status: 'completed' })
   },
@@ -64,7 +73,10 @@ test.skipIf(missing !== null)(
     )
     using mounted = mountSmallDisk(64 * 1024 ** 2, join(app.data_dir, 'workspaces'))
     disk = mounted
-    kept = () => expect.poll(() => rows(app, 'select 1 from checkpoints where through_seq > 2'), { timeout: 20_000 }).not.toEqual([])
+    kept = () =>
+      expect
+        .poll(() => rows(app, 'select 1 from checkpoints where through_seq > 2'), { timeout: 20_000 })
+        .not.toEqual([])
     const { id } = await createRun(app, { prompt: 'write', auto_create_pr: false })
     await awaitEnd(app, id)
     const failed = (await allLogs(app, id)).find(entry => entry.observation?.code === 'checkpoint_failed')
@@ -80,7 +92,11 @@ test.skipIf(missing !== null)(
     await using app = await startCodingApp(() => script.shift() ?? { text: 'Done.' })
     using _disk = mountSmallDisk(1024 ** 2, join(app.data_dir, 'bundles'))
     const { id } = await createRun(app, { prompt: 'add a large file' })
-    expect(await awaitEnd(app, id)).toMatchObject({ status: 'failed', status_reason: 'disk_quota', error: { code: 'disk_full' } })
+    expect(await awaitEnd(app, id)).toMatchObject({
+      status: 'failed',
+      status_reason: 'disk_quota',
+      error: { code: 'disk_full' },
+    })
     expect((await allLogs(app, id)).filter(entry => entry.tool_name === 'git_push')).toEqual([])
   },
   60_000,
@@ -113,9 +129,14 @@ test.skipIf(missing !== null)(
         })
         return response.json()
       }
-      const { id } = await request('POST', '/v1/organizations/1/agent/run', { prompt: 'look around', repo_id: null, repoless: true })
+      const { id } = await request('POST', '/v1/organizations/1/agent/run', {
+        prompt: 'look around',
+        repo_id: null,
+        repoless: true,
+      })
       const end = async () => (await request('GET', `/v1/organizations/1/agent/run/${id}`)).status
-      while (!['completed', 'failed'].includes(await end())) await new Promise(resolve => setTimeout(resolve, 1_000))
+      while (!['completed', 'failed'].includes(await end()))
+        await new Promise(resolve => setTimeout(resolve, 1_000))
       expect(await end()).toBe('completed')
       service.child.kill('SIGTERM')
       expect(await service.ended).toMatchObject({ code: 0 })
@@ -137,10 +158,18 @@ test.skipIf(missing !== null)(
       log: line => lines.push(line),
     })
     await migrate(postgres.url)
-    await using app = await startApp({ DATABASE_URL: postgres.url, AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_LIMIT_STANDARD: '900/1' })
+    await using app = await startApp({
+      DATABASE_URL: postgres.url,
+      AGENTRUN_WORKER_CONCURRENCY: '0',
+      AGENTRUN_LIMIT_STANDARD: '900/1',
+    })
     const runs = () => app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`)
     const create = () =>
-      app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x'.repeat(150_000), repo_id: null, repoless: true })
+      app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, {
+        prompt: 'x'.repeat(150_000),
+        repo_id: null,
+        repoless: true,
+      })
     const untilCreated = async () => {
       const signal = AbortSignal.timeout(20_000)
       while ((await create()).status !== 200) signal.throwIfAborted()
@@ -159,7 +188,8 @@ test.skipIf(missing !== null)(
 
     // Without room for its own log the server cannot even recover.
     disk.fill()
-    while (!lines.some(line => line.includes('cannot be started'))) await app.db.query({ text: 'select pg_switch_wal()' }).catch(create)
+    while (!lines.some(line => line.includes('cannot be started')))
+      await app.db.query({ text: 'select pg_switch_wal()' }).catch(create)
     expect(lines.at(-1)).toMatch(/No space left on device/)
     expectProblem(await runs(), 503)
     disk.free()

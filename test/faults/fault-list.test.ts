@@ -53,8 +53,11 @@ const tests = ['src', 'test', 'web/src'].flatMap(folder => sourceFiles(folder, [
 
 /** The faults that names of tests begin with: "fault 13: …", "faults 4 and 5: …", "faults 19 to 23: …". */
 function namedIn(text: string): number[] {
-  return [...text.matchAll(/['"`]faults? (\d+)(?: (and|to) (\d+))?: /g)].flatMap(([, first, word, last = first]) =>
-    word === 'to' ? Array.from({ length: Number(last) - Number(first) + 1 }, (_, at) => Number(first) + at) : [Number(first), Number(last)],
+  return [...text.matchAll(/['"`]faults? (\d+)(?: (and|to) (\d+))?: /g)].flatMap(
+    ([, first, word, last = first]) =>
+      word === 'to'
+        ? Array.from({ length: Number(last) - Number(first) + 1 }, (_, at) => Number(first) + at)
+        : [Number(first), Number(last)],
   )
 }
 
@@ -63,13 +66,20 @@ test('every fault of the page has a test, and every fault that a test names is o
   expect(new Set(listed).size).toBe(listed.length)
   const named = new Set(tests.flatMap(({ text }) => namedIn(text)))
   expect(listed.filter(number => !named.has(number) && !(number in unnamed))).toEqual([])
-  expect([...named, ...Object.keys(unnamed).map(Number)].filter(number => !listed.includes(number))).toEqual([])
+  expect([...named, ...Object.keys(unnamed).map(Number)].filter(number => !listed.includes(number))).toEqual(
+    [],
+  )
 })
 
 test('the tests that do not name their fault are where the table expects them', () => {
   const missing = Object.entries(unnamed).flatMap(([number, proofs]) =>
     proofs
-      .filter(([file, words]) => !tests.some(({ path, text }) => path.replace(/(\.long)?\.test\.ts$/, '') === file && text.includes(words)))
+      .filter(
+        ([file, words]) =>
+          !tests.some(
+            ({ path, text }) => path.replace(/(\.long)?\.test\.ts$/, '') === file && text.includes(words),
+          ),
+      )
       .map(proof => `${number}: ${proof.join(': ')}`),
   )
   expect(missing).toEqual([])

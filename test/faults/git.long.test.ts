@@ -6,13 +6,22 @@ import { allLogs, awaitEnd, awaitRun, createRun, followRun } from '../runs/await
 import { type CodingApp, calls, gitIn, makeRepository, shell, startCodingApp } from '../runs/coding-app.ts'
 import { testFolder } from '../temporary-folder.ts'
 
-type Remote = AsyncDisposable & { app: CodingApp; remote: { away: boolean; requests: string[] }; git(...args: string[]): string }
+type Remote = AsyncDisposable & {
+  app: CodingApp
+  remote: { away: boolean; requests: string[] }
+  git(...args: string[]): string
+}
 
 /**
- * The service with a remote over HTTP that can be taken away: then every connection to it is cut. `write`: what the agent does.
- * `away_after`: it becomes unavailable when the agents of that many runs are done, before any of them may push.
+ * The service with a remote over HTTP that can be taken away: then every connection to it is cut. `write`:
+ * what the agent does. `away_after`: it becomes unavailable when the agents of that many runs are done,
+ * before any of them may push.
  */
-async function startWithRemote(write: (n: number) => string, away_after = 0, env: Record<string, string> = {}): Promise<Remote> {
+async function startWithRemote(
+  write: (n: number) => string,
+  away_after = 0,
+  env: Record<string, string> = {},
+): Promise<Remote> {
   const stack = new AsyncDisposableStack()
   const root = testFolder()
   gitIn(root, 'clone', '--quiet', '--bare', makeRepository(), 'app.git')
@@ -56,7 +65,8 @@ const errorsOf = async (app: CodingApp, id: number) =>
 
 /** Until the trace shows that the push is waited for. */
 async function untilPushWaits(app: CodingApp, id: number) {
-  for await (const { event, data } of followRun(app, id)) if (event === 'log' && data.observation?.code === 'push_unreachable') return
+  for await (const { event, data } of followRun(app, id))
+    if (event === 'log' && data.observation?.code === 'push_unreachable') return
 }
 const resume = (app: CodingApp, id: number) =>
   app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'go on' })
@@ -66,7 +76,12 @@ test('fault 26: a remote that is down at the clone is tried three times, each wa
   const { app, remote } = set
   remote.away = true
   const { id } = await createRun(app, { prompt: 'write' })
-  expect(await awaitEnd(app, id)).toMatchObject({ status: 'failed', status_reason: 'git_unavailable', base_sha: null, total_logs: 4 })
+  expect(await awaitEnd(app, id)).toMatchObject({
+    status: 'failed',
+    status_reason: 'git_unavailable',
+    base_sha: null,
+    total_logs: 4,
+  })
   const failure = { code: 'unreachable', phase: 'clone', retryable: true }
   expect(await errorsOf(app, id)).toMatchObject([
     { ...failure, attempt: 1, retry_in_ms: expect.any(Number) },
@@ -76,7 +91,11 @@ test('fault 26: a remote that is down at the clone is tried three times, each wa
   expect(app.model.requests).toHaveLength(0)
   remote.away = false
   await resume(app, id)
-  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 2, github_pull_requests: [{ number: 1 }] })
+  expect(await awaitEnd(app, id)).toMatchObject({
+    status: 'completed',
+    turn: 2,
+    github_pull_requests: [{ number: 1 }],
+  })
 })
 
 test('fault 26: a remote that is down for a moment costs a run one wait', async () => {
@@ -84,7 +103,8 @@ test('fault 26: a remote that is down for a moment costs a run one wait', async 
   const { app, remote } = set
   remote.away = true
   const { id } = await createRun(app, { prompt: 'look' })
-  for await (const { event, data } of followRun(app, id)) if (event === 'log' && data.message_type === 'ERROR') break
+  for await (const { event, data } of followRun(app, id))
+    if (event === 'log' && data.message_type === 'ERROR') break
   remote.away = false
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Done.' })
   expect((await errorsOf(app, id)).every(error => error.retryable)).toBe(true)
@@ -93,7 +113,10 @@ test('fault 26: a remote that is down for a moment costs a run one wait', async 
 test('fault 27: a remote that is down at the push is waited for in phase push; the run can be stopped and resumed meanwhile, and what it committed arrives once', async () => {
   await using set = await startWithRemote(n => `echo ${n} > ${n}.txt`, 2)
   const { app, remote, git } = set
-  const [waiting, stopped] = [await createRun(app, { prompt: 'wait' }), await createRun(app, { prompt: 'stop' })]
+  const [waiting, stopped] = [
+    await createRun(app, { prompt: 'wait' }),
+    await createRun(app, { prompt: 'stop' }),
+  ]
   await Promise.all([waiting, stopped].map(({ id }) => untilPushWaits(app, id)))
   for (const { id } of [waiting, stopped])
     expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).body).toMatchObject({
@@ -107,14 +130,21 @@ test('fault 27: a remote that is down at the push is waited for in phase push; t
 
   remote.away = false
   const done = await awaitEnd(app, waiting.id)
-  expect(done).toMatchObject({ status: 'completed', result: 'Done.', turn: 1, github_pull_requests: [{ files_changed: 1 }] })
+  expect(done).toMatchObject({
+    status: 'completed',
+    result: 'Done.',
+    turn: 1,
+    github_pull_requests: [{ files_changed: 1 }],
+  })
   expect((await errorsOf(app, waiting.id))[0]).toMatchObject({
     retryable: true,
     phase: 'push',
     attempt: 1,
     retry_in_ms: expect.any(Number),
   })
-  expect((await allLogs(app, waiting.id)).filter(entry => entry.message_type === 'PR_CREATION_FAILED')).toEqual([])
+  expect(
+    (await allLogs(app, waiting.id)).filter(entry => entry.message_type === 'PR_CREATION_FAILED'),
+  ).toEqual([])
   expect(git('rev-list', '--count', `main..${done.branch}`)).toBe('1\n')
 
   await resume(app, stopped.id)
@@ -124,7 +154,9 @@ test('fault 27: a remote that is down at the push is waited for in phase push; t
 })
 
 test('fault 27: runs whose push waits occupy no slot of another run', async () => {
-  await using set = await startWithRemote(n => `echo ${n} > ${n}.txt`, 1, { AGENTRUN_WORKER_CONCURRENCY: '1' })
+  await using set = await startWithRemote(n => `echo ${n} > ${n}.txt`, 1, {
+    AGENTRUN_WORKER_CONCURRENCY: '1',
+  })
   const { app } = set
   const { id } = await createRun(app, { prompt: 'wait' })
   await untilPushWaits(app, id)
@@ -140,21 +172,41 @@ test('fault 27: when the time for it is over the run is failed/git_unavailable w
   await using set = await startWithRemote(() => 'echo x > x.txt', 1, { AGENTRUN_PUSH_RETRY_SECONDS: '2' })
   const { app, remote } = set
   const { id } = await createRun(app, { prompt: 'write' })
-  expect(await awaitEnd(app, id)).toMatchObject({ status: 'failed', status_reason: 'git_unavailable', error: { code: 'push_unreachable' } })
-  expect((await allLogs(app, id)).map(entry => entry.message_type).slice(-3)).toEqual(['ACTION', 'PR_CREATION_FAILED', 'ERROR'])
+  expect(await awaitEnd(app, id)).toMatchObject({
+    status: 'failed',
+    status_reason: 'git_unavailable',
+    error: { code: 'push_unreachable' },
+  })
+  expect((await allLogs(app, id)).map(entry => entry.message_type).slice(-3)).toEqual([
+    'ACTION',
+    'PR_CREATION_FAILED',
+    'ERROR',
+  ])
   remote.away = false
   await resume(app, id)
-  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 2, github_pull_requests: [{ files_changed: 1 }] })
+  expect(await awaitEnd(app, id)).toMatchObject({
+    status: 'completed',
+    turn: 2,
+    github_pull_requests: [{ files_changed: 1 }],
+  })
 })
 
 test('fault 28: a push that the remote refuses is not forced and not retried; result and trace report it', async () => {
   await using set = await startWithRemote(() => 'echo x > x.txt')
   const { app, git } = set
-  writeFileSync(join(git('rev-parse', '--absolute-git-dir').trim(), 'hooks/pre-receive'), '#!/bin/sh\necho "quota used up"; exit 1\n', {
-    mode: 0o755,
-  })
+  writeFileSync(
+    join(git('rev-parse', '--absolute-git-dir').trim(), 'hooks/pre-receive'),
+    '#!/bin/sh\necho "quota used up"; exit 1\n',
+    {
+      mode: 0o755,
+    },
+  )
   const { id } = await createRun(app, { prompt: 'write' })
-  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: expect.stringContaining('quota used up'), branch: null })
+  expect(await awaitEnd(app, id)).toMatchObject({
+    status: 'completed',
+    result: expect.stringContaining('quota used up'),
+    branch: null,
+  })
   const logs = await allLogs(app, id)
   expect(logs.filter(entry => entry.tool_name === 'git_push').map(entry => entry.message_type)).toEqual([
     'ACTION',
@@ -165,7 +217,10 @@ test('fault 28: a push that the remote refuses is not forced and not retried; re
 
   // Where no pull request was requested, none has failed.
   const alone = await createRun(app, { prompt: 'write', auto_create_pr: false })
-  expect(await awaitEnd(app, alone.id)).toMatchObject({ status: 'completed', result: expect.stringContaining('quota used up') })
+  expect(await awaitEnd(app, alone.id)).toMatchObject({
+    status: 'completed',
+    result: expect.stringContaining('quota used up'),
+  })
   const pushes = (await allLogs(app, alone.id)).filter(entry => entry.tool_name === 'git_push')
   expect(pushes.map(entry => entry.message_type)).toEqual(['ACTION', 'ERROR'])
 })

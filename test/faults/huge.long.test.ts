@@ -12,7 +12,10 @@ const values: Record<string, string> = {
   wide: `{"command":"true",${Array.from({ length: 200_000 }, (_, i) => `"k${i}":1`).join()}}`,
   integers: '{"command":"true","timeout_seconds":123456789012345678901234567890,"x":1e999}',
   proto: '{"command":"true","__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}',
-  characters: JSON.stringify({ command: 'true', x: '\u0000\ud800\ufeff\u2028\u001b[31m' }).replace('\\ud800', '\\ud800'),
+  characters: JSON.stringify({ command: 'true', x: '\u0000\ud800\ufeff\u2028\u001b[31m' }).replace(
+    '\\ud800',
+    '\\ud800',
+  ),
 }
 beforeAll(async () => {
   app = await startCodingApp(({ body }) => {
@@ -20,7 +23,10 @@ beforeAll(async () => {
     const wanted = /arguments: (\w+)/.exec(messages)?.[1] ?? ''
     return messages.includes('"role":"tool"')
       ? { text: 'Done.' }
-      : { ...calls({ name: wanted === 'file' ? 'write' : 'shell', arguments: values[wanted] ?? '{}' }), split: 65_536 }
+      : {
+          ...calls({ name: wanted === 'file' ? 'write' : 'shell', arguments: values[wanted] ?? '{}' }),
+          split: 65_536,
+        }
   })
 })
 afterAll(() => app?.[Symbol.asyncDispose]())
@@ -34,17 +40,22 @@ test('fault 41: the last page of 100,000 entries reads as little of the table as
   for (let from = total_logs + 1; from <= count; from += 10_000)
     await app.db.query({
       text: `insert into log_entries (organization_id, run_id, seq, turn, message_type, tool_name, body)
-        select organization_id, run_id, n, turn, message_type, tool_name, replace(body, '"seq":1,', '"seq":' || n || ',')
-        from log_entries, generate_series($2::int, least($2 + 9999, $3)) as n where run_id = $1 and seq = 1`,
+        select organization_id, run_id, n, turn, message_type, tool_name,
+          replace(body, '"seq":1,', '"seq":' || n || ',')
+        from log_entries, generate_series($2::int, least($2 + 9999, $3)) as n
+        where run_id = $1 and seq = 1`,
       values: [id, from, count],
     })
   await app.db.query({ text: 'update runs set total_logs = $2 where id = $1', values: [id, count] })
   await app.db.query({ text: 'analyze log_entries' })
   const page = async (skip: number) =>
-    (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}/logs?skip=${skip}&limit=100`)).body
+    (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}/logs?skip=${skip}&limit=100`))
+      .body
   const last = await page(count - 100)
   expect(last).toMatchObject({ total_logs: count, pages: count / 100, page: count / 100 })
-  expect(last.logs.map((entry: { seq: number }) => entry.seq)).toEqual(Array.from({ length: 100 }, (_, i) => count - 99 + i))
+  expect(last.logs.map((entry: { seq: number }) => entry.seq)).toEqual(
+    Array.from({ length: 100 }, (_, i) => count - 99 + i),
+  )
 
   const blocks = async (from: number) => {
     const requested: Statement[] = []
@@ -54,7 +65,10 @@ test('fault 41: the last page of 100,000 entries reads as little of the table as
     }
     const spy = { query } as never
     await listEntries(spy, app.org_id, id, from, from + 99)
-    const explained = { text: `explain (analyze, buffers, format json) ${requested[0]?.text}`, values: requested[0]?.values ?? [] }
+    const explained = {
+      text: `explain (analyze, buffers, format json) ${requested[0]?.text}`,
+      values: requested[0]?.values ?? [],
+    }
     const { rows } = await app.db.query<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(explained)
     const plan = rows[0]?.['QUERY PLAN'][0]?.Plan ?? {}
     return (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0)
@@ -80,15 +94,23 @@ test.each(Object.keys(values))(
 )
 
 test('fault 42: a tool call with 400 kB of arguments shows their beginning and end, and has its whole effect', async () => {
-  values.file = JSON.stringify({ path: 'big.txt', content: `first line\n${'x'.repeat(400_000)}\nlast line\n` })
+  values.file = JSON.stringify({
+    path: 'big.txt',
+    content: `first line\n${'x'.repeat(400_000)}\nlast line\n`,
+  })
   const { id } = await createRun(app, { prompt: 'arguments: file' })
-  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', github_pull_requests: [{ files_changed: 1 }] })
+  expect(await awaitEnd(app, id)).toMatchObject({
+    status: 'completed',
+    github_pull_requests: [{ files_changed: 1 }],
+  })
   const { tool_input, truncated } = (await allLogs(app, id)).find(entry => entry.tool_name === 'write')
   expect(tool_input.content.length).toBeLessThan(100_000)
   expect(tool_input.content).toMatch(/^first line\n[\s\S]*\nlast line\n$/)
   expect(truncated).toBe(true)
   const run = (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).body
-  expect(app.git('cat-file', '-s', `${run.branch}:big.txt`).trim()).toBe(String(400_000 + 'first line\n\nlast line\n'.length))
+  expect(app.git('cat-file', '-s', `${run.branch}:big.txt`).trim()).toBe(
+    String(400_000 + 'first line\n\nlast line\n'.length),
+  )
 })
 
 test('fault 51: no text of any operation blocks the process, however it is built', async () => {
@@ -105,14 +127,23 @@ test('fault 51: no text of any operation blocks the process, however it is built
     `https://${'a.'.repeat(50_000)}`,
     `${'<'.repeat(50_000)}${'-'.repeat(50_000)}`,
   ]
-  const ids = { org_id: app.org_id, run_id: id, repo_id: app.repo_id, user_id: app.user_id, pr_id: 1, artifact_id: 1 }
+  const ids = {
+    org_id: app.org_id,
+    run_id: id,
+    repo_id: app.repo_id,
+    user_id: app.user_id,
+    pr_id: 1,
+    artifact_id: 1,
+  }
   const delay = monitorEventLoopDelay({ resolution: 10 })
   delay.enable()
   for (const call of tokenCalls(ids)) {
     if (call.body === undefined) continue
     for (const [key, value] of Object.entries(call.body)) {
       if (typeof value !== 'string') continue
-      const responses = await Promise.all(evil.map(text => app.call(call.method, call.path, { ...call.body, [key]: text })))
+      const responses = await Promise.all(
+        evil.map(text => app.call(call.method, call.path, { ...call.body, [key]: text })),
+      )
       for (const response of responses) expect(response.status, `${call.name} ${key}`).toBeLessThan(500)
     }
   }

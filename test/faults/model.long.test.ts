@@ -6,7 +6,10 @@ import { type CodingApp, finish, startCodingApp } from '../runs/coding-app.ts'
 
 const ENV = { AGENTRUN_WORKER_CONCURRENCY: '16', AGENTRUN_MODEL_IDLE_SECONDS: '1' }
 
-/** Responds by the prompt of the calling run, `n` counting the calls of that run; `times`: when each call came. */
+/**
+ * Responds by the prompt of the calling run, `n` counting the calls of that run; `times`: when each call
+ * came.
+ */
 function byRun(response: (prompt: string, n: number) => FakeReply) {
   const times = new Map<string, number[]>()
   const script: FakeScript = (request: SeenRequest) => {
@@ -17,7 +20,8 @@ function byRun(response: (prompt: string, n: number) => FakeReply) {
   }
   return { script, times }
 }
-const start = async (app: CodingApp, prompt: string) => (await createRun(app, { prompt: `prompt=${prompt}` })).id as number
+const start = async (app: CodingApp, prompt: string) =>
+  (await createRun(app, { prompt: `prompt=${prompt}` })).id as number
 const errorsOf = async (app: CodingApp, id: number) =>
   (await allLogs(app, id)).filter(entry => entry.message_type === 'ERROR').map(entry => entry.observation)
 const limited = (seconds: number): FakeReply => ({
@@ -40,7 +44,9 @@ test('fault 18: twelve runs with a Retry-After of a second honour it, none earli
   for (const [i, id] of ids.entries()) {
     expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Done.' })
     const errors = await errorsOf(app, id)
-    expect(errors).toMatchObject([{ code: 'rate_limited', http_status: 429, retryable: true, phase: 'model', attempt: 1 }])
+    expect(errors).toMatchObject([
+      { code: 'rate_limited', http_status: 429, retryable: true, phase: 'model', attempt: 1 },
+    ])
     const [first = 0, second = 0] = times.get(`run-${i}`) ?? []
     expect(second - first).toBeGreaterThanOrEqual(1_000)
     waits.push(errors[0].retry_in_ms)
@@ -53,9 +59,16 @@ test('fault 18: a wait that the deadline of the run forbids is not begun: the ru
   const { script } = byRun((_prompt, n) => (n === 0 ? limited(600) : finish('Done.')))
   await using app = await startCodingApp(script, { ...ENV, AGENTRUN_RUN_MAX_WALL_SECONDS: '60' })
   const id = await start(app, 'late')
-  expect(await awaitEnd(app, id)).toMatchObject({ status: 'failed', status_reason: 'model_unavailable', error: { code: 'rate_limited' } })
+  expect(await awaitEnd(app, id)).toMatchObject({
+    status: 'failed',
+    status_reason: 'model_unavailable',
+    error: { code: 'rate_limited' },
+  })
   expect(await errorsOf(app, id)).toMatchObject([{ code: 'rate_limited', retryable: true, phase: 'model' }])
-  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'again' })
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
+    agent_run_id: id,
+    prompt: 'again',
+  })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 2 })
 })
 
@@ -76,7 +89,8 @@ test('faults 19 to 23: after every failure of one call to a model server, the ru
     'without-end': { raw: forEver() },
   }
   const { script } = byRun((prompt, n) => (n === 0 ? (broken[prompt] ?? { text: '?' }) : finish('Done.')))
-  // Longer than the streams without end keep the other calls waiting on a busy machine: theirs must not count as stalled.
+  // Longer than the streams without end keep the other calls waiting on a busy machine: theirs must not count
+  // as stalled.
   const patience = { AGENTRUN_MODEL_IDLE_SECONDS: '4', AGENTRUN_MODEL_FIRST_BYTE_SECONDS: '4' }
   await using app = await startCodingApp(script, { ...ENV, ...patience })
   const ids = await Promise.all(Object.keys(broken).map(name => start(app, name)))

@@ -27,7 +27,9 @@ test(`fault 48: a stop that races with the end of a run leaves one end, reported
   const stop = (id: number) => app.call('POST', `${path}/stop`, { agent_run_id: id })
   // The duration of ten runs without a stop: so stops come at every moment of their lives, and some too late.
   const started = performance.now()
-  const warm = await Promise.all(Array.from({ length: 10 }, () => createRun(app, { prompt, repo_id: null, repoless: true })))
+  const warm = await Promise.all(
+    Array.from({ length: 10 }, () => createRun(app, { prompt, repo_id: null, repoless: true })),
+  )
   await Promise.all(warm.map(({ id }) => awaitRun(app, id, state => state.terminal)))
   const life_ms = 1.2 * (performance.now() - started)
   const race = async () => {
@@ -37,17 +39,25 @@ test(`fault 48: a stop that races with the end of a run leaves one end, reported
     const run = await awaitRun(app, id, state => state.terminal)
     expect((await stop(id)).body.status).toBe(run.status)
     const { logs } = (await app.call('GET', `${path}/${id}/logs`)).body
-    const final_answers = logs.filter((entry: { message_type: string }) => entry.message_type === 'FINAL_ANSWER').length
+    const final_answers = logs.filter(
+      (entry: { message_type: string }) => entry.message_type === 'FINAL_ANSWER',
+    ).length
     const ends = await rows<{ status: string }>(
       app,
-      `select body::json->>'status' as status from events where run_id = $1 and type = 'agent_run.status' and body::json->>'status' = any($2)`,
+      `select body::json->>'status' as status
+        from events
+        where run_id = $1 and type = 'agent_run.status' and body::json->>'status' = any($2)`,
       [id, terminal],
     )
-    expect({ ends, final_answers }).toEqual({ ends: [{ status: run.status }], final_answers: run.status === 'completed' ? 1 : 0 })
+    expect({ ends, final_answers }).toEqual({
+      ends: [{ status: run.status }],
+      final_answers: run.status === 'completed' ? 1 : 0,
+    })
     return run.status as string
   }
   const ends: string[] = []
-  for (let round = 0; round < (soak ? 100 : 2); round++) ends.push(...(await Promise.all(Array.from({ length: 10 }, race))))
+  for (let round = 0; round < (soak ? 100 : 2); round++)
+    ends.push(...(await Promise.all(Array.from({ length: 10 }, race))))
   // Otherwise it was no race.
   expect(new Set(ends)).toEqual(new Set(['completed', 'cancelled']))
 }, 300_000)
@@ -58,21 +68,34 @@ test('fault 47: twenty resumes of a finished run in parallel, with active worker
   const { id } = await createRun(app, { prompt, repo_id: null, repoless: true })
   await awaitRun(app, id, state => state.terminal)
   const final_answers = await Promise.all(
-    Array.from({ length: 20 }, (_, i) => app.call('POST', `${path}/resume`, { agent_run_id: id, prompt: `again ${i}`, mode: 'enqueue' })),
+    Array.from({ length: 20 }, (_, i) =>
+      app.call('POST', `${path}/resume`, { agent_run_id: id, prompt: `again ${i}`, mode: 'enqueue' }),
+    ),
   )
   expect(final_answers.map(answer => answer.status)).toEqual(Array(20).fill(200))
   await awaitRun(app, id, state => state.terminal && state.turn > 1)
-  const undelivered = () => rows<{ n: number }>(app, 'select count(*) as n from messages where run_id = $1 and delivered_at is null', [id])
+  const undelivered = () =>
+    rows<{ n: number }>(
+      app,
+      'select count(*) as n from messages where run_id = $1 and delivered_at is null',
+      [id],
+    )
   while ((await undelivered())[0]?.n !== 0) await wait(20)
   await awaitRun(app, id, state => state.terminal)
   const { logs } = (await app.call('GET', `${path}/${id}/logs?limit=100`)).body
   expect(logs.map((entry: { seq: number }) => entry.seq)).toEqual(logs.map((_: unknown, i: number) => i + 1))
   const texts = logs.flatMap((entry: { message_type: string; observation: { text: string } }) =>
-    entry.message_type === 'USER_MESSAGE' && entry.observation.text.startsWith('again') ? [entry.observation.text] : [],
+    entry.message_type === 'USER_MESSAGE' && entry.observation.text.startsWith('again')
+      ? [entry.observation.text]
+      : [],
   )
   expect(texts.toSorted()).toEqual(Array.from({ length: 20 }, (_, i) => `again ${i}`).toSorted())
   const turns = new Set(
-    logs.filter((entry: { message_type: string }) => entry.message_type === 'FINAL_ANSWER').map((entry: { turn: number }) => entry.turn),
+    logs
+      .filter((entry: { message_type: string }) => entry.message_type === 'FINAL_ANSWER')
+      .map((entry: { turn: number }) => entry.turn),
   )
-  expect(logs.filter((entry: { message_type: string }) => entry.message_type === 'FINAL_ANSWER')).toHaveLength(turns.size)
+  expect(
+    logs.filter((entry: { message_type: string }) => entry.message_type === 'FINAL_ANSWER'),
+  ).toHaveLength(turns.size)
 })

@@ -4,7 +4,10 @@ import { sourceFiles } from '../source-tree.ts'
 /** Functions that may write or read less than they are given and report it only by a number. */
 const RAW = /^(?:write|writeSync|writev|writevSync|read|readSync|readv|readvSync)$/
 
-/** Who uses one, and why no data can be lost there. Everything else writes with `writeFile` or a stream, which are complete or fail. */
+/**
+ * Who uses one, and why no data can be lost there. Everything else writes with `writeFile` or a stream, which
+ * are complete or fail.
+ */
 const RAW_USERS: Record<string, string[]> = {
   // Repeats until everything is written.
   'src/system/line-writer.ts': ['write'],
@@ -30,8 +33,9 @@ const files = ['src', 'scripts', 'web/src']
   .filter(({ path }) => !/\.test\.tsx?$/.test(path))
 
 const namesFrom = (text: string, module: string): string[] =>
-  [...text.matchAll(/^(?:import|const) \{([^}]*)\}\s*(?:from|= require\() ?'([^']+)'/gm)].flatMap(([, names = '', from]) =>
-    from === module ? names.split(',').map(name => name.trim().replace(/ as .*$/, '')) : [],
+  [...text.matchAll(/^(?:import|const) \{([^}]*)\}\s*(?:from|= require\() ?'([^']+)'/gm)].flatMap(
+    ([, names = '', from]) =>
+      from === module ? names.split(',').map(name => name.trim().replace(/ as .*$/, '')) : [],
   )
 
 test('no file writes or reads by a function that may stop early, except those that repeat it or need no more', () => {
@@ -47,14 +51,18 @@ test('a file handle is written by complete writes only', () => {
   const used = openers.map(({ path, text }) => {
     const names = [...text.matchAll(/(\w+) = await open\(/g)].map(([, name = '']) => name)
     expect(names.length, path).toBeGreaterThan(0)
-    const methods = names.flatMap(name => [...text.matchAll(new RegExp(`\\b${name}\\.(\\w+)\\(`, 'g'))].map(([, method = '']) => method))
+    const methods = names.flatMap(name =>
+      [...text.matchAll(new RegExp(`\\b${name}\\.(\\w+)\\(`, 'g'))].map(([, method = '']) => method),
+    )
     return [path, [...new Set(methods)].sort()] as const
   })
   expect(Object.fromEntries(used)).toEqual(HANDLE_USERS)
 })
 
 test('no file imports all of the file system, where the rules above would not see what it uses', () => {
-  expect(files.filter(({ text }) => /import (?:\* as \w+|\w+) from 'node:fs(?:\/promises)?'/.test(text)).map(({ path }) => path)).toEqual(
-    [],
-  )
+  expect(
+    files
+      .filter(({ text }) => /import (?:\* as \w+|\w+) from 'node:fs(?:\/promises)?'/.test(text))
+      .map(({ path }) => path),
+  ).toEqual([])
 })

@@ -11,7 +11,10 @@ export type SmallDisk = Disposable & {
   free(): void
 }
 
-/** A file system of this number of bytes over a folder, as its owner has it, or in one of its own; only root may mount one. */
+/**
+ * A file system of this number of bytes over a folder, as its owner has it, or in one of its own; only root
+ * may mount one.
+ */
 export function mountSmallDisk(bytes: number, over?: string): SmallDisk {
   const path = over ?? mkdtempSync(join(tmpdir(), 'agentrun-disk-'))
   const { uid, gid, mode } = statSync(path)

@@ -23,7 +23,12 @@ beforeAll(async () => {
   chmodSync(folder, 0o755)
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
   const limits = ['STANDARD', 'AGENT_CREATION', 'TOKEN_TOTAL'].map(name => [`AGENTRUN_LIMIT_${name}`, 'off'])
-  const env = { ...Object.fromEntries(limits), DATABASE_URL: url, AGENTRUN_DATA_DIR: join(folder, 'data'), AGENTRUN_INIT_TOKEN: TOKEN }
+  const env = {
+    ...Object.fromEntries(limits),
+    DATABASE_URL: url,
+    AGENTRUN_DATA_DIR: join(folder, 'data'),
+    AGENTRUN_INIT_TOKEN: TOKEN,
+  }
   service = await startServiceProcess(env, 'serve')
   stack.defer(async () => {
     service.child.kill('SIGTERM')
@@ -45,7 +50,8 @@ async function write(id: number, count: number, bytes: number) {
   for (let i = 0; i < count; i++) await append(db, 1, id, null, { entries: [each] })
   await notifyRun(db, 1, id)
 }
-const rssOf = (pid: number | undefined) => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
+const rssOf = (pid: number | undefined) =>
+  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
 
 /** A reader that requests the stream and then reads nothing of it. */
 async function openStalled(id: number): Promise<Socket> {
@@ -54,7 +60,10 @@ async function openStalled(id: number): Promise<Socket> {
   socket.on('error', () => {})
   socket.pause()
   await new Promise<void>(resolve =>
-    socket.write(`GET ${PATH}/${id}/events HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${TOKEN}\r\n\r\n`, () => resolve()),
+    socket.write(
+      `GET ${PATH}/${id}/events HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${TOKEN}\r\n\r\n`,
+      () => resolve(),
+    ),
   )
   return socket
 }
@@ -73,12 +82,16 @@ test('fault 39: readers that read nothing cost a bounded buffer each and block n
     await quick.until(frames => frames.some(frame => frame.id === String(last)))
     const ids = quick.frames.filter(frame => frame.event === 'log').map(frame => frame.id)
     expect(ids).toEqual(Array.from({ length: last }, (_, i) => String(i + 1)))
-    // 256 KiB may wait for each, and one entry on top of that; twice as much for what the collector has not got to yet.
+    // 256 KiB may wait for each, and one entry on top of that; twice as much for what the collector has not
+    // got to yet.
     expect(rssOf(service.child.pid) - before).toBeLessThan(2 * count * (256 + 96) * 1024 + 128 * 1024 ** 2)
     expect((await fetch(`${service.base_url}/readyz`)).status).toBe(200)
     // Longer than one may take nothing: what is still to read then is the end.
     if (soak) await new Promise(resolve => setTimeout(resolve, 12_000))
-    if (soak) await Promise.all(stalled.map(socket => new Promise(resolve => socket.once('close', resolve) && socket.resume())))
+    if (soak)
+      await Promise.all(
+        stalled.map(socket => new Promise(resolve => socket.once('close', resolve) && socket.resume())),
+      )
   } finally {
     for (const socket of stalled) socket.destroy()
   }
@@ -90,7 +103,9 @@ test('fault 38: a client that leaves in the middle of a request leaves a whole r
   const { hostname, port } = new URL(service.base_url)
   const leave = (bytes: number) =>
     new Promise<void>(resolve => {
-      const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(request.slice(0, bytes), () => socket.destroy()))
+      const socket = connect({ host: hostname, port: Number(port) }, () =>
+        socket.write(request.slice(0, bytes), () => socket.destroy()),
+      )
       socket.on('error', () => {})
       socket.on('close', () => resolve())
     })
@@ -98,7 +113,9 @@ test('fault 38: a client that leaves in the middle of a request leaves a whole r
   await createRun()
   const { rows } = await db.query<{ logs: number; entries: number; events: number }>({
     text: `select total_logs as logs, (select count(*) from log_entries l where l.run_id = r.id) as entries,
-      (select count(*) from events e where e.run_id = r.id) as events from runs r where prompt = 'left in the middle'`,
+        (select count(*) from events e where e.run_id = r.id) as events
+      from runs r
+      where prompt = 'left in the middle'`,
   })
   for (const run of rows) expect(run).toEqual({ logs: 1, entries: 1, events: 1 })
 })

@@ -9,7 +9,9 @@ test('an error that nothing caught is logged with its stack and counted, and the
   using folder = temporaryFolder()
   const service = await startServiceProcess(
     {
-      ...{ DATABASE_URL: database.url, AGENTRUN_DATA_DIR: join(folder.path, 'data'), AGENTRUN_METRICS_PORT: '0' },
+      DATABASE_URL: database.url,
+      AGENTRUN_DATA_DIR: join(folder.path, 'data'),
+      AGENTRUN_METRICS_PORT: '0',
       NODE_OPTIONS: `--import=${join(import.meta.dirname, 'throw-on-signal.ts')}`,
     },
     'serve',

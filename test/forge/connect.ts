@@ -3,8 +3,15 @@ import type { FakeGitHub } from './fake-github.ts'
 
 type Calls = Pick<App, 'call' | 'org_id'>
 
-/** Connects the organization to the fake by its token, or as its app, and registers acme/app; returns the repository's id. */
-export async function connectFake({ call, org_id }: Calls, github: FakeGitHub, as: 'token' | 'app' = 'token'): Promise<number> {
+/**
+ * Connects the organization to the fake by its token, or as its app, and registers acme/app; returns the
+ * repository's id.
+ */
+export async function connectFake(
+  { call, org_id }: Calls,
+  github: FakeGitHub,
+  as: 'token' | 'app' = 'token',
+): Promise<number> {
   const { token, app } = github
   const credentials = as === 'token' ? { token } : { app: { app_id: app.id, private_key: app.private_key } }
   const at = `/v1/organizations/${org_id}`

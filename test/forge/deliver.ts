@@ -4,9 +4,18 @@ export const SECRET = 'a-secret-of-the-webhooks-of-tests'
 
 // biome-ignore lint/suspicious/noExplicitAny: responses of many shapes are read without types
 type DeliveryResponse = { status: number; headers: Headers; body: any }
-type Wrong = { delivery?: string; signature?: string | null; body?: Buffer; type?: string; secret?: string; event_type?: string }
+type Wrong = {
+  delivery?: string
+  signature?: string | null
+  body?: Buffer
+  type?: string
+  secret?: string
+  event_type?: string
+}
 
-/** The sender, and its headers: Forgejo sends everything under Gitea's names too, and here only under its own. */
+/**
+ * The sender, and its headers: Forgejo sends everything under Gitea's names too, and here only under its own.
+ */
 const ways = {
   github: {
     agent: 'GitHub-Hookshot/1',
@@ -15,7 +24,13 @@ const ways = {
     signature: 'x-hub-signature-256',
     prefix: 'sha256=',
   },
-  gitea: { agent: 'Go-http-client/1.1', event: 'x-gitea-event', delivery: 'x-gitea-delivery', signature: 'x-gitea-signature', prefix: '' },
+  gitea: {
+    agent: 'Go-http-client/1.1',
+    event: 'x-gitea-event',
+    delivery: 'x-gitea-delivery',
+    signature: 'x-gitea-signature',
+    prefix: '',
+  },
   forgejo: {
     agent: 'Go-http-client/1.1',
     event: 'x-forgejo-event',
@@ -40,7 +55,9 @@ export async function deliver(
   const response = await fetch(url, {
     method: 'POST',
     headers: {
-      ...{ 'content-type': wrong.type ?? 'application/json', 'user-agent': way.agent, [way.event]: event },
+      'content-type': wrong.type ?? 'application/json',
+      'user-agent': way.agent,
+      [way.event]: event,
       [way.delivery]: wrong.delivery ?? randomUUID(),
       ...(wrong.event_type && { 'x-gitea-event-type': wrong.event_type }),
       ...(wrong.signature !== null && { [way.signature]: wrong.signature ?? `${way.prefix}${signed}` }),

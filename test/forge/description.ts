@@ -24,7 +24,9 @@ function asSchema(node: Json): Json {
   if (Array.isArray(node)) return node.map(asSchema)
   if (typeof node !== 'object' || node === null) return node
   const { nullable, example: _example, examples: _examples, ...rest } = node
-  const plain = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, key === 'enum' ? value : asSchema(value)]))
+  const plain = Object.fromEntries(
+    Object.entries(rest).map(([key, value]) => [key, key === 'enum' ? value : asSchema(value)]),
+  )
   return nullable === true ? { anyOf: [plain, { type: 'null' }] } : plain
 }
 
@@ -37,13 +39,17 @@ const compiled = new Map<string, ValidateFunction>()
 function mistakesOf(key: string, schema: Json, value: unknown): string[] {
   let validate = compiled.get(key)
   if (!validate) {
-    const text = JSON.stringify(asSchema(schema)).replaceAll('"#/components/', '"https://github.invalid/#/components/')
+    const text = JSON.stringify(asSchema(schema)).replaceAll(
+      '"#/components/',
+      '"https://github.invalid/#/components/',
+    )
     validate = ajv.compile(JSON.parse(text))
     compiled.set(key, validate)
   }
   if (validate(value)) return []
   return (validate.errors ?? []).map(
-    ({ instancePath, message, params }) => `${key}: ${instancePath || '/'} ${message} ${JSON.stringify(params)}`,
+    ({ instancePath, message, params }) =>
+      `${key}: ${instancePath || '/'} ${message} ${JSON.stringify(params)}`,
   )
 }
 
@@ -53,7 +59,10 @@ const resolved = (node: Json): Json => {
   return description.components[kind]?.[name]
 }
 
-/** The operation that a request is for; the part in braces takes one segment of the path, or for a commit all that is left before the next word. */
+/**
+ * The operation that a request is for; the part in braces takes one segment of the path, or for a commit all
+ * that is left before the next word.
+ */
 export function findOperation(method: string, path: string): Found | null {
   for (const [template, operations] of Object.entries(description.paths)) {
     const operation = operations[method.toLowerCase()]
@@ -67,18 +76,31 @@ export function findOperation(method: string, path: string): Found | null {
 }
 
 /** What is wrong with a request by the description; what it does not name is wrong too. */
-export function requestMistakes({ name, operation, params }: Found, query: URLSearchParams, body: unknown): string[] {
+export function requestMistakes(
+  { name, operation, params }: Found,
+  query: URLSearchParams,
+  body: unknown,
+): string[] {
   const parameters = (operation.parameters ?? []).map(resolved) as Parameter[]
-  const given = (parameter: Parameter) => (parameter.in === 'path' ? params[parameter.name] : query.get(parameter.name))
+  const given = (parameter: Parameter) =>
+    parameter.in === 'path' ? params[parameter.name] : query.get(parameter.name)
   const mistakes = parameters
     .filter(parameter => parameter.in !== 'header')
     .flatMap(parameter => {
       const value = given(parameter)
-      if (value === null || value === undefined) return parameter.required ? [`${name}: ${parameter.name} is missing`] : []
-      const typed = parameter.schema.type === 'integer' ? Number(value) : parameter.schema.type === 'boolean' ? value === 'true' : value
+      if (value === null || value === undefined)
+        return parameter.required ? [`${name}: ${parameter.name} is missing`] : []
+      const typed =
+        parameter.schema.type === 'integer'
+          ? Number(value)
+          : parameter.schema.type === 'boolean'
+            ? value === 'true'
+            : value
       return mistakesOf(`${name} ${parameter.name}`, parameter.schema, typed)
     })
-  const unknown = [...query.keys()].filter(key => !parameters.some(parameter => parameter.in === 'query' && parameter.name === key))
+  const unknown = [...query.keys()].filter(
+    key => !parameters.some(parameter => parameter.in === 'query' && parameter.name === key),
+  )
   const schema = operation.requestBody?.content['application/json']?.schema
   if (body === undefined) return [...mistakes, ...unknown.map(key => `${name}: no query parameter ${key}`)]
   if (!schema) return [...mistakes, `${name}: takes no body`]
@@ -89,7 +111,10 @@ export function requestMistakes({ name, operation, params }: Found, query: URLSe
   ]
 }
 
-/** What is wrong with a response. Errors that every operation may have, and few describe, are as the description has errors in general. */
+/**
+ * What is wrong with a response. Errors that every operation may have, and few describe, are as the
+ * description has errors in general.
+ */
 export function responseMistakes({ name, operation }: Found, status: number, body: unknown): string[] {
   const response = resolved(operation.responses[String(status)]) as Response | undefined
   if (!response)

@@ -26,7 +26,9 @@ export type FakeGitea = AsyncDisposable & {
   set: GiteaSet
   token: string
   requests: { name: string; status: number | null }[]
-  /** What the description does not allow, in requests and in our own responses. Nothing, in a test that holds. */
+  /**
+   * What the description does not allow, in requests and in our own responses. Nothing, in a test that holds.
+   */
   mistakes: string[]
   /** Plays faults on the next requests of an operation, one each. */
   play(name: string, ...faults: GiteaFault[]): void
@@ -36,7 +38,10 @@ export type FakeGitea = AsyncDisposable & {
 const PATH = '/gitea'
 export const BOT = 'agent-bot'
 
-/** A Gitea with one repository, below a path. It takes no request and gives no response that is not as Gitea's API is published. */
+/**
+ * A Gitea with one repository, below a path. It takes no request and gives no response that is not as Gitea's
+ * API is published.
+ */
 export async function startFakeGitea(): Promise<FakeGitea> {
   const stack = new AsyncDisposableStack()
   const folder = stack.use(temporaryFolder())
@@ -46,7 +51,12 @@ export async function startFakeGitea(): Promise<FakeGitea> {
   const faults = new Map<string, GiteaFault[]>()
   const requests: FakeGitea['requests'] = []
   const mistakes: string[] = []
-  const set: GiteaSet = { reports_draft: true, is_repository_admin: true, most_per_page: 50, counts_by: 'link' }
+  const set: GiteaSet = {
+    reports_draft: true,
+    is_repository_admin: true,
+    most_per_page: 50,
+    counts_by: 'link',
+  }
 
   async function respondToApi(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://x')
@@ -54,7 +64,10 @@ export async function startFakeGitea(): Promise<FakeGitea> {
     for await (const piece of request) pieces.push(piece as Buffer)
     const text = Buffer.concat(pieces).toString('utf8')
     const found = findGiteaOperation(request.method ?? '', url.pathname.slice(`${PATH}/api/v1`.length))
-    const seen: FakeGitea['requests'][number] = { name: found?.name ?? `${request.method} ${url.pathname}`, status: null }
+    const seen: FakeGitea['requests'][number] = {
+      name: found?.name ?? `${request.method} ${url.pathname}`,
+      status: null,
+    }
     requests.push(seen)
     const send = ({ status, body, headers = {} }: GiteaResponse) => {
       seen.status = status
@@ -64,29 +77,43 @@ export async function startFakeGitea(): Promise<FakeGitea> {
       response.end(body === undefined ? '' : JSON.stringify(body))
     }
     const refuse = (status: number, message: string, headers?: Record<string, string>) =>
-      send({ status, body: { message, url: `${server.url}${PATH}/api/swagger` }, ...(headers && { headers }) })
+      send({
+        status,
+        body: { message, url: `${server.url}${PATH}/api/swagger` },
+        ...(headers && { headers }),
+      })
 
     const fault = faults.get(seen.name)?.shift()
     if (fault?.kind === 'hang_up' && fault.when === 'before') return void request.socket.destroy()
     if (fault?.kind === 'redirect') return void response.writeHead(307, { location: fault.to }).end()
     if (fault?.kind === 'page')
-      return void response.writeHead(fault.status, { 'content-type': 'text/html' }).end('<html>Bad Gateway</html>')
+      return void response
+        .writeHead(fault.status, { 'content-type': 'text/html' })
+        .end('<html>Bad Gateway</html>')
     if (fault?.kind === 'status')
-      return refuse(fault.status, fault.message ?? 'played', fault.retry_after ? { 'retry-after': String(fault.retry_after) } : {})
+      return refuse(
+        fault.status,
+        fault.message ?? 'played',
+        fault.retry_after ? { 'retry-after': String(fault.retry_after) } : {},
+      )
 
-    if (request.headers.authorization !== `token ${token}`) return refuse(401, 'invalid username, password or token')
+    if (request.headers.authorization !== `token ${token}`)
+      return refuse(401, 'invalid username, password or token')
     if (!found) {
       mistakes.push(`no operation for ${seen.name}`)
       return refuse(404, 'page not found')
     }
-    if (!request.headers['user-agent'] || request.headers.accept !== 'application/json') mistakes.push(`${seen.name}: headers are missing`)
+    if (!request.headers['user-agent'] || request.headers.accept !== 'application/json')
+      mistakes.push(`${seen.name}: headers are missing`)
     if (text !== '' && request.headers['content-type'] !== 'application/json')
       mistakes.push(`${seen.name}: the body is not declared as JSON`)
     const body: unknown = text === '' ? undefined : JSON.parse(text)
     mistakes.push(...giteaRequestMistakes(found, url.searchParams, body))
-    if (state.refused.has(found.name)) return refuse(403, 'token does not have at least one of required scope(s): [read:repository]')
+    if (state.refused.has(found.name))
+      return refuse(403, 'token does not have at least one of required scope(s): [read:repository]')
     const { owner, repo } = found.params
-    if (owner !== undefined && (owner !== state.owner || repo !== state.repo)) return refuse(404, "The target couldn't be found.")
+    if (owner !== undefined && (owner !== state.owner || repo !== state.repo))
+      return refuse(404, "The target couldn't be found.")
     const operation = operations[found.name]
     if (!operation) throw new Error(`${found.name} is not played here`)
     const responded = operation({ params: found.params, query: url.searchParams, body })
@@ -113,7 +140,13 @@ export async function startFakeGitea(): Promise<FakeGitea> {
   const state = new FakeState({ owner: 'acme', repo: 'app', folder: bare, origin: url })
   const operations = giteaOperations(state, set)
   return {
-    ...{ url, folder: bare, state, set, token, requests, mistakes },
+    url,
+    folder: bare,
+    state,
+    set,
+    token,
+    requests,
+    mistakes,
     play: (name, ...list) => void faults.set(name, [...(faults.get(name) ?? []), ...list]),
     count: name => requests.filter(request => request.name === name).length,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

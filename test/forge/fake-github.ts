@@ -34,7 +34,9 @@ export type FakeGitHub = AsyncDisposable & {
   app: { id: number; slug: string; private_key: string }
   /** Every request for the API, in order: operation of the description and status. */
   requests: { name: string; status: number | null; authorization: string }[]
-  /** What the description does not allow, in requests and in our own responses. Nothing, in a test that holds. */
+  /**
+   * What the description does not allow, in requests and in our own responses. Nothing, in a test that holds.
+   */
   mistakes: string[]
   /** Plays faults on the next requests of an operation, one each. */
   play(name: string, ...faults: Fault[]): void
@@ -50,14 +52,25 @@ export type FakeGitHub = AsyncDisposable & {
 /** As long as those of GitHub. */
 const TOKEN_MS = 60 * 60_000
 
-/** A GitHub with one repository. It takes no request and gives no response that GitHub's published description does not allow. */
-export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: number } = {}): Promise<FakeGitHub> {
+/**
+ * A GitHub with one repository. It takes no request and gives no response that GitHub's published description
+ * does not allow.
+ */
+export async function startFakeGitHub({
+  token_ms = TOKEN_MS,
+}: {
+  token_ms?: number
+} = {}): Promise<FakeGitHub> {
   const stack = new AsyncDisposableStack()
   const folder = stack.use(temporaryFolder())
   const bare = join(folder.path, 'acme', 'app.git')
   gitIn(folder.path, 'clone', '--quiet', '--bare', makeRepository(), bare)
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const app = { id: 4_711, slug: 'careful-agent', private_key: privateKey.export({ type: 'pkcs1', format: 'pem' }).toString() }
+  const app = {
+    id: 4_711,
+    slug: 'careful-agent',
+    private_key: privateKey.export({ type: 'pkcs1', format: 'pem' }).toString(),
+  }
   const token = `ghp_${randomBytes(18).toString('hex')}`
   const installed = new Map<string, number>()
   const faults = new Map<string, Fault[]>()
@@ -89,7 +102,11 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
       )
     )
       return false
-    const { iss, exp, iat } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { iss: number | string; exp: number; iat: number }
+    const { iss, exp, iat } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as {
+      iss: number | string
+      exp: number
+      iat: number
+    }
     const now = Date.now() / 1_000
     return String(iss) === String(app.id) && exp > now && exp - iat <= 660 && iat <= now
   }
@@ -100,8 +117,12 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
     for await (const piece of request) pieces.push(piece as Buffer)
     const text = Buffer.concat(pieces).toString('utf8')
     const authorization = (request.headers.authorization ?? '').replace(/^(token|bearer)\s+/i, '')
-    const found = url.pathname === '/api/graphql' ? null : findOperation(request.method ?? '', url.pathname.replace(/^\/api\/v3/, ''))
-    const name = url.pathname === '/api/graphql' ? 'POST /graphql' : (found?.name ?? `${request.method} ${url.pathname}`)
+    const found =
+      url.pathname === '/api/graphql'
+        ? null
+        : findOperation(request.method ?? '', url.pathname.replace(/^\/api\/v3/, ''))
+    const name =
+      url.pathname === '/api/graphql' ? 'POST /graphql' : (found?.name ?? `${request.method} ${url.pathname}`)
     const seen: FakeGitHub['requests'][number] = { name, status: null, authorization }
     requests.push(seen)
     for (const notify of waiting.get(name) ?? []) notify()
@@ -125,8 +146,11 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
       }
       response.writeHead(responded.status, {
         ...(readable && { etag }),
-        ...{ 'content-type': 'application/json; charset=utf-8', ...limits, 'x-github-request-id': randomBytes(8).toString('hex') },
-        ...{ ...(responded.link && { link: responded.link }), ...(state.clock && { date: new Date(state.clock).toUTCString() }) },
+        'content-type': 'application/json; charset=utf-8',
+        ...limits,
+        'x-github-request-id': randomBytes(8).toString('hex'),
+        ...(responded.link && { link: responded.link }),
+        ...(state.clock && { date: new Date(state.clock).toUTCString() }),
         ...headers,
       })
       response.end(responded.status === 204 ? undefined : JSON.stringify(responded.body))
@@ -134,24 +158,38 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
     const refuse = (status: number, message: string, headers?: Record<string, string>) =>
       send({ status, body: { message, documentation_url: 'https://docs.github.com/rest' } }, headers)
 
-    if (request.headers['x-github-api-version'] !== '2022-11-28') mistakes.push(`${name}: no version of the API`)
+    if (request.headers['x-github-api-version'] !== '2022-11-28')
+      mistakes.push(`${name}: no version of the API`)
     const fault = faults.get(name)?.shift()
     if (fault?.kind === 'hang_up' && fault.when === 'before') return void request.socket.destroy()
-    if (fault?.kind === 'status') return refuse(fault.status, fault.status === 401 ? 'Bad credentials' : 'Server Error')
+    if (fault?.kind === 'status')
+      return refuse(fault.status, fault.status === 401 ? 'Bad credentials' : 'Server Error')
     if (fault?.kind === 'redirect') return refuse(307, 'Moved Permanently', { location: fault.to })
-    if (fault?.kind === 'other') return void response.writeHead(200, { 'content-type': fault.type }).end(fault.text)
+    if (fault?.kind === 'other')
+      return void response.writeHead(200, { 'content-type': fault.type }).end(fault.text)
     if (fault?.kind === 'primary_limit') {
       const reset = Math.floor(Date.now() / 1_000) + fault.seconds
-      return refuse(403, 'API rate limit exceeded for user ID 1.', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) })
+      return refuse(403, 'API rate limit exceeded for user ID 1.', {
+        'x-ratelimit-remaining': '0',
+        'x-ratelimit-reset': String(reset),
+      })
     }
     if (fault?.kind === 'secondary_limit')
-      return refuse(403, 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.', {
-        'retry-after': String(fault.seconds),
-      })
+      return refuse(
+        403,
+        'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.',
+        {
+          'retry-after': String(fault.seconds),
+        },
+      )
 
     if (!request.headers['user-agent'])
-      return refuse(403, 'Request forbidden by administrative rules. Please make sure your request has a User-Agent header')
-    const as_app = name.startsWith('GET /app') || name.startsWith('POST /app/') || name.endsWith('/installation')
+      return refuse(
+        403,
+        'Request forbidden by administrative rules. Please make sure your request has a User-Agent header',
+      )
+    const as_app =
+      name.startsWith('GET /app') || name.startsWith('POST /app/') || name.endsWith('/installation')
     const login = as_app ? (isApp(authorization) ? app.slug : null) : loginOf(authorization)
     const open = name.startsWith('POST /app-manifests/')
     if (login === null && !open) return refuse(401, 'Bad credentials')
@@ -169,20 +207,33 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
   }
 
   /** A text describes the error of the request. */
-  function rest(found: ReturnType<typeof findOperation>, url: URL, text: string, login: string): ForgeResponse | string {
+  function rest(
+    found: ReturnType<typeof findOperation>,
+    url: URL,
+    text: string,
+    login: string,
+  ): ForgeResponse | string {
     if (!found) return `no operation for ${url.pathname}`
     const body = text === '' ? undefined : (JSON.parse(text) as unknown)
     mistakes.push(...requestMistakes(found, url.searchParams, body))
     const { owner, repo } = found.params
     if (owner !== undefined && (owner !== state.owner || repo !== state.repo))
-      return { status: 404, body: { message: 'Not Found', documentation_url: 'https://docs.github.com/rest', status: '404' } }
+      return {
+        status: 404,
+        body: { message: 'Not Found', documentation_url: 'https://docs.github.com/rest', status: '404' },
+      }
     const operation = operations[found.name]
-    return operation ? operation({ params: found.params, query: url.searchParams, body, login }) : `${found.name} is not played here`
+    return operation
+      ? operation({ params: found.params, query: url.searchParams, body, login })
+      : `${found.name} is not played here`
   }
 
   /** What the service knows, to the letter. */
   function graphql(text: string): ForgeResponse | string {
-    const { query, variables } = JSON.parse(text) as { query: string; variables: { id?: string; ids?: string[] } }
+    const { query, variables } = JSON.parse(text) as {
+      query: string
+      variables: { id?: string; ids?: string[] }
+    }
     const read = publications(state, query, variables)
     if (read) return read
     const [, mutation] =
@@ -212,9 +263,19 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
     }),
   )
   const state = new FakeState({ owner: 'acme', repo: 'app', folder: bare, origin: server.url })
-  const operations = { ...fakeOperations(state), ...subjectOperations(state), ...fakeOwnOperations(state, app, issue) }
+  const operations = {
+    ...fakeOperations(state),
+    ...subjectOperations(state),
+    ...fakeOwnOperations(state, app, issue),
+  }
   return {
-    ...{ url: server.url, folder: bare, state, token, app, requests, mistakes },
+    url: server.url,
+    folder: bare,
+    state,
+    token,
+    app,
+    requests,
+    mistakes,
     play: (name, ...list) => void faults.set(name, [...(faults.get(name) ?? []), ...list]),
     requestOf: name => new Promise(resolve => waiting.set(name, [...(waiting.get(name) ?? []), resolve])),
     revokeTokens: () => installed.clear(),

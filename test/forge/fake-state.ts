@@ -19,8 +19,22 @@ export type FakePull = {
   created_at?: string
   edited_at?: string
 }
-export type FakeIssue = { number: number; user: string; title: string; body: string; created_at: string; edited_at?: string }
-export type FakeReview = { id: number; number: number; user: string; body: string; submitted_at: string; edited_at?: string }
+export type FakeIssue = {
+  number: number
+  user: string
+  title: string
+  body: string
+  created_at: string
+  edited_at?: string
+}
+export type FakeReview = {
+  id: number
+  number: number
+  user: string
+  body: string
+  submitted_at: string
+  edited_at?: string
+}
 /** Written before its review was sent. */
 export type FakeRemark = {
   id: number
@@ -31,11 +45,25 @@ export type FakeRemark = {
   created_at: string
   edited_at?: string
 }
-export type FakeLabeling = { id: number; number: number; user: string; label: string; given: boolean; at: string }
+export type FakeLabeling = {
+  id: number
+  number: number
+  user: string
+  label: string
+  given: boolean
+  at: string
+}
 /** Of the title of an issue. */
 export type FakeRenaming = { id: number; number: number; user: string; at: string }
 /** A label event; an issue is invented if none has that number. */
-export type FakeComment = { id: number; number: number; user: string; body: string; created_at?: string; updated_at?: string }
+export type FakeComment = {
+  id: number
+  number: number
+  user: string
+  body: string
+  created_at?: string
+  updated_at?: string
+}
 export type FakeCheck = {
   sha: string
   name: string
@@ -121,7 +149,11 @@ export class FakeState {
 
   pullObject(pull: FakePull, form: 'whole' | 'simple'): Json {
     const simple = form === 'simple'
-    const example = exampleOf('GET', simple ? '/repos/{owner}/{repo}/pulls' : '/repos/{owner}/{repo}/pulls/{pull_number}', 200)
+    const example = exampleOf(
+      'GET',
+      simple ? '/repos/{owner}/{repo}/pulls' : '/repos/{owner}/{repo}/pulls/{pull_number}',
+      200,
+    )
     const base = simple ? example[0] : example
     const end = (branch: string, side: Json, sha = this.sha(branch)) => ({
       ...side,
@@ -132,18 +164,21 @@ export class FakeState {
     const ended = pull.state === 'closed' ? '2026-11-22T10:00:00Z' : null
     return {
       ...base,
-      ...{
-        ...{ id: 1_000 + pull.number, number: pull.number },
-        node_id: `PR_${pull.number}`,
-        state: pull.state,
-        title: pull.title,
-        body: pull.body,
-        draft: pull.draft,
-        requested_teams: [],
-      },
-      ...{ url: `${this.api}/pulls/${pull.number}`, html_url: `${this.origin}/${this.owner}/${this.repo}/pull/${pull.number}` },
-      ...{ head: end(pull.head, base.head), base: end(pull.base, base.base) },
-      ...{ closed_at: ended, merged_at: pull.merged_sha === null ? null : ended, merge_commit_sha: pull.merged_sha ?? null },
+      id: 1_000 + pull.number,
+      number: pull.number,
+      node_id: `PR_${pull.number}`,
+      state: pull.state,
+      title: pull.title,
+      body: pull.body,
+      draft: pull.draft,
+      requested_teams: [],
+      url: `${this.api}/pulls/${pull.number}`,
+      html_url: `${this.origin}/${this.owner}/${this.repo}/pull/${pull.number}`,
+      head: end(pull.head, base.head),
+      base: end(pull.base, base.base),
+      closed_at: ended,
+      merged_at: pull.merged_sha === null ? null : ended,
+      merge_commit_sha: pull.merged_sha ?? null,
       ...(!simple && {
         merged: pull.merged_sha !== null,
         mergeable: pull.state === 'open' ? true : null,
@@ -152,11 +187,23 @@ export class FakeState {
     }
   }
 
-  commentObject({ id, number, user, body, created_at = new Date().toISOString(), updated_at = created_at }: FakeComment): Json {
+  commentObject({
+    id,
+    number,
+    user,
+    body,
+    created_at = new Date().toISOString(),
+    updated_at = created_at,
+  }: FakeComment): Json {
     const base = exampleOf('POST', '/repos/{owner}/{repo}/issues/{issue_number}/comments', 201)
     return {
       ...base,
-      ...{ id, node_id: `IC_${id}`, body, url: `${this.api}/issues/comments/${id}`, created_at, updated_at },
+      id,
+      node_id: `IC_${id}`,
+      body,
+      url: `${this.api}/issues/comments/${id}`,
+      created_at,
+      updated_at,
       user: { ...base.user, login: user, type: user.endsWith('[bot]') ? 'Bot' : 'User' },
       html_url: `${this.origin}/${this.owner}/${this.repo}/${this.pulls.some(pull => pull.number === number) ? 'pull' : 'issues'}/${number}#issuecomment-${id}`,
       issue_url: `${this.api}/issues/${number}`,
@@ -169,12 +216,14 @@ export class FakeState {
     const { made } = check
     return {
       ...base,
-      ...{ id: made?.id ?? id, head_sha: check.sha, name: check.name, status: check.status, conclusion: check.conclusion },
-      ...{
-        external_id: made?.external_id ?? '',
-        completed_at: done ? base.completed_at : null,
-        output: { ...base.output, title: made?.title ?? check.name, summary: check.summary, text: null },
-      },
+      id: made?.id ?? id,
+      head_sha: check.sha,
+      name: check.name,
+      status: check.status,
+      conclusion: check.conclusion,
+      external_id: made?.external_id ?? '',
+      completed_at: done ? base.completed_at : null,
+      output: { ...base.output, title: made?.title ?? check.name, summary: check.summary, text: null },
       details_url: made?.details_url ?? `${this.origin}/checks/${id}`,
       app: { ...base.app, slug: check.app, ...(made && { id: made.app_id }) },
     }
@@ -189,7 +238,15 @@ export class FakeState {
   statusObject(status: FakeStatus, id: number): Json {
     const [base] = exampleOf('GET', '/repos/{owner}/{repo}/commits/{ref}/statuses', 200)
     const { state, context, description, creator = 'ci-bot', target_url = null } = status
-    return { ...base, id, state, context, description, target_url, creator: { ...base.creator, login: creator } }
+    return {
+      ...base,
+      id,
+      state,
+      context,
+      description,
+      target_url,
+      creator: { ...base.creator, login: creator },
+    }
   }
 
   /** As GitHub does it: base and head as parents, on the base branch. */

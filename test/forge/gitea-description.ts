@@ -13,12 +13,19 @@ const description = JSON.parse(readFileSync(new URL('gitea-description.json', im
   definitions: Record<string, Json>
 }
 
-/** Requests are validated as described; in responses every pointer or slice of Go may be null, which no description documents. */
+/**
+ * Requests are validated as described; in responses every pointer or slice of Go may be null, which no
+ * description documents.
+ */
 function withNulls(node: Json): Json {
   if (Array.isArray(node)) return node.map(withNulls)
   if (typeof node !== 'object' || node === null) return node
-  const inner = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, key === 'enum' ? value : withNulls(value)]))
-  return node.$ref || node.type === 'array' || node.format === 'date-time' ? { anyOf: [inner, { type: 'null' }] } : inner
+  const inner = Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [key, key === 'enum' ? value : withNulls(value)]),
+  )
+  return node.$ref || node.type === 'array' || node.format === 'date-time'
+    ? { anyOf: [inner, { type: 'null' }] }
+    : inner
 }
 
 const sides = { request: (node: Json) => node, answer: withNulls }
@@ -28,11 +35,13 @@ const compiled = new Map<string, ValidateFunction>()
 
 function mistakesOf(side: keyof typeof sides, key: string, schema: Json, value: unknown): string[] {
   const known = compiled.get(`${side} ${key}`)
-  const validate = known ?? ajv.compile({ ...sides[side](schema), definitions: sides[side](description.definitions) })
+  const validate =
+    known ?? ajv.compile({ ...sides[side](schema), definitions: sides[side](description.definitions) })
   compiled.set(`${side} ${key}`, validate)
   if (validate(value)) return []
   return (validate.errors ?? []).map(
-    ({ instancePath, message, params }) => `${key}: ${instancePath || '/'} ${message} ${JSON.stringify(params)}`,
+    ({ instancePath, message, params }) =>
+      `${key}: ${instancePath || '/'} ${message} ${JSON.stringify(params)}`,
   )
 }
 
@@ -42,31 +51,53 @@ export function findGiteaOperation(method: string, path: string): FoundOperation
     const [of = '', template = ''] = name.split(' ')
     const names = [...template.matchAll(/\{(\w+)\}/g)].map(match => match[1] ?? '')
     const found = of === method ? new RegExp(`^${template.replace(/\{\w+\}/g, '([^/]+)')}$`).exec(path) : null
-    if (found) return { name, operation, params: Object.fromEntries(names.map((key, i) => [key, decodeURIComponent(found[i + 1] ?? '')])) }
+    if (found)
+      return {
+        name,
+        operation,
+        params: Object.fromEntries(names.map((key, i) => [key, decodeURIComponent(found[i + 1] ?? '')])),
+      }
   }
   return null
 }
 
 /** What is wrong with a request; what is not described is wrong too. */
-export function giteaRequestMistakes({ name, operation }: FoundOperation, query: URLSearchParams, body: unknown): string[] {
+export function giteaRequestMistakes(
+  { name, operation }: FoundOperation,
+  query: URLSearchParams,
+  body: unknown,
+): string[] {
   const typed = Object.fromEntries(
-    [...query].map(([key, value]) => [key, operation.query.properties[key]?.type === 'string' ? value : Number(value)]),
+    [...query].map(([key, value]) => [
+      key,
+      operation.query.properties[key]?.type === 'string' ? value : Number(value),
+    ]),
   )
-  const twice = [...query.keys()].length === Object.keys(typed).length ? [] : [`${name}: a query parameter twice`]
+  const twice =
+    [...query.keys()].length === Object.keys(typed).length ? [] : [`${name}: a query parameter twice`]
   const bodyless = operation.body === undefined ? [`${name}: takes no body`] : []
   return [
     ...mistakesOf('request', `${name} query`, operation.query, typed),
     ...twice,
-    ...(body === undefined ? [] : operation.body ? mistakesOf('request', `${name} body`, operation.body, body) : bodyless),
+    ...(body === undefined
+      ? []
+      : operation.body
+        ? mistakesOf('request', `${name} body`, operation.body, body)
+        : bodyless),
     ...(body === undefined && operation.body !== undefined ? [`${name}: a body is missing`] : []),
   ]
 }
 
 /** What is wrong with a response. */
-export function giteaResponseMistakes({ name, operation }: FoundOperation, status: number, body: unknown): string[] {
+export function giteaResponseMistakes(
+  { name, operation }: FoundOperation,
+  status: number,
+  body: unknown,
+): string[] {
   if (status >= 300) return mistakesOf('answer', 'an error', description.error, body)
   if (status !== operation.status) return [`${name}: does not respond with ${status}`]
-  if (Object.keys(operation.answer).length === 0) return body === undefined ? [] : [`${name}: answers nothing`]
+  if (Object.keys(operation.answer).length === 0)
+    return body === undefined ? [] : [`${name}: answers nothing`]
   return mistakesOf('answer', name, operation.answer, body)
 }
 
@@ -81,5 +112,8 @@ export function whole(name: string, given: Record<string, unknown> = {}): Json {
     if (type === 'string') return words?.[0] ?? ''
     return type === 'boolean' ? false : type === 'object' ? {} : 0
   }
-  return { ...Object.fromEntries(Object.entries(properties).map(([key, schema]) => [key, empty(schema)])), ...given }
+  return {
+    ...Object.fromEntries(Object.entries(properties).map(([key, schema]) => [key, empty(schema)])),
+    ...given,
+  }
 }

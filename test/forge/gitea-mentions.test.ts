@@ -9,7 +9,10 @@ let gitea: FakeGitea
 let forge: RemoteForge
 beforeEach(async () => {
   gitea = await startFakeGitea()
-  const fetch = outgoingFetch({ resolve: createResolver(), allow_private: true, upstream: null }, { ms: 5_000, max_bytes: 8 * 1024 ** 2 })
+  const fetch = outgoingFetch(
+    { resolve: createResolver(), allow_private: true, upstream: null },
+    { ms: 5_000, max_bytes: 8 * 1024 ** 2 },
+  )
   forge = giteaForge({ url: gitea.url, token: gitea.token, fetch, user_agent: 'agentrun/test' })
 })
 afterEach(async () => {
@@ -19,19 +22,43 @@ afterEach(async () => {
 
 const repo = { owner: 'acme', name: 'app' }
 const LIST = 'GET /repos/{owner}/{repo}/issues'
-const at = (minute: number, second = 0) => `2026-11-22T10:${String(minute).padStart(2, '0')}:${String(second).padStart(2, '0')}Z`
-const open = (number: number, minute: number, more: { body?: string; edited_at?: string; second?: number } = {}) => {
+const at = (minute: number, second = 0) =>
+  `2026-11-22T10:${String(minute).padStart(2, '0')}:${String(second).padStart(2, '0')}Z`
+const open = (
+  number: number,
+  minute: number,
+  more: { body?: string; edited_at?: string; second?: number } = {},
+) => {
   const { second, ...fields } = more
-  gitea.state.issues.push({ number, user: 'ada', title: `Issue ${number}`, body: 'It breaks.', created_at: at(minute, second), ...fields })
+  gitea.state.issues.push({
+    number,
+    user: 'ada',
+    title: `Issue ${number}`,
+    body: 'It breaks.',
+    created_at: at(minute, second),
+    ...fields,
+  })
 }
 const requested = async (number: number, { withdrawn = false, since = at(0) } = {}) => {
-  const found = await forge.listMentions(repo, await forge.getSubject(repo, number), { name: 'agent', since: new Date(since), withdrawn })
+  const found = await forge.listMentions(repo, await forge.getSubject(repo, number), {
+    name: 'agent',
+    since: new Date(since),
+    withdrawn,
+  })
   return found.map(mention => ({ ...mention, once: `${mention.event}:${mention.id}` }))
 }
 const pull = (number: number, body: string) =>
   gitea.state.pulls.push({
-    ...{ number, state: 'open', draft: false, merged_sha: null, title: 'One', body, head: 'main', base: 'main' },
-    ...{ user: 'ada', created_at: at(0) },
+    number,
+    state: 'open',
+    draft: false,
+    merged_sha: null,
+    title: 'One',
+    body,
+    head: 'main',
+    base: 'main',
+    user: 'ada',
+    created_at: at(0),
   })
 
 test.each(['link', 'total', 'neither'] as const)(
@@ -41,11 +68,24 @@ test.each(['link', 'total', 'neither'] as const)(
     for (let i = 0; i < 70; i++) open(i + 1, Math.floor(i / 60), { second: i % 60 })
     gitea.state.comments.push({ id: 1, number: 3, user: 'ada', body: 'x', created_at: at(5) })
     const { subjects, through } = await forge.listChanged(repo, new Date(at(0, 10)))
-    expect([subjects.map(({ number }) => number), through]).toEqual([[...Array.from({ length: 60 }, (_, i) => i + 11), 3], null])
-    expect(subjects.at(-1)).toMatchObject({ number: 3, title: 'Issue 3', is_pull_request: false, author: 'ada', comments: 1 })
+    expect([subjects.map(({ number }) => number), through]).toEqual([
+      [...Array.from({ length: 60 }, (_, i) => i + 11), 3],
+      null,
+    ])
+    expect(subjects.at(-1)).toMatchObject({
+      number: 3,
+      title: 'Issue 3',
+      is_pull_request: false,
+      author: 'ada',
+      comments: 1,
+    })
     gitea.requests.length = 0
     gitea.state.clock = at(40)
-    expect(await forge.listChanged(repo, new Date(at(6)))).toEqual({ subjects: [], through: null, clock: new Date(at(40)) })
+    expect(await forge.listChanged(repo, new Date(at(6)))).toEqual({
+      subjects: [],
+      through: null,
+      clock: new Date(at(40)),
+    })
     expect(gitea.requests).toHaveLength(1)
   },
 )
@@ -92,11 +132,30 @@ test('an issue requests by its text, in a comment and by a label, each identifie
   gitea.state.labelings.push({ id: 9, number: 7, user: 'ben', label: 'AGENT', given: true, at: at(3) })
   expect(await requested(7)).toEqual([
     {
-      ...{ by: 'opening', event: 'issues', id: 907, once: 'issues:907', author: 'ada', body: '@agent please', withdrawn: false },
-      ...{ at: new Date(at(1)), url: `${gitea.url}/acme/app/issues/7`, author_association: '' },
+      by: 'opening',
+      event: 'issues',
+      id: 907,
+      once: 'issues:907',
+      author: 'ada',
+      body: '@agent please',
+      withdrawn: false,
+      at: new Date(at(1)),
+      url: `${gitea.url}/acme/app/issues/7`,
+      author_association: '',
     },
-    expect.objectContaining({ by: 'comment', once: 'issue_comment:1', author: 'ada', body: '@Agent and this' }),
-    expect.objectContaining({ by: 'label', once: 'labeled:9', author: 'ben', body: '@agent please', at: new Date(at(3)) }),
+    expect.objectContaining({
+      by: 'comment',
+      once: 'issue_comment:1',
+      author: 'ada',
+      body: '@Agent and this',
+    }),
+    expect.objectContaining({
+      by: 'label',
+      once: 'labeled:9',
+      author: 'ben',
+      body: '@agent please',
+      at: new Date(at(3)),
+    }),
   ])
   expect(await requested(7, { since: at(4) })).toEqual([])
 })
@@ -104,9 +163,24 @@ test('an issue requests by its text, in a comment and by a label, each identifie
 test('a pull request requests in a review and in a review comment, which counts from the submission of its review', async () => {
   pull(8, 'For you, @agent')
   gitea.state.reviews.push({ id: 5, number: 8, user: 'ada', body: '@agent: not yet', submitted_at: at(4) })
-  gitea.state.reviews.push({ id: 6, number: 8, user: 'ada', body: '@agent, edited', submitted_at: at(4), edited_at: at(5) })
+  gitea.state.reviews.push({
+    id: 6,
+    number: 8,
+    user: 'ada',
+    body: '@agent, edited',
+    submitted_at: at(4),
+    edited_at: at(5),
+  })
   const remark = (id: number, created_at: string, edited_at?: string) =>
-    gitea.state.remarks.push({ id, number: 8, review_id: 5, user: 'ada', body: '@agent why?', created_at, ...(edited_at && { edited_at }) })
+    gitea.state.remarks.push({
+      id,
+      number: 8,
+      review_id: 5,
+      user: 'ada',
+      body: '@agent why?',
+      created_at,
+      ...(edited_at && { edited_at }),
+    })
   remark(6, '2026-11-19T10:00:00Z')
   remark(7, at(1), at(2))
   remark(8, at(1), at(6))
@@ -170,7 +244,12 @@ test('a label requests with the text at the time of its addition, which is unkno
 test('an unreadable response and a failure midway are distinguished', async () => {
   open(7, 1)
   const TIMELINE = 'GET /repos/{owner}/{repo}/issues/{index}/timeline'
-  gitea.play(TIMELINE, { kind: 'page', status: 200 }, { kind: 'status', status: 502 }, { kind: 'hang_up', when: 'before' })
+  gitea.play(
+    TIMELINE,
+    { kind: 'page', status: 200 },
+    { kind: 'status', status: 502 },
+    { kind: 'hang_up', when: 'before' },
+  )
   const codes = []
   for (let i = 0; i < 3; i++) codes.push(await requested(7).catch(error => error.code))
   expect(codes).toEqual(['answer', 'server_error', 'unreachable'])

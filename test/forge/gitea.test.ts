@@ -36,22 +36,42 @@ const failureOf = (requested: Promise<unknown>) => requested.then(() => null).ca
 
 test('the token identifies our account, and signs in to git', async () => {
   expect(await forge.identity()).toEqual({ login: 'agent-bot', app: null })
-  expect(await forge.gitCredentials(repo)).toEqual({ username: 'agent-bot', password: gitea.token, expires_at: null })
+  expect(await forge.gitCredentials(repo)).toEqual({
+    username: 'agent-bot',
+    password: gitea.token,
+    expires_at: null,
+  })
 })
 
 test('a pull request is created, found by its branch, changed, closed and reopened', async () => {
   expect(await forge.findPullRequest(repo, 'one')).toBeNull()
   const made = await forge.createPullRequest(repo, pull)
   expect(made).toMatchObject({
-    ...{ number: 100, state: 'open', title: 'One', body: 'words', head_branch: 'one', base_branch: 'main', mergeable: 'clean' },
-    ...{ url: `${gitea.url}/acme/app/pulls/100`, head_sha: gitea.state.sha('one'), base_sha: gitea.state.sha('main') },
+    number: 100,
+    state: 'open',
+    title: 'One',
+    body: 'words',
+    head_branch: 'one',
+    base_branch: 'main',
+    mergeable: 'clean',
+    url: `${gitea.url}/acme/app/pulls/100`,
+    head_sha: gitea.state.sha('one'),
+    base_sha: gitea.state.sha('main'),
   })
   expect(await forge.findPullRequest(repo, 'one')).toEqual(made)
-  const long = await forge.updatePullRequest(repo, 100, { title: 'x'.repeat(300), body: '', base_branch: 'two' })
+  const long = await forge.updatePullRequest(repo, 100, {
+    title: 'x'.repeat(300),
+    body: '',
+    base_branch: 'two',
+  })
   expect(long).toMatchObject({ title: `${'x'.repeat(249)}…`, body: '', base_branch: 'two' })
   expect(await forge.updatePullRequest(repo, 100, { state: 'closed' })).toMatchObject({ state: 'closed' })
   gitIn(gitea.folder, 'update-ref', '-d', 'refs/heads/one')
-  expect(await forge.findPullRequest(repo, 'one')).toMatchObject({ number: 100, state: 'closed', head_branch: 'one' })
+  expect(await forge.findPullRequest(repo, 'one')).toMatchObject({
+    number: 100,
+    state: 'closed',
+    head_branch: 'one',
+  })
   expect(await forge.updatePullRequest(repo, 100, { state: 'open' })).toMatchObject({ state: 'open' })
 })
 
@@ -66,7 +86,10 @@ test.each([true, false])(
       mergeable: 'unknown',
     })
     expect(title()).toBe('WIP: One')
-    expect(await forge.updatePullRequest(repo, 100, { title: 'Two' })).toMatchObject({ state: 'draft', title: 'Two' })
+    expect(await forge.updatePullRequest(repo, 100, { title: 'Two' })).toMatchObject({
+      state: 'draft',
+      title: 'Two',
+    })
     expect(title()).toBe('WIP: Two')
     await forge.setDraft(repo, await forge.getPullRequest(repo, 100), true)
     await forge.setDraft(repo, await forge.getPullRequest(repo, 100), false)
@@ -84,7 +107,9 @@ test.each([true, false])(
 test('a second pull request of an open branch is refused, and the open one is found before newer ones and those of forks', async () => {
   await forge.createPullRequest(repo, pull)
   expect(await failureOf(forge.createPullRequest(repo, pull))).toMatchObject({
-    ...{ code: 'refused', http_status: 409, retryable: false },
+    code: 'refused',
+    http_status: 409,
+    retryable: false,
     message: expect.stringContaining('already exists'),
   })
   const again = await forge.createPullRequest(repo, { ...pull, base_branch: 'two' })
@@ -96,48 +121,91 @@ test('a second pull request of an open branch is refused, and the open one is fo
     code: 'refused',
     http_status: 422,
   })
-  expect(await failureOf(forge.createPullRequest(repo, { ...pull, head_branch: 'gone' }))).toMatchObject({ code: 'not_found' })
+  expect(await failureOf(forge.createPullRequest(repo, { ...pull, head_branch: 'gone' }))).toMatchObject({
+    code: 'not_found',
+  })
 })
 
-test.each(['link', 'total', 'neither'] as const)('lists are read to their end, however short their pages are: %s', async counts_by => {
-  Object.assign(gitea.set, { counts_by, most_per_page: 20 })
-  await forge.createPullRequest(repo, pull)
-  const [first] = gitea.state.pulls
-  if (!first) throw new Error('no pull request')
-  for (let i = 1; i <= 45; i++) gitea.state.pulls.push({ ...first, number: 100 + i, head: 'two' })
-  expect((await forge.findPullRequest(repo, 'one'))?.number).toBe(100)
-  expect(gitea.count(LIST)).toBe(3)
-  expect(await forge.listRepositories(1_000)).toHaveLength(131)
-  const requested = gitea.count('GET /user/repos')
-  const [app, ...others] = await forge.listRepositories(30)
-  expect([others.length, gitea.count('GET /user/repos') - requested]).toEqual([29, 2])
-  // Not where the server believes that it is found.
-  expect(app).toEqual({ full_name: 'acme/app', url: `${gitea.url}/acme/app.git`, default_branch: 'main', private: true, archived: false })
-})
+test.each(['link', 'total', 'neither'] as const)(
+  'lists are read to their end, however short their pages are: %s',
+  async counts_by => {
+    Object.assign(gitea.set, { counts_by, most_per_page: 20 })
+    await forge.createPullRequest(repo, pull)
+    const [first] = gitea.state.pulls
+    if (!first) throw new Error('no pull request')
+    for (let i = 1; i <= 45; i++) gitea.state.pulls.push({ ...first, number: 100 + i, head: 'two' })
+    expect((await forge.findPullRequest(repo, 'one'))?.number).toBe(100)
+    expect(gitea.count(LIST)).toBe(3)
+    expect(await forge.listRepositories(1_000)).toHaveLength(131)
+    const requested = gitea.count('GET /user/repos')
+    const [app, ...others] = await forge.listRepositories(30)
+    expect([others.length, gitea.count('GET /user/repos') - requested]).toEqual([29, 2])
+    // Not where the server believes that it is found.
+    expect(app).toEqual({
+      full_name: 'acme/app',
+      url: `${gitea.url}/acme/app.git`,
+      default_branch: 'main',
+      private: true,
+      archived: false,
+    })
+  },
+)
 
 test('a merge names the head that was read, and returns the merge commit', async () => {
   const { head_sha } = await forge.createPullRequest(repo, { ...pull, draft: true })
   const input = { method: 'merge', head_sha, message: 'Merge it\n\nAgent-Run: x' } as const
-  expect(await failureOf(forge.mergePullRequest(repo, 100, input))).toMatchObject({ code: 'conflict', http_status: 405 })
+  expect(await failureOf(forge.mergePullRequest(repo, 100, input))).toMatchObject({
+    code: 'conflict',
+    http_status: 405,
+  })
   await forge.setDraft(repo, await forge.getPullRequest(repo, 100), false)
   const other = { ...input, head_sha: 'f'.repeat(40) }
-  expect(await failureOf(forge.mergePullRequest(repo, 100, other))).toMatchObject({ code: 'conflict', http_status: 409 })
+  expect(await failureOf(forge.mergePullRequest(repo, 100, other))).toMatchObject({
+    code: 'conflict',
+    http_status: 409,
+  })
   // It returns the same for a conflict, and while mergeability is unknown.
   gitea.play(MERGE, { kind: 'status', status: 405, message: 'Please try again later' })
-  const later = { code: 'conflict', retryable: false, message: 'Gitea responded with 405: Please try again later' }
+  const later = {
+    code: 'conflict',
+    retryable: false,
+    message: 'Gitea responded with 405: Please try again later',
+  }
   expect(await failureOf(forge.mergePullRequest(repo, 100, input))).toMatchObject(later)
   const { merge_sha } = await forge.mergePullRequest(repo, 100, input)
-  expect(gitIn(gitea.folder, 'log', '-1', '--format=%H %B', 'main').trim()).toBe(`${merge_sha} ${input.message}`)
-  expect(await forge.getPullRequest(repo, 100)).toMatchObject({ state: 'merged', merge_sha, merged_at: expect.any(Date) })
-  expect(await failureOf(forge.mergePullRequest(repo, 100, input))).toMatchObject({ code: 'conflict', http_status: 405 })
-  expect(await failureOf(forge.updatePullRequest(repo, 100, { state: 'closed' }))).toMatchObject({ code: 'conflict', http_status: 412 })
+  expect(gitIn(gitea.folder, 'log', '-1', '--format=%H %B', 'main').trim()).toBe(
+    `${merge_sha} ${input.message}`,
+  )
+  expect(await forge.getPullRequest(repo, 100)).toMatchObject({
+    state: 'merged',
+    merge_sha,
+    merged_at: expect.any(Date),
+  })
+  expect(await failureOf(forge.mergePullRequest(repo, 100, input))).toMatchObject({
+    code: 'conflict',
+    http_status: 405,
+  })
+  expect(await failureOf(forge.updatePullRequest(repo, 100, { state: 'closed' }))).toMatchObject({
+    code: 'conflict',
+    http_status: 412,
+  })
 })
 
 test('statuses are checks, the newest of each context, in the terms of the port', async () => {
   gitea.set.most_per_page = 3
   const sha = gitea.state.sha('one') ?? ''
-  const setStatus = (context: string, state: 'pending' | 'success' | 'failure' | 'error' | 'warning', target_url?: string) =>
-    gitea.state.statuses.push({ sha, context, state, description: `${context} ${state}`, ...(target_url && { target_url }) })
+  const setStatus = (
+    context: string,
+    state: 'pending' | 'success' | 'failure' | 'error' | 'warning',
+    target_url?: string,
+  ) =>
+    gitea.state.statuses.push({
+      sha,
+      context,
+      state,
+      description: `${context} ${state}`,
+      ...(target_url && { target_url }),
+    })
   setStatus('ci / unit (push)', 'pending')
   setStatus('deploy', 'error', 'https://ci.example.org/1')
   setStatus('slow', 'success')
@@ -146,8 +214,14 @@ test('statuses are checks, the newest of each context, in the terms of the port'
   setStatus('slow', 'pending')
   setStatus('other', 'success')
   const { checks: found } = await forge.listChecks(repo, sha)
-  expect(Object.fromEntries(found.map(({ name, status, conclusion, url }) => [name, [status, conclusion, url]]))).toEqual({
-    'ci / unit (push)': ['completed', 'failure', `${new URL(gitea.url).origin}/gitea/acme/app/actions/runs/1/jobs/0`],
+  expect(
+    Object.fromEntries(found.map(({ name, status, conclusion, url }) => [name, [status, conclusion, url]])),
+  ).toEqual({
+    'ci / unit (push)': [
+      'completed',
+      'failure',
+      `${new URL(gitea.url).origin}/gitea/acme/app/actions/runs/1/jobs/0`,
+    ],
     deploy: ['completed', 'failure', 'https://ci.example.org/1'],
     slow: ['in_progress', null, null],
     lint: ['completed', 'neutral', null],
@@ -163,7 +237,8 @@ test('statuses are checks, the newest of each context, in the terms of the port'
 
 test('statuses that the token may not read are a gap, and no failure', async () => {
   gitea.state.refused.add('GET /repos/{owner}/{repo}/statuses/{sha}')
-  const detail = 'Gitea responded with 403: token does not have at least one of required scope(s): [read:repository]'
+  const detail =
+    'Gitea responded with 403: token does not have at least one of required scope(s): [read:repository]'
   expect(await forge.listChecks(repo, gitea.state.sha('one') ?? '')).toEqual({
     checks: [],
     gaps: [{ resource: 'commit_statuses', detail }],
@@ -184,13 +259,28 @@ test('the state of a run is a status, posted once despite lost responses, and ne
   gitea.play('POST /repos/{owner}/{repo}/statuses/{sha}', { kind: 'hang_up', when: 'after' })
   expect(await failureOf(forge.markCommit(repo, sha, mark))).toMatchObject({ code: 'unreachable' })
   for (const text of [mark, mark, ended, ended]) await forge.markCommit(repo, sha, text)
-  expect(gitea.state.statuses.map(({ context, state, description, target_url }) => [context, state, description, target_url])).toEqual([
+  expect(
+    gitea.state.statuses.map(({ context, state, description, target_url }) => [
+      context,
+      state,
+      description,
+      target_url,
+    ]),
+  ).toEqual([
     ['agentrun', 'pending', 'Running', 'https://x/7'],
     ['agentrun', 'success', 'Completed', 'https://x/7'],
   ])
   expect((await forge.listChecks(repo, sha)).checks).toEqual([])
-  gitea.state.statuses.push({ sha, context: 'agentrun', state: 'failure', description: 'of somebody else', creator: 'eve' })
-  expect((await forge.listChecks(repo, sha)).checks).toMatchObject([{ name: 'agentrun', conclusion: 'failure' }])
+  gitea.state.statuses.push({
+    sha,
+    context: 'agentrun',
+    state: 'failure',
+    description: 'of somebody else',
+    creator: 'eve',
+  })
+  expect((await forge.listChecks(repo, sha)).checks).toMatchObject([
+    { name: 'agentrun', conclusion: 'failure' },
+  ])
 })
 
 test('comments are read and written; of the forge itself they are of a bot', async () => {
@@ -198,12 +288,22 @@ test('comments are read and written; of the forge itself they are of a bot', asy
   gitea.state.comments.push({ ...at('2026-11-20T10:00:00.000Z'), id: 1, user: 'ada' })
   gitea.state.comments.push({ ...at('2026-11-22T10:00:00.000Z'), id: 2, user: 'gitea-actions' })
   expect(await forge.listComments(repo, 7)).toMatchObject([
-    { id: 1, author: 'ada', is_bot: false, author_association: '', url: expect.stringContaining('#issuecomment-1') },
+    {
+      id: 1,
+      author: 'ada',
+      is_bot: false,
+      author_association: '',
+      url: expect.stringContaining('#issuecomment-1'),
+    },
     { id: 2, author: 'gitea-actions', is_bot: true },
   ])
   const { id } = await forge.createComment(repo, 7, 'done')
   await forge.updateComment(repo, id, 'really done')
-  expect((await forge.listComments(repo, 7)).at(-1)).toMatchObject({ id, author: 'agent-bot', body: 'really done' })
+  expect((await forge.listComments(repo, 7)).at(-1)).toMatchObject({
+    id,
+    author: 'agent-bot',
+    body: 'really done',
+  })
   for (const _again of [1, 2]) await forge.deleteComment(repo, id)
   expect(await forge.listComments(repo, 7)).toHaveLength(2)
   expect(await failureOf(forge.updateComment(repo, id, 'x'))).toMatchObject({ code: 'not_found' })
@@ -212,9 +312,15 @@ test('comments are read and written; of the forge itself they are of a bot', asy
 test('permissions are those of the forge; a stranger has none, and no name leads elsewhere', async () => {
   gitea.state.permissions.set('ada', 'write').set('eve', 'read').set('root', 'owner')
   const names = ['ada', 'eve', 'root', 'mallory']
-  expect(await Promise.all(names.map(login => forge.permissionOf(repo, login)))).toEqual(['write', 'read', 'admin', 'none'])
+  expect(await Promise.all(names.map(login => forge.permissionOf(repo, login)))).toEqual([
+    'write',
+    'read',
+    'admin',
+    'none',
+  ])
   const requested = gitea.requests.length
-  for (const login of ['..', '../ada', 'a/b', 'ada?x', '']) expect(await forge.permissionOf(repo, login)).toBe('none')
+  for (const login of ['..', '../ada', 'a/b', 'ada?x', ''])
+    expect(await forge.permissionOf(repo, login)).toBe('none')
   expect(gitea.requests).toHaveLength(requested)
   gitea.set.is_repository_admin = false
   expect(await failureOf(forge.permissionOf(repo, 'ada'))).toMatchObject({
@@ -241,7 +347,12 @@ test('limits, failures, lost and unreadable responses are distinguished, with th
     { code: 'rate_limited', retryable: true, http_status: 429, retry_after_seconds: 7 },
     { code: 'rate_limited', retryable: true, http_status: 429, retry_after_seconds: 60 },
     { code: 'server_error', retryable: true, http_status: 503, retry_after_seconds: 9 },
-    { code: 'server_error', retryable: true, http_status: 502, message: 'Gitea responded with 502: no message' },
+    {
+      code: 'server_error',
+      retryable: true,
+      http_status: 502,
+      message: 'Gitea responded with 502: no message',
+    },
     { code: 'auth', retryable: false, http_status: 401 },
     { code: 'unreachable', retryable: true, http_status: null },
     { code: 'answer', retryable: false },
@@ -267,6 +378,10 @@ test('a moved repository is followed on the same server, and a redirect to elsew
 test('an address that may not be reached is refused, and not tried again', async () => {
   const closed = outgoingFetch({ ...outgoing, allow_private: false }, { ms: 5_000, max_bytes: 1_000 })
   const failure = await failureOf(giteaForge({ ...settings(), fetch: closed }).identity())
-  expect(failure).toMatchObject({ code: 'refused', retryable: false, message: expect.stringContaining('private') })
+  expect(failure).toMatchObject({
+    code: 'refused',
+    retryable: false,
+    message: expect.stringContaining('private'),
+  })
   expect(gitea.requests).toEqual([])
 })

@@ -11,7 +11,10 @@ export const pull = { title: 'One', body: 'words', head_branch: 'one', base_bran
 export const outgoing = { resolve: createResolver(), allow_private: true, upstream: null }
 const fetch = outgoingFetch(outgoing, { ms: 5_000, max_bytes: 8 * 1024 ** 2 })
 
-/** A GitHub of its own for each test of the calling file, with the branches `one` and `two`; a request that GitHub would not know fails the test. */
+/**
+ * A GitHub of its own for each test of the calling file, with the branches `one` and `two`; a request that
+ * GitHub would not know fails the test.
+ */
 export function githubForEachTest() {
   let github: FakeGitHub
   beforeEach(async () => {
@@ -33,6 +36,9 @@ export function githubForEachTest() {
     settings,
     byToken: (): RemoteForge => githubForge({ ...settings(), credentials: { token: github.token } }),
     byApp: (): RemoteForge =>
-      githubForge({ ...settings(), credentials: { app_id: github.app.id, private_key: github.app.private_key, installation_id: null } }),
+      githubForge({
+        ...settings(),
+        credentials: { app_id: github.app.id, private_key: github.app.private_key, installation_id: null },
+      }),
   }
 }

@@ -9,8 +9,16 @@ let github: FakeGitHub
 let forge: RemoteForge
 beforeEach(async () => {
   github = await startFakeGitHub()
-  const fetch = outgoingFetch({ resolve: createResolver(), allow_private: true, upstream: null }, { ms: 5_000, max_bytes: 8 * 1024 ** 2 })
-  forge = githubForge({ origin: github.url, fetch, user_agent: 'agentrun/test', credentials: { token: github.token } })
+  const fetch = outgoingFetch(
+    { resolve: createResolver(), allow_private: true, upstream: null },
+    { ms: 5_000, max_bytes: 8 * 1024 ** 2 },
+  )
+  forge = githubForge({
+    origin: github.url,
+    fetch,
+    user_agent: 'agentrun/test',
+    credentials: { token: github.token },
+  })
 })
 afterEach(async () => {
   expect(github.mistakes).toEqual([])
@@ -18,19 +26,41 @@ afterEach(async () => {
 })
 
 const repo = { owner: 'acme', name: 'app' }
-const at = (minute: number, second = 0) => `2026-11-22T10:${String(minute).padStart(2, '0')}:${String(second).padStart(2, '0')}Z`
+const at = (minute: number, second = 0) =>
+  `2026-11-22T10:${String(minute).padStart(2, '0')}:${String(second).padStart(2, '0')}Z`
 const EVENTS = 'GET /repos/{owner}/{repo}/issues/{issue_number}/events'
 const pull = (number: number) => ({
-  ...({ number, state: 'open', draft: false, merged_sha: null, title: 'One', body: 'words', head: 'main', base: 'main' } as const),
-  ...{ user: 'ada', created_at: at(0) },
+  ...({
+    number,
+    state: 'open',
+    draft: false,
+    merged_sha: null,
+    title: 'One',
+    body: 'words',
+    head: 'main',
+    base: 'main',
+  } as const),
+  user: 'ada',
+  created_at: at(0),
 })
 const open = (number: number, minute: number, second?: number, body = 'It breaks.') =>
-  github.state.issues.push({ number, user: 'ada', title: `Issue ${number}`, body, created_at: at(minute, second) })
+  github.state.issues.push({
+    number,
+    user: 'ada',
+    title: `Issue ${number}`,
+    body,
+    created_at: at(minute, second),
+  })
 const requested = async (number: number, { withdrawn = false, since = at(0) } = {}) => {
-  const found = await forge.listMentions(repo, await forge.getSubject(repo, number), { name: 'agent', since: new Date(since), withdrawn })
+  const found = await forge.listMentions(repo, await forge.getSubject(repo, number), {
+    name: 'agent',
+    since: new Date(since),
+    withdrawn,
+  })
   return found.map(mention => ({ ...mention, once: `${mention.event}:${mention.id}` }))
 }
-const onces = async (number: number, options = {}) => (await requested(number, options)).map(({ once }) => once)
+const onces = async (number: number, options = {}) =>
+  (await requested(number, options)).map(({ once }) => once)
 
 test('changes are read in the order of their time, each poll continues after the last one, and a repository without changes costs one request', async () => {
   for (let i = 0; i < 130; i++) open(i + 1, Math.floor(i / 60), i % 60)
@@ -43,10 +73,20 @@ test('changes are read in the order of their time, each poll continues after the
     ...[101, ...Array.from({ length: 29 }, (_, i) => i + 102), 3],
   ])
   expect(second).toMatchObject({ through: null, subjects: { length: 31 } })
-  expect(second.subjects.at(-1)).toMatchObject({ number: 3, title: 'Issue 3', is_pull_request: false, author: 'ada', comments: 1 })
+  expect(second.subjects.at(-1)).toMatchObject({
+    number: 3,
+    title: 'Issue 3',
+    is_pull_request: false,
+    author: 'ada',
+    comments: 1,
+  })
   github.requests.length = 0
   github.state.clock = at(40)
-  expect(await forge.listChanged(repo, new Date(at(6)))).toEqual({ subjects: [], through: null, clock: new Date(at(40)) })
+  expect(await forge.listChanged(repo, new Date(at(6)))).toEqual({
+    subjects: [],
+    through: null,
+    clock: new Date(at(40)),
+  })
   expect(github.requests).toHaveLength(1)
 })
 
@@ -68,11 +108,30 @@ test('an issue requests by its text, in a comment and by a label, each identifie
   github.state.labelings.push({ id: 9, number: 7, user: 'ben', label: 'AGENT', given: true, at: at(3) })
   expect(await requested(7)).toEqual([
     {
-      ...{ by: 'opening', event: 'issues', id: 907, once: 'issues:907', author: 'ada', body: '@agent please', withdrawn: false },
-      ...{ at: new Date(at(1)), url: `${github.url}/acme/app/issues/7`, author_association: expect.any(String) },
+      by: 'opening',
+      event: 'issues',
+      id: 907,
+      once: 'issues:907',
+      author: 'ada',
+      body: '@agent please',
+      withdrawn: false,
+      at: new Date(at(1)),
+      url: `${github.url}/acme/app/issues/7`,
+      author_association: expect.any(String),
     },
-    expect.objectContaining({ by: 'comment', once: 'issue_comment:1', author: 'ada', url: expect.stringContaining('#issuecomment-1') }),
-    expect.objectContaining({ by: 'label', once: 'labeled:9', author: 'ben', body: '@agent please', at: new Date(at(3)) }),
+    expect.objectContaining({
+      by: 'comment',
+      once: 'issue_comment:1',
+      author: 'ada',
+      url: expect.stringContaining('#issuecomment-1'),
+    }),
+    expect.objectContaining({
+      by: 'label',
+      once: 'labeled:9',
+      author: 'ben',
+      body: '@agent please',
+      at: new Date(at(3)),
+    }),
   ])
   expect(await onces(7, { since: at(2, 30) })).toEqual(['labeled:9'])
 })
@@ -80,7 +139,14 @@ test('an issue requests by its text, in a comment and by a label, each identifie
 test('a pull request requests in a review and in a review comment, which counts from the submission of its review', async () => {
   github.state.pulls.push({ ...pull(8), body: 'For you, @agent' })
   github.state.reviews.push({ id: 5, number: 8, user: 'ada', body: '@agent: not yet', submitted_at: at(4) })
-  github.state.remarks.push({ id: 6, number: 8, review_id: 5, user: 'ada', body: '@agent why?', created_at: '2026-11-19T10:00:00Z' })
+  github.state.remarks.push({
+    id: 6,
+    number: 8,
+    review_id: 5,
+    user: 'ada',
+    body: '@agent why?',
+    created_at: '2026-11-19T10:00:00Z',
+  })
   expect(await requested(8)).toMatchObject([
     { by: 'opening', once: 'pull_request:1008', at: new Date(at(0)) },
     { by: 'review', once: 'pull_request_review:5', body: '@agent: not yet', at: new Date(at(4)) },
@@ -90,8 +156,22 @@ test('a pull request requests in a review and in a review comment, which counts 
 
 test('nothing that was edited after its publication, and nothing that is deleted', async () => {
   github.state.pulls.push({ ...pull(8), body: '@agent', edited_at: at(1) })
-  github.state.comments.push({ id: 1, number: 8, user: 'ada', body: '@agent', created_at: at(2), updated_at: at(3) })
-  github.state.reviews.push({ id: 5, number: 8, user: 'ada', body: '@agent', submitted_at: at(4), edited_at: at(5) })
+  github.state.comments.push({
+    id: 1,
+    number: 8,
+    user: 'ada',
+    body: '@agent',
+    created_at: at(2),
+    updated_at: at(3),
+  })
+  github.state.reviews.push({
+    id: 5,
+    number: 8,
+    user: 'ada',
+    body: '@agent',
+    submitted_at: at(4),
+    edited_at: at(5),
+  })
   github.state.remarks.push(
     { id: 6, number: 8, review_id: 5, user: 'ada', body: '@agent', created_at: at(1), edited_at: at(6) },
     { id: 7, number: 8, review_id: 5, user: 'ada', body: '@agent', created_at: at(1), edited_at: at(2) },
@@ -126,7 +206,14 @@ test('a label requests with the text at the time of its addition: none that was 
   const label = (id: number, number: number, minute: number) =>
     github.state.labelings.push({ id, number, user: 'ada', label: 'agent', given: true, at: at(minute) })
   for (const [number, edited_at] of [[1], [2, at(2)], [3, at(3)], [4, at(4)], [5]] as [number, string?][]) {
-    github.state.issues.push({ number, user: 'eve', title: 'x', body: 'x', created_at: at(1), ...(edited_at && { edited_at }) })
+    github.state.issues.push({
+      number,
+      user: 'eve',
+      title: 'x',
+      body: 'x',
+      created_at: at(1),
+      ...(edited_at && { edited_at }),
+    })
     label(number, number, 3)
   }
   github.state.renamings.push({ id: 15, number: 5, user: 'eve', at: at(4) })
@@ -138,7 +225,11 @@ test('a label requests with the text at the time of its addition: none that was 
   expect(await onces(4, { withdrawn: true })).toEqual([])
   // Given again, it is for what is there now.
   for (const number of [4, 5, 6]) label(number + 20, number, 5)
-  expect([await onces(4), await onces(5), await onces(6)]).toEqual([['labeled:24'], ['labeled:25'], ['labeled:26']])
+  expect([await onces(4), await onces(5), await onces(6)]).toEqual([
+    ['labeled:24'],
+    ['labeled:25'],
+    ['labeled:26'],
+  ])
 })
 
 test('all pages of what was done are read, and a failure midway is one', async () => {
@@ -160,7 +251,11 @@ test.each([
   open(7, 1)
   github.state.labelings.push({ id: 9, number: 7, user: 'ada', label: 'agent', given: true, at: at(3) })
   const subject = await forge.getSubject(repo, 7)
-  for (const name of ['GET /repos/{owner}/{repo}/issues', 'GET /repos/{owner}/{repo}/issues/{issue_number}', EVENTS])
+  for (const name of [
+    'GET /repos/{owner}/{repo}/issues',
+    'GET /repos/{owner}/{repo}/issues/{issue_number}',
+    EVENTS,
+  ])
     github.play(name, { kind: 'other', type, text })
   const attempts = [
     forge.listChanged(repo, new Date(at(0))),
@@ -172,15 +267,24 @@ test.each([
 })
 
 test('a response that is too large is unreadable', async () => {
-  const fetch = outgoingFetch({ resolve: createResolver(), allow_private: true, upstream: null }, { ms: 5_000, max_bytes: 1_000 })
-  const narrow = githubForge({ origin: github.url, fetch, user_agent: 'agentrun/test', credentials: { token: github.token } })
+  const fetch = outgoingFetch(
+    { resolve: createResolver(), allow_private: true, upstream: null },
+    { ms: 5_000, max_bytes: 1_000 },
+  )
+  const narrow = githubForge({
+    origin: github.url,
+    fetch,
+    user_agent: 'agentrun/test',
+    credentials: { token: github.token },
+  })
   open(7, 1, 0, 'x'.repeat(2_000))
   await expect(narrow.getSubject(repo, 7)).rejects.toMatchObject({ code: 'answer', retryable: false })
 })
 
 test('errors of GraphQL, limited or unspecific, are mapped to the errors of the port', async () => {
   open(7, 1, 0, '@agent please')
-  const play = (type?: string) => github.play('POST /graphql', { kind: 'graphql', errors: [{ ...(type && { type }), message: 'no' }] })
+  const play = (type?: string) =>
+    github.play('POST /graphql', { kind: 'graphql', errors: [{ ...(type && { type }), message: 'no' }] })
   for (const type of ['RATE_LIMITED', 'FORBIDDEN', 'UNDEFINED_FIELD', undefined]) play(type)
   const codes = []
   for (let i = 0; i < 4; i++) codes.push(await requested(7).catch(error => error.code))

@@ -56,7 +56,11 @@ test('an app signs in for the installation of the repository, keeps its token, a
   const issued = 'POST /app/installations/{installation_id}/access_tokens'
   expect(fake().count(issued)).toBe(1)
   const { username, password, expires_at } = await forge.gitCredentials(repo)
-  expect([username, fake().count(issued), (expires_at?.getTime() ?? 0) > Date.now() + 600_000]).toEqual(['x-access-token', 1, true])
+  expect([username, fake().count(issued), (expires_at?.getTime() ?? 0) > Date.now() + 600_000]).toEqual([
+    'x-access-token',
+    1,
+    true,
+  ])
   expect(fake().requests.at(-1)?.authorization).toBe(password)
   fake().revokeTokens()
   await forge.getPullRequest(repo, 100)
@@ -66,7 +70,11 @@ test('an app signs in for the installation of the repository, keeps its token, a
 test('git gets no token that is about to expire', async () => {
   await using short = await startFakeGitHub({ token_ms: 5 * 60_000 })
   const { id, private_key } = short.app
-  const forge = githubForge({ ...settings(), origin: short.url, credentials: { app_id: id, private_key, installation_id: 77 } })
+  const forge = githubForge({
+    ...settings(),
+    origin: short.url,
+    credentials: { app_id: id, private_key, installation_id: 77 },
+  })
   const first = await forge.gitCredentials(repo)
   expect((await forge.gitCredentials(repo)).password).not.toBe(first.password)
   expect(short.mistakes).toEqual([])
@@ -75,6 +83,10 @@ test('git gets no token that is about to expire', async () => {
 test('an address that may not be reached is refused, and not tried again', async () => {
   const closed = outgoingFetch({ ...outgoing, allow_private: false }, { ms: 5_000, max_bytes: 1_000 })
   const forge = githubForge({ ...settings(), fetch: closed, credentials: { token: fake().token } })
-  await expect(forge.identity()).rejects.toMatchObject({ code: 'refused', retryable: false, message: expect.stringContaining('private') })
+  await expect(forge.identity()).rejects.toMatchObject({
+    code: 'refused',
+    retryable: false,
+    message: expect.stringContaining('private'),
+  })
   expect(fake().requests).toEqual([])
 })

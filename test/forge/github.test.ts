@@ -32,7 +32,9 @@ test('a second pull request of an open branch is refused, and what is found is t
   const forge = byToken()
   await forge.createPullRequest(repo, pull)
   await expect(forge.createPullRequest(repo, pull)).rejects.toMatchObject({
-    ...{ code: 'refused', http_status: 422, retryable: false },
+    code: 'refused',
+    http_status: 422,
+    retryable: false,
     message: 'GitHub responded with 422: Validation Failed; A pull request already exists for acme:one.',
   })
   const again = await forge.createPullRequest(repo, { ...pull, base_branch: 'two' })
@@ -49,14 +51,19 @@ test('a merge names the head that was read, and returns the merge commit', async
   const forge = byToken()
   const { head_sha } = await forge.createPullRequest(repo, pull)
   const input = { method: 'merge', head_sha, message: 'Merge it\n\nAgent-Run: x' } as const
-  await expect(forge.mergePullRequest(repo, 100, { ...input, head_sha: 'f'.repeat(40) })).rejects.toMatchObject({
+  await expect(
+    forge.mergePullRequest(repo, 100, { ...input, head_sha: 'f'.repeat(40) }),
+  ).rejects.toMatchObject({
     code: 'conflict',
     http_status: 409,
   })
   const { merge_sha } = await forge.mergePullRequest(repo, 100, input)
   expect(gitIn(fake().folder, 'rev-parse', 'main').trim()).toBe(merge_sha)
   expect(await forge.getPullRequest(repo, 100)).toMatchObject({ state: 'merged', merge_sha })
-  await expect(forge.mergePullRequest(repo, 100, input)).rejects.toMatchObject({ code: 'conflict', http_status: 405 })
+  await expect(forge.mergePullRequest(repo, 100, input)).rejects.toMatchObject({
+    code: 'conflict',
+    http_status: 405,
+  })
 })
 
 /** Nothing of it is missing: its end explains a failure, and half a secret would not be redacted. */
@@ -65,7 +72,14 @@ const SUMMARY = `${'ok\n'.repeat(5_000)}2 failed`
 test('checks are check runs and statuses together, in the same words', async () => {
   const sha = fake().state.sha('one') ?? ''
   fake().state.checks.push(
-    { sha, name: 'unit', app: 'github-actions', status: 'completed', conclusion: 'failure', summary: SUMMARY },
+    {
+      sha,
+      name: 'unit',
+      app: 'github-actions',
+      status: 'completed',
+      conclusion: 'failure',
+      summary: SUMMARY,
+    },
     { sha, name: 'lint', app: 'github-actions', status: 'in_progress', conclusion: null, summary: '' },
   )
   fake().state.statuses.push(
@@ -73,7 +87,13 @@ test('checks are check runs and statuses together, in the same words', async () 
     { sha, context: 'ci/slow', state: 'pending', description: '' },
   )
   expect((await byToken().listChecks(repo, sha)).checks).toMatchObject([
-    { name: 'unit', app: 'github-actions', status: 'completed', conclusion: 'failure', log_excerpt: `unit\n\n${SUMMARY}` },
+    {
+      name: 'unit',
+      app: 'github-actions',
+      status: 'completed',
+      conclusion: 'failure',
+      log_excerpt: `unit\n\n${SUMMARY}`,
+    },
     { name: 'lint', status: 'in_progress', conclusion: null },
     { name: 'ci/slow', status: 'in_progress', conclusion: null },
     { name: 'ci/deploy', app: null, status: 'completed', conclusion: 'failure', log_excerpt: 'no' },
@@ -113,10 +133,20 @@ test('where check runs are refused, statuses and the workflow runs of GitHub Act
     expect(await forge.listChecks(repo, sha)).toMatchObject({
       checks: [
         { name: 'Lint', app: 'github-actions', status: 'queued', conclusion: null, completed_at: null },
-        { name: 'CI', status: 'completed', conclusion: 'success', url: `${fake().url}/acme/app/actions/runs/2` },
+        {
+          name: 'CI',
+          status: 'completed',
+          conclusion: 'success',
+          url: `${fake().url}/acme/app/actions/runs/2`,
+        },
         { name: 'ci/deploy', conclusion: 'success' },
       ],
-      gaps: [{ resource: 'app_check_runs', detail: 'GitHub responded with 403: Resource not accessible by personal access token' }],
+      gaps: [
+        {
+          resource: 'app_check_runs',
+          detail: 'GitHub responded with 403: Resource not accessible by personal access token',
+        },
+      ],
     })
   // What was refused is not requested again on every poll; other credentials are tried.
   expect(fake().count(RUNS)).toBe(1)
@@ -133,8 +163,11 @@ test('a refusal for lack of a permission is a gap; a rate limit, an error and a 
   })
   fake().state.refused.clear()
   fake().play(RUNS, { kind: 'secondary_limit', seconds: 1 }, { kind: 'status', status: 500 })
-  for (const code of ['rate_limited', 'server_error']) await expect(byToken().listChecks(repo, sha)).rejects.toMatchObject({ code })
-  await expect(byToken().listChecks({ ...repo, name: 'none' }, sha)).rejects.toMatchObject({ code: 'not_found' })
+  for (const code of ['rate_limited', 'server_error'])
+    await expect(byToken().listChecks(repo, sha)).rejects.toMatchObject({ code })
+  await expect(byToken().listChecks({ ...repo, name: 'none' }, sha)).rejects.toMatchObject({
+    code: 'not_found',
+  })
 })
 
 const at_work = {
@@ -149,9 +182,25 @@ const ended = { ...at_work, status: 'completed', conclusion: 'success', title: '
 
 test('the state of a run is one check run, despite lost responses, another one when the run continues, and never a check', async () => {
   const sha = fake().state.sha('one') ?? ''
-  const [write, change] = ['POST /repos/{owner}/{repo}/check-runs', 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}']
-  const checkRuns = () => fake().state.checks.map(({ name, status, conclusion, made }) => [name, status, conclusion, made?.external_id])
-  fake().state.checks.push({ sha, name: 'agentrun', app: 'another-app', status: 'in_progress', conclusion: null, summary: '' })
+  const [write, change] = [
+    'POST /repos/{owner}/{repo}/check-runs',
+    'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}',
+  ]
+  const checkRuns = () =>
+    fake().state.checks.map(({ name, status, conclusion, made }) => [
+      name,
+      status,
+      conclusion,
+      made?.external_id,
+    ])
+  fake().state.checks.push({
+    sha,
+    name: 'agentrun',
+    app: 'another-app',
+    status: 'in_progress',
+    conclusion: null,
+    summary: '',
+  })
   for (const [mark, of] of [
     [at_work, write],
     [ended, change],
@@ -168,7 +217,9 @@ test('the state of a run is one check run, despite lost responses, another one w
     ['agentrun', 'in_progress', null, '8'],
     ['agentrun', 'in_progress', null, '7'],
   ])
-  expect((await byApp().listChecks(repo, sha)).checks).toMatchObject([{ name: 'agentrun', app: 'another-app' }])
+  expect((await byApp().listChecks(repo, sha)).checks).toMatchObject([
+    { name: 'agentrun', app: 'another-app' },
+  ])
 })
 
 test('a token, and an app that may write no checks, post it as a status, the last of which counts', async () => {
@@ -177,7 +228,12 @@ test('a token, and an app that may write no checks, post it as a status, the las
   fake().state.statuses.push({ sha, context: 'agentrun', state: 'pending', description: 'of somebody else' })
   fake().play('POST /repos/{owner}/{repo}/statuses/{sha}', { kind: 'hang_up', when: 'after' })
   await expect(byToken().markCommit(repo, sha, at_work)).rejects.toMatchObject({ code: 'unreachable' })
-  for (const mark of [at_work, at_work, ended, { ...ended, conclusion: 'cancelled', title: 'Stopped' } as const])
+  for (const mark of [
+    at_work,
+    at_work,
+    ended,
+    { ...ended, conclusion: 'cancelled', title: 'Stopped' } as const,
+  ])
     await byToken().markCommit(repo, sha, mark)
   await byApp().markCommit(repo, sha, { ...ended, conclusion: 'neutral' })
   expect(
@@ -197,9 +253,13 @@ test('a token, and an app that may write no checks, post it as a status, the las
     { sha, context: 'CI', state: 'success', description: 'yes' },
   )
   fake().state.statuses.pop()
-  expect((await byToken().listChecks(repo, sha)).checks).toMatchObject([{ name: 'CI', conclusion: 'success' }])
+  expect((await byToken().listChecks(repo, sha)).checks).toMatchObject([
+    { name: 'CI', conclusion: 'success' },
+  ])
   fake().state.statuses.push({ sha, context: 'agentrun', state: 'failure', description: 'of somebody else' })
-  expect((await byToken().listChecks(repo, sha)).checks.map(({ name, conclusion }) => [name, conclusion])).toEqual([
+  expect(
+    (await byToken().listChecks(repo, sha)).checks.map(({ name, conclusion }) => [name, conclusion]),
+  ).toEqual([
     ['agentrun', 'failure'],
     ['CI', 'success'],
   ])
@@ -208,7 +268,9 @@ test('a token, and an app that may write no checks, post it as a status, the las
 test('lists are read to their end, page by page, and no further than requested', async () => {
   const forge = byToken()
   for (let i = 0; i < 230; i++) fake().state.comments.push({ id: i, number: 7, user: 'ada', body: `${i}` })
-  expect((await forge.listComments(repo, 7)).map(({ id }) => id)).toEqual(Array.from({ length: 230 }, (_, i) => i))
+  expect((await forge.listComments(repo, 7)).map(({ id }) => id)).toEqual(
+    Array.from({ length: 230 }, (_, i) => i),
+  )
   expect(fake().count('GET /repos/{owner}/{repo}/issues/{issue_number}/comments')).toBe(3)
   expect(await forge.createComment(repo, 7, 'done')).toMatchObject({ author: 'agent-bot', body: 'done' })
   for (const each of [forge, byApp()]) {

@@ -20,7 +20,12 @@ async function expectLenient(name: string, replay: ReplayedForge, forge: RemoteF
   for (const field of OPTIONAL)
     for (const value of [undefined, null, 7, {}]) {
       const read = await readPull(replay, forge, [field], value)
-      expect(read, field).toMatchObject({ number: 100, state: 'open', head_sha: whole.head_sha, merged_at: null })
+      expect(read, field).toMatchObject({
+        number: 100,
+        state: 'open',
+        head_sha: whole.head_sha,
+        merged_at: null,
+      })
     }
   for (const [path, field] of [
     [['number'], 'number'],
@@ -30,13 +35,21 @@ async function expectLenient(name: string, replay: ReplayedForge, forge: RemoteF
       code: 'answer',
       message: expect.stringContaining(`${name}'s response cannot be read: ${field}: `),
     })
-  await expect(readPull(replay, forge, [], 'a page')).rejects.toMatchObject({ code: 'answer', message: expect.stringContaining(name) })
+  await expect(readPull(replay, forge, [], 'a page')).rejects.toMatchObject({
+    code: 'answer',
+    message: expect.stringContaining(name),
+  })
 }
 
 test('a pull request of GitHub is read without the fields that it may lack, and otherwise the error names the field', async () => {
   await using github = await startFakeGitHub()
   const replay = new ReplayedForge()
-  const settings = { origin: github.url, fetch: replay.fetch, user_agent: 'agentrun/test', credentials: { token: github.token } }
+  const settings = {
+    origin: github.url,
+    fetch: replay.fetch,
+    user_agent: 'agentrun/test',
+    credentials: { token: github.token },
+  }
   const forge = githubForge(settings)
   await fill(github.folder, github.state, forge)
   await expectLenient('GitHub', replay, forge)
@@ -48,7 +61,12 @@ test('a pull request of GitHub is read without the fields that it may lack, and 
 test('a pull request of Gitea is read without the fields that it may lack, and otherwise the error names the field', async () => {
   await using gitea = await startFakeGitea()
   const replay = new ReplayedForge()
-  const forge = giteaForge({ url: gitea.url, token: gitea.token, fetch: replay.fetch, user_agent: 'agentrun/test' })
+  const forge = giteaForge({
+    url: gitea.url,
+    token: gitea.token,
+    fetch: replay.fetch,
+    user_agent: 'agentrun/test',
+  })
   await fill(gitea.folder, gitea.state, forge)
   await expectLenient('Gitea', replay, forge)
 })

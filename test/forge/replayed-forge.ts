@@ -28,7 +28,9 @@ export class ReplayedForge {
   async #request(at: string, url: string, init: Parameters<PlainFetch>[1]): Promise<Kept> {
     const response = await live(url, init)
     const headers = Object.fromEntries(
-      [...response.headers].filter(([name]) => !/^(content-length|content-encoding|etag|transfer-)/.test(name)),
+      [...response.headers].filter(
+        ([name]) => !/^(content-length|content-encoding|etag|transfer-)/.test(name),
+      ),
     )
     const kept = { status: response.status, headers, text: await response.text() }
     this.kept.set(at, kept)
@@ -39,7 +41,9 @@ export class ReplayedForge {
 /** `undefined` removes the field. */
 function replaced(data: unknown, [key, ...rest]: Path, value: unknown): unknown {
   if (key === undefined) return value
-  const copy: Record<string | number, unknown> = Array.isArray(data) ? ([...data] as never) : { ...(data as object) }
+  const copy: Record<string | number, unknown> = Array.isArray(data)
+    ? ([...data] as never)
+    : { ...(data as object) }
   copy[key] = replaced(copy[key], rest, value)
   return copy
 }
@@ -47,15 +51,36 @@ function replaced(data: unknown, [key, ...rest]: Path, value: unknown): unknown 
 /** Something of every kind that is read. Returns the head of the pull request. */
 export async function fill(folder: string, state: FakeState, forge: RemoteForge): Promise<string> {
   const main = gitIn(folder, 'rev-parse', 'main').trim()
-  const sha = gitIn(folder, 'commit-tree', gitIn(folder, 'rev-parse', 'main^{tree}').trim(), '-p', main, '-m', 'one').trim()
+  const sha = gitIn(
+    folder,
+    'commit-tree',
+    gitIn(folder, 'rev-parse', 'main^{tree}').trim(),
+    '-p',
+    main,
+    '-m',
+    'one',
+  ).trim()
   gitIn(folder, 'update-ref', 'refs/heads/one', sha)
-  await forge.createPullRequest(repo, { title: 'One', body: 'words', head_branch: 'one', base_branch: 'main', draft: false })
+  await forge.createPullRequest(repo, {
+    title: 'One',
+    body: 'words',
+    head_branch: 'one',
+    base_branch: 'main',
+    draft: false,
+  })
   const at = (minute: number) => new Date(since.getTime() + minute * 60_000).toISOString()
   state.issues.push({ number: 1, user: 'ada', title: 'Issue', body: '@agent please', created_at: at(1) })
   state.comments.push({ id: 1, number: 1, user: 'ada', body: '@agent and this', created_at: at(2) })
   state.comments.push({ id: 2, number: 100, user: 'ada', body: 'a remark', created_at: at(2) })
   state.labelings.push({ id: 3, number: 1, user: 'ada', label: 'agent', given: true, at: at(3) })
-  state.checks.push({ sha, name: 'unit', app: 'ci', status: 'completed', conclusion: 'failure', summary: '2 failed' })
+  state.checks.push({
+    sha,
+    name: 'unit',
+    app: 'ci',
+    status: 'completed',
+    conclusion: 'failure',
+    summary: '2 failed',
+  })
   state.statuses.push({ sha, context: 'ci/deploy', state: 'error', description: 'no' })
   return sha
 }

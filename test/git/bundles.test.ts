@@ -8,9 +8,23 @@ import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
 import { mirrorPath } from '../../src/git/process/git-host.ts'
 import { importBundle, keepPushed } from '../../src/git/publish/bundles.ts'
 import { hasCommit } from '../../src/git/read/revisions.ts'
-import { commitFiles, type GitFixture, localRepository, makeRepository, openGitFixture, run, runText } from './repositories.ts'
+import {
+  commitFiles,
+  type GitFixture,
+  localRepository,
+  makeRepository,
+  openGitFixture,
+  run,
+  runText,
+} from './repositories.ts'
 
-type Ready = AsyncDisposable & { fixture: GitFixture; repo: GitRepository; mirror: string; work: string; base: string }
+type Ready = AsyncDisposable & {
+  fixture: GitFixture
+  repo: GitRepository
+  mirror: string
+  work: string
+  base: string
+}
 
 /** A mirror, and an ordinary clone `work` of the same repository in which bundles are created. */
 async function ready(): Promise<Ready> {
@@ -42,7 +56,9 @@ async function makeBundle(set: Ready, head: string, args: string[] = [`^${set.ba
 async function contents(set: Ready): Promise<string[]> {
   const { mirrors, checkpoints } = set.fixture.host
   const found = await Promise.all([mirrors, checkpoints].map(folder => readdir(folder, { recursive: true })))
-  const objects = found.flat().filter(name => /incoming|(objects|pack)\/.+[^k]$/.test(name) && !/\/(info|pack)$/.test(name))
+  const objects = found
+    .flat()
+    .filter(name => /incoming|(objects|pack)\/.+[^k]$/.test(name) && !/\/(info|pack)$/.test(name))
   return [...objects, await runText(set.mirror, 'git', ['for-each-ref'])].sort()
 }
 
@@ -56,7 +72,8 @@ test('a sound bundle is seen by its own run alone until it was pushed, and in th
   const head = await commitFiles(set.work, 'work', { 'a/b.txt': 'b' })
   await take(set, await makeBundle(set, head), head)
   const { host } = set.fixture
-  const seen = () => Promise.all([ofRun(set), ofRun(set, 5), set.repo.id].map(objects => hasCommit(host, objects, head)))
+  const seen = () =>
+    Promise.all([ofRun(set), ofRun(set, 5), set.repo.id].map(objects => hasCommit(host, objects, head)))
   expect(await seen()).toEqual([true, false, false])
   expect(await readdir(set.mirror, { recursive: true })).toEqual(before)
 
@@ -77,7 +94,11 @@ test('only the pushed commit of a run and its ancestors enter the mirror', async
   const head = await commitFiles(set.work, 'second', { 'b.txt': 'b' })
   await take(set, await makeBundle(set, head), head)
   await keepPushed(set.fixture.host, ofRun(set), { turn: 2, head_sha: head, branch: null })
-  const all = await runText(set.mirror, 'git', ['cat-file', '--batch-all-objects', '--batch-check=%(objectname)'])
+  const all = await runText(set.mirror, 'git', [
+    'cat-file',
+    '--batch-all-objects',
+    '--batch-check=%(objectname)',
+  ])
   const blob = await runText(set.work, 'git', ['rev-parse', `${refused}:key.txt`])
   expect([first, head, refused, blob].map(sha => all.includes(sha))).toEqual([true, true, false, false])
 })
@@ -117,24 +138,54 @@ test('an empty bundle is accepted only for a commit that the mirror has', async 
 
 /** Adds an object that git itself would not write. */
 async function literal(set: Ready, type: string, body: Buffer | string): Promise<string> {
-  return await runText(set.work, 'git', ['hash-object', '-t', type, '-w', '--stdin', '--literally'], { input: body })
+  return await runText(set.work, 'git', ['hash-object', '-t', type, '-w', '--stdin', '--literally'], {
+    input: body,
+  })
 }
 
 function tree(...entries: [mode: string, name: string, sha: string][]): Buffer {
-  return Buffer.concat(entries.map(([mode, name, sha]) => Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(sha, 'hex')])))
+  return Buffer.concat(
+    entries.map(([mode, name, sha]) =>
+      Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(sha, 'hex')]),
+    ),
+  )
 }
 
-const evil: [what: string, sign: string, make: (set: Ready, blob: string, subtree: string) => Promise<string>][] = [
-  ['.git as a folder', 'hasDotgit', async (set, _, subtree) => await literal(set, 'tree', tree(['40000', '.git', subtree]))],
-  ['.GIT in other letters', 'hasDotgit', async (set, _, subtree) => await literal(set, 'tree', tree(['40000', '.GiT', subtree]))],
+const evil: [
+  what: string,
+  sign: string,
+  make: (set: Ready, blob: string, subtree: string) => Promise<string>,
+][] = [
+  [
+    '.git as a folder',
+    'hasDotgit',
+    async (set, _, subtree) => await literal(set, 'tree', tree(['40000', '.git', subtree])),
+  ],
+  [
+    '.GIT in other letters',
+    'hasDotgit',
+    async (set, _, subtree) => await literal(set, 'tree', tree(['40000', '.GiT', subtree])),
+  ],
   [
     '.git hidden by what HFS ignores',
     'hasDotgit',
     async (set, _, subtree) => await literal(set, 'tree', tree(['40000', '.g\u200cit', subtree])),
   ],
-  ['.git by its short name on NTFS', 'hasDotgit', async (set, _, subtree) => await literal(set, 'tree', tree(['40000', 'git~1', subtree]))],
-  ['.. as a name', 'hasDotdot', async (set, _, subtree) => await literal(set, 'tree', tree(['40000', '..', subtree]))],
-  ['a slash in a name', 'fullPathname', async (set, blob) => await literal(set, 'tree', tree(['100644', 'a/b', blob]))],
+  [
+    '.git by its short name on NTFS',
+    'hasDotgit',
+    async (set, _, subtree) => await literal(set, 'tree', tree(['40000', 'git~1', subtree])),
+  ],
+  [
+    '.. as a name',
+    'hasDotdot',
+    async (set, _, subtree) => await literal(set, 'tree', tree(['40000', '..', subtree])),
+  ],
+  [
+    'a slash in a name',
+    'fullPathname',
+    async (set, blob) => await literal(set, 'tree', tree(['100644', 'a/b', blob])),
+  ],
   [
     'the same name twice',
     'duplicateEntries',
@@ -145,12 +196,20 @@ const evil: [what: string, sign: string, make: (set: Ready, blob: string, subtre
     'treeNotSorted',
     async (set, blob) => await literal(set, 'tree', tree(['100644', 'b', blob], ['100644', 'a', blob])),
   ],
-  ['.gitmodules as a link', 'gitmodulesSymlink', async (set, blob) => await literal(set, 'tree', tree(['120000', '.gitmodules', blob]))],
+  [
+    '.gitmodules as a link',
+    'gitmodulesSymlink',
+    async (set, blob) => await literal(set, 'tree', tree(['120000', '.gitmodules', blob])),
+  ],
   [
     'a submodule whose address is an option',
     'gitmodulesUrl',
     async set => {
-      const modules = await literal(set, 'blob', '[submodule "x"]\n\tpath = x\n\turl = --upload-pack=/bin/sh\n')
+      const modules = await literal(
+        set,
+        'blob',
+        '[submodule "x"]\n\tpath = x\n\turl = --upload-pack=/bin/sh\n',
+      )
       return await literal(set, 'tree', tree(['100644', '.gitmodules', modules]))
     },
   ],
@@ -158,7 +217,11 @@ const evil: [what: string, sign: string, make: (set: Ready, blob: string, subtre
     'a submodule whose name leaves the folder',
     'gitmodulesName',
     async set => {
-      const modules = await literal(set, 'blob', '[submodule "../../x"]\n\tpath = x\n\turl = https://example.org/x\n')
+      const modules = await literal(
+        set,
+        'blob',
+        '[submodule "../../x"]\n\tpath = x\n\turl = https://example.org/x\n',
+      )
       return await literal(set, 'tree', tree(['100644', '.gitmodules', modules]))
     },
   ],
@@ -185,7 +248,11 @@ describe('a bundle is refused, and nothing of it is kept, when it contains', () 
   test('a commit that git would not write', async () => {
     await using set = await ready()
     const root = await runText(set.work, 'git', ['rev-parse', 'HEAD^{tree}'])
-    const head = await literal(set, 'commit', `tree ${root}\nparent ${set.base}\nauthor A <a@b> 1 +0000\ncommitter A\n\nevil\n`)
+    const head = await literal(
+      set,
+      'commit',
+      `tree ${root}\nparent ${set.base}\nauthor A <a@b> 1 +0000\ncommitter A\n\nevil\n`,
+    )
     await expect(take(set, await makeBundle(set, head), head)).rejects.toMatchObject({ code: 'corrupt' })
   })
 
@@ -225,14 +292,18 @@ describe('a bundle is refused, and nothing of it is kept, when it contains', () 
     const before = await contents(set)
     const hidden = await commitFiles(set.work, 'hidden', { a: 'a' })
     const head = await commitFiles(set.work, 'head', { b: 'b' })
-    await expect(take(set, await makeBundle(set, head, [`^${hidden}`]), head)).rejects.toMatchObject({ code: 'corrupt' })
+    await expect(take(set, await makeBundle(set, head, [`^${hidden}`]), head)).rejects.toMatchObject({
+      code: 'corrupt',
+    })
     expect(await contents(set)).toEqual(before)
   })
 
   test('more bytes than allowed', async () => {
     await using set = await ready()
     const head = await commitFiles(set.work, 'work', { a: Array.from({ length: 5_000 }, Math.random).join() })
-    await expect(take(set, await makeBundle(set, head), head, 10_000)).rejects.toMatchObject({ code: 'too_large' })
+    await expect(take(set, await makeBundle(set, head), head, 10_000)).rejects.toMatchObject({
+      code: 'too_large',
+    })
   })
 
   test('an object that unpacks to gigabytes', async () => {
@@ -259,5 +330,9 @@ function bomb(head: string): Buffer {
     size.push(Number(rest & 127n))
   }
   const pack = Buffer.concat([header, Buffer.from(size), deflateSync(Buffer.alloc(1_000_000))])
-  return Buffer.concat([Buffer.from(`# v2 git bundle\n${head} refs/agentrun/out\n\n`), pack, createHash('sha1').update(pack).digest()])
+  return Buffer.concat([
+    Buffer.from(`# v2 git bundle\n${head} refs/agentrun/out\n\n`),
+    pack,
+    createHash('sha1').update(pack).digest(),
+  ])
 }

@@ -39,7 +39,14 @@ test('each kind of change is reported as such', async () => {
   await refreshMirror(fixture.host, repo)
   const changes = await readChanges(fixture.host, repo.id, base, head, { max_patch_bytes: 100_000 })
   expect(
-    changes.files.map(({ path, old_path, status, additions, deletions, binary }) => [path, old_path, status, additions, deletions, binary]),
+    changes.files.map(({ path, old_path, status, additions, deletions, binary }) => [
+      path,
+      old_path,
+      status,
+      additions,
+      deletions,
+      binary,
+    ]),
   ).toEqual([
     ['added', null, 'added', 2, 0, false],
     ['binary', null, 'modified', null, null, true],
@@ -62,7 +69,9 @@ test('each kind of change is reported as such', async () => {
     patch: '',
     patch_truncated: false,
   })
-  expect((await readChanges(fixture.host, repo.id, null, base, { max_patch_bytes: 1_000_000 })).files_changed).toBe(9)
+  expect(
+    (await readChanges(fixture.host, repo.id, null, base, { max_patch_bytes: 1_000_000 })).files_changed,
+  ).toBe(9)
 })
 
 test('a patch is cut at the end of a line, and the list of files is not', async () => {
@@ -72,7 +81,9 @@ test('a patch is cut at the end of a line, and the list of files is not', async 
   const head = await commitFiles(
     source,
     'head',
-    Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`f${i}`, 'é'.repeat(100).concat('\n').repeat(20)])),
+    Object.fromEntries(
+      Array.from({ length: 50 }, (_, i) => [`f${i}`, 'é'.repeat(100).concat('\n').repeat(20)]),
+    ),
   )
   const repo = localRepository(source)
   await refreshMirror(fixture.host, repo)
@@ -96,7 +107,12 @@ test('a list of files of several megabytes is complete, and so is the beginning 
   const repo = localRepository(source)
   await refreshMirror(fixture.host, repo)
   const changes = await readChanges(fixture.host, repo.id, base, head, { max_patch_bytes: 1_000 })
-  expect(changes).toMatchObject({ files_changed: 6_000, additions: 6_000, deletions: 0, patch_truncated: true })
+  expect(changes).toMatchObject({
+    files_changed: 6_000,
+    additions: 6_000,
+    deletions: 0,
+    patch_truncated: true,
+  })
   expect(changes.files.map(({ path }) => path)).toEqual(names)
   expect(changes.patch).toMatch(/^diff --git a\/00000-x+ b\/00000-x+\nnew file mode 100644\n/)
 })
@@ -105,7 +121,10 @@ test('a patch never holds NUL or broken characters', async () => {
   await using fixture = await openGitFixture()
   const source = await makeRepository(join(fixture.dir, 'source'))
   const base = await runText(source, 'git', ['rev-parse', 'HEAD'])
-  await writeFile(join(source, 'late'), Buffer.concat([Buffer.alloc(9_000, 'a\n'), Buffer.from([0, 0xff, 0xed, 0xa0, 0x80, 10])]))
+  await writeFile(
+    join(source, 'late'),
+    Buffer.concat([Buffer.alloc(9_000, 'a\n'), Buffer.from([0, 0xff, 0xed, 0xa0, 0x80, 10])]),
+  )
   const head = await commitFiles(source, 'head', {})
   const repo = localRepository(source)
   await refreshMirror(fixture.host, repo)
@@ -134,7 +153,9 @@ test('a diverged head has only its own changes, regardless of how it diverged', 
   const repo = localRepository(source)
   await refreshMirror(fixture.host, repo)
   const changesBetween = async (from: string, to: string) =>
-    (await readChanges(fixture.host, repo.id, from, to, { max_patch_bytes: 10_000 })).files.map(({ path, status }) => `${status} ${path}`)
+    (await readChanges(fixture.host, repo.id, from, to, { max_patch_bytes: 10_000 })).files.map(
+      ({ path, status }) => `${status} ${path}`,
+    )
   expect(await changesBetween(base, back)).toEqual(['added mine'])
   expect(await changesBetween(base, first)).toEqual([])
   expect(await changesBetween(one, other)).toContain('added more')
@@ -145,12 +166,17 @@ test('attributes of the tree run nothing', async () => {
   await using fixture = await openGitFixture()
   const source = await makeRepository(join(fixture.dir, 'source'))
   const base = await runText(source, 'git', ['rev-parse', 'HEAD'])
-  const head = await commitFiles(source, 'head', { '.gitattributes': '* diff=evil filter=evil merge=evil\n', a: 'a\n' })
+  const head = await commitFiles(source, 'head', {
+    '.gitattributes': '* diff=evil filter=evil merge=evil\n',
+    a: 'a\n',
+  })
   const repo = localRepository(source)
   await refreshMirror(fixture.host, repo)
   const mirror = mirrorPath(fixture.host, repo.id)
   for (const key of ['diff.evil.command', 'diff.evil.textconv', 'diff.external'])
-    await runText(mirror, 'git', ['config', key, `touch ${join(fixture.dir, 'ran')}; true`], { user: fixture.host.user })
+    await runText(mirror, 'git', ['config', key, `touch ${join(fixture.dir, 'ran')}; true`], {
+      user: fixture.host.user,
+    })
   const changes = await readChanges(fixture.host, repo.id, base, head, { max_patch_bytes: 10_000 })
   expect(changes.patch).toContain('+a\n')
   await expect(runText(fixture.dir, 'ls', ['ran'])).rejects.toThrow()
@@ -181,7 +207,9 @@ test('commits are listed oldest first, with their files; merges by their first p
   expect(commits).toHaveLength(4)
   expect(await listCommits(fixture.host, repo.id, empty, empty)).toEqual([])
   expect(await listCommits(fixture.host, repo.id, base, empty, 1)).toMatchObject([{ sha: empty }])
-  expect(await listCommits(fixture.host, repo.id, null, base)).toMatchObject([{ sha: base, message: 'first', files: ['README.md'] }])
+  expect(await listCommits(fixture.host, repo.id, null, base)).toMatchObject([
+    { sha: base, message: 'first', files: ['README.md'] },
+  ])
 })
 
 test('a commit that the mirror lacks is an error, not an empty change', async () => {

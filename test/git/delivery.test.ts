@@ -5,12 +5,22 @@ import { pushBranch } from '../../src/git/publish/push.ts'
 import { readChanges } from '../../src/git/read/changes.ts'
 import { listCommits } from '../../src/git/read/commits.ts'
 import { resolveRef } from '../../src/git/read/revisions.ts'
-import { addHook, localRepository, makeBare, makeRepository, openGitFixture, runText } from './repositories.ts'
+import {
+  addHook,
+  localRepository,
+  makeBare,
+  makeRepository,
+  openGitFixture,
+  runText,
+} from './repositories.ts'
 import { openWorkspace } from './workspace/workspace.ts'
 
 test('a change made in a workspace arrives on the branch of the remote, and is read from the mirror alone', async () => {
   await using fixture = await openGitFixture()
-  const bare = await makeBare(join(fixture.dir, 'remote.git'), await makeRepository(join(fixture.dir, 'source')))
+  const bare = await makeBare(
+    join(fixture.dir, 'remote.git'),
+    await makeRepository(join(fixture.dir, 'source')),
+  )
   const repo = localRepository(bare)
   await refreshMirror(fixture.host, repo)
   const base = await resolveRef(fixture.host, repo.id, null)
@@ -22,7 +32,9 @@ test('a change made in a workspace arrives on the branch of the remote, and is r
   expect(committed).toBe(true)
   if (!head_sha) throw new Error('no head')
   await workspace.deliver(head_sha)
-  expect(await readChanges(fixture.host, repo.id, base.sha, head_sha, { max_patch_bytes: 10_000 })).toMatchObject({
+  expect(
+    await readChanges(fixture.host, repo.id, base.sha, head_sha, { max_patch_bytes: 10_000 }),
+  ).toMatchObject({
     files: [
       { path: 'README.md', old_path: null, status: 'modified', additions: 1, deletions: 0, binary: false },
       { path: 'new.txt', status: 'added', additions: 1, deletions: 0 },
@@ -36,19 +48,25 @@ test('a change made in a workspace arrives on the branch of the remote, and is r
     { sha: head_sha, message: 'Add more', files: ['README.md', 'new.txt'] },
   ])
   expect(await pushBranch(fixture.host, repo, head_sha, workspace.input.branch)).toEqual({ status: 'pushed' })
-  expect(await pushBranch(fixture.host, repo, head_sha, workspace.input.branch)).toEqual({ status: 'up_to_date' })
+  expect(await pushBranch(fixture.host, repo, head_sha, workspace.input.branch)).toEqual({
+    status: 'up_to_date',
+  })
   expect(await runText(bare, 'git', ['rev-parse', `refs/heads/${workspace.input.branch}`])).toBe(head_sha)
 })
 
 test('a push that a hook of the remote refuses is rejected with the message of the remote', async () => {
   await using fixture = await openGitFixture()
-  const bare = await makeBare(join(fixture.dir, 'remote.git'), await makeRepository(join(fixture.dir, 'source')))
+  const bare = await makeBare(
+    join(fixture.dir, 'remote.git'),
+    await makeRepository(join(fixture.dir, 'source')),
+  )
   await addHook(bare, 'pre-receive', 'echo "branches need a ticket number" >&2; exit 1')
   const repo = localRepository(bare)
   await refreshMirror(fixture.host, repo)
   const sha = await runText(bare, 'git', ['rev-parse', 'main'])
   await expect(pushBranch(fixture.host, repo, sha, 'agent/run-1-task')).rejects.toMatchObject({
     code: 'rejected',
-    message: 'the remote refused the branch: [remote rejected] (pre-receive hook declined)\nbranches need a ticket number',
+    message:
+      'the remote refused the branch: [remote rejected] (pre-receive hook declined)\nbranches need a ticket number',
   })
 })

@@ -5,7 +5,10 @@ const BLOB = 3
 const REF_DELTA = 7
 const MAX_COPY = 0xffffff
 
-/** A pack of one file, and of further ones that differ from it in their last bytes: each takes git the whole size in memory and time. */
+/**
+ * A pack of one file, and of further ones that differ from it in their last bytes: each takes git the whole
+ * size in memory and time.
+ */
 export function deltaPack({ deltas, bytes }: { deltas: number; bytes: number }): Buffer {
   const base = Buffer.alloc(bytes, 'a')
   const name = createHash('sha1').update(`blob ${bytes}\0`).update(base).digest()
@@ -46,5 +49,7 @@ function size(value: number): Buffer {
 
 function typeAndSize(type: number, value: number): Buffer {
   const first = (type << 4) | (value % 16)
-  return value < 16 ? Buffer.from([first]) : Buffer.concat([Buffer.from([first | 0x80]), size(Math.floor(value / 16))])
+  return value < 16
+    ? Buffer.from([first])
+    : Buffer.concat([Buffer.from([first | 0x80]), size(Math.floor(value / 16))])
 }

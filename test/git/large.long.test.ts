@@ -11,7 +11,10 @@ import { resolveRef } from '../../src/git/read/revisions.ts'
 import { localRepository, makeBare, openGitFixture } from './repositories.ts'
 import { openWorkspace } from './workspace/workspace.ts'
 
-/** Writes a history straight into a bare repository: `commits` of `files_each` new files of `bytes_each` random bytes. */
+/**
+ * Writes a history straight into a bare repository: `commits` of `files_each` new files of `bytes_each`
+ * random bytes.
+ */
 async function fill(bare: string, commits: number, files_each: number, bytes_each: number): Promise<void> {
   const child = spawn('git', ['-C', bare, '-c', 'core.fsync=none', 'fast-import', '--quiet', '--done'], {
     stdio: ['pipe', 'ignore', 'inherit'],
@@ -41,11 +44,15 @@ test('a repository with 20,000 files is cloned, changed in every file, and deliv
   const workspace = await openWorkspace(fixture, repo, base.sha)
   expect(await workspace.clone()).toMatchObject({ exit_code: 0, output: '' })
   expect((await workspace.bash('git status --porcelain; git ls-files | wc -l')).output.trim()).toBe('20000')
-  await workspace.bash('find . -name "file-*" -path "./dir-*" -exec rm {} +; for i in $(seq 3000); do echo $i > new-$i; done')
+  await workspace.bash(
+    'find . -name "file-*" -path "./dir-*" -exec rm {} +; for i in $(seq 3000); do echo $i > new-$i; done',
+  )
   const { head_sha } = await workspace.commit()
   await workspace.deliver(head_sha ?? '')
   await rm(workspace.dir, { recursive: true })
-  const changes = await readChanges(fixture.host, repo.id, base.sha, head_sha ?? '', { max_patch_bytes: 200_000 })
+  const changes = await readChanges(fixture.host, repo.id, base.sha, head_sha ?? '', {
+    max_patch_bytes: 200_000,
+  })
   expect(changes).toMatchObject({ files_changed: 23_000, patch_truncated: true })
   expect((await listCommits(fixture.host, repo.id, base.sha, head_sha ?? ''))[0]?.files).toHaveLength(23_000)
 }, 120_000)

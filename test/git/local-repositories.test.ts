@@ -28,7 +28,12 @@ async function fetchAndPush(fixture: GitFixture, repo: GitRepository): Promise<{
   if (!base || 'empty' in base) throw new Error('no base')
   expect(await pushBranch(fixture.host, repo, base.sha, BRANCH)).toEqual({ status: 'pushed' })
   expect(await runText(repo.url, 'git', ['rev-parse', `refs/heads/${BRANCH}`])).toBe(base.sha)
-  return { owner: await runText(repo.url, 'sh', ['-c', `stat -c %u "$(git rev-parse --git-dir)/refs/heads/${BRANCH}"`]) }
+  return {
+    owner: await runText(repo.url, 'sh', [
+      '-c',
+      `stat -c %u "$(git rev-parse --git-dir)/refs/heads/${BRANCH}"`,
+    ]),
+  }
 }
 
 async function sourceOf(fixture: GitFixture, bare: boolean): Promise<string> {
@@ -50,14 +55,18 @@ for (const bare of [false, true]) {
     await using fixture = await openGitFixture()
     const path = await sourceOf(fixture, bare)
     if (root) await give(path, ALICE, 0o755)
-    expect(await fetchAndPush(fixture, localRepository(path))).toEqual({ owner: String(root ? ALICE.uid : process.getuid?.()) })
+    expect(await fetchAndPush(fixture, localRepository(path))).toEqual({
+      owner: String(root ? ALICE.uid : process.getuid?.()),
+    })
   })
 
   test(`${what} of the service user stays its own`, async () => {
     await using fixture = await openGitFixture()
     const path = await sourceOf(fixture, bare)
     if (root) await give(path, SERVICE, 0o700)
-    expect(await fetchAndPush(fixture, localRepository(path))).toEqual({ owner: String(root ? SERVICE.uid : process.getuid?.()) })
+    expect(await fetchAndPush(fixture, localRepository(path))).toEqual({
+      owner: String(root ? SERVICE.uid : process.getuid?.()),
+    })
   })
 }
 
@@ -132,7 +141,9 @@ test('a folder that is not a repository is reported as such, without a trace of 
   expect(await code('file')).toBe('not_a_repository')
   expect(await code('half')).toBe('not_a_repository')
   expect(await code('fake')).toBe('not_a_repository')
-  expect((await runText(fixture.host.mirrors, 'ls', [])).split('\n').filter(name => name.endsWith('.git'))).toEqual([])
+  expect(
+    (await runText(fixture.host.mirrors, 'ls', [])).split('\n').filter(name => name.endsWith('.git')),
+  ).toEqual([])
 })
 
 test('a branch that the remote has checked out is refused, with the message of the remote', async () => {

@@ -36,9 +36,13 @@ describe('fetchBranches', () => {
     await set.put('topic', { 'a.txt': 'A\n' })
     await set.git('tag', 'release', 'main')
     for (const head of ['gone', 'release', '--upload-pack=x', 'a b', 'main..topic', '0'.repeat(40)])
-      expect(await fetchBranches(set.fixture.host, set.repo, { base: 'main', head }, 30_000)).toMatchObject({ head_sha: null })
+      expect(await fetchBranches(set.fixture.host, set.repo, { base: 'main', head }, 30_000)).toMatchObject({
+        head_sha: null,
+      })
     await set.git('branch', '-D', 'topic')
-    expect(await fetchBranches(set.fixture.host, set.repo, { base: 'main', head: 'topic' }, 30_000)).toMatchObject({ head_sha: null })
+    expect(
+      await fetchBranches(set.fixture.host, set.repo, { base: 'main', head: 'topic' }, 30_000),
+    ).toMatchObject({ head_sha: null })
   })
 
   test('a remote that is away is a GitError', async () => {
@@ -59,13 +63,13 @@ describe('createMerge', () => {
     const mirror = mirrorPath(set.fixture.host, set.repo.id)
     const show = (format: string) => runText(mirror, 'git', ['log', '-1', `--format=${format}`, sha])
     expect(await show('%P')).toBe(`${base_sha} ${head_sha}`)
-    expect(await show('%an <%ae> %cn <%ce>')).toBe(`${author.name} <${author.email}> ${author.name} <${author.email}>`)
+    expect(await show('%an <%ae> %cn <%ce>')).toBe(
+      `${author.name} <${author.email}> ${author.name} <${author.email}>`,
+    )
     expect(`${await show('%B')}\n`).toBe(message)
-    expect((await runText(mirror, 'git', ['ls-tree', '-r', '-z', '--name-only', sha])).split('\0').filter(Boolean)).toEqual([
-      'a.txt',
-      'b.txt',
-      'neu/ä\nnewline.txt',
-    ])
+    expect(
+      (await runText(mirror, 'git', ['ls-tree', '-r', '-z', '--name-only', sha])).split('\0').filter(Boolean),
+    ).toEqual(['a.txt', 'b.txt', 'neu/ä\nnewline.txt'])
     expect(await runText(mirror, 'git', ['show', `${sha}:a.txt`])).toBe('A')
     expect(await runText(mirror, 'git', ['show', `${sha}:b.txt`])).toBe('B')
   })
@@ -113,11 +117,18 @@ describe('createMerge', () => {
       ['topic', 'theirs\n'],
       ['main', 'ours\n'],
     ] as const) {
-      await run(set.work, 'git', branch === 'main' ? ['checkout', '-q', 'main'] : ['checkout', '-q', '-b', branch])
+      await run(
+        set.work,
+        'git',
+        branch === 'main' ? ['checkout', '-q', 'main'] : ['checkout', '-q', '-b', branch],
+      )
       await writeFile(latin, text)
       await set.put(branch, { 'a.txt': text, 'two\nlines\t"quoted".txt': text, [`only-${branch}`]: text })
     }
-    expect(await set.merge()).toEqual({ kind: 'conflict', files: ['a.txt', '"caf\\351"', 'two\nlines\t"quoted".txt'] })
+    expect(await set.merge()).toEqual({
+      kind: 'conflict',
+      files: ['a.txt', '"caf\\351"', 'two\nlines\t"quoted".txt'],
+    })
   })
 
   test('a file that one side deleted and the other changed is a conflict too', async () => {
@@ -134,7 +145,10 @@ describe('createMerge', () => {
     await run(set.work, 'git', ['checkout', '-q', '--orphan', 'topic'])
     await commitFiles(set.work, 'elsewhere', { z: 'z' })
     await run(set.work, 'git', ['push', '-q', 'origin', 'topic'])
-    expect(await set.merge()).toEqual({ kind: 'refused', message: 'the two branches have no commit in common' })
+    expect(await set.merge()).toEqual({
+      kind: 'refused',
+      message: 'the two branches have no commit in common',
+    })
   })
 
   test('attributes and configuration that a branch brings run no program on the host', async () => {

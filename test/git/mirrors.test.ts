@@ -23,7 +23,8 @@ import {
   SERVICE,
 } from './repositories.ts'
 
-const refsOf = (dir: string) => runText(dir, 'git', ['for-each-ref', '--format=%(refname)']).then(text => text.split('\n').filter(Boolean))
+const refsOf = (dir: string) =>
+  runText(dir, 'git', ['for-each-ref', '--format=%(refname)']).then(text => text.split('\n').filter(Boolean))
 
 test('a mirror follows its remote: new, moved, rewritten and removed branches and tags', async () => {
   await using fixture = await openGitFixture()
@@ -97,8 +98,21 @@ test('a mirror belongs to the service user and can be read by its group only', a
   ])
   expect(wrong).toBe('')
   if (!root) return
-  expect(await runText(mirror, 'find', ['.', '!', '-uid', String(SERVICE.uid), '-o', '!', '-gid', String(SANDBOX.gid)])).toBe('')
-  expect(await runText('/', 'git', ['--git-dir', mirror, 'log', '--format=%s', 'main'], { user: SANDBOX })).toBe('first')
+  expect(
+    await runText(mirror, 'find', [
+      '.',
+      '!',
+      '-uid',
+      String(SERVICE.uid),
+      '-o',
+      '!',
+      '-gid',
+      String(SANDBOX.gid),
+    ]),
+  ).toBe('')
+  expect(
+    await runText('/', 'git', ['--git-dir', mirror, 'log', '--format=%s', 'main'], { user: SANDBOX }),
+  ).toBe('first')
 })
 
 test('callers at the same time share one fetch', async () => {
@@ -112,7 +126,9 @@ test('a caller with an expired wait returns, and the fetch continues in the back
   await using fixture = await openGitFixture()
   const repo = localRepository(await makeRepository(join(fixture.dir, 'source')))
   await expect(refreshMirror(fixture.host, repo, { wait_ms: 1 })).rejects.toMatchObject({ code: 'timeout' })
-  await expect(refreshMirror(fixture.host, repo, { signal: AbortSignal.abort(new Error('stopped')) })).rejects.toThrow('stopped')
+  await expect(
+    refreshMirror(fixture.host, repo, { signal: AbortSignal.abort(new Error('stopped')) }),
+  ).rejects.toThrow('stopped')
   expect(await refreshMirror(fixture.host, repo)).toMatchObject({ changed: true })
 })
 
@@ -121,7 +137,11 @@ test('processes of the service that fetch the same repository at once all get it
   const source = await makeRepository(join(fixture.dir, 'source'))
   for (let i = 0; i < 20; i++) await runText(source, 'git', ['branch', `b${i}`])
   const children = Array.from({ length: 3 }, () =>
-    fork(join(import.meta.dirname, 'refresh-process.ts'), [join(fixture.dir, 'data'), source, root ? String(SERVICE.uid) : '']),
+    fork(join(import.meta.dirname, 'refresh-process.ts'), [
+      join(fixture.dir, 'data'),
+      source,
+      root ? String(SERVICE.uid) : '',
+    ]),
   )
   const responses = await Promise.all(children.map(async child => (await once(child, 'message'))[0]))
   for (const response of responses) expect(response).toMatchObject({ default_branch: 'main', branches: 21 })
@@ -139,7 +159,8 @@ test('a mirror that lost objects is detected and rebuilt, and the objects of run
   await refreshMirror(fixture.host, repo)
   for (const name of await readdir(join(mirror, 'objects', 'pack'))) {
     const index = name.endsWith('.idx') ? await readFile(join(mirror, 'objects', 'pack', name)) : null
-    if (index?.includes(Buffer.from(second, 'hex'))) await rm(join(mirror, 'objects', 'pack', name.replace('.idx', '.pack')))
+    if (index?.includes(Buffer.from(second, 'hex')))
+      await rm(join(mirror, 'objects', 'pack', name.replace('.idx', '.pack')))
   }
 
   expect(await refreshMirror(fixture.host, repo)).toMatchObject({ changed: true, default_branch: 'main' })
@@ -165,9 +186,13 @@ test('a mirror that proves to be corrupt when it is read is rebuilt by the next 
     await chmod(join(packs, name), 0o640)
     await truncate(join(packs, name), Math.floor((await stat(join(packs, name))).size / 2))
   }
-  await expect(readFilesAt(fixture.host, repo.id, base.sha, ['noise'], 100_000)).rejects.toMatchObject({ code: 'corrupt' })
+  await expect(readFilesAt(fixture.host, repo.id, base.sha, ['noise'], 100_000)).rejects.toMatchObject({
+    code: 'corrupt',
+  })
   expect(await refreshMirror(fixture.host, repo)).toMatchObject({ changed: true })
-  expect((await readFilesAt(fixture.host, repo.id, base.sha, ['noise'], 100)).get('noise')).toMatchObject({ truncated: true })
+  expect((await readFilesAt(fixture.host, repo.id, base.sha, ['noise'], 100)).get('noise')).toMatchObject({
+    truncated: true,
+  })
 })
 
 test('a mirror that a run finds without its commit is examined by the next refresh', async () => {
@@ -191,7 +216,13 @@ test('what a killed fetch left behind does not stop the next one', async () => {
   const repo = localRepository(source)
   await refreshMirror(fixture.host, repo)
   const mirror = mirrorPath(fixture.host, repo.id)
-  for (const name of ['packed-refs.lock', 'HEAD.lock', 'shallow.lock', 'refs/heads/main.lock', 'objects/pack/tmp_pack_abc'])
+  for (const name of [
+    'packed-refs.lock',
+    'HEAD.lock',
+    'shallow.lock',
+    'refs/heads/main.lock',
+    'objects/pack/tmp_pack_abc',
+  ])
     await writeFile(join(mirror, name), '')
   await writeFile(join(fixture.host.mirrors, `${repo.id}.building-dead`), '')
   await commitFiles(source, 'second', { 'b.txt': 'b' })
@@ -202,7 +233,9 @@ test('what a killed fetch left behind does not stop the next one', async () => {
 
 test('a repository over the size limit is refused, leaves nothing behind, and the error states the limit', async () => {
   await using fixture = await openGitFixture({ max_mirror_bytes: 100_000 })
-  const source = await makeRepository(join(fixture.dir, 'source'), { big: Array.from({ length: 50_000 }, Math.random).join() })
+  const source = await makeRepository(join(fixture.dir, 'source'), {
+    big: Array.from({ length: 50_000 }, Math.random).join(),
+  })
   const repo = localRepository(source)
   await expect(refreshMirror(fixture.host, repo)).rejects.toMatchObject({
     code: 'too_large',
@@ -218,8 +251,14 @@ test('objects that could mislead a checkout are refused, and malformed ones of o
   const blob = await runText(evil, 'git', ['hash-object', '-w', '--stdin'], { input: 'payload' })
   const inner = await runText(evil, 'git', ['mktree'], { input: `100644 blob ${blob}\tconfig\n` })
   const raw = Buffer.concat([Buffer.from('40000 .git\0'), Buffer.from(inner, 'hex')])
-  const tree = await runText(evil, 'git', ['hash-object', '-t', 'tree', '-w', '--stdin', '--literally'], { input: raw })
-  await runText(evil, 'git', ['branch', 'evil', await runText(evil, 'git', ['commit-tree', '-m', 'evil', tree])])
+  const tree = await runText(evil, 'git', ['hash-object', '-t', 'tree', '-w', '--stdin', '--literally'], {
+    input: raw,
+  })
+  await runText(evil, 'git', [
+    'branch',
+    'evil',
+    await runText(evil, 'git', ['commit-tree', '-m', 'evil', tree]),
+  ])
   const refused = localRepository(evil)
   await expect(refreshMirror(fixture.host, refused)).rejects.toMatchObject({
     code: 'corrupt',
@@ -230,9 +269,13 @@ test('objects that could mislead a checkout are refused, and malformed ones of o
   const old = await makeRepository(join(fixture.dir, 'old'))
   const file = await runText(old, 'git', ['rev-parse', 'main:README.md'])
   const padded = Buffer.concat([Buffer.from('0100644 README.md\0'), Buffer.from(file, 'hex')])
-  const oldTree = await runText(old, 'git', ['hash-object', '-t', 'tree', '-w', '--stdin', '--literally'], { input: padded })
+  const oldTree = await runText(old, 'git', ['hash-object', '-t', 'tree', '-w', '--stdin', '--literally'], {
+    input: padded,
+  })
   const text = `tree ${oldTree}\nauthor Ada <ada@example.org>1112911993 -1430\ncommitter Ada <ada@example.org> 1112911993 -1430\n\nold\n`
-  const commit = await runText(old, 'git', ['hash-object', '-t', 'commit', '-w', '--stdin', '--literally'], { input: text })
+  const commit = await runText(old, 'git', ['hash-object', '-t', 'commit', '-w', '--stdin', '--literally'], {
+    input: text,
+  })
   await runText(old, 'git', ['branch', 'old', commit])
   expect(await refreshMirror(fixture.host, localRepository(old))).toMatchObject({ changed: true })
 })
@@ -247,7 +290,9 @@ test('a shallow repository is mirrored as it is', async () => {
   expect(await refreshMirror(fixture.host, repo)).toMatchObject({ changed: true })
   const base = await resolveRef(fixture.host, repo.id, null)
   expect(base).toMatchObject({ ref: 'main' })
-  expect(await runText(mirrorPath(fixture.host, repo.id), 'git', ['log', '--format=%s', 'main'])).toBe('second')
+  expect(await runText(mirrorPath(fixture.host, repo.id), 'git', ['log', '--format=%s', 'main'])).toBe(
+    'second',
+  )
 })
 
 test('a SHA-256 repository is refused with a message', async () => {
@@ -263,7 +308,10 @@ test('a SHA-256 repository is refused with a message', async () => {
 
 test('stopping the service ends a fetch under way and leaves no process', async () => {
   const fixture = await openGitFixture()
-  const bare = await makeBare(join(fixture.dir, 'remote.git'), await makeRepository(join(fixture.dir, 'source')))
+  const bare = await makeBare(
+    join(fixture.dir, 'remote.git'),
+    await makeRepository(join(fixture.dir, 'source')),
+  )
   const repo = localRepository(bare)
   await refreshMirror(fixture.host, repo)
   const sha = await runText(bare, 'git', ['rev-parse', 'main'])

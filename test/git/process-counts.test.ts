@@ -9,14 +9,29 @@ import { mirrorPath } from '../../src/git/process/git-host.ts'
 import { importBundle, keepPushed } from '../../src/git/publish/bundles.ts'
 import { runProgram } from '../../src/system/programs/run-program.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
-import { commitFiles, localRepository, makeRepository, openGitFixture, root, run, runText, SERVICE } from './repositories.ts'
+import {
+  commitFiles,
+  localRepository,
+  makeRepository,
+  openGitFixture,
+  root,
+  run,
+  runText,
+  SERVICE,
+} from './repositories.ts'
 
-/** A repository `source`, its mirror, a clone `work` with a commit `head` on `topic`, and a git that notes each of its calls. */
+/**
+ * A repository `source`, its mirror, a clone `work` with a commit `head` on `topic`, and a git that notes
+ * each of its calls.
+ */
 async function counted() {
   const folder = temporaryFolder()
   const [log, program] = [join(folder.path, 'log'), join(folder.path, 'git')]
   await writeFile(log, '')
-  await writeFile(program, `#!/bin/sh\necho "$1" >>${log}\nexec /usr/bin/env PATH=/usr/local/bin:/usr/bin:/bin git "$@"\n`)
+  await writeFile(
+    program,
+    `#!/bin/sh\necho "$1" >>${log}\nexec /usr/bin/env PATH=/usr/local/bin:/usr/bin:/bin git "$@"\n`,
+  )
   for (const path of [folder.path, program]) await chmod(path, 0o755)
   if (root) await chown(log, SERVICE.uid, SERVICE.gid)
   const fixture = await openGitFixture({ path: `${folder.path}:/usr/local/bin:/usr/bin:/bin` })
@@ -27,7 +42,11 @@ async function counted() {
   await run('/', 'git', ['clone', '-q', source, work])
   const head = await commitFiles(work, 'work', { 'a/b.txt': 'b' })
   return {
-    ...{ host: fixture.host, repo, work, head, objects: { repository_id: repo.id, run_id: 4 } },
+    host: fixture.host,
+    repo,
+    work,
+    head,
+    objects: { repository_id: repo.id, run_id: 4 },
     /** What git was called for meanwhile. */
     async callsOf(deed: () => Promise<unknown>): Promise<string[]> {
       await writeFile(log, '')
@@ -53,10 +72,20 @@ async function counted() {
 
 test('a commit of a run is imported by four git processes, and the objects of a checkpoint by two', async () => {
   await using set = await counted()
-  expect(await set.callsOf(() => set.importHead())).toEqual(['index-pack', 'cat-file', 'cat-file', 'rev-list'])
-  const pack = await run(set.work, 'git', ['pack-objects', '--revs', '--stdout', '-q'], { input: `${set.head}\n` })
+  expect(await set.callsOf(() => set.importHead())).toEqual([
+    'index-pack',
+    'cat-file',
+    'cat-file',
+    'rev-list',
+  ])
+  const pack = await run(set.work, 'git', ['pack-objects', '--revs', '--stdout', '-q'], {
+    input: `${set.head}\n`,
+  })
   const kept = { run_id: 5, repository_id: set.repo.id }
-  const importIt = () => withObjectCache(set.host, 5, () => importPack(set.host, kept, { pack, objects: [set.head], max_bytes: 1_000_000 }))
+  const importIt = () =>
+    withObjectCache(set.host, 5, () =>
+      importPack(set.host, kept, { pack, objects: [set.head], max_bytes: 1_000_000 }),
+    )
   expect(await set.callsOf(importIt)).toEqual(['index-pack', 'cat-file'])
 })
 
@@ -65,17 +94,24 @@ test('a pushed commit enters the mirror by three git processes, and is not fetch
   await set.importHead()
   await set.push()
   const pushed = { turn: 1, head_sha: set.head, branch: { name: 'topic', before: null } }
-  expect(await set.callsOf(() => keepPushed(set.host, set.objects, pushed))).toEqual(['for-each-ref', 'pack-objects', 'update-ref'])
+  expect(await set.callsOf(() => keepPushed(set.host, set.objects, pushed))).toEqual([
+    'for-each-ref',
+    'pack-objects',
+    'update-ref',
+  ])
   expect(await set.topic()).toBe(set.head)
   const refresh = () => refreshMirror(set.host, set.repo)
-  expect(await set.callsOf(async () => expect(await refresh()).toMatchObject({ changed: false }))).not.toContain('fetch')
+  expect(
+    await set.callsOf(async () => expect(await refresh()).toMatchObject({ changed: false })),
+  ).not.toContain('fetch')
 })
 
 test('neither the exchange with a remote on this machine nor the reading of objects forks this process', async () => {
   await using set = await counted()
   await runProgram({ program: 'true', args: [], cwd: '/', env: {}, max_output_bytes: 1 }).done
   const started: string[] = []
-  const note = (message: unknown) => started.push(String((message as { process: ChildProcess }).process.spawnfile))
+  const note = (message: unknown) =>
+    started.push(String((message as { process: ChildProcess }).process.spawnfile))
   await set.push()
   subscribe('child_process', note)
   await refreshMirror(set.host, set.repo)
@@ -92,6 +128,10 @@ test('what somebody pushed to the branch later, and a fetch has found, stays in 
   const later = await commitFiles(set.work, 'later', { c: 'c' })
   await set.push()
   await refreshMirror(set.host, set.repo)
-  await keepPushed(set.host, set.objects, { turn: 1, head_sha: set.head, branch: { name: 'topic', before: null } })
+  await keepPushed(set.host, set.objects, {
+    turn: 1,
+    head_sha: set.head,
+    branch: { name: 'topic', before: null },
+  })
   expect(await set.topic()).toBe(later)
 })

@@ -12,7 +12,11 @@ async function treeBomb(folder: string): Promise<string> {
   let sha = blob
   for (let level = 0; level < 10; level++) {
     const entry = (n: number) => `${level === 0 ? '100644 blob' : '040000 tree'} ${sha}\t${n}\n`
-    sha = (await run(folder, 'git', ['mktree'], { input: Array.from({ length: 10 }, (_, n) => entry(n)).join('') })).toString().trim()
+    sha = (
+      await run(folder, 'git', ['mktree'], { input: Array.from({ length: 10 }, (_, n) => entry(n)).join('') })
+    )
+      .toString()
+      .trim()
   }
   return (await run(folder, 'git', ['commit-tree', '-m', 'bomb', sha])).toString().trim()
 }
@@ -30,8 +34,15 @@ test('each git process on the host, and what it starts, has a limit of memory an
 test('the process itself is git: none stays in front of it', async () => {
   await using fixture = await openGitFixture()
   const source = await makeRepository(join(fixture.dir, 'source'))
-  const call = { args: ['cat-file', '--batch'], git_dir: join(source, '.git'), config: { 'safe.directory': '*' } }
-  const { child, done } = startGit(fixture.host, ownIdentity(fixture.host), call, { input: 'pipe', output: 'pipe' })
+  const call = {
+    args: ['cat-file', '--batch'],
+    git_dir: join(source, '.git'),
+    config: { 'safe.directory': '*' },
+  }
+  const { child, done } = startGit(fixture.host, ownIdentity(fixture.host), call, {
+    input: 'pipe',
+    output: 'pipe',
+  })
   const response = new Promise(resolve => child.stdout?.once('data', resolve))
   child.stdin?.write('HEAD\n')
   await response
@@ -46,7 +57,11 @@ test('git that needs more memory than its limit ends with an error that names th
   await using fixture = await openGitFixture({ memory_bytes: 64 * MIB })
   const source = await makeRepository(join(fixture.dir, 'source'))
   const bomb = await treeBomb(source)
-  const call = { args: ['log', '--name-only', '-1', bomb], git_dir: join(source, '.git'), config: { 'safe.directory': '*' } }
+  const call = {
+    args: ['log', '--name-only', '-1', bomb],
+    git_dir: join(source, '.git'),
+    config: { 'safe.directory': '*' },
+  }
   await expect(runGit(fixture.host, call)).rejects.toMatchObject({
     code: 'too_large',
     message: 'git needs more memory than the 64 MiB that it may use (AGENTRUN_GIT_MEMORY_BYTES)',

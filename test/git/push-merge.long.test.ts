@@ -8,7 +8,11 @@ import { addHook, run, runText } from './repositories.ts'
 
 describe('findMerge', () => {
   const find = (set: Ready, input: { base_sha: string; head_sha: string }, attempts: string[] = []) =>
-    findMerge(set.fixture.host, set.repo.id, { base_sha: input.base_sha, head_shas: [input.head_sha], attempts })
+    findMerge(set.fixture.host, set.repo.id, {
+      base_sha: input.base_sha,
+      head_shas: [input.head_sha],
+      attempts,
+    })
 
   test('nothing was merged: null, and a commit that the mirror never had is no ancestor', async () => {
     await using set = await ready()
@@ -17,7 +21,9 @@ describe('findMerge', () => {
     expect(await find(set, heads, ['1'.repeat(40)])).toBe(null)
     expect(await find(set, { ...heads, head_sha: '1'.repeat(40) })).toBe(null)
     const head_shas = [heads.base_sha, heads.head_sha]
-    expect(await findMerge(set.fixture.host, set.repo.id, { base_sha: heads.base_sha, head_shas, attempts: [] })).toBe(null)
+    expect(
+      await findMerge(set.fixture.host, set.repo.id, { base_sha: heads.base_sha, head_shas, attempts: [] }),
+    ).toBe(null)
     expect(await isAncestor(set.fixture.host, set.repo.id, heads.base_sha, heads.head_sha)).toBe(true)
     expect(await isAncestor(set.fixture.host, set.repo.id, heads.head_sha, heads.base_sha)).toBe(false)
   })
@@ -61,8 +67,12 @@ describe('pushMerge', () => {
     const { base_sha } = await set.fetch()
     const refs = await set.git('for-each-ref')
     const sha = made(await set.merge())
-    expect(await pushMerge(set.fixture.host, set.repo, { sha, branch: 'main', base_sha })).toEqual({ kind: 'pushed' })
-    expect(await set.git('for-each-ref')).toBe(refs.replace(`${base_sha} commit\trefs/heads/main`, `${sha} commit\trefs/heads/main`))
+    expect(await pushMerge(set.fixture.host, set.repo, { sha, branch: 'main', base_sha })).toEqual({
+      kind: 'pushed',
+    })
+    expect(await set.git('for-each-ref')).toBe(
+      refs.replace(`${base_sha} commit\trefs/heads/main`, `${sha} commit\trefs/heads/main`),
+    )
     await set.git('fsck', '--strict')
   })
 
@@ -88,8 +98,16 @@ describe('pushMerge', () => {
     const other = await set.put('other', { 'b.txt': 'other\n' })
     await set.put('topic', { 'a.txt': 'A\n' })
     const { base_sha } = await set.fetch()
-    await addHook(set.remote, 'pre-receive', `unset GIT_QUARANTINE_PATH; git update-ref refs/heads/main ${other}`)
-    const push = pushMerge(set.fixture.host, set.repo, { sha: made(await set.merge()), branch: 'main', base_sha })
+    await addHook(
+      set.remote,
+      'pre-receive',
+      `unset GIT_QUARANTINE_PATH; git update-ref refs/heads/main ${other}`,
+    )
+    const push = pushMerge(set.fixture.host, set.repo, {
+      sha: made(await set.merge()),
+      branch: 'main',
+      base_sha,
+    })
     expect(await push).toEqual({ kind: 'moved' })
     expect(await set.git('rev-parse', 'main')).toBe(other)
   })
@@ -118,6 +136,8 @@ describe('pushMerge', () => {
     const sha = await set.git('rev-parse', 'main')
     await mkdir(join(set.fixture.dir, 'x'))
     for (const branch of ['--force', 'a b', 'main:refs/heads/other', ''])
-      await expect(pushMerge(set.fixture.host, set.repo, { sha, branch, base_sha: sha })).rejects.toMatchObject({ name: 'GitError' })
+      await expect(
+        pushMerge(set.fixture.host, set.repo, { sha, branch, base_sha: sha }),
+      ).rejects.toMatchObject({ name: 'GitError' })
   })
 })

@@ -2,7 +2,16 @@ import { join } from 'node:path'
 import type { GitRepository } from '../../src/git/git-repository.ts'
 import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
 import { createMerge, fetchBranches, type MergeInput } from '../../src/git/publish/merge.ts'
-import { commitFiles, type GitFixture, localRepository, makeBare, makeRepository, openGitFixture, run, runText } from './repositories.ts'
+import {
+  commitFiles,
+  type GitFixture,
+  localRepository,
+  makeBare,
+  makeRepository,
+  openGitFixture,
+  run,
+  runText,
+} from './repositories.ts'
 
 export const author = { name: 'Agent Ümlaut', email: 'agent@example.org' }
 
@@ -20,7 +29,9 @@ export type Ready = AsyncDisposable & {
 }
 
 /** A bare remote with `main`, and a mirror of it. */
-export async function ready(files: Record<string, string> = { 'a.txt': 'a\n', 'b.txt': 'b\n' }): Promise<Ready> {
+export async function ready(
+  files: Record<string, string> = { 'a.txt': 'a\n', 'b.txt': 'b\n' },
+): Promise<Ready> {
   const fixture = await openGitFixture()
   const work = await makeRepository(join(fixture.dir, 'work'), files)
   const remote = await makeBare(join(fixture.dir, 'remote.git'), work)
@@ -46,7 +57,13 @@ export async function ready(files: Record<string, string> = { 'a.txt': 'a\n', 'b
       return sha
     },
     merge: async (input = {}) =>
-      createMerge(fixture.host, repo.id, { ...(await fetch()), method: 'merge', message: 'Merge it\n', author, ...input }),
+      createMerge(fixture.host, repo.id, {
+        ...(await fetch()),
+        method: 'merge',
+        message: 'Merge it\n',
+        author,
+        ...input,
+      }),
     git: (...args) => runText(remote, 'git', args),
     [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose](),
   }

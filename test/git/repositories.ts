@@ -22,7 +22,12 @@ export async function openGitFixture(options: Partial<GitHostOptions> = {}): Pro
   await chmod(dir, 0o755)
   await mkdir(join(dir, 'data'))
   if (root) await chown(join(dir, 'data'), SERVICE.uid, SERVICE.gid)
-  const host = await openGitHost({ data_dir: join(dir, 'data'), user: root ? SERVICE : null, allow_private: true, ...options })
+  const host = await openGitHost({
+    data_dir: join(dir, 'data'),
+    user: root ? SERVICE : null,
+    allow_private: true,
+    ...options,
+  })
   return {
     dir,
     host,
@@ -55,18 +60,32 @@ export async function run(
     ...options.env,
   }
   const identity = { cwd, env, ...(options.user && { user: options.user }) }
-  const command = { program, args, ...identity, stdin: options.input ?? '', max_output_bytes: 256 * 1024 ** 2 }
+  const command = {
+    program,
+    args,
+    ...identity,
+    stdin: options.input ?? '',
+    max_output_bytes: 256 * 1024 ** 2,
+  }
   const { code, stdout, stderr, start_error } = await runProgram(command).done
   if (code !== 0) throw new Error(`${program} ${args.join(' ')}: ${start_error ?? `${stderr}${stdout}`}`)
   return stdout
 }
 
-export async function runText(cwd: string, program: string, args: string[], options: Parameters<typeof run>[3] = {}): Promise<string> {
+export async function runText(
+  cwd: string,
+  program: string,
+  args: string[],
+  options: Parameters<typeof run>[3] = {},
+): Promise<string> {
   return (await run(cwd, program, args, options)).toString().trim()
 }
 
 /** A repository with a work tree and one commit on `main` of the given files. */
-export async function makeRepository(dir: string, files: Record<string, string> = { 'README.md': '# Hello\n' }): Promise<string> {
+export async function makeRepository(
+  dir: string,
+  files: Record<string, string> = { 'README.md': '# Hello\n' },
+): Promise<string> {
   await mkdir(dir, { recursive: true })
   await run(dir, 'git', ['init', '-q', '-b', 'main', '.'])
   await commitFiles(dir, 'first', files)
@@ -74,7 +93,11 @@ export async function makeRepository(dir: string, files: Record<string, string> 
 }
 
 /** Writes files, commits them, and gives the SHA. */
-export async function commitFiles(dir: string, message: string, files: Record<string, string>): Promise<string> {
+export async function commitFiles(
+  dir: string,
+  message: string,
+  files: Record<string, string>,
+): Promise<string> {
   for (const [path, text] of Object.entries(files)) {
     await mkdir(join(dir, path, '..'), { recursive: true })
     await writeFile(join(dir, path), text)
@@ -85,13 +108,22 @@ export async function commitFiles(dir: string, message: string, files: Record<st
 }
 
 export async function makeBare(dir: string, from?: string): Promise<string> {
-  await run('/', 'git', from ? ['clone', '-q', '--bare', from, dir] : ['init', '-q', '--bare', '-b', 'main', dir])
+  await run(
+    '/',
+    'git',
+    from ? ['clone', '-q', '--bare', from, dir] : ['init', '-q', '--bare', '-b', 'main', dir],
+  )
   return dir
 }
 
 /** Gives a tree to a user, the top folder with the given mode. */
-export async function give(path: string, user: SystemUser | { uid: number; gid: number }, mode?: number): Promise<void> {
-  for (const name of await readdir(path, { recursive: true })) await lchown(join(path, name), user.uid, user.gid)
+export async function give(
+  path: string,
+  user: SystemUser | { uid: number; gid: number },
+  mode?: number,
+): Promise<void> {
+  for (const name of await readdir(path, { recursive: true }))
+    await lchown(join(path, name), user.uid, user.gid)
   await chown(path, user.uid, user.gid)
   if (mode !== undefined) await chmod(path, mode)
 }

@@ -5,7 +5,15 @@ import { isRefName } from '../../src/contract/organizations/ref-name.ts'
 import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
 import { readFilesAt } from '../../src/git/read/read-files.ts'
 import { hasCommit, resolveRef } from '../../src/git/read/revisions.ts'
-import { commitFiles, localRepository, makeBare, makeRepository, openGitFixture, run, runText } from './repositories.ts'
+import {
+  commitFiles,
+  localRepository,
+  makeBare,
+  makeRepository,
+  openGitFixture,
+  run,
+  runText,
+} from './repositories.ts'
 
 test('branches, tags and SHAs are found; any other name is null', async () => {
   await using fixture = await openGitFixture()
@@ -85,7 +93,11 @@ test('a repository without a commit is empty until the first one', async () => {
   expect(await resolveRef(fixture.host, repo.id, 'main')).toEqual({ empty: true })
   const source = await makeRepository(join(fixture.dir, 'source'))
   await runText(source, 'git', ['push', '-q', bare, 'main'])
-  expect(await refreshMirror(fixture.host, repo)).toMatchObject({ empty: false, default_branch: 'main', changed: true })
+  expect(await refreshMirror(fixture.host, repo)).toMatchObject({
+    empty: false,
+    default_branch: 'main',
+    changed: true,
+  })
 })
 
 test('files of a commit are read, links within the tree followed, long ones cut', async () => {
@@ -122,7 +134,9 @@ test('files of a commit are read, links within the tree followed, long ones cut'
   expect(found.get('AGENTS.md')).toEqual({ bytes: Buffer.from('be kind\n'), size: 8, truncated: false })
   expect(found.get('long.txt')).toEqual({ bytes: Buffer.alloc(1_000, 'x'), size: 300_000, truncated: true })
   expect(found.get('empty')).toEqual({ bytes: Buffer.alloc(0), size: 0, truncated: false })
-  await expect(readFilesAt(fixture.host, repo.id, 'main', ['CLAUDE.md'], 10)).rejects.toMatchObject({ code: 'failed' })
+  await expect(readFilesAt(fixture.host, repo.id, 'main', ['CLAUDE.md'], 10)).rejects.toMatchObject({
+    code: 'failed',
+  })
   expect((await readFilesAt(fixture.host, repo.id, 'f'.repeat(40), ['CLAUDE.md'], 10)).size).toBe(0)
 })
 

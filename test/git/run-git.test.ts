@@ -6,10 +6,16 @@ import { makeRepository, openGitFixture, root, runText, SERVICE } from './reposi
 
 test('git sees nothing of our environment and runs as the service user', async () => {
   await using fixture = await openGitFixture()
-  const { stdout } = await runGit(fixture.host, { program: 'sh', args: ['-c', 'id -u; env'], env: { EXTRA: 'given' } })
+  const { stdout } = await runGit(fixture.host, {
+    program: 'sh',
+    args: ['-c', 'id -u; env'],
+    env: { EXTRA: 'given' },
+  })
   const [uid, ...env] = stdout.toString().trim().split('\n')
   expect(uid).toBe(String(root ? SERVICE.uid : process.getuid?.()))
-  const names = env.map(line => line.split('=')[0] ?? '').filter(name => !/^(GIT_|LC_|_$|PWD|OLDPWD|SHLVL)/.test(name))
+  const names = env
+    .map(line => line.split('=')[0] ?? '')
+    .filter(name => !/^(GIT_|LC_|_$|PWD|OLDPWD|SHLVL)/.test(name))
   expect(names.sort()).toEqual(['EXTRA', 'HOME', 'LANG', 'PATH', 'SSH_ASKPASS', 'TZ'])
   expect(env).toContain('GIT_ALLOW_PROTOCOL=none')
 })
@@ -38,19 +44,29 @@ test('time limit and abort end git and what it started, however it resists', asy
   await runText('/', 'chmod', ['666', pids])
   const child = `sh -c 'trap "" TERM; echo $$ >> ${pids}; while :; do sleep 1; done' & echo $$ >> ${pids}; wait`
   const stubborn = `trap "" TERM; ${child}`
-  await expect(runGit(fixture.host, { program: 'sh', args: ['-c', child], timeout_ms: 500 })).rejects.toMatchObject({ code: 'timeout' })
-  await expect(runGit(fixture.host, { program: 'sh', args: ['-c', stubborn], timeout_ms: 500 })).rejects.toMatchObject({ code: 'timeout' })
+  await expect(
+    runGit(fixture.host, { program: 'sh', args: ['-c', child], timeout_ms: 500 }),
+  ).rejects.toMatchObject({ code: 'timeout' })
+  await expect(
+    runGit(fixture.host, { program: 'sh', args: ['-c', stubborn], timeout_ms: 500 }),
+  ).rejects.toMatchObject({ code: 'timeout' })
   const stop = new AbortController()
   const run = runGit(fixture.host, { program: 'sh', args: ['-c', stubborn], signal: stop.signal })
   stop.abort(new Error('no more'))
   await expect(run).rejects.toThrow('no more')
-  const alive = await runText('/', 'sh', ['-c', `for p in $(cat ${pids}); do grep -s "^State:" /proc/$p/status; done`]).catch(() => '')
+  const alive = await runText('/', 'sh', [
+    '-c',
+    `for p in $(cat ${pids}); do grep -s "^State:" /proc/$p/status; done`,
+  ]).catch(() => '')
   expect(alive.split('\n').filter(line => line !== '' && !line.includes('zombie'))).toEqual([])
 })
 
 test('a process that git left running does not delay the result', async () => {
   await using fixture = await openGitFixture()
-  const { exit_code, stdout } = await runGit(fixture.host, { program: 'sh', args: ['-c', 'setsid sleep 600 & echo $!; exit 3'] })
+  const { exit_code, stdout } = await runGit(fixture.host, {
+    program: 'sh',
+    args: ['-c', 'setsid sleep 600 & echo $!; exit 3'],
+  })
   expect(exit_code).toBe(3)
   process.kill(Number(stdout.toString()), 'SIGKILL')
 })

@@ -25,11 +25,15 @@ async function ready() {
 }
 type Ready = Awaited<ReturnType<typeof ready>>
 
-const mktree = (folder: string, lines: string[]) => runText(folder, 'git', ['mktree'], { input: lines.join('') })
+const mktree = (folder: string, lines: string[]) =>
+  runText(folder, 'git', ['mktree'], { input: lines.join('') })
 
 /** The tree at the top of `levels` trees with ten entries each: 10^levels paths. */
 async function tenfold(folder: string, levels: number): Promise<string> {
-  let [mode, sha] = ['100644 blob', await runText(folder, 'git', ['hash-object', '-w', '--stdin'], { input: 'x' })]
+  let [mode, sha] = [
+    '100644 blob',
+    await runText(folder, 'git', ['hash-object', '-w', '--stdin'], { input: 'x' }),
+  ]
   for (let level = 0; level < levels; level++) {
     sha = await mktree(
       folder,
@@ -43,7 +47,8 @@ async function tenfold(folder: string, levels: number): Promise<string> {
 async function nested(folder: string, levels: number): Promise<string> {
   const blob = await runText(folder, 'git', ['hash-object', '-w', '--stdin'], { input: 'x' })
   let sha = await mktree(folder, [`100644 blob ${blob}\tfile\n`])
-  for (let level = 0; level < levels; level++) sha = await mktree(folder, [`040000 tree ${sha}\t${'n'.repeat(250)}\n`])
+  for (let level = 0; level < levels; level++)
+    sha = await mktree(folder, [`040000 tree ${sha}\t${'n'.repeat(250)}\n`])
   return sha
 }
 
@@ -73,7 +78,11 @@ describe('what a run brings is refused, and nothing of it is kept, when it has',
           await commitOf(set, await tenfold(set.source, 6)),
         ]),
     ],
-    ['a path that no system can open', /path of more than 4095 bytes/, async set => commitOf(set, await nested(set.source, 20))],
+    [
+      'a path that no system can open',
+      /path of more than 4095 bytes/,
+      async set => commitOf(set, await nested(set.source, 20)),
+    ],
     [
       'a commit of hundreds of parents',
       /more than 128 parents/,
@@ -82,7 +91,9 @@ describe('what a run brings is refused, and nothing of it is kept, when it has',
         const headers = `author A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nmany\n`
         const parents = await Promise.all(
           Array.from({ length: 130 }, (_, n) =>
-            runText(set.source, 'git', ['hash-object', '-t', 'commit', '-w', '--stdin'], { input: `tree ${tree}\n${headers}${n}\n` }),
+            runText(set.source, 'git', ['hash-object', '-t', 'commit', '-w', '--stdin'], {
+              input: `tree ${tree}\n${headers}${n}\n`,
+            }),
           ),
         )
         return runText(set.source, 'git', ['hash-object', '-t', 'commit', '-w', '--stdin'], {
@@ -95,7 +106,9 @@ describe('what a run brings is refused, and nothing of it is kept, when it has',
       /the commit [0-9a-f]{40} has \d+ bytes/,
       async set => {
         const tree = await runText(set.source, 'git', ['rev-parse', `${set.base}^{tree}`])
-        return runText(set.source, 'git', ['commit-tree', '-F', '-', '-p', set.base, tree], { input: 'word '.repeat(300_000) })
+        return runText(set.source, 'git', ['commit-tree', '-F', '-', '-p', set.base, tree], {
+          input: 'word '.repeat(300_000),
+        })
       },
     ],
   ]
@@ -104,19 +117,27 @@ describe('what a run brings is refused, and nothing of it is kept, when it has',
     const head = await make(set)
     const file = await bundle(set, head)
     const refused = { code: 'too_large', message: expect.stringMatching(message) }
-    await expect(importBundle(set.fixture.host, set.objects, file, { head_sha: head })).rejects.toMatchObject(refused)
+    await expect(importBundle(set.fixture.host, set.objects, file, { head_sha: head })).rejects.toMatchObject(
+      refused,
+    )
     expect(await hasCommit(set.fixture.host, set.objects, head)).toBe(false)
     // What is known of its trees by now lets it through no more than what was read.
-    await expect(importBundle(set.fixture.host, set.objects, file, { head_sha: head })).rejects.toMatchObject(refused)
+    await expect(importBundle(set.fixture.host, set.objects, file, { head_sha: head })).rejects.toMatchObject(
+      refused,
+    )
   })
 })
 
 test("a limit of files is the operator's, and a tree counts with what the repository has already", async () => {
   await using set = await ready()
-  const [few, many] = [await commitOf(set, await tenfold(set.source, 3)), await commitOf(set, await tenfold(set.source, 4))]
+  const [few, many] = [
+    await commitOf(set, await tenfold(set.source, 3)),
+    await commitOf(set, await tenfold(set.source, 4)),
+  ]
   await using strict = await openGitFixture({ max_paths: 1_000 })
   await refreshMirror(strict.host, set.repo)
-  const take = async (head: string) => importBundle(strict.host, set.objects, await bundle(set, head), { head_sha: head })
+  const take = async (head: string) =>
+    importBundle(strict.host, set.objects, await bundle(set, head), { head_sha: head })
   await take(few)
   await expect(take(many)).rejects.toMatchObject({ code: 'too_large' })
 })
@@ -124,9 +145,13 @@ test("a limit of files is the operator's, and a tree counts with what the reposi
 test('a checkpoint with a bomb is refused each time', async () => {
   await using set = await ready()
   const tip = await commitOf(set, await tenfold(set.source, 10), [])
-  const pack = await run(set.source, 'git', ['pack-objects', '--revs', '--stdout', '-q'], { input: `${tip}\n` })
+  const pack = await run(set.source, 'git', ['pack-objects', '--revs', '--stdout', '-q'], {
+    input: `${tip}\n`,
+  })
   const take = () =>
-    withObjectCache(set.fixture.host, 4, () => importPack(set.fixture.host, set.objects, { pack, objects: [tip], max_bytes: 1e6 }))
+    withObjectCache(set.fixture.host, 4, () =>
+      importPack(set.fixture.host, set.objects, { pack, objects: [tip], max_bytes: 1e6 }),
+    )
   await expect(take()).rejects.toMatchObject({ code: 'too_large' })
   await expect(take()).rejects.toMatchObject({ code: 'too_large' })
 })
@@ -135,12 +160,18 @@ test('a branch of a remote that is a bomb is refused at the first fetch and late
   await using set = await ready()
   const bomb = await commitOf(set, await tenfold(set.source, 10))
   await run(set.source, 'git', ['branch', 'bomb', bomb])
-  const refused = { code: 'too_large', message: expect.stringContaining('refs/heads/bomb of the repository cannot be used') }
+  const refused = {
+    code: 'too_large',
+    message: expect.stringContaining('refs/heads/bomb of the repository cannot be used'),
+  }
   const other = { ...set.repo, id: set.repo.id + 1 }
   await expect(refreshMirror(set.fixture.host, other)).rejects.toMatchObject(refused)
   expect(await mirrorRefs(set.fixture.host, other.id)).toBe(null)
-  for (let again = 0; again < 2; again++) await expect(refreshMirror(set.fixture.host, set.repo)).rejects.toMatchObject(refused)
-  expect([...((await mirrorRefs(set.fixture.host, set.repo.id)) ?? [])].map(([name]) => name)).toEqual(['refs/heads/main'])
+  for (let again = 0; again < 2; again++)
+    await expect(refreshMirror(set.fixture.host, set.repo)).rejects.toMatchObject(refused)
+  expect([...((await mirrorRefs(set.fixture.host, set.repo.id)) ?? [])].map(([name]) => name)).toEqual([
+    'refs/heads/main',
+  ])
   await run(set.source, 'git', ['branch', '-D', '-q', 'bomb'])
   await commitFiles(set.source, 'on', { 'b.txt': 'b' })
   expect(await refreshMirror(set.fixture.host, set.repo)).toMatchObject({ changed: true })
@@ -179,17 +210,26 @@ test('a tree of very many folders is counted, and nothing is kept of one with mo
   expect((await trees.settle()).get('b'.repeat(40))?.paths).toBe(Number.POSITIVE_INFINITY)
 })
 
-test('a bomb in an older commit is found behind more trees than are read together', { timeout: 120_000 }, async () => {
+test('a bomb in an older commit is found behind more trees than are read together', {
+  timeout: 120_000,
+}, async () => {
   await using set = await ready()
   const bomb = await commitOf(set, await tenfold(set.source, 10), [])
   const junk: string[] = []
   const blob = await runText(set.source, 'git', ['hash-object', '-w', '--stdin'], { input: 'x' })
   for (let n = 0; n < 3; n++) {
-    const entries = Array.from({ length: 60_000 }, (_, at) => `100644 blob ${blob}\tn${n}-${String(at).padStart(200, '0')}\n`)
+    const entries = Array.from(
+      { length: 60_000 },
+      (_, at) => `100644 blob ${blob}\tn${n}-${String(at).padStart(200, '0')}\n`,
+    )
     junk.push(await mktree(set.source, entries))
   }
   let tip = bomb
-  for (const tree of [...junk, await mktree(set.source, [`100644 blob ${blob}\tf\n`])]) tip = await commitOf(set, tree, [tip])
+  for (const tree of [...junk, await mktree(set.source, [`100644 blob ${blob}\tf\n`])])
+    tip = await commitOf(set, tree, [tip])
   const taken = importBundle(set.fixture.host, set.objects, await bundle(set, tip), { head_sha: tip })
-  await expect(taken).rejects.toMatchObject({ code: 'too_large', message: expect.stringContaining('expands to more') })
+  await expect(taken).rejects.toMatchObject({
+    code: 'too_large',
+    message: expect.stringContaining('expands to more'),
+  })
 })

@@ -32,7 +32,10 @@ export type Campaign = {
   /** Requests to `/healthz`, one after each `PROBE_EACH` others, and how many of them got no 200. */
   probes(): number
   missed(): number
-  /** Sends this number of requests, several at once, beside this number of slow clients, and then opens and drops many streams. */
+  /**
+   * Sends this number of requests, several at once, beside this number of slow clients, and then opens and
+   * drops many streams.
+   */
   round(count: number, slow: number): Promise<void>
 }
 
@@ -113,8 +116,17 @@ type Drawn = { random: Random; seed: number }
 /** The mix of requests. */
 async function attempts(service: WatchedService, hook: string, { random, seed }: Drawn) {
   const attacker = await addTenant(service, 'Attacker')
-  const strangers = [attacker.token, 'arun_p_unknown', '', await addCaller(service, [attacker.org_id], 'READER')]
-  const of_repository = [await addCaller(service, [1], 'READER'), await addCaller(service, [1], 'ADMIN'), ...strangers]
+  const strangers = [
+    attacker.token,
+    'arun_p_unknown',
+    '',
+    await addCaller(service, [attacker.org_id], 'READER'),
+  ]
+  const of_repository = [
+    await addCaller(service, [1], 'READER'),
+    await addCaller(service, [1], 'ADMIN'),
+    ...strangers,
+  ]
   const at = `/v1/organizations/${attacker.org_id}`
   const paths = [
     ...[...Object.values(endpoints), ...Object.values(oauthOperations)].flatMap(pathsOf),
@@ -124,7 +136,10 @@ async function attempts(service: WatchedService, hook: string, { random, seed }:
   const streams = [`${at}/events`, `${at}/agent/run/${attacker.run_id}/events`, '/mcp']
   const targets = jsonTargets(at, hook, attacker.token)
   // A stream would never end by itself.
-  const raw = { paths: paths.filter(path => !path.endsWith('/events')), auth: `authorization: Bearer ${attacker.token}\r\n` }
+  const raw = {
+    paths: paths.filter(path => !path.endsWith('/events')),
+    auth: `authorization: Bearer ${attacker.token}\r\n`,
+  }
   const operation = await operationAttempts(service, seed, strangers)
   const stream = () => streamAttempt(random, streams, strangers)
   const one = () => {

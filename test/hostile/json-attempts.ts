@@ -6,15 +6,25 @@ import { type Attempt, requestBytes } from './send-bytes.ts'
 /** Where JSON is accepted by HTTP. `before` and `after` put a text where it is read. */
 type JsonTarget = { line: string; before: string; after: string; headers: Record<string, string> }
 
-const initialize = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":'
+const initialize =
+  '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":'
 const called = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_agent_runs","arguments":'
 
 /** `at`: the path of an organization. `hook`: the path of deliveries of a connected forge. */
 export function jsonTargets(at: string, hook: string, token: string): JsonTarget[] {
   const authorized = { authorization: `Bearer ${token}`, accept: 'application/json, text/event-stream' }
   const gitea = { 'x-gitea-signature': 'a'.repeat(64), 'x-gitea-event': 'push', 'x-gitea-delivery': 'one' }
-  const github = { 'x-hub-signature-256': `sha256=${'a'.repeat(64)}`, 'x-github-event': 'push', 'x-github-delivery': 'one' }
-  const bare = (line: string, headers: Record<string, string> = authorized) => ({ line, before: '', after: '', headers })
+  const github = {
+    'x-hub-signature-256': `sha256=${'a'.repeat(64)}`,
+    'x-github-event': 'push',
+    'x-github-delivery': 'one',
+  }
+  const bare = (line: string, headers: Record<string, string> = authorized) => ({
+    line,
+    before: '',
+    after: '',
+    headers,
+  })
   const member = (line: string, before: string) => ({ line, before, after: '}', headers: authorized })
   const legacy = (profile: string) => at.replace('/v1/', `/v1/${profile}/`)
   return [
@@ -68,7 +78,10 @@ export function jsonAttempt(random: Random, targets: readonly JsonTarget[]): Att
   const name = line.replace(/\d+/g, 'N')
   if (random.chance(0.1)) {
     const { coding, body } = random.of(compressed)
-    return { name: `compressed: ${name}`, parts: requestBytes(line, { ...json, 'content-encoding': coding }, body) }
+    return {
+      name: `compressed: ${name}`,
+      parts: requestBytes(line, { ...json, 'content-encoding': coding }, body),
+    }
   }
   const { name: kind, text } = random.of(random.of(texts))
   const body = before + text + after
@@ -78,5 +91,9 @@ export function jsonAttempt(random: Random, targets: readonly JsonTarget[]): Att
   }
   const parts = requestBytes(line, json, body)
   if (!random.chance(0.1)) return { name: `json: ${kind}: ${name}`, parts }
-  return { name: `cut: ${name}`, parts: [parts[0] ?? '', body.slice(0, body.length / 2)], drops: 'after_write' }
+  return {
+    name: `cut: ${name}`,
+    parts: [parts[0] ?? '', body.slice(0, body.length / 2)],
+    drops: 'after_write',
+  }
 }

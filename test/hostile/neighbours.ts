@@ -16,7 +16,11 @@ export const script: FakeScript = ({ body }) => {
 type Call = { token: string; method?: string; path: string; body?: unknown }
 export async function call({ base_url }: WatchedService, { token, method = 'POST', path, body }: Call) {
   // An idle connection of this client would be a descriptor that the service has not released.
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', connection: 'close' }
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    connection: 'close',
+  }
   const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
   const response = await fetch(`${base_url}/v1/organizations/${path}`, init)
   const text = await response.text()
@@ -27,11 +31,16 @@ export async function call({ base_url }: WatchedService, { token, method = 'POST
 type ActiveRun = { id: number; organization_id: number }
 /** Read from the database, because the limits of clients count each request. */
 async function activeRuns({ db }: WatchedService): Promise<ActiveRun[]> {
-  const text = `select id, organization_id from runs where status not in ('completed', 'failed', 'cancelled')`
+  const text = `select id, organization_id
+    from runs
+    where status not in ('completed', 'failed', 'cancelled')`
   return (await db.query<ActiveRun>({ text, values: [] })).rows
 }
 
-/** Resolves when a new run of organization 1 has ended: its status, and its result or what failed. Each has a token of its own. */
+/**
+ * Resolves when a new run of organization 1 has ended: its status, and its result or what failed. Each has a
+ * token of its own.
+ */
 export async function neighbour(service: WatchedService, body: Record<string, unknown>): Promise<unknown[]> {
   const token = await addCaller(service, [1], 'ADMIN')
   const { id } = await call(service, { token, path: '1/agent/run', body })
@@ -50,17 +59,21 @@ export async function stopRuns(service: WatchedService): Promise<void> {
   await expect.poll(async () => (await activeRuns(service)).length, patience).toBe(0)
 }
 
-/** Completed runs of the neighbour, and those among them of which a row is absent, written twice or not finished. */
+/**
+ * Completed runs of the neighbour, and those among them of which a row is absent, written twice or not
+ * finished.
+ */
 export async function storedRuns({ db }: WatchedService): Promise<{ runs: number; damaged: number[] }> {
-  const text = `select r.id,
-      r.journal_count = (select count(*) from journal j where j.run_id = r.id)
+  const text = `select r.id, r.journal_count = (select count(*) from journal j where j.run_id = r.id)
       and r.journal_count = (select coalesce(max(n), 0) from journal j where j.run_id = r.id)
       and r.total_logs = (select count(*) from log_entries e where e.run_id = r.id)
       and r.total_logs = (select coalesce(max(seq), 0) from log_entries e where e.run_id = r.id)
       and (select count(*) from journal j where j.run_id = r.id and kind = 'model_answered') = $1 + 1
       and (select count(*) from journal j where j.run_id = r.id and kind = 'tool_started') = $1
       and (select count(*) from journal j where j.run_id = r.id and kind = 'tool_finished') = $1 as is_whole
-    from runs r where organization_id = 1 and status = 'completed' order by r.id`
+    from runs r
+    where organization_id = 1 and status = 'completed'
+    order by r.id`
   const { rows } = await db.query<{ id: number; is_whole: boolean }>({ text, values: [STEPS] })
   return { runs: rows.length, damaged: rows.flatMap(({ id, is_whole }) => (is_whole ? [] : [id])) }
 }

@@ -23,7 +23,9 @@ function anyRequest(operation: Operation, target: Target): fc.Arbitrary<Given> {
   const base = good(operation, target)
   return fc.oneof(
     base,
-    ...(schema ? [fc.tuple(base, spoiled(schema, target.known)).map(([given, body]) => ({ ...given, body }))] : []),
+    ...(schema
+      ? [fc.tuple(base, spoiled(schema, target.known)).map(([given, body]) => ({ ...given, body }))]
+      : []),
     ...operation.parameters.map(parameter => {
       const texts = parameterTexts(parameter, target.known)
       const sendable = parameter.in === 'header' ? texts.filter(isHeader) : texts
@@ -35,12 +37,22 @@ function anyRequest(operation: Operation, target: Target): fc.Arbitrary<Given> {
 /** How many requests are generated at once: generating one of them costs about as much. */
 const BATCH = 30
 
-type Source = { operation: Operation; target: Target; requests: fc.Arbitrary<Given>; waiting: Given[]; batch: number }
+type Source = {
+  operation: Operation
+  target: Target
+  requests: fc.Arbitrary<Given>
+  waiting: Given[]
+  batch: number
+}
 
 export type OperationAttempts = { next(random: Random): Attempt }
 
 /** Requests to every operation of the document, each with an organization of its own. */
-export async function operationAttempts(app: Pick<App, 'db'>, seed: number, strangers: readonly string[]): Promise<OperationAttempts> {
+export async function operationAttempts(
+  app: Pick<App, 'db'>,
+  seed: number,
+  strangers: readonly string[],
+): Promise<OperationAttempts> {
   const own = operations.filter(({ operationId }) => operationId in endpoints)
   const sources: Source[] = []
   for (const operation of own) {
@@ -50,7 +62,8 @@ export async function operationAttempts(app: Pick<App, 'db'>, seed: number, stra
   const next = (random: Random): Attempt => {
     const source = random.of(sources)
     const { operation, target, requests, waiting } = source
-    if (waiting.length === 0) waiting.push(...fc.sample(requests, { seed: seed + source.batch++, numRuns: BATCH }))
+    if (waiting.length === 0)
+      waiting.push(...fc.sample(requests, { seed: seed + source.batch++, numRuns: BATCH }))
     const { method, path, headers, body } = whole(operation, waiting.pop() as Given)
     const token = random.chance(0.9) ? (target.token ?? undefined) : random.of(strangers)
     const fields = {
@@ -58,9 +71,17 @@ export async function operationAttempts(app: Pick<App, 'db'>, seed: number, stra
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
     }
-    const parts = requestBytes(`${method} ${path}`, fields, body === undefined ? undefined : JSON.stringify(body))
+    const parts = requestBytes(
+      `${method} ${path}`,
+      fields,
+      body === undefined ? undefined : JSON.stringify(body),
+    )
     const is_stream = path.includes('/events')
-    return { name: `${operation.operationId} ${operation.path}`, parts, ...(is_stream && { drops: 'after_head' as const }) }
+    return {
+      name: `${operation.operationId} ${operation.path}`,
+      parts,
+      ...(is_stream && { drops: 'after_head' as const }),
+    }
   }
   return { next }
 }

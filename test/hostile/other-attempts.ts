@@ -3,7 +3,20 @@ import { pktLine } from '../../src/git/process/pkt-line.ts'
 import type { Random } from '../chaos/random.ts'
 import { type Attempt, requestBytes } from './send-bytes.ts'
 
-const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY', 'LOCK', 'M-SEARCH']
+const methods = [
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'TRACE',
+  'PROPFIND',
+  'QUERY',
+  'LOCK',
+  'M-SEARCH',
+]
 
 /** Any method at any path, with or without a token and a body. */
 export function methodAttempt(random: Random, paths: readonly string[], tokens: readonly string[]): Attempt {
@@ -13,7 +26,11 @@ export function methodAttempt(random: Random, paths: readonly string[], tokens: 
     'content-type': random.chance(0.5) ? 'application/json' : undefined,
   }
   const body = random.chance(0.5) ? random.of(['{}', '[]', 'null', '', '{"a":']) : undefined
-  return { name: `method: ${line.replace(/\d+/g, 'N')}`, parts: requestBytes(line, headers, body), drops: 'after_head' }
+  return {
+    name: `method: ${line.replace(/\d+/g, 'N')}`,
+    parts: requestBytes(line, headers, body),
+    drops: 'after_head',
+  }
 }
 
 const id = 'a'.repeat(40)
@@ -54,8 +71,17 @@ export function gitAttempt(random: Random, at: string, tokens: readonly string[]
   const authorization = `Basic ${Buffer.from(`git:${random.of(tokens)}`).toString('base64')}`
   const protocol = random.of(['', 'version=1', 'version=2', 'version=2:version=0', 'x'])
   if (random.chance(0.3)) {
-    const query = random.of([`service=${service}`, '', 'service=--help', `service=${service}&service=x`, 'service=%00'])
-    return { name: 'git: info/refs', parts: requestBytes(`GET ${at}/info/refs?${query}`, { authorization, 'git-protocol': protocol }) }
+    const query = random.of([
+      `service=${service}`,
+      '',
+      'service=--help',
+      `service=${service}&service=x`,
+      'service=%00',
+    ])
+    return {
+      name: 'git: info/refs',
+      parts: requestBytes(`GET ${at}/info/refs?${query}`, { authorization, 'git-protocol': protocol }),
+    }
   }
   const packets = Array.from({ length: Math.ceil(random.between(0, 8)) }, () =>
     random.chance(0.3)
@@ -65,7 +91,9 @@ export function gitAttempt(random: Random, at: string, tokens: readonly string[]
   const body = Buffer.concat(packets.map(packet => Buffer.from(packet as string)))
   const zipped = random.chance(0.2)
   const headers = {
-    ...{ authorization, 'git-protocol': protocol, 'content-type': `application/x-${service}-request` },
+    authorization,
+    'git-protocol': protocol,
+    'content-type': `application/x-${service}-request`,
     'content-encoding': zipped ? 'gzip' : undefined,
   }
   const parts = requestBytes(`POST ${at}/${service}`, headers, zipped ? gzipSync(body) : body)

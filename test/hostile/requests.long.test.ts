@@ -9,16 +9,30 @@ const soak = process.env.TEST_SOAK === '1'
 const seed = Number(process.env.TEST_SEED ?? 1)
 const REQUESTS = soak ? 100_000 : 1_200
 const ROUNDS = soak ? 4 : 2
-/** The service waits 30 s for the body of a slow client, so that only one round of the ordinary test has some. */
+/**
+ * The service waits 30 s for the body of a slow client, so that only one round of the ordinary test has some.
+ */
 const SLOW_CLIENTS = 100
-/** What the last half of the requests may leave in memory: 50,000 of them stay below it only when almost none leaves anything. */
+/**
+ * What the last half of the requests may leave in memory: 50,000 of them stay below it only when almost none
+ * leaves anything.
+ */
 const MAX_GROWTH = 24 * 1024 ** 2
 /** The only 5xx that the document describes for a working service: there is no Slack app. */
 const isDescribed = (failure: string) => /^501 .*slack-connect/.test(failure)
 const patience = { timeout: 120_000, interval: 500 }
 
 const limits = [
-  ...['STANDARD', 'AGENT_CREATION', 'SETUP_COMMANDS', 'LOG_ANALYSIS', 'TOOL_EXECUTION', 'RECORDING', 'TOKEN_TOTAL', 'SESSION'],
+  ...[
+    'STANDARD',
+    'AGENT_CREATION',
+    'SETUP_COMMANDS',
+    'LOG_ANALYSIS',
+    'TOOL_EXECUTION',
+    'RECORDING',
+    'TOKEN_TOTAL',
+    'SESSION',
+  ],
   'FAILED_TOKENS',
 ]
 const unlimited = Object.fromEntries(limits.map(name => [`AGENTRUN_LIMIT_${name}`, 'off']))
@@ -28,12 +42,19 @@ const withoutPool = ({ descriptors, connections }: Measurement) => descriptors -
 /** Descriptors are back to those of the start, without what the pool of the database holds. */
 async function measured(service: WatchedService, start: Measurement): Promise<Measurement> {
   await stopRuns(service)
-  await expect.poll(async () => withoutPool(await service.measure()), patience).toBeLessThanOrEqual(withoutPool(start))
+  await expect
+    .poll(async () => withoutPool(await service.measure()), patience)
+    .toBeLessThanOrEqual(withoutPool(start))
   return service.measure()
 }
 
 /** One part of the campaign, while runs of the neighbour proceed. */
-async function round(service: WatchedService, campaign: Campaign, requests: number, slow: number): Promise<void> {
+async function round(
+  service: WatchedService,
+  campaign: Campaign,
+  requests: number,
+  slow: number,
+): Promise<void> {
   const others = ['x', 'x', 'x'].map(prompt => neighbour(service, { prompt }))
   // It sends a hostile body to the gateway, which refuses it.
   const program = neighbour(service, { prompt: 'do: call values 100000 | say Done.', agent_type: 'program' })

@@ -20,8 +20,21 @@ export function keepResult({ name, seed, soak, taken, campaign }: Result): void 
   }))
   const date = new Date().toISOString().slice(0, 10)
   const health = { probes: probes(), missed: missed() }
-  const summary = { name, seed, date, sent: sent(), health, statuses, server_errors: failures, unfinished, measured }
+  const summary = {
+    name,
+    seed,
+    date,
+    sent: sent(),
+    health,
+    statuses,
+    server_errors: failures,
+    unfinished,
+    measured,
+  }
   process.stdout.write(`hostile requests: ${JSON.stringify(summary)}\n`)
   if (!soak) return
-  writeFileSync(new URL('../../docs/hostile-requests.json', import.meta.url), `${JSON.stringify(summary, null, 2)}\n`)
+  writeFileSync(
+    new URL('../../docs/hostile-requests.json', import.meta.url),
+    `${JSON.stringify(summary, null, 2)}\n`,
+  )
 }

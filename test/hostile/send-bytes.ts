@@ -13,7 +13,9 @@ export type Outcome = { statuses: number[]; unfinished: boolean }
 /** Longer than each limit of the service for one request. */
 const PATIENCE_MS = 90_000
 
-/** Sends the bytes over a connection of their own. The statuses of all responses until either side closed it. */
+/**
+ * Sends the bytes over a connection of their own. The statuses of all responses until either side closed it.
+ */
 export function sendBytes(base_url: string, { parts, drops }: Attempt): Promise<Outcome> {
   const { hostname, port } = new URL(base_url)
   const statuses: number[] = []
@@ -25,7 +27,8 @@ export function sendBytes(base_url: string, { parts, drops }: Attempt): Promise<
       socket.destroy()
     }, PATIENCE_MS)
     socket.on('data', chunk => {
-      for (const [, status] of chunk.toString('latin1').matchAll(/^HTTP\/1\.1 (\d{3}) /gm)) statuses.push(Number(status))
+      for (const [, status] of chunk.toString('latin1').matchAll(/^HTTP\/1\.1 (\d{3}) /gm))
+        statuses.push(Number(status))
       if (drops === 'after_head') socket.destroy()
     })
     // A service that refuses without reading closes the connection while the client sends.
@@ -48,8 +51,15 @@ export function requestBytes(
   body?: string | Uint8Array<ArrayBufferLike>,
 ): (string | Buffer)[] {
   const bytes = body === undefined ? null : Buffer.from(body as string)
-  const all = { host: 'localhost', connection: 'close', ...(bytes && { 'content-length': `${bytes.length}` }), ...headers }
-  const fields = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${value}\r\n`]))
+  const all = {
+    host: 'localhost',
+    connection: 'close',
+    ...(bytes && { 'content-length': `${bytes.length}` }),
+    ...headers,
+  }
+  const fields = Object.entries(all).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}: ${value}\r\n`],
+  )
   const head = `${line} HTTP/1.1\r\n${fields.join('')}\r\n`
   return bytes === null ? [head] : [head, bytes]
 }

@@ -4,8 +4,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 /**
- * The service as `npm start` runs it, and a probe: each connection to the socket at HOSTILE_PROBE gets one line of JSON, measured after a
- * full collection of garbage.
+ * The service as `npm start` runs it, and a probe: each connection to the socket at HOSTILE_PROBE gets one
+ * line of JSON, measured after a full collection of garbage.
  */
 const probe_path = process.env.HOSTILE_PROBE
 if (probe_path === undefined) throw new Error('HOSTILE_PROBE is the path of the socket of the probe')
@@ -13,7 +13,8 @@ delete process.env.HOSTILE_PROBE
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
-// Processor time of this thread between two turns of its event loop, because the machine may be busy with other things.
+// Processor time of this thread between two turns of its event loop, because the machine may be busy with
+// other things.
 const spent = () => process.threadCpuUsage().user / 1_000
 let last = spent()
 let longest_stall_ms = 0

@@ -40,8 +40,14 @@ export type WatchedService = AsyncDisposable & {
 
 const program = fileURLToPath(new URL('watched-main.ts', import.meta.url))
 
-/** The service with a worker as a process of its own, which is watched from inside (watched-main.ts) and outside. */
-export async function startWatchedService(script: FakeScript, env: Record<string, string>): Promise<WatchedService> {
+/**
+ * The service with a worker as a process of its own, which is watched from inside (watched-main.ts) and
+ * outside.
+ */
+export async function startWatchedService(
+  script: FakeScript,
+  env: Record<string, string>,
+): Promise<WatchedService> {
   await using stack = new AsyncDisposableStack()
   const database = stack.use(await createTestDatabase())
   const model = stack.use(await startFakeOpenAI(script))
@@ -67,10 +73,13 @@ export async function startWatchedService(script: FakeScript, env: Record<string
     await service.ended
   })
   const linesOfLog = () => readFileSync(log_file, 'utf8').trimEnd().split('\n')
-  if (service.base_url === '') throw new Error(`the service did not start: ${linesOfLog().slice(-5).join('\n')}`)
+  if (service.base_url === '')
+    throw new Error(`the service did not start: ${linesOfLog().slice(-5).join('\n')}`)
   const db = stack.use(new Database(database.url, { max: 2, on_error: () => {} }))
   const connections = async () => {
-    const statement = `select count(*)::int as n from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
+    const statement = `select count(*)::int as n
+      from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`
     return (await db.query<{ n: number }>({ text: statement, values: [] })).rows[0]?.n ?? 0
   }
   const running = stack.move()
@@ -80,7 +89,10 @@ export async function startWatchedService(script: FakeScript, env: Record<string
     db,
     exitCode: () => service.child.exitCode,
     measure: async () => ({ ...JSON.parse(await text(connect(probe))), connections: await connections() }),
-    logged: level => linesOfLog().flatMap(line => (line.includes(`"level":"${level}"`) ? [JSON.parse(line) as LogLine] : [])),
+    logged: level =>
+      linesOfLog().flatMap(line =>
+        line.includes(`"level":"${level}"`) ? [JSON.parse(line) as LogLine] : [],
+      ),
     async stop() {
       service.child.kill('SIGTERM')
       const { code, signal } = await service.ended

@@ -1,7 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { hostileJson } from './hostile-json.ts'
 
-/** Sends every hostile text to every address of the service, several at once, from a thread of its own. Reports the number of responses by status. */
+/**
+ * Sends every hostile text to every address of the service, several at once, from a thread of its own.
+ * Reports the number of responses by status.
+ */
 const { targets, bytes } = workerData as {
   targets: { url: string; headers: Record<string, string>; before: string; after: string }[]
   bytes: number

@@ -3,7 +3,15 @@ import { json_channels } from '../../src/core/json/channels.ts'
 import { excessOf } from '../../src/core/json/parse-json.ts'
 import { SECRET } from '../forge/deliver.ts'
 import { type App, startApp } from '../start-app.ts'
-import { type Channel, fileChannels, gatewayChannels, httpChannels, modelChannels, programChannels, serverChannels } from './channels.ts'
+import {
+  type Channel,
+  fileChannels,
+  gatewayChannels,
+  httpChannels,
+  modelChannels,
+  programChannels,
+  serverChannels,
+} from './channels.ts'
 import { countParsed } from './count-parsed.ts'
 import { hostileJson } from './hostile-json.ts'
 
@@ -21,7 +29,11 @@ let servers: Awaited<ReturnType<typeof serverChannels>>
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_GIT: '1' })
   const at = `/v1/organizations/${app.org_id}/integrations/gitea`
-  const { body } = await app.call('PUT', at, { url: 'http://127.0.0.1:9', token: 't', webhook_secret: SECRET })
+  const { body } = await app.call('PUT', at, {
+    url: 'http://127.0.0.1:9',
+    token: 't',
+    webhook_secret: SECRET,
+  })
   own = httpChannels(app, body.webhook_url)
   gateway = await gatewayChannels()
   servers = await serverChannels()
@@ -46,7 +58,8 @@ async function attack({ name, bounds, parses = bounds, quiet, waits, message, se
     expect(parsed.take().values, at).toBeLessThanOrEqual(json_channels[parses].values)
     expect(outcome.length, at).toBeLessThanOrEqual(MAX_RESPONSE)
     if (excess !== null) refused++
-    // What is read before it is bounded has each key once: repeated ones are gone, and the parser behind it refuses what is left.
+    // What is read before it is bounded has each key once: repeated ones are gone, and the parser behind it
+    // refuses what is left.
     const refusal = parses === bounds ? NAMES_BOUND : NAMES_BOUND_OR_INVALID
     if (excess !== null && !quiet) expect(outcome, at).toMatch(refusal)
   }
@@ -64,9 +77,18 @@ describe('what any parser gets is within the bounds of its channel, the sender g
 })
 
 test('no channel is forgotten', () => {
-  const driven = [...own, ...gateway.channels, ...servers.channels, ...programChannels(), ...modelChannels(), ...fileChannels()]
+  const driven = [
+    ...own,
+    ...gateway.channels,
+    ...servers.channels,
+    ...programChannels(),
+    ...modelChannels(),
+    ...fileChannels(),
+  ]
   const trusted = ['engine_response', 'client_response', 'setting', 'model_summary', 'model_response']
-  expect(Object.keys(json_channels).filter(name => !driven.some(({ bounds }) => bounds === name))).toEqual(trusted.toSorted(byTable))
+  expect(Object.keys(json_channels).filter(name => !driven.some(({ bounds }) => bounds === name))).toEqual(
+    trusted.toSorted(byTable),
+  )
 })
 
 const names = Object.keys(json_channels)

@@ -17,8 +17,9 @@ import type { App } from '../start-app.ts'
 import { printingSandbox } from './printing-sandbox.ts'
 
 /**
- * A way by which a stranger sends JSON. `message` puts a text where the libraries check most; `send` resolves with what the sender, the person or the
- * trace gets. `quiet`: a text that exceeds a bound counts as none there, without a reason.
+ * A way by which a stranger sends JSON. `message` puts a text where the libraries check most; `send` resolves
+ * with what the sender, the person or the trace gets. `quiet`: a text that exceeds a bound counts as none
+ * there, without a reason.
  */
 export type Channel = {
   name: string
@@ -48,14 +49,30 @@ export function httpChannels(app: App, hook: string): Channel[] {
     return `${response.status} ${await response.text()}`
   }
   const at = `/v1/organizations/${app.org_id}`
-  const mcp = (method: string, params: string) => `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`
+  const mcp = (method: string, params: string) =>
+    `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`
   const initialize = (json: string) =>
-    mcp('initialize', `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"1","icons":${json}}}`)
+    mcp(
+      'initialize',
+      `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"1","icons":${json}}}`,
+    )
   const delivered = async (body: string) =>
-    JSON.stringify((await deliver(hook, 'issue_comment', null, { as: 'gitea', body: Buffer.from(body) })).body)
+    JSON.stringify(
+      (await deliver(hook, 'issue_comment', null, { as: 'gitea', body: Buffer.from(body) })).body,
+    )
   return [
-    { name: 'a run', bounds: 'api_body', message: json => `{"prompt":"x","images":${json}}`, send: post(`${at}/agent/run`) },
-    { name: 'metadata', bounds: 'api_body', message: json => `{"prompt":"","metadata":${json}}`, send: post(`${at}/agent/run`) },
+    {
+      name: 'a run',
+      bounds: 'api_body',
+      message: json => `{"prompt":"x","images":${json}}`,
+      send: post(`${at}/agent/run`),
+    },
+    {
+      name: 'metadata',
+      bounds: 'api_body',
+      message: json => `{"prompt":"","metadata":${json}}`,
+      send: post(`${at}/agent/run`),
+    },
     { name: 'settings', bounds: 'api_body', message: json => json, send: post(`${at}/agent/run/resume`) },
     { name: 'initialize of MCP', bounds: 'api_body', message: initialize, send: post('/mcp') },
     {
@@ -64,7 +81,12 @@ export function httpChannels(app: App, hook: string): Channel[] {
       message: json => mcp('tools/call', `{"name":"list_agent_runs","arguments":{"status":${json}}}`),
       send: post('/mcp'),
     },
-    { name: 'a signed delivery', bounds: 'forge_delivery', message: json => `{"action":"created","comment":${json}}`, send: delivered },
+    {
+      name: 'a signed delivery',
+      bounds: 'forge_delivery',
+      message: json => `{"action":"created","comment":${json}}`,
+      send: delivered,
+    },
   ]
 }
 
@@ -72,7 +94,14 @@ export function httpChannels(app: App, hook: string): Channel[] {
 export async function gatewayChannels(): Promise<AsyncDisposable & { channels: Channel[] }> {
   const served = serveTools('tools', [], async () => ({ text: '', images: [], is_error: false }))
   const gateway = createModelGateway({
-    endpoint: { api: 'openai-chat', name: 'm', base_url: 'http://127.0.0.1:9', api_key: null, cost: () => null, fetch },
+    endpoint: {
+      api: 'openai-chat',
+      name: 'm',
+      base_url: 'http://127.0.0.1:9',
+      api_key: null,
+      cost: () => null,
+      fetch,
+    },
     meter: {
       start: async () => ({ refused: 'Nothing is sent.' }),
       ended: async () => {},
@@ -93,7 +122,8 @@ export async function gatewayChannels(): Promise<AsyncDisposable & { channels: C
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers, body })
     return response.text()
   }
-  const tools = (json: string) => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":${json}}}`
+  const tools = (json: string) =>
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":${json}}}`
   return {
     channels: [
       {
@@ -125,12 +155,20 @@ export function programChannels(): Channel[] {
       return JSON.stringify({
         jsonrpc: '2.0',
         id,
-        result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'a', version: '1' } },
+        result: {
+          protocolVersion: '2025-11-25',
+          capabilities: { tools: {} },
+          serverInfo: { name: 'a', version: '1' },
+        },
       })
     })
-    return openProgram(sandbox, { command: 'a', args: [], environment: {} }, limits()).then(() => 'opened', textOf)
+    return openProgram(sandbox, { command: 'a', args: [], environment: {} }, limits()).then(
+      () => 'opened',
+      textOf,
+    )
   }
-  const asked = (params: string) => `{"jsonrpc":"2.0","id":"ID","method":"session/request_permission","params":${params}}`
+  const asked = (params: string) =>
+    `{"jsonrpc":"2.0","id":"ID","method":"session/request_permission","params":${params}}`
   return [
     {
       name: 'the result of an agent',
@@ -164,7 +202,9 @@ export async function serverChannels(): Promise<AsyncDisposable & { channels: Ch
     const id = /"id":(\d+)/.exec(text)?.[1] ?? '0'
     response.writeHead(200, { 'content-type': type }).end(body.replace('"ID"', id))
   }
-  const server = createServer((incoming, response) => void Promise.resolve(respond(incoming, response)).catch(() => {}))
+  const server = createServer(
+    (incoming, response) => void Promise.resolve(respond(incoming, response)).catch(() => {}),
+  )
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const serving =
@@ -183,13 +223,24 @@ export async function serverChannels(): Promise<AsyncDisposable & { channels: Ch
     })
   const forge = { token: 't', fetch: (at: string, init?: object) => fetch(at, init), user_agent: 'test' }
   const gitea = giteaForge({ ...forge, url })
-  const github = githubForge({ origin: url, credentials: { token: 't' }, fetch: forge.fetch, user_agent: 'test' })
+  const github = githubForge({
+    origin: url,
+    credentials: { token: 't' },
+    fetch: forge.fetch,
+    user_agent: 'test',
+  })
   const result = (json: string) => `{"jsonrpc":"2.0","id":"ID","result":${json}}`
   const repo = { owner: 'acme', name: 'app' }
   const list = (json: string) => json
   return {
     channels: [
-      { name: 'a response of an MCP server', bounds: 'mcp_message', waits: true, message: result, send: serving(open) },
+      {
+        name: 'a response of an MCP server',
+        bounds: 'mcp_message',
+        waits: true,
+        message: result,
+        send: serving(open),
+      },
       {
         name: 'an event of an MCP server',
         bounds: 'mcp_message',
@@ -203,8 +254,18 @@ export async function serverChannels(): Promise<AsyncDisposable & { channels: Ch
         message: json => `{"resource":"${url}","scopes_supported":${json}}`,
         send: serving(begin),
       },
-      { name: 'a response of Gitea', bounds: 'forge_response', message: list, send: serving(() => gitea.findPullRequest(repo, 'one')) },
-      { name: 'a response of GitHub', bounds: 'forge_response', message: list, send: serving(() => github.identity()) },
+      {
+        name: 'a response of Gitea',
+        bounds: 'forge_response',
+        message: list,
+        send: serving(() => gitea.findPullRequest(repo, 'one')),
+      },
+      {
+        name: 'a response of GitHub',
+        bounds: 'forge_response',
+        message: list,
+        send: serving(() => github.identity()),
+      },
     ],
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
@@ -215,7 +276,8 @@ export async function serverChannels(): Promise<AsyncDisposable & { channels: Ch
 
 const EVENTS: Record<string, (json: string) => string> = {
   'openai-compatible': json => `{"id":"1","choices":[{"index":0,"delta":{"tool_calls":${json}}}]}`,
-  openai: json => `{"type":"response.output_item.done","output_index":0,"item":{"type":"file_search_call","id":"1","queries":${json}}}`,
+  openai: json =>
+    `{"type":"response.output_item.done","output_index":0,"item":{"type":"file_search_call","id":"1","queries":${json}}}`,
   anthropic: json =>
     `{"type":"message_start","message":{"id":"1","model":"m","content":${json},"usage":{"input_tokens":1,"output_tokens":1}}}`,
   google: json => `{"candidates":[{"content":{"parts":${json}}}]}`,
@@ -223,10 +285,12 @@ const EVENTS: Record<string, (json: string) => string> = {
 
 /** Events of a model in each wire format, and an error of it. */
 export function modelChannels(): Channel[] {
-  const called = (protocol: Protocol, reply: (message: string) => Parameters<Protocol['connect']>[0]) => async (message: string) => {
-    await using fake = await protocol.connect(reply(message))
-    return await fake.model.call(request()).then(() => 'answered', textOf)
-  }
+  const called =
+    (protocol: Protocol, reply: (message: string) => Parameters<Protocol['connect']>[0]) =>
+    async (message: string) => {
+      await using fake = await protocol.connect(reply(message))
+      return await fake.model.call(request()).then(() => 'answered', textOf)
+    }
   return PROTOCOLS.flatMap((protocol): Channel[] => [
     {
       name: `an event of ${protocol.name}`,
@@ -259,6 +323,9 @@ export const fileChannels = (): Channel[] => [
     bounds: 'repository_file',
     quiet: true,
     message: json => `{"scripts":${json}}`,
-    send: async text => typeof projectAt({ paths: ['package.json'], files: new Map([['package.json', text]]) }, '').json('package.json'),
+    send: async text =>
+      typeof projectAt({ paths: ['package.json'], files: new Map([['package.json', text]]) }, '').json(
+        'package.json',
+      ),
   },
 ]

@@ -1,9 +1,16 @@
 import { vi } from 'vitest'
 import { JsonMeter } from '../../src/core/json/json-meter.ts'
 
-const open = { bytes: Number.POSITIVE_INFINITY, depth: Number.POSITIVE_INFINITY, values: Number.POSITIVE_INFINITY }
+const open = {
+  bytes: Number.POSITIVE_INFINITY,
+  depth: Number.POSITIVE_INFINITY,
+  values: Number.POSITIVE_INFINITY,
+}
 
-/** What every parser of this process got since the last `take`: those of libraries too, which call JSON.parse, or `json` of a response. */
+/**
+ * What every parser of this process got since the last `take`: those of libraries too, which call JSON.parse,
+ * or `json` of a response.
+ */
 type ParsedCount = Disposable & { take(): { values: number } }
 
 /** Counts the values of the largest text that was parsed. */

@@ -16,7 +16,11 @@ test('events of OpenAI that repeat the tools and the whole output of a large req
   expect(events.join('').length).toBeGreaterThan(1_000_000)
   await using fake = await OPENAI.connect(() => ({ raw: events }))
   const { text, finish_reason, usage } = await fake.model.call(request())
-  expect({ text, finish_reason, counted: usage.raw !== null }).toEqual({ text: 'Hello', finish_reason: 'stop', counted: true })
+  expect({ text, finish_reason, counted: usage.raw !== null }).toEqual({
+    text: 'Hello',
+    finish_reason: 'stop',
+    counted: true,
+  })
 })
 
 test('an event with a million calls is malformed before a schema sees it, with its bound as the reason', async () => {

@@ -2,9 +2,10 @@ import { Agent, get } from 'node:http'
 import { parentPort, workerData } from 'node:worker_threads'
 
 /**
- * Requests `/healthz` again and again, from a thread of its own. Between requests it measures how much longer than its processor time a fixed piece of
- * work takes here: `contention` is 1 on a machine that does nothing else, and n if n threads share each processor. Reports the longest response in ms
- * and the number of responses when it gets a message.
+ * Requests `/healthz` again and again, from a thread of its own. Between requests it measures how much longer
+ * than its processor time a fixed piece of work takes here: `contention` is 1 on a machine that does nothing
+ * else, and n if n threads share each processor. Reports the longest response in ms and the number of
+ * responses when it gets a message.
  */
 const { base_url } = workerData as { base_url: string }
 const RESPONSES_BETWEEN = 20
@@ -15,7 +16,10 @@ const spent = { wall_ms: 0, work_ms: 0 }
 const agent = new Agent({ keepAlive: true })
 const request = () =>
   new Promise<void>((resolve, reject) =>
-    get(`${base_url}/healthz`, { agent }, response => response.resume().on('end', resolve)).on('error', reject),
+    get(`${base_url}/healthz`, { agent }, response => response.resume().on('end', resolve)).on(
+      'error',
+      reject,
+    ),
   )
 
 const processorMs = () => process.threadCpuUsage().user / 1_000

@@ -14,19 +14,31 @@ const MAX_STALL_MS = 250
 const MAX_CONTENTION = 8
 const BYTES = 6 * 1024 * 1024
 
-const thread = (name: string, data: object) => new Worker(new URL(name, import.meta.url), { workerData: data })
+const thread = (name: string, data: object) =>
+  new Worker(new URL(name, import.meta.url), { workerData: data })
 
 /** Where strangers and members can send JSON by HTTP. */
 function targetsOf(app: App, hook: string) {
   const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
   const authorized = { ...json, authorization: `Bearer ${app.token}` }
   const at = `${app.base_url}/v1/organizations/${app.org_id}`
-  const unsigned = { ...json, 'x-gitea-signature': 'a'.repeat(64), 'x-gitea-event': 'push', 'x-gitea-delivery': 'one' }
-  const initialize = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{},"clientInfo":{"icons":'
+  const unsigned = {
+    ...json,
+    'x-gitea-signature': 'a'.repeat(64),
+    'x-gitea-event': 'push',
+    'x-gitea-delivery': 'one',
+  }
+  const initialize =
+    '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{},"clientInfo":{"icons":'
   return [
     { url: `${at}/agent/run`, headers: authorized, before: '{"prompt":"","metadata":', after: '}' },
     { url: `${at}/agent/run`, headers: authorized, before: '{"prompt":"","images":', after: '}' },
-    { url: `${at}/mcp-servers/wide`, headers: authorized, before: '{"command":"a","environment":', after: '}' },
+    {
+      url: `${at}/mcp-servers/wide`,
+      headers: authorized,
+      before: '{"command":"a","environment":',
+      after: '}',
+    },
     { url: `${app.base_url}/mcp`, headers: authorized, before: initialize, after: '}}}' },
     { url: hook, headers: unsigned, before: '', after: '' },
     { url: `${app.base_url}/hooks/github/999`, headers: unsigned, before: '', after: '' },
@@ -47,7 +59,10 @@ test('the service responds within 250 ms while every channel brings hostile JSON
   const gitea = { url: 'http://127.0.0.1:9', token: 't', webhook_secret: SECRET }
   const connected = await app.call('PUT', `/v1/organizations/${app.org_id}/integrations/gitea`, gitea)
   const health = thread('health-thread.ts', { base_url: app.base_url })
-  const attack = thread('attack-thread.ts', { targets: targetsOf(app, connected.body.webhook_url), bytes: BYTES })
+  const attack = thread('attack-thread.ts', {
+    targets: targetsOf(app, connected.body.webhook_url),
+    bytes: BYTES,
+  })
   using loop = watchEventLoop()
   try {
     const program = { agent_type: 'program' }
@@ -62,10 +77,17 @@ test('the service responds within 250 ms while every channel brings hostile JSON
     health.postMessage('report')
     const [{ longest_ms, responses, contention }] = await once(health, 'message')
     const machine = Math.min(contention, MAX_CONTENTION)
-    console.info(`${responses} responses in at most ${longest_ms.toFixed()} ms, ${contention.toFixed(1)} threads per processor,`)
+    console.info(
+      `${responses} responses in at most ${longest_ms.toFixed()} ms, ${contention.toFixed(1)} threads per processor,`,
+    )
     console.info(`and a stall of at most ${loop.longest_ms().toFixed()} ms of processor time`)
     expect(Object.keys(statuses).filter(status => Number(status) >= 500)).toEqual([])
-    expect(ends.map(({ error }) => error?.code ?? null)).toEqual(['rejected', 'agent_failed', null, 'malformed'])
+    expect(ends.map(({ error }) => error?.code ?? null)).toEqual([
+      'rejected',
+      'agent_failed',
+      null,
+      'malformed',
+    ])
     expect(responses).toBeGreaterThan(100)
     expect(loop.longest_ms()).toBeLessThan(MAX_STALL_MS)
     expect(longest_ms / machine).toBeLessThan(MAX_STALL_MS)
@@ -75,8 +97,8 @@ test('the service responds within 250 ms while every channel brings hostile JSON
 }, 600_000)
 
 /**
- * Measures the processor time of this thread, which is that of the service, between two turns of its event loop: the longest stall, whatever else the
- * machine does.
+ * Measures the processor time of this thread, which is that of the service, between two turns of its event
+ * loop: the longest stall, whatever else the machine does.
  */
 function watchEventLoop(): Disposable & { longest_ms(): number } {
   const spent = () => process.threadCpuUsage().user / 1_000

@@ -2,9 +2,13 @@
 type HostileJson = { name: string; text: string }
 
 const list = (item: string, count: number) => `[${Array(count).fill(item).join()}]`
-const object = (member: (i: number) => string, count: number) => `{${Array.from({ length: count }, (_, i) => member(i)).join()}}`
+const object = (member: (i: number) => string, count: number) =>
+  `{${Array.from({ length: count }, (_, i) => member(i)).join()}}`
 
-/** What somebody may send to keep a parser, or what follows it, occupied: each text has about `bytes`. Not all are valid JSON. */
+/**
+ * What somebody may send to keep a parser, or what follows it, occupied: each text has about `bytes`. Not all
+ * are valid JSON.
+ */
 export function hostileJson(bytes: number): HostileJson[] {
   const items = Math.floor(bytes / 3)
   const levels = Math.floor(bytes / 2)
@@ -20,10 +24,16 @@ export function hostileJson(bytes: number): HostileJson[] {
     { name: 'many keys', text: object(i => `"${i.toString(36)}":0`, Math.floor(bytes / 8)) },
     { name: 'many numbers as keys', text: object(i => `"${i * 7_919}":0`, Math.floor(bytes / 12)) },
     { name: 'one key many times', text: object(() => '"a":0', Math.floor(bytes / 6)) },
-    { name: 'keys of prototypes', text: object(i => `"__proto__":{"constructor":${i}}`, Math.floor(bytes / 32)) },
+    {
+      name: 'keys of prototypes',
+      text: object(i => `"__proto__":{"constructor":${i}}`, Math.floor(bytes / 32)),
+    },
     { name: 'deep lists', text: '['.repeat(levels) + ']'.repeat(levels) },
     { name: 'deep objects', text: `${'{"a":'.repeat(levels / 3)}1${'}'.repeat(levels / 3)}` },
-    { name: 'wide at each of 60 levels', text: `${`[${'{},'.repeat(items / 60)}`.repeat(60)}1${']'.repeat(60)}` },
+    {
+      name: 'wide at each of 60 levels',
+      text: `${`[${'{},'.repeat(items / 60)}`.repeat(60)}1${']'.repeat(60)}`,
+    },
     { name: 'brackets that are never closed', text: '[{"a":'.repeat(Math.floor(bytes / 6)) },
     { name: 'commas', text: `[${','.repeat(bytes)}]` },
     { name: 'blanks', text: `[${' \t\n\r'.repeat(bytes / 4).replaceAll(/[\n\r]/g, ' ')}1]` },

@@ -16,13 +16,21 @@ export async function serveMcp(
   const seen: HttpMcpServer['seen'] = []
   const handler = createMcpHandler(() => {
     const server = new McpServer({ name: 'tickets', version: '1' }, { capabilities: { tools: {} } })
-    server.registerTool('search', { description: 'Searches tickets.', inputSchema: z.object({ text: z.string() }) }, ({ text }) => ({
-      content: [{ type: 'text', text: `found ${text}` }],
-    }))
+    server.registerTool(
+      'search',
+      { description: 'Searches tickets.', inputSchema: z.object({ text: z.string() }) },
+      ({ text }) => ({
+        content: [{ type: 'text', text: `found ${text}` }],
+      }),
+    )
     const { authorization = '' } = seen.at(-1)?.headers ?? {}
-    server.registerTool('headers', { description: 'Shows how it was called.', inputSchema: z.object({}) }, () => ({
-      content: [{ type: 'text', text: `called with ${authorization}` }],
-    }))
+    server.registerTool(
+      'headers',
+      { description: 'Shows how it was called.', inputSchema: z.object({}) },
+      () => ({
+        content: [{ type: 'text', text: `called with ${authorization}` }],
+      }),
+    )
     return server
   })
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
@@ -31,8 +39,13 @@ export async function serveMcp(
     const pieces: Buffer[] = []
     for await (const piece of request) pieces.push(piece)
     const body = pieces.length === 0 ? null : Buffer.concat(pieces)
-    const headers = Object.entries(request.headers).map(([name, value]): [string, string] => [name, String(value)])
-    const result = await handler.fetch(new Request(`http://localhost${request.url}`, { method: request.method ?? 'GET', headers, body }))
+    const headers = Object.entries(request.headers).map(([name, value]): [string, string] => [
+      name,
+      String(value),
+    ])
+    const result = await handler.fetch(
+      new Request(`http://localhost${request.url}`, { method: request.method ?? 'GET', headers, body }),
+    )
     response.writeHead(result.status, Object.fromEntries(result.headers))
     if (result.body) for await (const piece of result.body) response.write(piece)
     response.end()

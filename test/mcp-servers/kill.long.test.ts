@@ -20,7 +20,10 @@ async function call(service: ServiceProcess, method: string, path: string, body?
   return response.json()
 }
 
-const of_program = { prompt: 'do: mcp odd act /workspace/calls.txt | tool cat calls.txt | say Done.', agent_type: 'program' }
+const of_program = {
+  prompt: 'do: mcp odd act /workspace/calls.txt | tool cat calls.txt | say Done.',
+  agent_type: 'program',
+}
 
 test.each([
   ['the built-in agent', { prompt: 'Work.' }, 'shell'],
@@ -38,8 +41,11 @@ test.each([
       return done === 1 ? calls(shell('cat calls.txt')) : finish('Done.')
     })
     const env = {
-      ...{ AGENTRUN_DATA_DIR: data_folder, DATABASE_URL: database.url, AGENTRUN_INIT_TOKEN: TOKEN },
-      ...{ AGENTRUN_INIT_REPO_URL: repository, OPENAI_COMPATIBLE_BASE_URL: model.base_url },
+      AGENTRUN_DATA_DIR: data_folder,
+      DATABASE_URL: database.url,
+      AGENTRUN_INIT_TOKEN: TOKEN,
+      AGENTRUN_INIT_REPO_URL: repository,
+      OPENAI_COMPATIBLE_BASE_URL: model.base_url,
       AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake',
       ...programEnv(programSettings({ SESSIONS: 'load' })),
     }
@@ -48,18 +54,26 @@ test.each([
       await call(service, 'PUT', '/mcp-servers/odd', hostile('count', { timeout_seconds: 600 }))
       const { id } = await call(service, 'POST', '/agent/run', body)
       // The program has written its file when it has the call.
-      const isCalled = () => readdirSync(data_folder, { recursive: true }).some(path => String(path).endsWith('/calls.txt'))
+      const isCalled = () =>
+        readdirSync(data_folder, { recursive: true }).some(path => String(path).endsWith('/calls.txt'))
       await expect.poll(isCalled, { timeout: 30_000 }).toBe(true)
       service.child.kill('SIGKILL')
       await service.ended
       service = await startServiceProcess(env)
       await expect
-        .poll(async () => (await call(service, 'GET', `/agent/run/${id}`)).terminal, { timeout: 60_000, interval: 200 })
+        .poll(async () => (await call(service, 'GET', `/agent/run/${id}`)).terminal, {
+          timeout: 60_000,
+          interval: 200,
+        })
         .toBe(true)
       const { logs } = await call(service, 'GET', `/agent/run/${id}/logs`)
-      const outputs = (name: string) => logs.filter((entry: any) => entry.tool_name === name).map((entry: any) => entry.tool_output)
+      const outputs = (name: string) =>
+        logs.filter((entry: any) => entry.tool_name === name).map((entry: any) => entry.tool_output)
       expect(outputs('odd__act')).toEqual([
-        { status: 'interrupted', error: 'Interrupted: it may or may not have completed. Check before you repeat it.' },
+        {
+          status: 'interrupted',
+          error: 'Interrupted: it may or may not have completed. Check before you repeat it.',
+        },
       ])
       expect(outputs(tool)).toMatchObject([{ output: 'called\n' }])
     } finally {

@@ -8,8 +8,16 @@ import { type CodingApp, calls, finish, makeRepository, startCodingApp } from '.
 export const HOSTILE = readFileSync(fileURLToPath(new URL('hostile.mjs', import.meta.url)), 'utf8')
 
 /** The service with a repository that contains a program which speaks MCP well or badly. */
-export async function startMcpApp(script: FakeScript, env: Record<string, string> = {}, files: Record<string, string | Uint8Array> = {}) {
-  const app = await startCodingApp(script, env, makeRepository({ 'README.md': '# Shop\n', 'server.mjs': HOSTILE, ...files }))
+export async function startMcpApp(
+  script: FakeScript,
+  env: Record<string, string> = {},
+  files: Record<string, string | Uint8Array> = {},
+) {
+  const app = await startCodingApp(
+    script,
+    env,
+    makeRepository({ 'README.md': '# Shop\n', 'server.mjs': HOSTILE, ...files }),
+  )
   return { ...app, servers: serversOf(app) }
 }
 
@@ -43,7 +51,14 @@ export function callsInTurn(...list: { name: string; arguments: Record<string, u
   }
 }
 
-export type PlayedRun = { run: any; logs: any[]; requests: SeenRequest[]; tools: string[]; errors: any[]; actions: any[] }
+export type PlayedRun = {
+  run: any
+  logs: any[]
+  requests: SeenRequest[]
+  tools: string[]
+  errors: any[]
+  actions: any[]
+}
 
 /** Starts a run, and returns it at its end with its trace and the requests to its model. */
 export async function playRun(app: CodingApp, body: object = {}): Promise<PlayedRun> {
@@ -53,7 +68,9 @@ export async function playRun(app: CodingApp, body: object = {}): Promise<Played
   const logs = await allLogs(app, id)
   const requests = app.model.requests.slice(from)
   return {
-    ...{ run, logs, requests },
+    run,
+    logs,
+    requests,
     tools: toolsOf(requests[0]),
     errors: logs.filter(({ message_type }) => message_type === 'ERROR').map(({ observation }) => observation),
     actions: logs.filter(({ message_type }) => message_type === 'ACTION'),
@@ -62,9 +79,12 @@ export async function playRun(app: CodingApp, body: object = {}): Promise<Played
 
 /** The names of the tools that a request offers. */
 export const toolsOf = (request: SeenRequest | undefined): string[] =>
-  ((request?.body.tools ?? []) as { name?: string; function?: { name: string } }[]).map(tool => tool.function?.name ?? tool.name ?? '')
+  ((request?.body.tools ?? []) as { name?: string; function?: { name: string } }[]).map(
+    tool => tool.function?.name ?? tool.name ?? '',
+  )
 
 export const specOf = (request: SeenRequest | undefined, name: string): any =>
-  ((request?.body.tools ?? []) as { function: { name: string } }[]).find(tool => tool.function.name === name)?.function
+  ((request?.body.tools ?? []) as { function: { name: string } }[]).find(tool => tool.function.name === name)
+    ?.function
 
 export type { FakeResponse }

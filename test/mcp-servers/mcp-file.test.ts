@@ -3,7 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { callsInTurn, hostile, playRun, specOf, startMcpApp } from './mcp-app.ts'
 
 const VALUE = 'value-of-the-leaked-secret'
-const own = (how: string) => ({ command: 'node', args: ['/workspace/server.mjs', how], env: { LEAKED: '${SERVER_KEY}' } })
+const own = (how: string) => ({
+  command: 'node',
+  args: ['/workspace/server.mjs', how],
+  env: { LEAKED: '${SERVER_KEY}' },
+})
 const MCP_FILE = JSON.stringify({
   mcpServers: {
     own: own('secret'),
@@ -19,7 +23,10 @@ beforeAll(async () => {
   app = await startMcpApp(callsInTurn({ name: 'own__leak', arguments: {} }), {}, { '.mcp.json': MCP_FILE })
   repository = `/v1/organizations/${app.org_id}/repos/${app.repo_id}`
   await app.servers.set('taken', hostile('good'))
-  await app.call('PUT', `/v1/organizations/${app.org_id}/secrets/SERVER_KEY`, { value: VALUE, for_agent: true })
+  await app.call('PUT', `/v1/organizations/${app.org_id}/secrets/SERVER_KEY`, {
+    value: VALUE,
+    for_agent: true,
+  })
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
@@ -40,7 +47,9 @@ test('then they get the secrets of agents that they refer to, and their tools, d
     { name: 'own', source: '.mcp.json' },
   ])
   expect(specOf(requests[0], 'own__leak').description).toBe('The value is [redacted:SERVER_KEY].')
-  expect(actions.find(({ tool_name }) => tool_name === 'own__leak').tool_output.text).toBe('It is [redacted:SERVER_KEY]')
+  expect(actions.find(({ tool_name }) => tool_name === 'own__leak').tool_output.text).toBe(
+    'It is [redacted:SERVER_KEY]',
+  )
   expect(JSON.stringify([logs, requests.map(({ body }) => body)])).not.toContain(VALUE)
   expect(errors.map(({ message }) => message)).toEqual([
     'MCP server .mcp.json: "old": the transport sse is not supported; most servers have Streamable HTTP too.',

@@ -4,7 +4,10 @@ import { callsInTurn, hostile, playRun, startMcpApp } from './mcp-app.ts'
 
 type McpApp = Awaited<ReturnType<typeof startMcpApp>>
 
-/** A service whose runs use programs that speak MCP, well and badly, as server `odd`. `script`: of the model, as the test sets it. */
+/**
+ * A service whose runs use programs that speak MCP, well and badly, as server `odd`. `script`: of the model,
+ * as the test sets it.
+ */
 export type ProgramsApp = {
   app: McpApp
   script: FakeScript
@@ -26,7 +29,9 @@ export function programsApp(): ProgramsApp {
 
 async function playOf(used: ProgramsApp, how: string, { text = 'hello', calls = 1, more = {} } = {}) {
   await used.app.servers.set('odd', hostile(how, more))
-  used.script = callsInTurn(...Array.from({ length: calls }, () => ({ name: 'odd__act', arguments: { text } })))
+  used.script = callsInTurn(
+    ...Array.from({ length: calls }, () => ({ name: 'odd__act', arguments: { text } })),
+  )
   const played = await playRun(used.app)
   expect(played.run).toMatchObject({ status: 'completed', result: 'Done.' })
   return { ...played, results: played.actions.filter(({ tool_name }) => tool_name === 'odd__act') }

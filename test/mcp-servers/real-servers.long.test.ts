@@ -21,7 +21,9 @@ async function archiveOfServers(): Promise<Buffer> {
   if (!existsSync(folder)) {
     const preparing = `${folder}-${process.pid}`
     mkdirSync(preparing, { recursive: true })
-    await run('npm', ['install', '--no-audit', '--no-fund', '--prefix', preparing, ...packages], { cwd: preparing })
+    await run('npm', ['install', '--no-audit', '--no-fund', '--prefix', preparing, ...packages], {
+      cwd: preparing,
+    })
     await run('tar', ['czf', 'servers.tgz', 'node_modules'], { cwd: preparing })
     renameSync(preparing, folder)
   }
@@ -39,7 +41,11 @@ let app: Awaited<ReturnType<typeof startMcpApp>>
 let script: FakeScript = callsInTurn()
 beforeAll(async () => {
   const archive = await archiveOfServers()
-  app = await startMcpApp((request, n) => script(request, n), { AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' }, { 'servers.tgz': archive })
+  app = await startMcpApp(
+    (request, n) => script(request, n),
+    { AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' },
+    { 'servers.tgz': archive },
+  )
   await app.servers.set('everything', server('everything'))
   await app.servers.set('filesystem', server('filesystem', '/workspace'))
 }, 120_000)
@@ -55,8 +61,12 @@ test('the reference servers offer their tools, and what one writes is in the pul
   )
   const { run, tools, actions } = await playRun(app)
   expect(run).toMatchObject({ status: 'completed' })
-  expect(tools).toEqual(expect.arrayContaining(['everything__echo', 'filesystem__write_file', 'filesystem__directory_tree']))
-  const results = actions.filter(({ tool_name }) => tool_name?.includes('__')).map(({ tool_output }) => tool_output)
+  expect(tools).toEqual(
+    expect.arrayContaining(['everything__echo', 'filesystem__write_file', 'filesystem__directory_tree']),
+  )
+  const results = actions
+    .filter(({ tool_name }) => tool_name?.includes('__'))
+    .map(({ tool_output }) => tool_output)
   expect(results).toMatchObject([
     { status: 'ok', text: 'Echo: hello' },
     { status: 'ok', text: expect.stringContaining('42') },
@@ -70,7 +80,8 @@ test('the reference servers offer their tools, and what one writes is in the pul
 
 test('an image of a reference server reaches a model that accepts images', async () => {
   const from = app.model.requests.length
-  script = (_, n) => (n === from ? calls({ name: 'everything__get-tiny-image', arguments: {} }) : finish('Done.'))
+  script = (_, n) =>
+    n === from ? calls({ name: 'everything__get-tiny-image', arguments: {} }) : finish('Done.')
   const { run, requests } = await playRun(app, { model: PRICED.model })
   expect(run).toMatchObject({ status: 'completed' })
   expect(JSON.stringify(requests[1]?.body)).toContain('data:image/png;base64,')
@@ -91,10 +102,12 @@ test('a reference server of an earlier revision is used by its address, and its 
     script = callsInTurn({ name: 'remote__echo', arguments: { message: 'by HTTP' } })
     const { run, actions } = await playRun(app)
     expect(run).toMatchObject({ status: 'completed' })
-    expect(actions.find(({ tool_name }) => tool_name === 'mcp_connections')?.tool_output.servers).toMatchObject([
-      { protocol: '2025-11-25' },
-    ])
-    expect(actions.find(({ tool_name }) => tool_name === 'remote__echo')?.tool_output.text).toBe('Echo: by HTTP')
+    expect(
+      actions.find(({ tool_name }) => tool_name === 'mcp_connections')?.tool_output.servers,
+    ).toMatchObject([{ protocol: '2025-11-25' }])
+    expect(actions.find(({ tool_name }) => tool_name === 'remote__echo')?.tool_output.text).toBe(
+      'Echo: by HTTP',
+    )
     await expect.poll(() => output).toMatch(/terminat/i)
   } finally {
     child.kill('SIGKILL')

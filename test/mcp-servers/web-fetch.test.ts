@@ -39,7 +39,10 @@ beforeAll(async () => {
     response.writeHead(status, more).end(body)
   })
   app = await startMcpApp((request, n) => script(request, n), { AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' })
-  await app.call('PUT', `/v1/organizations/${app.org_id}/secrets/A_SECRET`, { value: 'value-of-a-secret', for_agent: true })
+  await app.call('PUT', `/v1/organizations/${app.org_id}/secrets/A_SECRET`, {
+    value: 'value-of-a-secret',
+    for_agent: true,
+  })
 })
 afterAll(async () => {
   await app[Symbol.asyncDispose]()
@@ -56,7 +59,12 @@ async function read(...inputs: { url: string; offset?: number }[]) {
   script = callsInTurn(...inputs.map(input => ({ name: 'web_fetch', arguments: input })))
   const played = await playRun(app)
   expect(played.run.status).toBe('completed')
-  return { ...played, outputs: played.actions.filter(({ tool_name }) => tool_name === 'web_fetch').map(({ tool_output }) => tool_output) }
+  return {
+    ...played,
+    outputs: played.actions
+      .filter(({ tool_name }) => tool_name === 'web_fetch')
+      .map(({ tool_output }) => tool_output),
+  }
 }
 
 test('it is offered only while the run may reach a host, and can be turned off', async () => {
@@ -71,9 +79,15 @@ test('it is offered only while the run may reach a host, and can be turned off',
 })
 
 test('pages are read as text, with GET and without credentials, and redacted', async () => {
-  const { outputs } = await read(...['/page', '/json', '/latin', '/moved', '/secret'].map(path => ({ url: at(path) })))
+  const { outputs } = await read(
+    ...['/page', '/json', '/latin', '/moved', '/secret'].map(path => ({ url: at(path) })),
+  )
   expect(outputs).toEqual([
-    { status: 'ok', url: at('/page'), text: `T\n\n\nRelease notes\n\nSee version 2 [${at('/v2')}].\n\n * one\n * two` },
+    {
+      status: 'ok',
+      url: at('/page'),
+      text: `T\n\n\nRelease notes\n\nSee version 2 [${at('/v2')}].\n\n * one\n * two`,
+    },
     { status: 'ok', url: at('/json'), text: '{"a":1}' },
     { status: 'ok', url: at('/latin'), text: 'café' },
     { status: 'ok', url: at('/json'), text: '{"a":1}' },
@@ -83,11 +97,20 @@ test('pages are read as text, with GET and without credentials, and redacted', a
 })
 
 test('a long page is read in parts, and a huge one to a limit', async () => {
-  const { outputs } = await read({ url: at('/long') }, { url: at('/long'), offset: 26_000 }, { url: at('/huge') }, { url: at('/links') })
+  const { outputs } = await read(
+    { url: at('/long') },
+    { url: at('/long'), offset: 26_000 },
+    { url: at('/huge') },
+    { url: at('/links') },
+  )
   expect(outputs[0]).toMatchObject({ note: 'Characters 0 to 26000 of 30003. Use offset 26000 to continue.' })
   expect(outputs[1]?.text).toMatch(/^a{4000}END$/)
-  expect(outputs[2]?.note).toContain('of 2097152. Use offset 26000 to continue. The page is longer: only its beginning was read.')
-  expect(outputs[3]?.note).toContain('of 4194304. Use offset 26000 to continue. The page is longer: only its beginning was read.')
+  expect(outputs[2]?.note).toContain(
+    'of 2097152. Use offset 26000 to continue. The page is longer: only its beginning was read.',
+  )
+  expect(outputs[3]?.note).toContain(
+    'of 4194304. Use offset 26000 to continue. The page is longer: only its beginning was read.',
+  )
 })
 
 const refusals = [
@@ -101,7 +124,9 @@ const refusals = [
 
 test('a redirect to a closed address, a loop, a picture and a missing page are errors with their reasons', async () => {
   const { outputs } = await read(...refusals.map(([path]) => ({ url: at(path) })))
-  expect(outputs).toMatchObject(refusals.map(([, message]) => ({ status: 'error', error: expect.stringContaining(message) })))
+  expect(outputs).toMatchObject(
+    refusals.map(([, message]) => ({ status: 'error', error: expect.stringContaining(message) })),
+  )
 })
 
 test('an address without a rule, and one that is no page, get no request; the trace shows what was refused', async () => {
@@ -118,7 +143,9 @@ test('an address without a rule, and one that is no page, get no request; the tr
   ])
   expect(errors.map(({ code }) => code)).toEqual(['bad_arguments'])
   expect(actions.find(({ tool_name }) => tool_name === 'egress_blocked')?.tool_input).toEqual({
-    ...{ host: 'evil.example', port: 443, method: 'GET' },
+    host: 'evil.example',
+    port: 443,
+    method: 'GET',
   })
   expect(seen.length).toBe(before)
 })

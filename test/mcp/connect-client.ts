@@ -19,15 +19,24 @@ export type McpClient = AsyncDisposable & {
   refuse(name: string, args?: Record<string, unknown>): Promise<any>
 }
 
-/** Connects the official client. The tools are listed, so that it validates every result against the schema of its tool. */
-export async function connectClient(app: Pick<App, 'base_url' | 'token'>, mode: Mode = { pin: '2026-07-28' }): Promise<McpClient> {
+/**
+ * Connects the official client. The tools are listed, so that it validates every result against the schema of
+ * its tool.
+ */
+export async function connectClient(
+  app: Pick<App, 'base_url' | 'token'>,
+  mode: Mode = { pin: '2026-07-28' },
+): Promise<McpClient> {
   const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
   const headers = { authorization: `Bearer ${app.token}` }
-  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', app.base_url), { requestInit: { headers } }))
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL('/mcp', app.base_url), { requestInit: { headers } }),
+  )
   await client.listTools()
   const textOf = ({ content }: CallToolResult) => {
     const [first] = content
-    if (first?.type !== 'text' || content.length !== 1) throw new Error(`not one text: ${JSON.stringify(content)}`)
+    if (first?.type !== 'text' || content.length !== 1)
+      throw new Error(`not one text: ${JSON.stringify(content)}`)
     return JSON.parse(first.text)
   }
   return {
@@ -40,7 +49,11 @@ export async function connectClient(app: Pick<App, 'base_url' | 'token'>, mode: 
     },
     async refuse(name, args = {}) {
       const result = await client.callTool({ name, arguments: args })
-      expect({ name, isError: result.isError, data: result.structuredContent }).toEqual({ name, isError: true, data: undefined })
+      expect({ name, isError: result.isError, data: result.structuredContent }).toEqual({
+        name,
+        isError: true,
+        data: undefined,
+      })
       return textOf(result)
     },
     [Symbol.asyncDispose]: () => client.close(),
@@ -50,8 +63,16 @@ export async function connectClient(app: Pick<App, 'base_url' | 'token'>, mode: 
 type To = Pick<App, 'base_url' | 'token'>
 
 /** Sends one message without a client. */
-export function send({ base_url, token }: To, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
-  const own = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', authorization: `Bearer ${token}` }
+export function send(
+  { base_url, token }: To,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  const own = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    authorization: `Bearer ${token}`,
+  }
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   return fetch(`${base_url}/mcp`, { method: 'POST', headers: { ...own, ...headers }, body: text })
 }
@@ -64,4 +85,9 @@ export async function post(to: To, body: unknown, headers: Record<string, string
   return { status: response.status, headers: response.headers, body: data === '' ? null : JSON.parse(data) }
 }
 
-export const message = (method: string, params: Record<string, unknown> = {}) => ({ jsonrpc: '2.0', id: 1, method, params })
+export const message = (method: string, params: Record<string, unknown> = {}) => ({
+  jsonrpc: '2.0',
+  id: 1,
+  method,
+  params,
+})

@@ -7,19 +7,34 @@ import { CLAUDE_CODE, CODEX, installAgent, type RealAgent } from '../agents/real
 import { finish, responses, startCodingApp } from '../runs/coding-app.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
-type Documented = { agent: RealAgent; line: RegExp; programs: string; env: (origin: string) => Record<string, string>; prompt: string }
+type Documented = {
+  agent: RealAgent
+  line: RegExp
+  programs: string
+  env: (origin: string) => Record<string, string>
+  prompt: string
+}
 
 const CLAUDE = `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}`
 const CODEX_MODEL = `-c model=fake -c model_provider=fake -c 'model_providers.fake={name="Fake",base_url="'$FAKE'/v1",wire_api="responses"}'`
 
 const DOCUMENTED: Documented[] = [
   {
-    ...{ agent: CLAUDE_CODE, line: /^claude mcp add .*--header.*$/m, programs: CLAUDE },
-    env: origin => ({ ANTHROPIC_BASE_URL: origin, ANTHROPIC_API_KEY: 'none', ANTHROPIC_MODEL: 'fake', ENABLE_TOOL_SEARCH: 'false' }),
+    agent: CLAUDE_CODE,
+    line: /^claude mcp add .*--header.*$/m,
+    programs: CLAUDE,
+    env: origin => ({
+      ANTHROPIC_BASE_URL: origin,
+      ANTHROPIC_API_KEY: 'none',
+      ANTHROPIC_MODEL: 'fake',
+      ENABLE_TOOL_SEARCH: 'false',
+    }),
     prompt: 'claude -p "Say hi."',
   },
   {
-    ...{ agent: CODEX, line: /^codex mcp add .*$/m, programs: '.bin' },
+    agent: CODEX,
+    line: /^codex mcp add .*$/m,
+    programs: '.bin',
     env: origin => ({ FAKE: origin }),
     prompt: `codex exec --skip-git-repo-check ${CODEX_MODEL} "Say hi."`,
   },
@@ -35,15 +50,24 @@ test.each(DOCUMENTED)(
     using folder = temporaryFolder()
     const project = join(folder.path, 'project')
     mkdirSync(project)
-    const variables = { HOME: folder.path, PATH: `${installed}${delimiter}${process.env.PATH}`, AGENTRUN_TOKEN: app.token }
-    const at = { cwd: project, timeout: 120_000, env: { ...variables, ...env(new URL(model.base_url).origin) } }
+    const variables = {
+      HOME: folder.path,
+      PATH: `${installed}${delimiter}${process.env.PATH}`,
+      AGENTRUN_TOKEN: app.token,
+    }
+    const at = {
+      cwd: project,
+      timeout: 120_000,
+      env: { ...variables, ...env(new URL(model.base_url).origin) },
+    }
     const run = (command: string) => promisify(execFile)('/bin/sh', ['-c', `${command} </dev/null`], at)
     const page = readFileSync(new URL('../../docs/how-to/mcp.md', import.meta.url), 'utf8')
     await run(line.exec(page)?.[0].replace('http://127.0.0.1:4600', app.base_url) ?? 'false')
     await run(prompt)
     const offered = model.requests.map(({ body }) => JSON.stringify(body.tools)).join()
     expect(offered).toMatch(/mcp__agentrun/)
-    for (const tool of ['create_agent_run', 'wait_for_agent_run', 'get_agent_run_diff']) expect(offered).toContain(tool)
+    for (const tool of ['create_agent_run', 'wait_for_agent_run', 'get_agent_run_diff'])
+      expect(offered).toContain(tool)
   },
   300_000,
 )

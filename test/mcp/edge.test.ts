@@ -13,30 +13,42 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-const initialize = message('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } })
+const initialize = message('initialize', {
+  protocolVersion: '2025-11-25',
+  capabilities: {},
+  clientInfo: { name: 'test', version: '1' },
+})
 const metadata = (base_url: string) => `${base_url}/.well-known/oauth-protected-resource/mcp`
 
 test.each([
   ['missing', ''],
   ['malformed', 'Bearer nonsense'],
   ['unknown', 'Bearer arun_p00000000000000000000000000000000000000'],
-])('a %s token is refused with 401, which refers to the metadata of the resource', async (_kind, authorization) => {
-  const { status, headers, body } = await post(app, initialize, { authorization })
-  expect({ status, code: body.code }).toEqual({ status: 401, code: 'unauthorized' })
-  expect(headers.get('www-authenticate')).toBe(
-    `Bearer resource_metadata="${metadata(app.base_url)}", scope="runs:read runs:write logs:read repos:read org:read"`,
-  )
-})
+])(
+  'a %s token is refused with 401, which refers to the metadata of the resource',
+  async (_kind, authorization) => {
+    const { status, headers, body } = await post(app, initialize, { authorization })
+    expect({ status, code: body.code }).toEqual({ status: 401, code: 'unauthorized' })
+    expect(headers.get('www-authenticate')).toBe(
+      `Bearer resource_metadata="${metadata(app.base_url)}", scope="runs:read runs:write logs:read repos:read org:read"`,
+    )
+  },
+)
 
 test('a token that expires or is revoked is refused with the next message, also during a connection', async () => {
   const person = await addPerson(app, 'MEMBER')
   await using mcp = await connectClient({ base_url: app.base_url, token: person.token })
   await mcp.succeed('list_agent_runs')
-  await app.db.query({ text: "update tokens set expires_at = now() - interval '1 second' where id = $1", values: [person.token_id] })
+  await app.db.query({
+    text: "update tokens set expires_at = now() - interval '1 second' where id = $1",
+    values: [person.token_id],
+  })
   await expect(mcp.client.callTool({ name: 'list_agent_runs', arguments: {} })).rejects.toMatchObject({
     message: expect.stringContaining('401'),
   })
-  expect((await post({ base_url: app.base_url, token: person.token }, message('tools/list'))).status).toBe(401)
+  expect((await post({ base_url: app.base_url, token: person.token }, message('tools/list'))).status).toBe(
+    401,
+  )
 })
 
 test.each(['/.well-known/oauth-protected-resource/mcp', '/.well-known/oauth-protected-resource'])(
@@ -50,18 +62,23 @@ test.each(['/.well-known/oauth-protected-resource/mcp', '/.well-known/oauth-prot
       bearer_methods_supported: ['header'],
       scopes_supported: expect.arrayContaining(['runs:write', 'logs:read']),
     })
-    const missing = await fetch(`${app.base_url}/.well-known/openid-configuration`, { headers: { accept: 'text/html, application/json' } })
+    const missing = await fetch(`${app.base_url}/.well-known/openid-configuration`, {
+      headers: { accept: 'text/html, application/json' },
+    })
     expect(missing.status).toBe(404)
   },
 )
 
-test.each(['GET', 'DELETE', 'PUT', 'PATCH'])('%s is refused with 405 and what is allowed, with and without a session', async method => {
-  for (const session of ['', 'one']) {
-    const headers = { accept: 'text/event-stream', 'mcp-session-id': session }
-    const { status, headers: sent } = await app.call(method, '/mcp', undefined, headers)
-    expect({ status, allow: sent.get('allow') }).toEqual({ status: 405, allow: 'POST' })
-  }
-})
+test.each(['GET', 'DELETE', 'PUT', 'PATCH'])(
+  '%s is refused with 405 and what is allowed, with and without a session',
+  async method => {
+    for (const session of ['', 'one']) {
+      const headers = { accept: 'text/event-stream', 'mcp-session-id': session }
+      const { status, headers: sent } = await app.call(method, '/mcp', undefined, headers)
+      expect({ status, allow: sent.get('allow') }).toEqual({ status: 405, allow: 'POST' })
+    }
+  },
+)
 
 test.each([
   ['https://evil.example', 403],
@@ -85,13 +102,19 @@ test('a foreign host name is refused, as for every request of a service on the l
 })
 
 test('a batch, a body that is no JSON, one of another type and one of 50 MB are refused', async () => {
-  expect(await post(app, [initialize, message('tools/list')])).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
+  expect(await post(app, [initialize, message('tools/list')])).toMatchObject({
+    status: 400,
+    body: { code: 'invalid_request' },
+  })
   expect(await post(app, '{"jsonrpc":')).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
   expect((await post(app, 'hello', { 'content-type': 'text/plain' })).status).toBe(415)
   expect(await post(app, 'null')).toMatchObject({ status: 400 })
   expect(await post(app, '"text"')).toMatchObject({ status: 400 })
   expect(await post(app, { jsonrpc: '1.0', id: 1, method: 'tools/list' })).toMatchObject({ status: 400 })
-  const large = message('tools/call', { name: 'create_agent_run', arguments: { prompt: 'x'.repeat(50_000_000) } })
+  const large = message('tools/call', {
+    name: 'create_agent_run',
+    arguments: { prompt: 'x'.repeat(50_000_000) },
+  })
   expect(await post(app, large).catch(() => ({ status: 413 }))).toMatchObject({ status: 413 })
 })
 
@@ -103,20 +126,42 @@ test('an unknown revision, method, tool and subscription are refused with what i
       'io.modelcontextprotocol/clientCapabilities': {},
     },
   })
-  const headers = (version: string, method: string) => ({ 'mcp-protocol-version': version, 'mcp-method': method })
-  const future = await post(app, message('tools/list', meta('2099-01-01')), headers('2099-01-01', 'tools/list'))
-  expect(future).toMatchObject({ status: 400, body: { error: { data: { supported: ['2026-07-28'], requested: '2099-01-01' } } } })
+  const headers = (version: string, method: string) => ({
+    'mcp-protocol-version': version,
+    'mcp-method': method,
+  })
+  const future = await post(
+    app,
+    message('tools/list', meta('2099-01-01')),
+    headers('2099-01-01', 'tools/list'),
+  )
+  expect(future).toMatchObject({
+    status: 400,
+    body: { error: { data: { supported: ['2026-07-28'], requested: '2099-01-01' } } },
+  })
   const legacy = await post(app, message('tools/list'), { 'mcp-protocol-version': '1999-01-01' })
-  expect(legacy).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining('2025-11-25') } } })
+  expect(legacy).toMatchObject({
+    status: 400,
+    body: { error: { message: expect.stringContaining('2025-11-25') } },
+  })
   // A handshake proposes a revision; the server offers the newest that it has.
-  const offered = await post(app, message('initialize', { ...initialize.params, protocolVersion: '1999-01-01' }))
+  const offered = await post(
+    app,
+    message('initialize', { ...initialize.params, protocolVersion: '1999-01-01' }),
+  )
   expect(offered).toMatchObject({ status: 200, body: { result: { protocolVersion: '2025-11-25' } } })
 
   expect((await post(app, message('nothing/known'))).body).toMatchObject({ error: { code: -32_601 } })
-  expect((await post(app, message('tools/call', { name: 'delete_agent_run', arguments: {} }))).body).toMatchObject({
+  expect(
+    (await post(app, message('tools/call', { name: 'delete_agent_run', arguments: {} }))).body,
+  ).toMatchObject({
     error: { code: -32_602, message: 'Unknown tool: delete_agent_run' },
   })
-  const listen = await post(app, message('subscriptions/listen', meta('2026-07-28')), headers('2026-07-28', 'subscriptions/listen'))
+  const listen = await post(
+    app,
+    message('subscriptions/listen', meta('2026-07-28')),
+    headers('2026-07-28', 'subscriptions/listen'),
+  )
   expect(listen.status).toBe(404)
 })
 
@@ -137,7 +182,10 @@ test('ten thousand levels, arguments of other types and prototype names are refu
     [{ prompt: 'x', idempotency_key: 'ü' }, 'idempotency_key'],
     [{}, 'prompt'],
   ] as const)
-    expect(await mcp.refuse('create_agent_run', args)).toMatchObject({ code: 'invalid_request', errors: [{ loc: ['arguments', loc] }] })
+    expect(await mcp.refuse('create_agent_run', args)).toMatchObject({
+      code: 'invalid_request',
+      errors: [{ loc: ['arguments', loc] }],
+    })
   expect(await mcp.refuse('get_agent_run_logs', { agent_run_id: 1, limit: 101 })).toMatchObject({
     errors: [{ loc: ['arguments', 'limit'] }],
   })
@@ -154,15 +202,20 @@ test.each([
   ['a refused call', message('tools/call', { name: 'list_agent_runs', arguments: [1] })],
   ['a call', message('tools/call', { name: 'list_agent_runs', arguments: {} })],
   ['initialize', initialize],
-])('the response to %s ends the connection of a client that asks for it, also as an event stream', async (_kind, body) => {
-  const headers = {
-    authorization: `Bearer ${app.token}`,
-    'content-type': 'application/json',
-    accept: 'application/json, text/event-stream',
-    connection: 'close',
-  }
-  const sent = request(`${app.base_url}/mcp`, { method: 'POST', headers, agent: false }).end(JSON.stringify(body))
-  const [response] = (await once(sent, 'response')) as [IncomingMessage]
-  expect([response.statusCode, response.headers.connection]).toEqual([200, 'close'])
-  await text(response)
-})
+])(
+  'the response to %s ends the connection of a client that asks for it, also as an event stream',
+  async (_kind, body) => {
+    const headers = {
+      authorization: `Bearer ${app.token}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      connection: 'close',
+    }
+    const sent = request(`${app.base_url}/mcp`, { method: 'POST', headers, agent: false }).end(
+      JSON.stringify(body),
+    )
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    expect([response.statusCode, response.headers.connection]).toEqual([200, 'close'])
+    await text(response)
+  },
+)

@@ -18,9 +18,14 @@ type Body = { messages: Message[]; tools?: { function: { name: string; parameter
 
 /** The results of tools that a model was sent so far, as JSON. */
 const resultsIn = ({ body }: SeenRequest) =>
-  (body as Body).messages.filter(({ role }) => role === 'tool').map(({ content }) => JSON.parse(String(content)))
+  (body as Body).messages
+    .filter(({ role }) => role === 'tool')
+    .map(({ content }) => JSON.parse(String(content)))
 
-/** What the model of the calling agent responds: it starts a run, waits for it as often as needed, and reads its diff. */
+/**
+ * What the model of the calling agent responds: it starts a run, waits for it as often as needed, and reads
+ * its diff.
+ */
 function callerScript(request: SeenRequest): FakeReply {
   const { tools = [] } = request.body as Body
   // The title of the session is requested without tools.
@@ -29,9 +34,14 @@ function callerScript(request: SeenRequest): FakeReply {
   const last = results.at(-1)
   const [created] = results
   if (last === undefined)
-    return calls({ name: 'agentrun_create_agent_run', arguments: { prompt: 'Write a note.', idempotency_key: 'note' } })
-  if (last.patch !== undefined) return { text: `Run ${created.id} wrote: ${/^\+(\w.*)$/m.exec(last.patch)?.[1]}` }
-  if (last.reason === 'ended') return calls({ name: 'agentrun_get_agent_run_diff', arguments: { agent_run_id: created.id } })
+    return calls({
+      name: 'agentrun_create_agent_run',
+      arguments: { prompt: 'Write a note.', idempotency_key: 'note' },
+    })
+  if (last.patch !== undefined)
+    return { text: `Run ${created.id} wrote: ${/^\+(\w.*)$/m.exec(last.patch)?.[1]}` }
+  if (last.reason === 'ended')
+    return calls({ name: 'agentrun_get_agent_run_diff', arguments: { agent_run_id: created.id } })
   return calls({ name: 'agentrun_wait_for_agent_run', arguments: { agent_run_id: created.id } })
 }
 
@@ -39,7 +49,9 @@ test('OpenCode, connected by the line of the documentation, starts a run here, w
   const installed = await installPeer(`opencode-${VERSION}`, [[`opencode-ai@${VERSION}`]])
   // The project's npm executes no install scripts; this one chooses the binary of the machine.
   await run(process.execPath, ['postinstall.mjs'], { cwd: join(installed, 'node_modules/opencode-ai') })
-  await using app = await startCodingApp(responses(calls(shell('echo a note from the run > note.txt')), finish('Written.')))
+  await using app = await startCodingApp(
+    responses(calls(shell('echo a note from the run > note.txt')), finish('Written.')),
+  )
   await using caller = await startFakeOpenAI(callerScript)
   using folder = temporaryFolder()
   const [config, project] = [join(folder.path, 'config/opencode'), join(folder.path, 'project')]
@@ -51,15 +63,25 @@ test('OpenCode, connected by the line of the documentation, starts a run here, w
     join(config, 'opencode.jsonc'),
     JSON.stringify({
       provider: { fake: { npm: '@ai-sdk/openai-compatible', options, models: { fake: model } } },
-      ...{ model: 'fake/fake', small_model: 'fake/fake', snapshot: false, autoupdate: false, share: 'disabled', permission: 'allow' },
+      model: 'fake/fake',
+      small_model: 'fake/fake',
+      snapshot: false,
+      autoupdate: false,
+      share: 'disabled',
+      permission: 'allow',
     }),
   )
   const env = {
     ...peerEnv(folder.path, {
-      ...{ XDG_CONFIG_HOME: join(folder.path, 'config'), XDG_DATA_HOME: join(folder.path, 'share') },
-      ...{ XDG_CACHE_HOME: join(folder.path, 'cache'), XDG_STATE_HOME: join(folder.path, 'state') },
-      ...{ OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_LSP_DOWNLOAD: '1' },
-      ...{ OPENCODE_DISABLE_DEFAULT_PLUGINS: '1', AGENTRUN_TOKEN: app.token },
+      XDG_CONFIG_HOME: join(folder.path, 'config'),
+      XDG_DATA_HOME: join(folder.path, 'share'),
+      XDG_CACHE_HOME: join(folder.path, 'cache'),
+      XDG_STATE_HOME: join(folder.path, 'state'),
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+      OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+      AGENTRUN_TOKEN: app.token,
     }),
     PATH: `${join(installed, 'node_modules/.bin')}${delimiter}${process.env.PATH}`,
   }
@@ -72,13 +94,22 @@ test('OpenCode, connected by the line of the documentation, starts a run here, w
   // It would wait for more of its prompt.
   ran.child.stdin?.end()
   const { stdout } = await ran
-  const [created] = await rows<{ id: number; status: string; prompt: string }>(app, 'select id, status, prompt from runs')
+  const [created] = await rows<{ id: number; status: string; prompt: string }>(
+    app,
+    'select id, status, prompt from runs',
+  )
   expect(created).toMatchObject({ status: 'completed', prompt: 'Write a note.' })
   expect(stdout).toContain(`Run ${created?.id} wrote: a note from the run`)
 
-  const offered = caller.requests.flatMap(({ body }) => (body as Body).tools?.map(tool => tool.function.name) ?? [])
-  expect(offered).toEqual(expect.arrayContaining(['agentrun_create_agent_run', 'agentrun_wait_for_agent_run']))
-  const called = app.logs.filter(({ message }) => message === 'tool call').map(({ fields }) => `${fields?.tool} ${fields?.code}`)
+  const offered = caller.requests.flatMap(
+    ({ body }) => (body as Body).tools?.map(tool => tool.function.name) ?? [],
+  )
+  expect(offered).toEqual(
+    expect.arrayContaining(['agentrun_create_agent_run', 'agentrun_wait_for_agent_run']),
+  )
+  const called = app.logs
+    .filter(({ message }) => message === 'tool call')
+    .map(({ fields }) => `${fields?.tool} ${fields?.code}`)
   expect(called.at(0)).toBe('create_agent_run ok')
   expect(called.at(-1)).toBe('get_agent_run_diff ok')
   expect(called).toContain('wait_for_agent_run ok')

@@ -29,12 +29,17 @@ function beginWait({ client }: McpClient, agent_run_id: number, signal?: AbortSi
     },
     ...(signal && { signal }),
   }
-  const ended = client.callTool({ name: 'wait_for_agent_run', arguments: { agent_run_id, timeout_seconds: 600 } }, options)
+  const ended = client.callTool(
+    { name: 'wait_for_agent_run', arguments: { agent_run_id, timeout_seconds: 600 } },
+    options,
+  )
   ended.catch(() => {})
   return { seen, begun, ended }
 }
 const waits = (app: Awaited<ReturnType<typeof startBusy>>['app']) =>
-  app.logs.filter(({ message: text, fields }) => text === 'tool call' && fields?.tool === 'wait_for_agent_run')
+  app.logs.filter(
+    ({ message: text, fields }) => text === 'tool call' && fields?.tool === 'wait_for_agent_run',
+  )
 
 /** Resolves once the service has logged the end of a wait. */
 async function awaitLogged(app: Awaited<ReturnType<typeof startBusy>>['app']) {
@@ -42,20 +47,28 @@ async function awaitLogged(app: Awaited<ReturnType<typeof startBusy>>['app']) {
   return waits(app)[0]?.fields?.code
 }
 
-test.each(revisions)('a wait of revision %s reports progress, which only increases, and ends with the run', async (_revision, mode) => {
-  await using app = await startCodingApp(responses(calls(shell('echo one')), finish('Done.')))
-  await using mcp = await connectClient(app, mode)
-  const { id } = await mcp.succeed('create_agent_run', { prompt: 'Say done.' })
-  const { seen, ended } = beginWait(mcp, id)
-  expect((await ended).structuredContent).toMatchObject({ reason: 'ended', run: { status: 'completed' } })
-  expect(seen.map(({ progress }) => progress)).toEqual(seen.map(({ progress }) => progress).toSorted((a, b) => a - b))
-  expect(seen.at(-1)?.message).toMatch(new RegExp(`^Run ${id}: completed, \\d+ log entries$`))
-})
+test.each(revisions)(
+  'a wait of revision %s reports progress, which only increases, and ends with the run',
+  async (_revision, mode) => {
+    await using app = await startCodingApp(responses(calls(shell('echo one')), finish('Done.')))
+    await using mcp = await connectClient(app, mode)
+    const { id } = await mcp.succeed('create_agent_run', { prompt: 'Say done.' })
+    const { seen, ended } = beginWait(mcp, id)
+    expect((await ended).structuredContent).toMatchObject({ reason: 'ended', run: { status: 'completed' } })
+    expect(seen.map(({ progress }) => progress)).toEqual(
+      seen.map(({ progress }) => progress).toSorted((a, b) => a - b),
+    )
+    expect(seen.at(-1)?.message).toMatch(new RegExp(`^Run ${id}: completed, \\d+ log entries$`))
+  },
+)
 
 test('a wait without a progress token is one JSON response', async () => {
   const { app, id, respond } = await startBusy()
   await using _app = app
-  const waiting = post(app, message('tools/call', { name: 'wait_for_agent_run', arguments: { agent_run_id: id } }))
+  const waiting = post(
+    app,
+    message('tools/call', { name: 'wait_for_agent_run', arguments: { agent_run_id: id } }),
+  )
   respond()
   expect((await waiting).body).toMatchObject({ result: { structuredContent: { reason: 'ended' } } })
 })
@@ -73,7 +86,10 @@ test.each(revisions)(
     await expect(ended).rejects.toThrow()
     expect(await awaitLogged(app)).toBe('unavailable')
     respond()
-    expect(await mcp.succeed('wait_for_agent_run', { agent_run_id: id })).toMatchObject({ reason: 'ended', run: { status: 'completed' } })
+    expect(await mcp.succeed('wait_for_agent_run', { agent_run_id: id })).toMatchObject({
+      reason: 'ended',
+      run: { status: 'completed' },
+    })
   },
 )
 
@@ -83,7 +99,11 @@ test('a cancellation reaches the process that waits, and nobody cancels the call
   await using other = await startApp({ DATABASE_URL: app.database_url })
   const params = { name: 'wait_for_agent_run', arguments: { agent_run_id: id }, _meta: { progressToken: 1 } }
   const begin = async (call_id: string) => {
-    const { body } = await send(app, { ...message('tools/call', params), id: call_id }, { 'mcp-session-id': 'the-connection' })
+    const { body } = await send(
+      app,
+      { ...message('tools/call', params), id: call_id },
+      { 'mcp-session-id': 'the-connection' },
+    )
     const reader = (body ?? new ReadableStream()).getReader()
     // The first progress comes after the subscription to cancellations.
     await reader.read()
@@ -91,7 +111,9 @@ test('a cancellation reaches the process that waits, and nobody cancels the call
   }
   const cancel = async (requestId: string, token = app.token, connection = 'the-connection') => {
     const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } }
-    const { status } = await post({ base_url: other.base_url, token }, cancelled, { 'mcp-session-id': connection })
+    const { status } = await post({ base_url: other.base_url, token }, cancelled, {
+      'mcp-session-id': connection,
+    })
     expect(status).toBe(202)
   }
   const [first, second] = [await begin('call-7'), await begin('call-8')]
@@ -101,7 +123,8 @@ test('a cancellation reaches the process that waits, and nobody cancels the call
   await cancel('call-8')
   // Notifications arrive in their order: one that applied to the first call would have ended it before.
   expect(await awaitLogged(app)).toBe('unavailable')
-  for (let text = ''; !text.includes('unavailable'); ) text += new TextDecoder().decode((await second.read()).value)
+  for (let text = ''; !text.includes('unavailable'); )
+    text += new TextDecoder().decode((await second.read()).value)
   expect(waits(app).length).toBe(1)
   await cancel('call-7')
   await expect.poll(() => waits(app).length, { timeout: 10_000 }).toBe(2)
@@ -162,5 +185,8 @@ test('a process that stops ends its waits with a problem, and another one contin
 test('a wait for an unknown run is refused with 404', async () => {
   await using app = await startApp()
   await using mcp = await connectClient(app)
-  expect(await mcp.refuse('wait_for_agent_run', { agent_run_id: 999 })).toMatchObject({ status: 404, code: 'not_found' })
+  expect(await mcp.refuse('wait_for_agent_run', { agent_run_id: 999 })).toMatchObject({
+    status: 404,
+    code: 'not_found',
+  })
 })

@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { chatChunk } from './fake-openai.ts'
 import { sse } from './fake-server.ts'
-import { ANTHROPIC, COMPATIBLE, failureOf, GOOGLE, OPENAI, PROTOCOLS, type Protocol, request } from './protocols.ts'
+import {
+  ANTHROPIC,
+  COMPATIBLE,
+  failureOf,
+  GOOGLE,
+  OPENAI,
+  PROTOCOLS,
+  type Protocol,
+  request,
+} from './protocols.ts'
 import { forbidOutput } from './silence.ts'
 
 forbidOutput()
@@ -19,7 +28,12 @@ describe.each(PROTOCOLS)('$name sends a stream that is broken', protocol => {
     [
       'ended before the finish reason',
       {
-        raw: whole.slice(0, -2).filter(event => !/finish|stop_reason|STOP|completed/.test(event) || event.includes('"finish_reason":null')),
+        raw: whole
+          .slice(0, -2)
+          .filter(
+            event =>
+              !/finish|stop_reason|STOP|completed/.test(event) || event.includes('"finish_reason":null'),
+          ),
       },
     ],
     ['with no event at all', { raw: [''] }],
@@ -28,15 +42,27 @@ describe.each(PROTOCOLS)('$name sends a stream that is broken', protocol => {
     ['cut inside of a character', { raw: [half], after: 'end' as const }],
     [
       'bytes that are no UTF-8',
-      { raw: [...whole.slice(0, 4), Uint8Array.of(0x64, 0x61, 0x74, 0x61, 0x3a, 0xff, 0xfe, 0x0a, 0x0a), ...whole.slice(4)] },
+      {
+        raw: [
+          ...whole.slice(0, 4),
+          Uint8Array.of(0x64, 0x61, 0x74, 0x61, 0x3a, 0xff, 0xfe, 0x0a, 0x0a),
+          ...whole.slice(4),
+        ],
+      },
     ],
     ['HTML with status 200', { raw: ['<html><body>Sign in</body></html>'] }],
-    ['20 MB in one event', { raw: [...whole.slice(0, 4), 'data: "', ...Array(320).fill('x'.repeat(65_536)), '"\n\n'] }],
+    [
+      '20 MB in one event',
+      { raw: [...whole.slice(0, 4), 'data: "', ...Array(320).fill('x'.repeat(65_536)), '"\n\n'] },
+    ],
     ['20 MB of text in small events', { raw: Array(2_600).fill(flood(protocol)) }],
   ])('%s: malformed, to be tried again', async (_name, reply) => {
     await using fake = await protocol.connect(() => reply)
     const failure = await failureOf(fake.model.call(request()))
-    expect({ code: failure.code, retryable: failure.retryable }, failure.message).toEqual({ code: 'malformed', retryable: true })
+    expect({ code: failure.code, retryable: failure.retryable }, failure.message).toEqual({
+      code: 'malformed',
+      retryable: true,
+    })
     expect(failure.message.length).toBeLessThan(300)
     expect(fake.server.requests).toHaveLength(1)
   })
@@ -44,7 +70,10 @@ describe.each(PROTOCOLS)('$name sends a stream that is broken', protocol => {
   test('cut by a closed connection: the provider is unavailable, as after an error of its server', async () => {
     await using fake = await protocol.connect(() => ({ raw: whole.slice(0, 5), after: 'cut' }))
     const failure = await failureOf(fake.model.call(request()))
-    expect({ code: failure.code, retryable: failure.retryable }, failure.message).toEqual({ code: 'unavailable', retryable: true })
+    expect({ code: failure.code, retryable: failure.retryable }, failure.message).toEqual({
+      code: 'unavailable',
+      retryable: true,
+    })
     expect(failure.message).toContain('cut in the middle')
   })
 
@@ -62,20 +91,30 @@ describe.each(PROTOCOLS)('$name sends a stream that is broken', protocol => {
     async reason => {
       await using fake = await protocol.connect(() => ({ raw: endedBy(reason) }))
       const failure = await failureOf(fake.model.call(request()))
-      expect({ code: failure.code, retryable: failure.retryable }).toEqual({ code: 'malformed', retryable: true })
+      expect({ code: failure.code, retryable: failure.retryable }).toEqual({
+        code: 'malformed',
+        retryable: true,
+      })
       expect(failure.message).toContain(reason)
     },
   )
 
   test('that the server ended without resources is unavailable', async () => {
     await using fake = await protocol.connect(() => ({ raw: endedBy('insufficient_system_resource') }))
-    expect(await failureOf(fake.model.call(request()))).toMatchObject({ code: 'unavailable', retryable: true })
+    expect(await failureOf(fake.model.call(request()))).toMatchObject({
+      code: 'unavailable',
+      retryable: true,
+    })
   })
 
   test('that ends with a new reason keeps its text and calls', async () => {
     await using fake = await protocol.connect(() => ({ raw: endedBy('brand_new') }))
     const response = await fake.model.call(request())
-    expect(response).toMatchObject({ text: 'Hello wörld, a longer text', tool_calls: [{ name: 'shell' }], finish_reason: 'tool_calls' })
+    expect(response).toMatchObject({
+      text: 'Hello wörld, a longer text',
+      tool_calls: [{ name: 'shell' }],
+      finish_reason: 'tool_calls',
+    })
   })
 
   test('characters split over chunks are put together', async () => {
@@ -86,7 +125,9 @@ describe.each(PROTOCOLS)('$name sends a stream that is broken', protocol => {
   test('with unknown events is read', async () => {
     const unknown = sse({ type: 'brand_new_event', payload: { x: 1 } }, 'brand_new_event')
     await using fake = await protocol.connect(() => ({
-      raw: whole.flatMap((event, index) => (index > 1 && index < whole.length - 2 ? [unknown, event] : [event])),
+      raw: whole.flatMap((event, index) =>
+        index > 1 && index < whole.length - 2 ? [unknown, event] : [event],
+      ),
     }))
     expect(await fake.model.call(request())).toMatchObject({
       text: 'Hello wörld, a longer text',
@@ -96,7 +137,9 @@ describe.each(PROTOCOLS)('$name sends a stream that is broken', protocol => {
 })
 
 test.each([
-  ...['end', 'end_turn', 'eos', 'eos_token', 'stop_sequence', 'COMPLETE'].map(word => [word, 'stop'] as const),
+  ...['end', 'end_turn', 'eos', 'eos_token', 'stop_sequence', 'COMPLETE'].map(
+    word => [word, 'stop'] as const,
+  ),
   ...['max_tokens', 'MAX_TOKENS', 'model_length'].map(word => [word, 'length'] as const),
   ...['sensitive', 'content_filtered', 'guardrail_intervened'].map(word => [word, 'refusal'] as const),
   ...['weird', 'compaction'].map(word => [word, 'other'] as const),
@@ -115,14 +158,18 @@ test('an endless stream without content ends at the limit of bytes', async () =>
     for (;;) yield comment
   }
   await using fake = await COMPATIBLE.connect(() => ({ raw: comments() }))
-  expect(await failureOf(fake.model.call(request()))).toMatchObject({ code: 'malformed', message: expect.stringContaining('on the wire') })
+  expect(await failureOf(fake.model.call(request()))).toMatchObject({
+    code: 'malformed',
+    message: expect.stringContaining('on the wire'),
+  })
   await fake.server.requests[0]?.closed
 })
 
 /** Eight kilobytes of text in one event. */
 function flood(protocol: Protocol): string {
   const text = 'x'.repeat(8_192)
-  if (protocol === ANTHROPIC) return sse({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })
+  if (protocol === ANTHROPIC)
+    return sse({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })
   if (protocol === GOOGLE) return sse({ candidates: [{ content: { role: 'model', parts: [{ text }] } }] })
   return protocol === OPENAI
     ? sse({ type: 'response.output_text.delta', item_id: 'm', output_index: 0, delta: text })

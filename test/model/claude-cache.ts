@@ -3,7 +3,10 @@ import { createHash } from 'node:crypto'
 type Block = { cache_control?: unknown }
 type Body = { tools?: unknown[]; system: Block[]; messages: { content: Block[] }[] }
 
-/** The number of blocks before a mark in which Claude finds a cached prefix (its documentation of prompt caching). */
+/**
+ * The number of blocks before a mark in which Claude finds a cached prefix (its documentation of prompt
+ * caching).
+ */
 const LOOKBACK = 20
 const CHARACTERS_A_TOKEN = 4
 
@@ -25,6 +28,10 @@ export function claudeCache(marks: (marks: number[]) => number[] = all => all) {
     const hit = Math.max(-1, ...reached.filter(index => cached.has(prefixes[index] ?? '')))
     for (const mark of marked) cached.add(prefixes[mark] ?? '')
     const upTo = (index: number) => tokens[index] ?? 0
-    return { input: upTo(blocks.length - 1), cached: upTo(hit), cache_write: Math.max(upTo(marked.at(-1) ?? -1) - upTo(hit), 0) }
+    return {
+      input: upTo(blocks.length - 1),
+      cached: upTo(hit),
+      cache_write: Math.max(upTo(marked.at(-1) ?? -1) - upTo(hit), 0),
+    }
   }
 }

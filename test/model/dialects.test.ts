@@ -1,7 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { ANTHROPIC, COMPATIBLE, failureOf, GOOGLE, OPENAI, PROTOCOLS, type Protocol, request } from './protocols.ts'
+import {
+  ANTHROPIC,
+  COMPATIBLE,
+  failureOf,
+  GOOGLE,
+  OPENAI,
+  PROTOCOLS,
+  type Protocol,
+  request,
+} from './protocols.ts'
 
-// What servers and gateways send beyond the published protocols: what a response costs or how it is spelled must not decide whether it counts.
+// What servers and gateways send beyond the published protocols: what a response costs or how it is spelled
+// must not decide whether it counts.
 
 const DONE = 'data: [DONE]\n\n'
 const data = (event: unknown) => `data: ${JSON.stringify(event)}\n\n`
@@ -9,7 +19,11 @@ const data = (event: unknown) => `data: ${JSON.stringify(event)}\n\n`
 /** Chat completions with these deltas. */
 const chat = (deltas: unknown[], finish_reason: unknown = 'stop', more: Record<string, unknown> = {}) => [
   ...deltas.map(delta => data({ id: 'c1', choices: [{ index: 0, delta, finish_reason: null }] })),
-  data({ id: 'c1', choices: [{ index: 0, delta: {}, ...(finish_reason !== undefined && { finish_reason }) }], ...more }),
+  data({
+    id: 'c1',
+    choices: [{ index: 0, delta: {}, ...(finish_reason !== undefined && { finish_reason }) }],
+    ...more,
+  }),
   DONE,
 ]
 const call = (name: unknown, given: unknown, id: unknown = 'call_1') => ({
@@ -29,7 +43,10 @@ describe('usage', () => {
     protocol
       .events({ text: 'Hi.', usage: { input: 1_000, output: 50, cached: 600 } })
       .map(event =>
-        event.replace(/("\w*(?:_tokens|TokenCount)"): ?(\d+)/g, (_all, name, count) => `${name}:${JSON.stringify(change(Number(count)))}`),
+        event.replace(
+          /("\w*(?:_tokens|TokenCount)"): ?(\d+)/g,
+          (_all, name, count) => `${name}:${JSON.stringify(change(Number(count)))}`,
+        ),
       )
 
   test.each(PROTOCOLS)('$name: fractions are rounded, and texts are read as numbers', async protocol => {
@@ -64,11 +81,18 @@ describe('usage', () => {
   )
 
   test.each([null, [], 'none', 7, true])('chat completions with usage %j', async usage => {
-    expect(await answer(COMPATIBLE, chat([{ content: 'Hi.' }], 'stop', { usage }))).toMatchObject({ text: 'Hi.', usage: { raw: null } })
+    expect(await answer(COMPATIBLE, chat([{ content: 'Hi.' }], 'stop', { usage }))).toMatchObject({
+      text: 'Hi.',
+      usage: { raw: null },
+    })
   })
 
   test('an event with usage and without choices counts', async () => {
-    const raw = [...chat([{ content: 'Hi.' }]).slice(0, -1), data({ usage: { prompt_tokens: 12, completion_tokens: 3 } }), DONE]
+    const raw = [
+      ...chat([{ content: 'Hi.' }]).slice(0, -1),
+      data({ usage: { prompt_tokens: 12, completion_tokens: 3 } }),
+      DONE,
+    ]
     expect((await answer(COMPATIBLE, raw)).usage).toMatchObject({ input_tokens: 12, output_tokens: 3 })
   })
 
@@ -81,21 +105,35 @@ describe('usage', () => {
   })
 
   test('only one of the counts is missing: it is estimated, the other one stays', async () => {
-    const { usage } = await answer(COMPATIBLE, chat([{ content: 'x'.repeat(400) }], 'stop', { usage: { prompt_tokens: 12 } }))
+    const { usage } = await answer(
+      COMPATIBLE,
+      chat([{ content: 'x'.repeat(400) }], 'stop', { usage: { prompt_tokens: 12 } }),
+    )
     expect(usage).toMatchObject({ input_tokens: 12, raw: null })
     expect(usage.output_tokens).toBeGreaterThan(90)
   })
 })
 
 describe('the end of chat completions', () => {
-  const whole = { tool_calls: [{ name: 'shell', input: { command: 'echo hi' } }], finish_reason: 'tool_calls' }
+  const whole = {
+    tool_calls: [{ name: 'shell', input: { command: 'echo hi' } }],
+    finish_reason: 'tool_calls',
+  }
 
-  test.each([undefined, null, '', 7])('a whole call and [DONE] with the reason %j is a call', async reason => {
-    expect(await answer(COMPATIBLE, chat([call('shell', '{"command":"echo hi"}')], reason))).toMatchObject(whole)
-  })
+  test.each([undefined, null, '', 7])(
+    'a whole call and [DONE] with the reason %j is a call',
+    async reason => {
+      expect(await answer(COMPATIBLE, chat([call('shell', '{"command":"echo hi"}')], reason))).toMatchObject(
+        whole,
+      )
+    },
+  )
 
   test('a text and [DONE] without a reason is an answer', async () => {
-    expect(await answer(COMPATIBLE, chat([{ content: 'Hi.' }], null))).toMatchObject({ text: 'Hi.', finish_reason: 'stop' })
+    expect(await answer(COMPATIBLE, chat([{ content: 'Hi.' }], null))).toMatchObject({
+      text: 'Hi.',
+      finish_reason: 'stop',
+    })
   })
 
   test.each([
@@ -135,14 +173,16 @@ describe('calls', () => {
 
   test('arguments as an object, roles of other servers and unknown fields are read', async () => {
     const deltas = [{ role: 'model', content: null, audio: {} }, call('shell', { command: 'ls' })]
-    expect((await answer(COMPATIBLE, chat(deltas, 'tool_calls', { created: 'now' }))).tool_calls).toMatchObject([
-      { name: 'shell', input: { command: 'ls' } },
-    ])
+    expect(
+      (await answer(COMPATIBLE, chat(deltas, 'tool_calls', { created: 'now' }))).tool_calls,
+    ).toMatchObject([{ name: 'shell', input: { command: 'ls' } }])
   })
 
   test('a call in parts, of which the later ones repeat a blank name, is one call', async () => {
     const deltas = [call('shell', '{"command"'), call('', ':"ls"}', null), call(null, '', null)]
-    expect((await answer(COMPATIBLE, chat(deltas, 'tool_calls'))).tool_calls).toMatchObject([{ name: 'shell', input: { command: 'ls' } }])
+    expect((await answer(COMPATIBLE, chat(deltas, 'tool_calls'))).tool_calls).toMatchObject([
+      { name: 'shell', input: { command: 'ls' } },
+    ])
   })
 })
 
@@ -152,23 +192,41 @@ describe('thoughts', () => {
     ['with the closing tag only', ['Let me see.', '</think>\n\nDone.']],
   ])('%s are reasoning, and no part of the answer', async (_name, parts) => {
     const response = await answer(COMPATIBLE, chat(parts.map(content => ({ content }))))
-    expect({ text: response.text, reasoning: response.reasoning?.trim() }).toEqual({ text: 'Done.', reasoning: 'Let me see.' })
+    expect({ text: response.text, reasoning: response.reasoning?.trim() }).toEqual({
+      text: 'Done.',
+      reasoning: 'Let me see.',
+    })
     expect(JSON.stringify(response.messages)).not.toContain('think>')
   })
 
   test.each(PROTOCOLS)('$name: a thought in tags at the beginning of a text is reasoning', async protocol => {
-    const response = await answer(protocol, protocol.events({ text: '<think>Let me see.</think>Done.', split: 3 }))
+    const response = await answer(
+      protocol,
+      protocol.events({ text: '<think>Let me see.</think>Done.', split: 3 }),
+    )
     expect(response).toMatchObject({ text: 'Done.', reasoning: 'Let me see.' })
   })
 
-  test.each(['reasoning_content', 'reasoning'])('an answer in %s alone is the answer of chat completions', async field => {
-    expect(await answer(COMPATIBLE, chat([{ [field]: 'All done.' }]))).toMatchObject({ text: 'All done.', reasoning: null })
-  })
+  test.each(['reasoning_content', 'reasoning'])(
+    'an answer in %s alone is the answer of chat completions',
+    async field => {
+      expect(await answer(COMPATIBLE, chat([{ [field]: 'All done.' }]))).toMatchObject({
+        text: 'All done.',
+        reasoning: null,
+      })
+    },
+  )
 
   test('reasoning beside a text or a call stays reasoning', async () => {
     const thought = { reasoning_content: 'Hm.' }
-    expect(await answer(COMPATIBLE, chat([thought, { content: 'Done.' }]))).toMatchObject({ text: 'Done.', reasoning: 'Hm.' })
-    expect(await answer(COMPATIBLE, chat([thought, call('shell', '{}')], 'tool_calls'))).toMatchObject({ text: '', reasoning: 'Hm.' })
+    expect(await answer(COMPATIBLE, chat([thought, { content: 'Done.' }]))).toMatchObject({
+      text: 'Done.',
+      reasoning: 'Hm.',
+    })
+    expect(await answer(COMPATIBLE, chat([thought, call('shell', '{}')], 'tool_calls'))).toMatchObject({
+      text: '',
+      reasoning: 'Hm.',
+    })
   })
 })
 
@@ -196,16 +254,25 @@ test.each(PROTOCOLS)('$name: a body that is no event stream is named by its cont
     ['text/html', '<html><body>Sign in</body></html>'],
     ['application/json', '{"choices":[]}'],
   ] as const) {
-    await using fake = await protocol.connect(() => ({ status: 200, headers: { 'content-type': type }, body }))
-    expect(await failureOf(fake.model.call(request()))).toMatchObject({ message: expect.stringContaining(`responded with ${type}`) })
+    await using fake = await protocol.connect(() => ({
+      status: 200,
+      headers: { 'content-type': type },
+      body,
+    }))
+    expect(await failureOf(fake.model.call(request()))).toMatchObject({
+      message: expect.stringContaining(`responded with ${type}`),
+    })
   }
 })
 
-test.each([OPENAI, GOOGLE, ANTHROPIC, COMPATIBLE])('$name: an event stream counts as one, whatever its content type', async protocol => {
-  await using fake = await protocol.connect(() => ({
-    status: 200,
-    headers: { 'content-type': 'application/json' },
-    body: protocol.events({ text: 'Hi.' }).join(''),
-  }))
-  expect(await fake.model.call(request())).toMatchObject({ text: 'Hi.' })
-})
+test.each([OPENAI, GOOGLE, ANTHROPIC, COMPATIBLE])(
+  '$name: an event stream counts as one, whatever its content type',
+  async protocol => {
+    await using fake = await protocol.connect(() => ({
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: protocol.events({ text: 'Hi.' }).join(''),
+    }))
+    expect(await fake.model.call(request())).toMatchObject({ text: 'Hi.' })
+  },
+)

@@ -20,7 +20,10 @@ async function sent(protocol: Protocol, id: string, more: Parameters<typeof requ
   return fake.server.requests[0]?.body ?? {}
 }
 
-const adaptive = (effort: string) => ({ thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort } })
+const adaptive = (effort: string) => ({
+  thinking: { type: 'adaptive', display: 'summarized' },
+  output_config: { effort },
+})
 const budget = (budget_tokens: number) => ({ thinking: { type: 'enabled', budget_tokens } })
 
 describe('without an effort of the run, a model thinks as is good for coding', () => {
@@ -48,14 +51,17 @@ describe('without an effort of the run, a model thinks as is good for coding', (
 describe.each(reasoning_efforts.map(effort => ({ effort })))('reasoning_effort $effort', ({ effort }) => {
   const nearest = (levels: Partial<Record<ReasoningEffort, string>>) => levels[effort] ?? effort
   test('goes to each provider in its own field, at the nearest level that the model has', async () => {
-    const of = async (protocol: Protocol, id: string) => thinkingIn(await sent(protocol, id, { reasoning_effort: effort }))
+    const of = async (protocol: Protocol, id: string) =>
+      thinkingIn(await sent(protocol, id, { reasoning_effort: effort }))
     expect(await of(COMPATIBLE, 'openai-compatible/x')).toEqual({ reasoning_effort: effort })
     const gpt = nearest({ none: 'low', minimal: 'low' })
     expect(await of(OPENAI, 'openai/gpt-6.1-sol')).toMatchObject({ reasoning: { effort: gpt } })
     const flash = nearest({ none: 'low', minimal: 'low', xhigh: 'high', max: 'high' })
     expect(await of(GOOGLE, 'google/gemini-3.8-flash')).toMatchObject({ google: { thinkingLevel: flash } })
     const claude = await of(ANTHROPIC, 'anthropic/claude-opus-5')
-    expect(claude).toEqual(effort === 'none' ? { thinking: { type: 'disabled' } } : adaptive(nearest({ minimal: 'low' })))
+    expect(claude).toEqual(
+      effort === 'none' ? { thinking: { type: 'disabled' } } : adaptive(nearest({ minimal: 'low' })),
+    )
   })
 })
 
@@ -66,7 +72,10 @@ describe('the tokens that thinking needs', () => {
   test('a budget for thinking is a part of the limit, never beside it', async () => {
     const { max_tokens, thinking } = await bodyOf('anthropic/claude-haiku-4-5', 'high', 64_000)
     expect({ max_tokens, thinking }).toEqual({ max_tokens: 64_000, ...budget(32_000) })
-    expect(await bodyOf('anthropic/claude-haiku-4-5', 'high', 10_000)).toMatchObject({ max_tokens: 10_000, ...budget(5_000) })
+    expect(await bodyOf('anthropic/claude-haiku-4-5', 'high', 10_000)).toMatchObject({
+      max_tokens: 10_000,
+      ...budget(5_000),
+    })
   })
 
   test('a limit that leaves no room for thinking leaves it out', async () => {
@@ -88,7 +97,8 @@ describe('the tokens that thinking needs', () => {
     expect(fake.model.max_output_tokens).toBe(longest)
     // AGENTRUN_MODELS may state more than the model has.
     for (const max_output_tokens of [longest, 128_000])
-      for (const reasoning_effort of reasoning_efforts) await fake.model.call(request({ max_output_tokens, reasoning_effort }))
+      for (const reasoning_effort of reasoning_efforts)
+        await fake.model.call(request({ max_output_tokens, reasoning_effort }))
     for (const { body } of fake.server.requests) {
       const { budget_tokens = 0 } = body.thinking as { budget_tokens?: number }
       expect(body.max_tokens).toBeLessThanOrEqual(longest)
@@ -133,7 +143,10 @@ describe('a provider that does not take the effort', () => {
       COMPATIBLE,
       "Unsupported value: 'reasoning_effort' does not support 'medium' with this model. Supported values are: 'low', and 'high'.",
     ],
-    [COMPATIBLE, '[{"type":"extra_forbidden","loc":["body","reasoning_effort"],"msg":"Extra inputs are not permitted"}]'],
+    [
+      COMPATIBLE,
+      '[{"type":"extra_forbidden","loc":["body","reasoning_effort"],"msg":"Extra inputs are not permitted"}]',
+    ],
     [OPENAI, 'Your organization must be verified to generate reasoning summaries.'],
     [OPENAI, "Unsupported parameter: 'reasoning.effort' is not supported with this model."],
     [ANTHROPIC, 'adaptive thinking is not supported on this model'],

@@ -27,10 +27,21 @@ describe.each(model_apis.map(api => ({ api })))('a model of AGENTRUN_MODELS with
   test('is called at its address, by its name there, with its key, at the price of its entry', async () => {
     const usage = { input: 1_000_000, output: 100_000, cached: 500_000 }
     await using server = await servers[api](() => ({ text: 'ok', usage }))
-    const settings: ModelSettings = { api, base_url: server.base_url, api_key: KEY, name: 'prod', price, context_tokens: 64_000 }
+    const settings: ModelSettings = {
+      api,
+      base_url: server.base_url,
+      api_key: KEY,
+      name: 'prod',
+      price,
+      context_tokens: 64_000,
+    }
     const catalog = createModelCatalog({ default_model: null, models: { 'azure/gpt-6.1-sol': settings } })
     const model = catalog.get('azure/gpt-6.1-sol')
-    expect(model).toMatchObject({ context_tokens: 64_000, max_output_tokens: null, tool_family: 'apply_patch' })
+    expect(model).toMatchObject({
+      context_tokens: 64_000,
+      max_output_tokens: null,
+      tool_family: 'apply_patch',
+    })
     const response = await model?.call(request())
     expect(response).toMatchObject({ text: 'ok', usage: { cost_usd: '0.95', cached_tokens: 500_000 } })
     const [seen] = server.requests
@@ -43,10 +54,16 @@ describe.each(model_apis.map(api => ({ api })))('a model of AGENTRUN_MODELS with
     await using server = await servers[api](() => ({ text: 'ok' }))
     const settings: ModelSettings = { api, base_url: server.base_url }
     const catalog = createModelCatalog({
-      ...{ default_model: null, anthropic: { api_key: KEY }, openai: { api_key: KEY }, google: { api_key: KEY } },
+      default_model: null,
+      anthropic: { api_key: KEY },
+      openai: { api_key: KEY },
+      google: { api_key: KEY },
       models: { 'local/any': settings },
     })
-    expect(await catalog.get('local/any')?.call(request())).toMatchObject({ text: 'ok', usage: { cost_usd: null } })
+    expect(await catalog.get('local/any')?.call(request())).toMatchObject({
+      text: 'ok',
+      usage: { cost_usd: null },
+    })
     expect(JSON.stringify(server.requests[0]?.headers)).not.toContain(KEY)
   })
 })
@@ -63,7 +80,11 @@ test('a deployment of any name thinks with its effort, and gives its sealed reas
   const catalog = createModelCatalog({ default_model: null, models: { 'azure/gpt-6.1-sol': settings } })
   await catalog.get('azure/gpt-6.1-sol')?.call(request())
   const reasoning = { effort: 'low', summary: 'auto' }
-  expect(server.requests[0]?.body).toMatchObject({ reasoning, include: ['reasoning.encrypted_content'], store: false })
+  expect(server.requests[0]?.body).toMatchObject({
+    reasoning,
+    include: ['reasoning.encrypted_content'],
+    store: false,
+  })
 })
 
 describe('the list of models', () => {
@@ -87,12 +108,24 @@ describe('the list of models', () => {
   })
 
   test('an entry changes what it names of a known model, and nothing else', () => {
-    const models: Record<string, ModelSettings> = { 'anthropic/claude-opus-5': { max_output_tokens: 16_000, reasoning_effort: null } }
-    const changed = createModelCatalog({ ...keys, default_model: null, models }).get('anthropic/claude-opus-5')
+    const models: Record<string, ModelSettings> = {
+      'anthropic/claude-opus-5': { max_output_tokens: 16_000, reasoning_effort: null },
+    }
+    const changed = createModelCatalog({ ...keys, default_model: null, models }).get(
+      'anthropic/claude-opus-5',
+    )
     const before = createModelCatalog({ ...keys, default_model: null }).get('anthropic/claude-opus-5')
     const tokens = { input_tokens: 1_000, output_tokens: 1_000 }
-    expect(changed).toMatchObject({ context_tokens: 1_000_000, max_output_tokens: 16_000, reasoning_effort: null })
+    expect(changed).toMatchObject({
+      context_tokens: 1_000_000,
+      max_output_tokens: 16_000,
+      reasoning_effort: null,
+    })
     expect(changed?.price(tokens)).toBe(before?.price(tokens))
-    expect(before).toMatchObject({ max_output_tokens: 128_000, reasoning_effort: 'high', tool_family: 'edit' })
+    expect(before).toMatchObject({
+      max_output_tokens: 128_000,
+      reasoning_effort: 'high',
+      tool_family: 'edit',
+    })
   })
 })

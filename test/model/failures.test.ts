@@ -2,7 +2,18 @@ import { createServer } from 'node:net'
 import { describe, expect, test, vi } from 'vitest'
 import { createModelCatalog } from '../../src/model/catalog.ts'
 import { sse } from './fake-server.ts'
-import { ANTHROPIC, COMPATIBLE, failureOf, GOOGLE, KEY, OPENAI, PROTOCOLS, type Protocol, prompt, request } from './protocols.ts'
+import {
+  ANTHROPIC,
+  COMPATIBLE,
+  failureOf,
+  GOOGLE,
+  KEY,
+  OPENAI,
+  PROTOCOLS,
+  type Protocol,
+  prompt,
+  request,
+} from './protocols.ts'
 import { forbidOutput } from './silence.ts'
 
 forbidOutput()
@@ -15,7 +26,8 @@ function errorBody(protocol: Protocol, status: number, message: string, code = '
 }
 
 const SECRET_PROMPT = 'the-secret-of-the-prompt'
-const requestWith = (more: Parameters<typeof request>[0] = {}) => request({ messages: [prompt(SECRET_PROMPT)], ...more })
+const requestWith = (more: Parameters<typeof request>[0] = {}) =>
+  request({ messages: [prompt(SECRET_PROMPT)], ...more })
 
 describe.each(PROTOCOLS)('$name responds with a status', protocol => {
   test.each([
@@ -33,13 +45,23 @@ describe.each(PROTOCOLS)('$name responds with a status', protocol => {
     [529, 'unavailable', true],
   ] as const)('%i: %s, and receives one request', async (status, code, retryable) => {
     const headers = { location: 'http://127.0.0.1:1/elsewhere' }
-    await using fake = await protocol.connect(() => ({ status, headers, body: errorBody(protocol, status, `No: ${KEY}\nbecause.`) }))
+    await using fake = await protocol.connect(() => ({
+      status,
+      headers,
+      body: errorBody(protocol, status, `No: ${KEY}\nbecause.`),
+    }))
     const failure = await failureOf(fake.model.call(requestWith()))
-    expect(failure).toMatchObject({ code, retryable, http_status: status, retry_after_ms: null, message: 'No: [key] because.' })
+    expect(failure).toMatchObject({
+      code,
+      retryable,
+      http_status: status,
+      retry_after_ms: null,
+      message: 'No: [key] because.',
+    })
     expect(fake.server.requests).toHaveLength(1)
-    expect(JSON.stringify(failure, Object.getOwnPropertyNames(failure)) + String(failure.cause ?? '')).not.toMatch(
-      new RegExp(`${KEY}|${SECRET_PROMPT}`),
-    )
+    expect(
+      JSON.stringify(failure, Object.getOwnPropertyNames(failure)) + String(failure.cause ?? ''),
+    ).not.toMatch(new RegExp(`${KEY}|${SECRET_PROMPT}`))
   })
 
   test('an error page that is not JSON, and one without end', async () => {
@@ -60,17 +82,26 @@ describe.each(PROTOCOLS)('$name responds with a status', protocol => {
     ['JSON in JSON', [...Array(12)].reduce(text => JSON.stringify({ error: text }), '')],
   ])('a body with %s has no text', async (_name, body) => {
     await using fake = await protocol.connect(() => ({ status: 400, body }))
-    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'rejected', message: 'Bad Request' })
+    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({
+      code: 'rejected',
+      message: 'Bad Request',
+    })
   })
 
   test('a long error text is truncated', async () => {
-    await using fake = await protocol.connect(() => ({ status: 400, body: errorBody(protocol, 400, 'long '.repeat(10_000)) }))
+    await using fake = await protocol.connect(() => ({
+      status: 400,
+      body: errorBody(protocol, 400, 'long '.repeat(10_000)),
+    }))
     expect((await failureOf(fake.model.call(requestWith()))).message.length).toBeLessThan(600)
   })
 
   test.each([
     ['prompt is too long: 250000 tokens > 200000 maximum', 400],
-    ["This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.", 400],
+    [
+      "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
+      400,
+    ],
     ['The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).', 400],
     ['Your input exceeds the context window of this model. Please adjust your input and try again.', 400],
     ['the request exceeds the available context size, try increasing it', 400],
@@ -79,7 +110,10 @@ describe.each(PROTOCOLS)('$name responds with a status', protocol => {
     ['tokens in request more than max tokens allowed', 400],
   ])('%j is a full context', async (message, status) => {
     await using fake = await protocol.connect(() => ({ status, body: errorBody(protocol, status, message) }))
-    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'context_exceeded', retryable: false })
+    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({
+      code: 'context_exceeded',
+      retryable: false,
+    })
   })
 })
 
@@ -87,15 +121,24 @@ describe('the address of a documentation in a refusal', () => {
   test('about the budget of thinking is no full context', async () => {
     const message =
       '`max_tokens` must be greater than `thinking.budget_tokens`. Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking#max-tokens-and-context-window-size'
-    await using fake = await ANTHROPIC.connect(() => ({ status: 400, body: errorBody(ANTHROPIC, 400, message) }))
+    await using fake = await ANTHROPIC.connect(() => ({
+      status: 400,
+      body: errorBody(ANTHROPIC, 400, message),
+    }))
     expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'rejected' })
   })
 
   test('about prices is no exhausted account', async () => {
     const message =
       'Rate limit reached for model `x` on tokens per minute (TPM): Limit 10000, Used 9000, Requested 5000. Please try again in 7.66s. Need more tokens? Upgrade to Dev Tier today at https://console.groq.com/settings/billing'
-    await using fake = await COMPATIBLE.connect(() => ({ status: 429, body: errorBody(COMPATIBLE, 429, message, 'rate_limit_exceeded') }))
-    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'rate_limited', retryable: true })
+    await using fake = await COMPATIBLE.connect(() => ({
+      status: 429,
+      body: errorBody(COMPATIBLE, 429, message, 'rate_limit_exceeded'),
+    }))
+    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({
+      code: 'rate_limited',
+      retryable: true,
+    })
   })
 })
 
@@ -108,7 +151,11 @@ describe('the delay that the provider requests before a retry', () => {
     ['a date gone by', { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }, 0, 0],
     ['more than a day', { 'retry-after': '99999999' }, 86_400_000, 86_400_000],
   ])('%s', async (_name, headers, least, most) => {
-    await using fake = await COMPATIBLE.connect(() => ({ status: 429, headers, body: errorBody(COMPATIBLE, 429, 'slow down') }))
+    await using fake = await COMPATIBLE.connect(() => ({
+      status: 429,
+      headers,
+      body: errorBody(COMPATIBLE, 429, 'slow down'),
+    }))
     const { retry_after_ms: wait } = await failureOf(fake.model.call(requestWith()))
     expect(wait).toBeGreaterThanOrEqual(least)
     expect(wait).toBeLessThanOrEqual(most)
@@ -129,12 +176,22 @@ describe('the delay that the provider requests before a retry', () => {
       status: 429,
       body: { error: { code: 429, message: 'quota', status: 'RESOURCE_EXHAUSTED', details } },
     }))
-    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'rate_limited', retry_after_ms: 34_500 })
+    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({
+      code: 'rate_limited',
+      retry_after_ms: 34_500,
+    })
   })
 
   test('a wrong key of Google comes with status 400', async () => {
     const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }]
-    const body = { error: { code: 400, message: 'API key not valid. Please pass a valid API key.', status: 'INVALID_ARGUMENT', details } }
+    const body = {
+      error: {
+        code: 400,
+        message: 'API key not valid. Please pass a valid API key.',
+        status: 'INVALID_ARGUMENT',
+        details,
+      },
+    }
     await using fake = await GOOGLE.connect(() => ({ status: 400, body }))
     expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'auth', http_status: 400 })
   })
@@ -144,9 +201,19 @@ describe('the delay that the provider requests before a retry', () => {
       status: 429,
       body: errorBody(OPENAI, 429, 'You exceeded your current quota', 'insufficient_quota'),
     }))
-    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'rate_limited', retryable: false })
-    await using gateway = await COMPATIBLE.connect(() => ({ status: 402, body: errorBody(COMPATIBLE, 402, 'Insufficient credits') }))
-    expect(await failureOf(gateway.model.call(requestWith()))).toMatchObject({ code: 'rate_limited', retryable: false, http_status: 402 })
+    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({
+      code: 'rate_limited',
+      retryable: false,
+    })
+    await using gateway = await COMPATIBLE.connect(() => ({
+      status: 402,
+      body: errorBody(COMPATIBLE, 402, 'Insufficient credits'),
+    }))
+    expect(await failureOf(gateway.model.call(requestWith()))).toMatchObject({
+      code: 'rate_limited',
+      retryable: false,
+      http_status: 402,
+    })
   })
 })
 
@@ -157,12 +224,16 @@ test('a closed port, and a server that hangs up, are unavailable', async () => {
   const base_url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/v1`
   const call = () =>
     failureOf(
-      createModelCatalog({ default_model: null, openai_compatible: { base_url } }).get('openai-compatible/x')?.call(requestWith()) ??
-        Promise.resolve(),
+      createModelCatalog({ default_model: null, openai_compatible: { base_url } })
+        .get('openai-compatible/x')
+        ?.call(requestWith()) ?? Promise.resolve(),
     )
   expect(await call()).toMatchObject({ code: 'unavailable', retryable: true, http_status: null })
   await new Promise(resolve => server.close(resolve))
-  expect(await call()).toMatchObject({ code: 'unavailable', message: expect.stringContaining('ECONNREFUSED') })
+  expect(await call()).toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('ECONNREFUSED'),
+  })
 })
 
 describe('an error in the middle of a stream', () => {
@@ -189,28 +260,57 @@ describe('an error in the middle of a stream', () => {
     [
       'OpenAI context',
       OPENAI,
-      sse({ type: 'error', sequence_number: 9, code: 'context_length_exceeded', message: 'Too much', param: null }, 'error'),
+      sse(
+        {
+          type: 'error',
+          sequence_number: 9,
+          code: 'context_length_exceeded',
+          message: 'Too much',
+          param: null,
+        },
+        'error',
+      ),
       'context_exceeded',
     ],
-    ['Google', GOOGLE, sse({ error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' } }), 'unavailable'],
+    [
+      'Google',
+      GOOGLE,
+      sse({ error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' } }),
+      'unavailable',
+    ],
     ['a gateway', COMPATIBLE, sse({ error: { message: 'Upstream failed', code: 502 } }), 'unavailable'],
     [
       'text-generation-inference',
       COMPATIBLE,
-      sse({ error: 'Request failed during generation: Server error: out of memory', error_type: 'generation' }),
+      sse({
+        error: 'Request failed during generation: Server error: out of memory',
+        error_type: 'generation',
+      }),
       'unavailable',
     ],
     [
       'OpenRouter with the text of its provider',
       COMPATIBLE,
       sse({
-        ...{ id: 'gen-1', object: 'chat.completion.chunk', created: 1, model: 'x' },
+        id: 'gen-1',
+        object: 'chat.completion.chunk',
+        created: 1,
+        model: 'x',
         choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
-        error: { code: 400, message: 'Provider returned error', metadata: { raw: 'prompt is too long: 250000 tokens > 200000 maximum' } },
+        error: {
+          code: 400,
+          message: 'Provider returned error',
+          metadata: { raw: 'prompt is too long: 250000 tokens > 200000 maximum' },
+        },
       }),
       'context_exceeded',
     ],
-    ['a gateway that limits', COMPATIBLE, sse({ error: { message: 'Too many', type: 'rate_limit_exceeded', code: 429 } }), 'rate_limited'],
+    [
+      'a gateway that limits',
+      COMPATIBLE,
+      sse({ error: { message: 'Too many', type: 'rate_limit_exceeded', code: 429 } }),
+      'rate_limited',
+    ],
   ])('%s', async (_name, protocol, error, code) => {
     await using fake = await protocol.connect(() => ({ raw: [...words(protocol), error] }))
     const failure = await failureOf(fake.model.call(requestWith()))
@@ -221,29 +321,44 @@ describe('an error in the middle of a stream', () => {
     await using fake = await ANTHROPIC.connect(() => ({
       raw: [sse({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 'error')],
     }))
-    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'unavailable', http_status: 529 })
+    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({
+      code: 'unavailable',
+      http_status: 529,
+    })
   })
 
   test('the failure of an OpenAI response contains its reason', async () => {
     const failed = sse({
       type: 'response.failed',
       sequence_number: 9,
-      response: { id: 'r', error: { code: 'rate_limit_exceeded', message: 'Slow down' }, incomplete_details: null, usage: null },
+      response: {
+        id: 'r',
+        error: { code: 'rate_limit_exceeded', message: 'Slow down' },
+        incomplete_details: null,
+        usage: null,
+      },
     })
     await using fake = await OPENAI.connect(() => ({ raw: [...words(OPENAI), failed] }))
-    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'rate_limited', message: 'Slow down' })
+    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({
+      code: 'rate_limited',
+      message: 'Slow down',
+    })
   })
 })
 
 test('a context that fills up in the middle of a response of Claude is context_exceeded', async () => {
-  const raw = ANTHROPIC.events({ text: 'x', finish: 'length' }).map(event => event.replace('max_tokens', 'model_context_window_exceeded'))
+  const raw = ANTHROPIC.events({ text: 'x', finish: 'length' }).map(event =>
+    event.replace('max_tokens', 'model_context_window_exceeded'),
+  )
   await using fake = await ANTHROPIC.connect(() => ({ raw }))
   expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'context_exceeded' })
 })
 
 test('a hundred failed calls leave no timer, listener or open response behind', async () => {
   const stop = new AbortController()
-  await using fake = await COMPATIBLE.connect((_seen, n) => (n % 2 === 0 ? { status: 500, body: {} } : { raw: ['data: {nonsense\n\n'] }))
+  await using fake = await COMPATIBLE.connect((_seen, n) =>
+    n % 2 === 0 ? { status: 500, body: {} } : { raw: ['data: {nonsense\n\n'] },
+  )
   const listen = vi.spyOn(stop.signal, 'addEventListener')
   const unlisten = vi.spyOn(stop.signal, 'removeEventListener')
   const timers = () => process.getActiveResourcesInfo().filter(name => name === 'Timeout').length

@@ -1,16 +1,34 @@
-import { type FakeResponse, type FakeScript, type FakeServer, splitText, sse, startFakeServer } from './fake-server.ts'
+import {
+  type FakeResponse,
+  type FakeScript,
+  type FakeServer,
+  splitText,
+  sse,
+  startFakeServer,
+} from './fake-server.ts'
 
-/** Google's streamGenerateContent on loopback. Function calls come whole in one chunk and carry a thought signature. */
+/**
+ * Google's streamGenerateContent on loopback. Function calls come whole in one chunk and carry a thought
+ * signature.
+ */
 export async function startFakeGoogle(script: FakeScript): Promise<FakeServer & { base_url: string }> {
   const server = await startFakeServer(script, googleEvents)
   return { ...server, base_url: `${server.origin}/v1beta` }
 }
 
 export function* googleEvents(response: FakeResponse): Iterable<string> {
-  const { reasoning = '', text = '', tool_calls: calls = [], split, usage = { input: 100, output: 20 } } = response
+  const {
+    reasoning = '',
+    text = '',
+    tool_calls: calls = [],
+    split,
+    usage = { input: 100, output: 20 },
+  } = response
   const chunk = (parts: unknown[], finishReason?: string) =>
     sse({
-      candidates: [{ content: { role: 'model', parts }, index: 0, ...(finishReason ? { finishReason } : {}) }],
+      candidates: [
+        { content: { role: 'model', parts }, index: 0, ...(finishReason ? { finishReason } : {}) },
+      ],
       responseId: 'r1',
       ...(finishReason && usage ? { usageMetadata: counted } : {}),
     })

@@ -1,7 +1,10 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A request as a fake model server saw it. `at` is performance.now() when the last byte of it was there, `responded_at` when the last byte of the response was sent. */
+/**
+ * A request as a fake model server saw it. `at` is performance.now() when the last byte of it was there,
+ * `responded_at` when the last byte of the response was sent.
+ */
 export type SeenRequest = {
   n: number
   at: number
@@ -9,16 +12,27 @@ export type SeenRequest = {
   path: string
   headers: IncomingHttpHeaders
   body: Record<string, unknown>
-  /** Whether the body came with the bytes that JSON.stringify gives it: then equal parts of two bodies are equal bytes. */
+  /**
+   * Whether the body came with the bytes that JSON.stringify gives it: then equal parts of two bodies are
+   * equal bytes.
+   */
   compact: boolean
   /** Resolves when the connection or the response is closed, by whichever side. */
   closed: Promise<void>
 }
 
 /** `custom`: the arguments are a text, as of a custom tool of OpenAI's Responses API. */
-export type FakeToolCall = { id?: string; name: string; arguments: string | Record<string, unknown>; custom?: true }
+export type FakeToolCall = {
+  id?: string
+  name: string
+  arguments: string | Record<string, unknown>
+  custom?: true
+}
 
-/** A response of a model, in no provider's words; each fake server writes it in its own. Texts are split into pieces of `split` characters (default 7). */
+/**
+ * A response of a model, in no provider's words; each fake server writes it in its own. Texts are split into
+ * pieces of `split` characters (default 7).
+ */
 export type FakeResponse = {
   reasoning?: string
   text?: string
@@ -32,18 +46,27 @@ export type FakeResponse = {
   split?: number
 }
 
-/** What a fake server does with one request. `raw` pieces are written after the headers of an event stream; then the response ends, is cut, or stays open. */
+/**
+ * What a fake server does with one request. `raw` pieces are written after the headers of an event stream;
+ * then the response ends, is cut, or stays open.
+ */
 export type FakeReply =
   | FakeResponse
   | { status: number; headers?: Record<string, string>; body: unknown }
-  | { raw: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>; after?: 'end' | 'cut' | 'stall' }
+  | {
+      raw: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>
+      after?: 'end' | 'cut' | 'stall'
+    }
   | { stall: 'before_headers' | 'before_body' }
 
 export type FakeScript = (request: SeenRequest, n: number) => FakeReply | Promise<FakeReply>
 
 export type FakeServer = AsyncDisposable & { origin: string; requests: SeenRequest[] }
 
-/** A model server on the loopback. `write` gives the bytes of a FakeAnswer in the protocol of the request. `n` counts requests from 0. */
+/**
+ * A model server on the loopback. `write` gives the bytes of a FakeAnswer in the protocol of the request. `n`
+ * counts requests from 0.
+ */
 export async function startFakeServer(
   script: FakeScript,
   write: (result: FakeResponse, request: SeenRequest) => Iterable<string>,
@@ -104,7 +127,8 @@ async function send(
   if ('stall' in reply) return
   for await (const piece of 'raw' in reply ? reply.raw : write(reply, request)) {
     if (response.destroyed) return
-    if (!response.write(piece)) await Promise.race([new Promise(resolve => response.once('drain', resolve)), request.closed])
+    if (!response.write(piece))
+      await Promise.race([new Promise(resolve => response.once('drain', resolve)), request.closed])
   }
   const after = 'raw' in reply ? (reply.after ?? 'end') : 'end'
   if (after === 'end') response.end()

@@ -11,7 +11,12 @@ const RESPONSE = {
 }
 
 /** The conversation after `response`: earlier messages stay the same objects, as in the loop. */
-const after = (messages: ModelMessage[], response: ModelResponse, output = 'ok', more: { images?: string[] } = {}): ModelMessage[] => [
+const after = (
+  messages: ModelMessage[],
+  response: ModelResponse,
+  output = 'ok',
+  more: { images?: string[] } = {},
+): ModelMessage[] => [
   ...messages,
   ...response.messages,
   ...response.tool_calls.map(
@@ -45,13 +50,21 @@ function watched(message: ModelMessage, read: () => void): ModelMessage {
 function cleared(message: ModelMessage): ModelMessage {
   if (message.role !== 'tool') throw new Error('no result')
   const output = { type: 'json' as const, value: { status: 'ok', output: 'cleared' } }
-  return { ...message, content: message.content.map(part => (part.type === 'tool-result' ? { ...part, output } : part)) }
+  return {
+    ...message,
+    content: message.content.map(part => (part.type === 'tool-result' ? { ...part, output } : part)),
+  }
 }
 
-const callWith = (messages: ModelMessage[]) => request({ messages, cache_key: 'agentrun-7', max_output_tokens: 64_000 })
+const callWith = (messages: ModelMessage[]) =>
+  request({ messages, cache_key: 'agentrun-7', max_output_tokens: 64_000 })
 
 /** The body of the request for these messages when nothing is kept. */
-async function bodyWithoutKept(protocol: Protocol, messages: ModelMessage[], choice: Parameters<Protocol['connect']>[1]) {
+async function bodyWithoutKept(
+  protocol: Protocol,
+  messages: ModelMessage[],
+  choice: Parameters<Protocol['connect']>[1],
+) {
   await using fresh = await protocol.connect(() => RESPONSE, choice)
   await fresh.model.call(callWith(messages))
   return fresh.server.requests[0]
@@ -71,7 +84,14 @@ test.each(variants)(
     const conversations: ModelMessage[][] = [[prompt('go')]]
     for (let step = 0; step < STEPS; step++) {
       const messages = conversations.at(-1) ?? []
-      conversations.push(after(messages, await fake.model.call(callWith(messages)), 'ok', step % 3 === 1 ? { images: [IMAGE] } : {}))
+      conversations.push(
+        after(
+          messages,
+          await fake.model.call(callWith(messages)),
+          'ok',
+          step % 3 === 1 ? { images: [IMAGE] } : {},
+        ),
+      )
     }
     for (const step of [9, STEPS - 1]) {
       const whole = await bodyWithoutKept(protocol, conversations[step] ?? [], choice)
@@ -91,7 +111,9 @@ test.each(PROTOCOLS)(
     const step = async () => {
       const known = messages.length
       messages = after(messages, await fake.model.call(callWith(messages)))
-      messages = messages.map((message, i) => (i >= known && i < 12 ? watched(message, () => reads++) : message))
+      messages = messages.map((message, i) =>
+        i >= known && i < 12 ? watched(message, () => reads++) : message,
+      )
     }
     for (let n = 0; n < STEPS; n++) await step()
     const before = reads

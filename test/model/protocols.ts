@@ -1,6 +1,12 @@
 import type { ModelSettings } from '../../src/contract/model-settings.ts'
 import { createModelCatalog } from '../../src/model/catalog.ts'
-import { type Model, ModelError, type ModelMessage, type ModelRequest, type ModelResponse } from '../../src/model/port.ts'
+import {
+  type Model,
+  ModelError,
+  type ModelMessage,
+  type ModelRequest,
+  type ModelResponse,
+} from '../../src/model/port.ts'
 import { anthropicEvents, startFakeAnthropic } from './fake-anthropic.ts'
 import { googleEvents, startFakeGoogle } from './fake-google.ts'
 import { chatEvents, responsesEvents, startFakeOpenAI } from './fake-openai.ts'
@@ -34,21 +40,40 @@ function protocol(
       const [provider = ''] = id.split('/')
       const chosen = choice.id ?? id
       const models = choice.settings ? { [chosen]: choice.settings } : {}
-      const catalog = createModelCatalog({ default_model: null, [provider.replace('-', '_')]: { api_key: KEY, base_url }, models })
+      const catalog = createModelCatalog({
+        default_model: null,
+        [provider.replace('-', '_')]: { api_key: KEY, base_url },
+        models,
+      })
       const modelOf = (of: string) => {
         const model = catalog.get(of)
         if (!model) throw new Error(`no model ${of}`)
         return model
       }
-      return { server, model: modelOf(chosen), modelOf, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+      return {
+        server,
+        model: modelOf(chosen),
+        modelOf,
+        [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+      }
     },
   }
 }
 
 /** The four wire formats, each with a fake server and the real adapter in front of it. */
-export const COMPATIBLE = protocol('openai-compatible', startFakeOpenAI, chatEvents, 'openai-compatible/org/local:7b')
+export const COMPATIBLE = protocol(
+  'openai-compatible',
+  startFakeOpenAI,
+  chatEvents,
+  'openai-compatible/org/local:7b',
+)
 export const OPENAI = protocol('openai', startFakeOpenAI, responsesEvents, 'openai/gpt-6.1-sol')
-export const ANTHROPIC = protocol('anthropic', startFakeAnthropic, anthropicEvents, 'anthropic/claude-sonnet-5-5')
+export const ANTHROPIC = protocol(
+  'anthropic',
+  startFakeAnthropic,
+  anthropicEvents,
+  'anthropic/claude-sonnet-5-5',
+)
 export const GOOGLE = protocol('google', startFakeGoogle, googleEvents, 'google/gemini-3.8-flash')
 export const PROTOCOLS = [COMPATIBLE, OPENAI, ANTHROPIC, GOOGLE]
 
@@ -61,7 +86,14 @@ const TOOLS = ['shell', 'read', 'write'].map(name => ({
 /** A request with timeouts that only a broken adapter reaches. */
 export function request(more: Partial<ModelRequest> = {}): ModelRequest {
   const timeouts = { first_byte_ms: 20_000, idle_ms: 20_000, total_ms: 20_000 }
-  return { instructions: 'You write code.', messages: [prompt('go')], tools: TOOLS, max_output_tokens: 1_000, timeouts, ...more }
+  return {
+    instructions: 'You write code.',
+    messages: [prompt('go')],
+    tools: TOOLS,
+    max_output_tokens: 1_000,
+    timeouts,
+    ...more,
+  }
 }
 
 /** The limit of the response that a request has, in any wire format. */
@@ -79,7 +111,12 @@ export function goOn(messages: ModelMessage[], response: ModelResponse): ModelMe
   const results = response.tool_calls.map(call => ({
     role: 'tool',
     content: [
-      { type: 'tool-result', toolCallId: call.id, toolName: call.name, output: { type: 'json', value: { status: 'ok', of: call.id } } },
+      {
+        type: 'tool-result',
+        toolCallId: call.id,
+        toolName: call.name,
+        output: { type: 'json', value: { status: 'ok', of: call.id } },
+      },
     ],
   }))
   return JSON.parse(JSON.stringify([...messages, ...response.messages, ...results]))
@@ -92,5 +129,7 @@ export async function failureOf(call: Promise<unknown>): Promise<ModelError> {
     (error: unknown) => ({ error }),
   )
   if ('error' in ended && ended.error instanceof ModelError) return ended.error
-  throw new Error(`expected a ModelError, got ${JSON.stringify(ended)}`, { cause: 'error' in ended ? ended.error : undefined })
+  throw new Error(`expected a ModelError, got ${JSON.stringify(ended)}`, {
+    cause: 'error' in ended ? ended.error : undefined,
+  })
 }

@@ -1,5 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { ANTHROPIC, COMPATIBLE, failureOf, GOOGLE, goOn, KEY, OPENAI, PROTOCOLS, prompt, request } from './protocols.ts'
+import {
+  ANTHROPIC,
+  COMPATIBLE,
+  failureOf,
+  GOOGLE,
+  goOn,
+  KEY,
+  OPENAI,
+  PROTOCOLS,
+  prompt,
+  request,
+} from './protocols.ts'
 
 const TWO_CALLS = {
   reasoning: 'Let me look at the tests first.',
@@ -16,7 +27,9 @@ describe.each(PROTOCOLS)('$name', protocol => {
   test('gives text, reasoning, parallel tool calls in order and usage', async () => {
     await using fake = await protocol.connect(() => TWO_CALLS)
     const deltas: string[] = []
-    const response = await fake.model.call(request({ on_delta: delta => deltas.push(`${delta.kind}:${delta.text}`) }))
+    const response = await fake.model.call(
+      request({ on_delta: delta => deltas.push(`${delta.kind}:${delta.text}`) }),
+    )
     expect(response).toMatchObject({
       text: TWO_CALLS.text,
       reasoning: TWO_CALLS.reasoning,
@@ -27,8 +40,12 @@ describe.each(PROTOCOLS)('$name', protocol => {
       TWO_CALLS.tool_calls.map(({ id: _id, ...call }) => call),
     )
     expect(response.usage.raw).toBeTypeOf('object')
-    const live = (kind: string) => deltas.flatMap(one => (one.startsWith(kind) ? [one.slice(kind.length + 1)] : [])).join('')
-    expect({ text: live('text'), reasoning: live('reasoning') }).toEqual({ text: response.text, reasoning: response.reasoning })
+    const live = (kind: string) =>
+      deltas.flatMap(one => (one.startsWith(kind) ? [one.slice(kind.length + 1)] : [])).join('')
+    expect({ text: live('text'), reasoning: live('reasoning') }).toEqual({
+      text: response.text,
+      reasoning: response.reasoning,
+    })
     expect(deltas.length).toBeGreaterThan(5)
     expect(fake.server.requests).toHaveLength(1)
   })
@@ -56,20 +73,29 @@ describe.each(PROTOCOLS)('$name', protocol => {
   })
 
   test('returns a call of an unknown tool with parsed arguments', async () => {
-    await using fake = await protocol.connect(() => ({ tool_calls: [{ name: 'deploy_to_mars', arguments: { path: 'x' } }] }))
+    await using fake = await protocol.connect(() => ({
+      tool_calls: [{ name: 'deploy_to_mars', arguments: { path: 'x' } }],
+    }))
     const response = await fake.model.call(request())
-    expect(response.tool_calls).toEqual([{ id: expect.any(String), name: 'deploy_to_mars', input: { path: 'x' } }])
+    expect(response.tool_calls).toEqual([
+      { id: expect.any(String), name: 'deploy_to_mars', input: { path: 'x' } },
+    ])
     expect(JSON.stringify(response.messages)).toContain('deploy_to_mars')
   })
 
   test('gives every call a unique id, in the response and among the earlier calls of the run', async () => {
-    const twice = { tool_calls: [1, 2].map(n => ({ id: 'same', name: 'shell', arguments: { command: `echo ${n}` } })) }
+    const twice = {
+      tool_calls: [1, 2].map(n => ({ id: 'same', name: 'shell', arguments: { command: `echo ${n}` } })),
+    }
     await using fake = await protocol.connect((_seen, n) => (n < 2 ? twice : { text: 'done' }))
     let messages = [prompt('go')]
     const ids: string[] = []
     for (let round = 0; round < 2; round++) {
       const response = await fake.model.call(request({ messages, call_ids: new Set(ids) }))
-      expect(response.tool_calls.map(call => call.input)).toEqual([{ command: 'echo 1' }, { command: 'echo 2' }])
+      expect(response.tool_calls.map(call => call.input)).toEqual([
+        { command: 'echo 1' },
+        { command: 'echo 2' },
+      ])
       ids.push(...response.tool_calls.map(call => call.id))
       messages = goOn(messages, response)
     }
@@ -80,10 +106,13 @@ describe.each(PROTOCOLS)('$name', protocol => {
   })
 
   test('images of a prompt are sent', async () => {
-    const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+    const pixel =
+      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
     const file = { type: 'file' as const, data: `data:image/png;base64,${pixel}`, mediaType: 'image/png' }
     await using fake = await protocol.connect(() => ({ text: 'a dot' }))
-    await fake.model.call(request({ messages: [{ role: 'user', content: [{ type: 'text', text: 'what is this?' }, file] }] }))
+    await fake.model.call(
+      request({ messages: [{ role: 'user', content: [{ type: 'text', text: 'what is this?' }, file] }] }),
+    )
     const sent = JSON.stringify(fake.server.requests[0]?.body)
     expect(sent).toContain(pixel)
     expect(sent).toContain('image/png')
@@ -111,8 +140,14 @@ describe.each(PROTOCOLS)('$name', protocol => {
   })
 
   test('calls without arguments get an empty object', async () => {
-    await using fake = await protocol.connect(() => ({ tool_calls: [{ name: 'shell', arguments: protocol === GOOGLE ? {} : '' }] }))
-    expect((await fake.model.call(request())).tool_calls[0]).toEqual({ id: expect.any(String), name: 'shell', input: {} })
+    await using fake = await protocol.connect(() => ({
+      tool_calls: [{ name: 'shell', arguments: protocol === GOOGLE ? {} : '' }],
+    }))
+    expect((await fake.model.call(request())).tool_calls[0]).toEqual({
+      id: expect.any(String),
+      name: 'shell',
+      input: {},
+    })
   })
 })
 
@@ -124,11 +159,17 @@ describe.each([COMPATIBLE, OPENAI, ANTHROPIC])('bad arguments over $name', proto
     ['null', 'null', /not null/],
     ['a number', '7', /not a number/],
     ['a prototype', '{"__proto__": {"admin": true}}', /not valid JSON/],
-    ['a tower of brackets', `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, /nested more than 64 levels/],
+    [
+      'a tower of brackets',
+      `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+      /nested more than 64 levels/,
+    ],
   ])('%s: the call is there with the reason, and can get a result', async (_name, text, reason) => {
     const call = { name: 'shell', arguments: text }
     await using fake = await protocol.connect((_seen, n) =>
-      n === 0 ? { tool_calls: [call, { name: 'read', arguments: { path: 'a' } }], split: 9_000 } : { text: 'sorry' },
+      n === 0
+        ? { tool_calls: [call, { name: 'read', arguments: { path: 'a' } }], split: 9_000 }
+        : { text: 'sorry' },
     )
     const messages = [prompt('go')]
     const response = await fake.model.call(request({ messages }))
@@ -152,7 +193,11 @@ test('Claude gets its thoughts back with their signature', async () => {
   const messages = [prompt('go')]
   await fake.model.call(request({ messages: goOn(messages, await fake.model.call(request({ messages }))) }))
   const sent = fake.server.requests[1]?.body.messages as { content: unknown[] }[]
-  expect(sent[1]?.content[0]).toEqual({ type: 'thinking', thinking: TWO_CALLS.reasoning, signature: 'signed-0' })
+  expect(sent[1]?.content[0]).toEqual({
+    type: 'thinking',
+    thinking: TWO_CALLS.reasoning,
+    signature: 'signed-0',
+  })
 })
 
 test('cache writes of Claude are counted in the cost', async () => {
@@ -160,7 +205,11 @@ test('cache writes of Claude are counted in the cost', async () => {
     text: 'ok',
     usage: { input: 1_000_000, output: 0, cached: 500_000, cache_write: 400_000 },
   }))
-  expect((await fake.model.call(request())).usage).toMatchObject({ input_tokens: 1_000_000, cached_tokens: 500_000, cost_usd: '1.25' })
+  expect((await fake.model.call(request())).usage).toMatchObject({
+    input_tokens: 1_000_000,
+    cached_tokens: 500_000,
+    cost_usd: '1.25',
+  })
 })
 
 test('OpenAI stores nothing and gets its encrypted reasoning back', async () => {
@@ -191,14 +240,20 @@ test('a server that reports no usage: tokens are estimated and raw is null', asy
 test('requests to a compatible server ask for usage and need no key', async () => {
   await using fake = await COMPATIBLE.connect(() => ({ text: 'ok' }))
   await fake.model.call(request())
-  expect(fake.server.requests[0]?.body).toMatchObject({ model: 'org/local:7b', stream: true, stream_options: { include_usage: true } })
+  expect(fake.server.requests[0]?.body).toMatchObject({
+    model: 'org/local:7b',
+    stream: true,
+    stream_options: { include_usage: true },
+  })
 })
 
 test('instructions and tools are the same bytes in every call, so that prefixes can be cached', async () => {
   await using fake = await COMPATIBLE.connect((_seen, n) => (n === 0 ? TWO_CALLS : { text: 'ok' }))
   const messages = [prompt('go')]
   await fake.model.call(request({ messages: goOn(messages, await fake.model.call(request({ messages }))) }))
-  const [first, second] = fake.server.requests.map(seen => seen.body as { tools: unknown; messages: unknown[] })
+  const [first, second] = fake.server.requests.map(
+    seen => seen.body as { tools: unknown; messages: unknown[] },
+  )
   expect(JSON.stringify(second?.tools)).toBe(JSON.stringify(first?.tools))
   expect(JSON.stringify(second?.messages.slice(0, 2))).toBe(JSON.stringify(first?.messages))
 })
@@ -207,7 +262,9 @@ test('a conversation that lacks the result of a call is refused, not sent', asyn
   await using fake = await COMPATIBLE.connect(() => TWO_CALLS)
   const messages = [prompt('go')]
   const response = await fake.model.call(request({ messages }))
-  const failure = await failureOf(fake.model.call(request({ messages: [...messages, ...response.messages, prompt('and?')] })))
+  const failure = await failureOf(
+    fake.model.call(request({ messages: [...messages, ...response.messages, prompt('and?')] })),
+  )
   expect(failure).toMatchObject({ code: 'rejected', retryable: false })
   expect(fake.server.requests).toHaveLength(1)
 })

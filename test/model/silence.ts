@@ -4,8 +4,10 @@ import { afterEach, beforeEach, expect, vi } from 'vitest'
 export function forbidOutput(): void {
   const printed = vi.fn()
   beforeEach(() => {
-    for (const stream of [process.stdout, process.stderr]) vi.spyOn(stream, 'write').mockImplementation(text => printed(text) ?? true)
-    for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) vi.spyOn(console, method).mockImplementation(printed)
+    for (const stream of [process.stdout, process.stderr])
+      vi.spyOn(stream, 'write').mockImplementation(text => printed(text) ?? true)
+    for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const)
+      vi.spyOn(console, method).mockImplementation(printed)
     vi.spyOn(process, 'emitWarning').mockImplementation(printed)
   })
   afterEach(() => {

@@ -34,18 +34,23 @@ describe.each(PROTOCOLS)('$name returns text that PostgreSQL cannot store', prot
     const content = first.messages.flatMap(message =>
       message.role === 'assistant' && typeof message.content !== 'string' ? message.content : [],
     )
-    const texts = content.flatMap(part => (part.type === 'text' || part.type === 'reasoning' ? [part.text] : []))
-    expect(texts.toSorted()).toEqual([first.reasoning, first.text])
-    expect(content.flatMap(part => (part.type === 'tool-call' ? [[part.toolCallId, part.toolName]] : []))).toEqual(
-      first.tool_calls.map(call => [call.id, call.name]),
+    const texts = content.flatMap(part =>
+      part.type === 'text' || part.type === 'reasoning' ? [part.text] : [],
     )
+    expect(texts.toSorted()).toEqual([first.reasoning, first.text])
+    expect(
+      content.flatMap(part => (part.type === 'tool-call' ? [[part.toolCallId, part.toolName]] : [])),
+    ).toEqual(first.tool_calls.map(call => [call.id, call.name]))
     expect((await fake.model.call(request({ messages: goOn(messages, first) }))).text).toBe('done')
-    for (const id of ids) expect(JSON.stringify(fake.server.requests[1]?.body).replaceAll('\\"', '"')).toContain(`of: ${id}`)
+    for (const id of ids)
+      expect(JSON.stringify(fake.server.requests[1]?.body).replaceAll('\\"', '"')).toContain(`of: ${id}`)
   })
 
   test('long names and ids are cut, and the ids are still unique', async () => {
     const call = { id: `i${'🙂'.repeat(5_000)}`, name: `n${'🙂'.repeat(5_000)}`, arguments: { path: 'x' } }
-    await using fake = await protocol.connect(() => ({ tool_calls: [call, { ...call, id: `${call.id}x` }, call] }))
+    await using fake = await protocol.connect(() => ({
+      tool_calls: [call, { ...call, id: `${call.id}x` }, call],
+    }))
     const { tool_calls: calls, messages } = await fake.model.call(request())
     expect(new Set(calls.map(({ id }) => id)).size).toBe(3)
     for (const text of calls.flatMap(({ id, name }) => [id, name])) {
@@ -57,18 +62,26 @@ describe.each(PROTOCOLS)('$name returns text that PostgreSQL cannot store', prot
 })
 
 test('a character split over two deltas is complete', async () => {
-  const raw = [chatChunk({ content: '\ud83d' }), chatChunk({ content: '\ude42' }), chatChunk({}, 'stop'), sse('[DONE]')]
+  const raw = [
+    chatChunk({ content: '\ud83d' }),
+    chatChunk({ content: '\ude42' }),
+    chatChunk({}, 'stop'),
+    sse('[DONE]'),
+  ]
   await using fake = await COMPATIBLE.connect(() => ({ raw }))
   expect((await fake.model.call(request())).text).toBe('🙂')
 })
 
 test('the reason why arguments are invalid is storable', async () => {
-  await using fake = await COMPATIBLE.connect(() => ({ tool_calls: [{ name: 'shell', arguments: `{"a": ${BAD}` }] }))
+  await using fake = await COMPATIBLE.connect(() => ({
+    tool_calls: [{ name: 'shell', arguments: `{"a": ${BAD}` }],
+  }))
   expect((await fake.model.call(request())).tool_calls[0]?.invalid).toContain(GOOD)
 })
 
 test('a playbook that spells NUL in YAML produces storable text', async () => {
-  const play = (yaml: string) => createScriptedModel().call(request({ messages: [prompt(`\`\`\`playbook\n${yaml}\n\`\`\``)] }))
+  const play = (yaml: string) =>
+    createScriptedModel().call(request({ messages: [prompt(`\`\`\`playbook\n${yaml}\n\`\`\``)] }))
   const text = '"a\\0b"'
   expect(await play(`- thought: ${text}\n- answer: ${text}`)).toMatchObject({
     text: 'a\ufffdb',

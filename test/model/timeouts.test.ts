@@ -4,7 +4,12 @@ import { forbidOutput } from './silence.ts'
 
 forbidOutput()
 
-const quick = (part: 'first_byte_ms' | 'idle_ms' | 'total_ms') => ({ first_byte_ms: 20_000, idle_ms: 20_000, total_ms: 20_000, [part]: 60 })
+const quick = (part: 'first_byte_ms' | 'idle_ms' | 'total_ms') => ({
+  first_byte_ms: 20_000,
+  idle_ms: 20_000,
+  total_ms: 20_000,
+  [part]: 60,
+})
 
 describe.each(PROTOCOLS)('timeouts of $name', protocol => {
   test.each(['before_headers', 'before_body'] as const)(
@@ -12,7 +17,11 @@ describe.each(PROTOCOLS)('timeouts of $name', protocol => {
     async stall => {
       await using fake = await protocol.connect(() => ({ stall }))
       const failure = await failureOf(fake.model.call(request({ timeouts: quick('first_byte_ms') })))
-      expect(failure).toMatchObject({ code: 'timeout', retryable: true, message: expect.stringContaining('sent nothing within 60 ms') })
+      expect(failure).toMatchObject({
+        code: 'timeout',
+        retryable: true,
+        message: expect.stringContaining('sent nothing within 60 ms'),
+      })
       await fake.server.requests[0]?.closed
     },
   )
@@ -21,7 +30,10 @@ describe.each(PROTOCOLS)('timeouts of $name', protocol => {
     const raw = protocol.events({ text: 'some words that never end' }).slice(0, 5)
     await using fake = await protocol.connect(() => ({ raw, after: 'stall' }))
     const failure = await failureOf(fake.model.call(request({ timeouts: quick('idle_ms') })))
-    expect(failure).toMatchObject({ code: 'timeout', message: expect.stringContaining('in the middle of its response') })
+    expect(failure).toMatchObject({
+      code: 'timeout',
+      message: expect.stringContaining('in the middle of its response'),
+    })
     await fake.server.requests[0]?.closed
   })
 
@@ -38,7 +50,9 @@ describe.each(PROTOCOLS)('timeouts of $name', protocol => {
     const stop = new AbortController()
     const raw = protocol.events({ text: 'some words that never end', reasoning: 'hm' }).slice(0, -3)
     await using fake = await protocol.connect(() => ({ raw, after: 'stall' }))
-    const failure = await failureOf(fake.model.call(request({ signal: stop.signal, on_delta: () => stop.abort() })))
+    const failure = await failureOf(
+      fake.model.call(request({ signal: stop.signal, on_delta: () => stop.abort() })),
+    )
     expect(failure).toMatchObject({ code: 'aborted', retryable: false })
     await fake.server.requests[0]?.closed
   })
@@ -46,7 +60,10 @@ describe.each(PROTOCOLS)('timeouts of $name', protocol => {
   test('after the end of a call no event of it is published', async () => {
     const stop = new AbortController()
     const texts: string[] = []
-    await using fake = await protocol.connect(() => ({ text: 'many words in one piece of the stream', split: 2 }))
+    await using fake = await protocol.connect(() => ({
+      text: 'many words in one piece of the stream',
+      split: 2,
+    }))
     const on_delta = ({ text }: { text: string }) => {
       texts.push(text)
       stop.abort()
@@ -68,7 +85,9 @@ async function* endless(closed: Promise<void>): AsyncIterable<string> {
 
 test('an abort before the call sends no request', async () => {
   await using fake = await COMPATIBLE.connect(() => ({ text: 'hi' }))
-  expect(await failureOf(fake.model.call(request({ signal: AbortSignal.abort() })))).toMatchObject({ code: 'aborted' })
+  expect(await failureOf(fake.model.call(request({ signal: AbortSignal.abort() })))).toMatchObject({
+    code: 'aborted',
+  })
   expect(fake.server.requests).toEqual([])
 })
 

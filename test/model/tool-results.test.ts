@@ -6,7 +6,19 @@ import { ANTHROPIC, COMPATIBLE, GOOGLE, OPENAI, PROTOCOLS, prompt, request } fro
 
 const CODE = 'const pattern = /"\\d+\\n"/ // "quoted"\n'
 const results: [string, Record<string, unknown>][] = [
-  ['read', { status: 'ok', path: 'a.ts', content: CODE, first_line: 1, last_line: 1, total_lines: 9, bytes: 99, truncated: true }],
+  [
+    'read',
+    {
+      status: 'ok',
+      path: 'a.ts',
+      content: CODE,
+      first_line: 1,
+      last_line: 1,
+      total_lines: 9,
+      bytes: 99,
+      truncated: true,
+    },
+  ],
   ['shell', { status: 'error', exit_code: 1, output: 'AssertionError: "a" !== "b"\n', truncated: false }],
   ['get_run', { status: 'ok', runs: [{ agent_run_id: 7, title: 'Fix "x"', result: 'done:\n- all\n' }] }],
 ]
@@ -21,13 +33,23 @@ const conversation: ModelMessage[] = [
   prompt('go'),
   {
     role: 'assistant',
-    content: results.map(([toolName], i) => ({ type: 'tool-call', toolCallId: `call_${i}`, toolName, input: { path: 'a.ts' } })),
+    content: results.map(([toolName], i) => ({
+      type: 'tool-call',
+      toolCallId: `call_${i}`,
+      toolName,
+      input: { path: 'a.ts' },
+    })),
   },
   ...results.map(
     ([toolName, value], i): ModelMessage => ({
       role: 'tool',
       content: [
-        { type: 'tool-result', toolCallId: `call_${i}`, toolName, output: { type: 'json', value: JSON.parse(JSON.stringify(value)) } },
+        {
+          type: 'tool-result',
+          toolCallId: `call_${i}`,
+          toolName,
+          output: { type: 'json', value: JSON.parse(JSON.stringify(value)) },
+        },
       ],
     }),
   ),
@@ -46,24 +68,32 @@ async function sent(protocol: (typeof PROTOCOLS)[number]) {
 describe('a tool result on the wire is plain text, the same bytes each time', () => {
   test('openai-compatible: the content of a tool message', async () => {
     const { messages } = await sent(COMPATIBLE)
-    expect(messages.slice(-3)).toEqual(TEXTS.map((content, i) => ({ role: 'tool', tool_call_id: `call_${i}`, content })))
+    expect(messages.slice(-3)).toEqual(
+      TEXTS.map((content, i) => ({ role: 'tool', tool_call_id: `call_${i}`, content })),
+    )
   })
 
   test('OpenAI: the output of a function call, without JSON around a failure', async () => {
     const { input } = await sent(OPENAI)
-    expect(input.slice(-3)).toEqual(TEXTS.map((output, i) => ({ type: 'function_call_output', call_id: `call_${i}`, output })))
+    expect(input.slice(-3)).toEqual(
+      TEXTS.map((output, i) => ({ type: 'function_call_output', call_id: `call_${i}`, output })),
+    )
   })
 
   test('Anthropic: the content of a tool_result, with is_error for a failure only', async () => {
     const { messages } = await sent(ANTHROPIC)
-    const blocks = messages.at(-1).content.map(({ cache_control: _mark, ...block }: Record<string, unknown>) => block)
+    const blocks = messages
+      .at(-1)
+      .content.map(({ cache_control: _mark, ...block }: Record<string, unknown>) => block)
     const tool_result = (i: number) => ({ type: 'tool_result', tool_use_id: `call_${i}`, content: TEXTS[i] })
     expect(blocks).toEqual([tool_result(0), { ...tool_result(1), is_error: true }, tool_result(2)])
   })
 
   test('Google: the content of a functionResponse, or its error', async () => {
     const { contents } = await sent(GOOGLE)
-    const responses = contents.at(-1).parts.map((part: { functionResponse: { response: unknown } }) => part.functionResponse.response)
+    const responses = contents
+      .at(-1)
+      .parts.map((part: { functionResponse: { response: unknown } }) => part.functionResponse.response)
     expect(responses).toEqual([
       { name: 'read', content: TEXTS[0] },
       { name: 'shell', error: TEXTS[1] },
@@ -100,14 +130,24 @@ test('the images of parallel results are one message after all of them, and noth
     role: 'tool',
     content: [
       {
-        ...{ type: 'tool-result', toolCallId: `call_${n}`, toolName: 'odd__act' },
+        type: 'tool-result',
+        toolCallId: `call_${n}`,
+        toolName: 'odd__act',
         output: { type: 'json', value: { status: 'ok', text: `result ${n}`, images: [image(n)] } },
       },
     ],
   })
   const answer: ModelMessage = { role: 'assistant', content: 'Seen.' }
   const messages = withToolResultTexts([prompt('go'), result(1), result(2), answer, result(3)], true)
-  expect(messages.map(({ role }) => role)).toEqual(['user', 'tool', 'tool', 'user', 'assistant', 'tool', 'user'])
+  expect(messages.map(({ role }) => role)).toEqual([
+    'user',
+    'tool',
+    'tool',
+    'user',
+    'assistant',
+    'tool',
+    'user',
+  ])
   const files = messages.map(({ content }) =>
     typeof content === 'string' ? [] : content.flatMap(part => (part.type === 'file' ? [part.data] : [])),
   )
@@ -116,9 +156,15 @@ test('the images of parallel results are one message after all of them, and noth
   const compacted = applyCompaction([result(1)], { clear_through: 'call_1', summary: null })
   expect(JSON.stringify(compacted)).toBe(JSON.stringify([result(1)]))
   const large = applyCompaction(
-    [{ ...result(1), content: JSON.parse(JSON.stringify(result(1).content).replace('AAA1', 'A'.repeat(9_000))) } as ModelMessage],
+    [
+      {
+        ...result(1),
+        content: JSON.parse(JSON.stringify(result(1).content).replace('AAA1', 'A'.repeat(9_000))),
+      } as ModelMessage,
+    ],
     {
-      ...{ clear_through: 'call_1', summary: null },
+      clear_through: 'call_1',
+      summary: null,
     },
   )
   expect(JSON.stringify(large)).not.toContain('base64')

@@ -56,14 +56,21 @@ test('every regular expression of the data files takes linear time for any text'
 
 test('no text from outside becomes a pattern', () => {
   const unknown = patterns.flatMap(({ where, inserted }) =>
-    inserted.filter(code => !(code in INSERTED) && !((where.split(':')[0] ?? '') in JOINED)).map(code => `${where} inserts ${code}`),
+    inserted
+      .filter(code => !(code in INSERTED) && !((where.split(':')[0] ?? '') in JOINED))
+      .map(code => `${where} inserts ${code}`),
   )
   expect(unknown).toEqual([])
 })
 
 test('the exceptions are in use', () => {
-  const [sources, inserted] = [patterns.map(({ source }) => source), patterns.flatMap(pattern => pattern.inserted)]
-  const files = patterns.filter(pattern => pattern.inserted.length > 0).map(({ where }) => where.split(':')[0])
+  const [sources, inserted] = [
+    patterns.map(({ source }) => source),
+    patterns.flatMap(pattern => pattern.inserted),
+  ]
+  const files = patterns
+    .filter(pattern => pattern.inserted.length > 0)
+    .map(({ where }) => where.split(':')[0])
   expect(Object.keys(REVIEWED).filter(source => !sources.includes(source))).toEqual([])
   expect(Object.keys(INSERTED).filter(code => !inserted.includes(code))).toEqual([])
   expect(Object.keys(JOINED).filter(file => !files.includes(file))).toEqual([])

@@ -2,12 +2,15 @@ import { type ESTree, parseSync, Visitor } from 'vite'
 import { sourceFiles } from '../source-tree.ts'
 
 /**
- * `where`: the file and the line. `inserted`: the code of parts that are known only at run time; the letter x is in their position. Null as
- * `source`: the whole pattern is such a part.
+ * `where`: the file and the line. `inserted`: the code of parts that are known only at run time; the letter x
+ * is in their position. Null as `source`: the whole pattern is such a part.
  */
 export type SourcePattern = { where: string; source: string | null; flags: string; inserted: string[] }
 
-/** Returns all regular expressions of the code that is executed, by the parser of TypeScript that builds the page. */
+/**
+ * Returns all regular expressions of the code that is executed, by the parser of TypeScript that builds the
+ * page.
+ */
 export const sourcePatterns = (): SourcePattern[] =>
   ['src', 'web/src', 'clients']
     .flatMap(folder => sourceFiles(folder, ['.ts', '.tsx']))
@@ -25,7 +28,8 @@ export function patternsOf(path: string, text: string): SourcePattern[] {
   const constantOf = (node: ESTree.Expression | ESTree.SpreadElement, inserted: string[]): string | null => {
     if (node.type === 'Literal' && typeof node.value === 'string') return node.value
     if (node.type === 'Identifier') return constants.get(node.name) ?? null
-    if (node.type === 'MemberExpression' && node.object.type === 'Literal' && 'regex' in node.object) return node.object.regex.pattern
+    if (node.type === 'MemberExpression' && node.object.type === 'Literal' && 'regex' in node.object)
+      return node.object.regex.pattern
     if (node.type === 'MemberExpression') return constants.get(code(node)) ?? null
     if (node.type === 'TaggedTemplateExpression' && code(node.tag) === 'String.raw')
       return node.quasi.quasis.map(one => one.value.raw).join('')
@@ -44,7 +48,12 @@ export function patternsOf(path: string, text: string): SourcePattern[] {
     const inserted: string[] = []
     const value = constantOf(source, inserted)
     if (value === null) inserted.push(code(source))
-    found.push({ where: where(call), source: value, flags: flags?.type === 'Literal' ? String(flags.value) : '', inserted })
+    found.push({
+      where: where(call),
+      source: value,
+      flags: flags?.type === 'Literal' ? String(flags.value) : '',
+      inserted,
+    })
   }
   new Visitor({
     VariableDeclarator({ id, init }) {

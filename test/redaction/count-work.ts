@@ -1,22 +1,41 @@
 import { countedMatch } from './regexp-steps.ts'
 
-/** The work done: steps of regular expressions, characters read, functions that lists called. `patterns`: those that ran. */
+/**
+ * The work done: steps of regular expressions, characters read, functions that lists called. `patterns`:
+ * those that ran.
+ */
 export type Work = { steps: number; patterns: Map<string, RegExp> }
 
 type Real = (...args: never[]) => unknown
 const real_exec = RegExp.prototype.exec
-const LISTS = ['some', 'every', 'find', 'findIndex', 'findLast', 'filter', 'map', 'flatMap', 'forEach', 'reduce']
+const LISTS = [
+  'some',
+  'every',
+  'find',
+  'findIndex',
+  'findLast',
+  'filter',
+  'map',
+  'flatMap',
+  'forEach',
+  'reduce',
+]
 
 /**
- * Counts the work of a synchronous function, by counting functions instead of those of strings, lists and patterns. Every match is
- * compared with the one that the engine of the tests finds, so the count is that of the pattern itself.
+ * Counts the work of a synchronous function, by counting functions instead of those of strings, lists and
+ * patterns. Every match is compared with the one that the engine of the tests finds, so the count is that of
+ * the pattern itself.
  */
 export function countWork(work: () => unknown): Work {
   const done: Work = { steps: 0, patterns: new Map() }
   let counting = false
   const undo: (() => void)[] = []
   /** `cost`: called with the arguments and the result of the real function. Its own work is not counted. */
-  const count = (of: object, name: string, cost: (self: never, args: never[], response: unknown) => number) => {
+  const count = (
+    of: object,
+    name: string,
+    cost: (self: never, args: never[], response: unknown) => number,
+  ) => {
     const before = Object.getOwnPropertyDescriptor(of, name)
     if (!before) throw new Error(`there is no ${name}`)
     const real = before.value as Real
@@ -45,7 +64,8 @@ export function countWork(work: () => unknown): Work {
     return found
   }
   for (const name of ['includes', 'indexOf', 'lastIndexOf']) count(String.prototype, name, charactersRead)
-  for (const name of ['startsWith', 'endsWith', 'charCodeAt', 'slice', 'substr']) count(String.prototype, name, agreed)
+  for (const name of ['startsWith', 'endsWith', 'charCodeAt', 'slice', 'substr'])
+    count(String.prototype, name, agreed)
   for (const name of LISTS) count(Array.prototype, name, (self: unknown[]) => self.length)
   RegExp.prototype.exec = exec
   counting = true

@@ -42,7 +42,9 @@ const uses: [string, (text: string) => unknown][] = [
 
 function expectLinear([what, use]: (typeof uses)[number], unit: string, textOf = repeated, length = LENGTH) {
   const times = Math.ceil(length / unit.length)
-  const [once = 0, twice = 0] = [times, times * 2].map(times => countWork(() => use(textOf(unit, times))).steps)
+  const [once = 0, twice = 0] = [times, times * 2].map(
+    times => countWork(() => use(textOf(unit, times))).steps,
+  )
   const counted = `${what} of ${JSON.stringify(unit)}: ${once} steps, ${twice} for twice as much`
   expect(twice, counted).toBeLessThan(once * GROWTH + ENDS)
   expect(once, counted).toBeLessThan(MOST_A_CHAR * (length + unit.length))
@@ -54,23 +56,30 @@ test('every pattern of the redactor is tried', () => {
   expect(patterns.length).toBeGreaterThanOrEqual(22)
 })
 
-test.each(patterns.map(pattern => [String(pattern), pattern] as const))('a text of what %s reads costs its length', (_, pattern) => {
-  for (const unit of unitsOf([pattern], pick, each)) {
-    expectLinear(['text', text => redactor.text(text)], unit)
-    expectLinear(['text begun', text => redactor.text(text)], unit, begunWith)
-  }
-})
+test.each(patterns.map(pattern => [String(pattern), pattern] as const))(
+  'a text of what %s reads costs its length',
+  (_, pattern) => {
+    for (const unit of unitsOf([pattern], pick, each)) {
+      expectLinear(['text', text => redactor.text(text)], unit)
+      expectLinear(['text begun', text => redactor.text(text)], unit, begunWith)
+    }
+  },
+)
 
 test.each(uses)('%s: a text of what all of them read costs its length', (how, use) => {
   const all = unitsOf(patterns, pick, 1)
   const chosen = Array.from({ length: 40 * each }, () => all[pick(all.length)] ?? '')
   const keys = ['x: -----BEGIN PRIVATE KEY-----\n', '-----BEGIN PRIVATE KEY-----\n\nab: c\n', '-----BEGIN ']
-  for (const unit of [VALUE.slice(0, -1), VALUE, 'ab', 'abc', ...keys, ...chosen]) expectLinear([how, use], unit)
+  for (const unit of [VALUE.slice(0, -1), VALUE, 'ab', 'abc', ...keys, ...chosen])
+    expectLinear([how, use], unit)
 })
 
-test.each(['ab: -----BEGIN PRIVATE KEY-----\n', '[redacted:A]\nAKIAABCDEFGHIJKLMNOP\n', `${VALUE} AKIAABCDEFGHIJKLMNOP\n`])(
-  'what is found is compared with what else is found by halving, and read once: %j',
-  unit => expectLinear(['text', text => redactor.text(text)], unit, repeated, LONG),
+test.each([
+  'ab: -----BEGIN PRIVATE KEY-----\n',
+  '[redacted:A]\nAKIAABCDEFGHIJKLMNOP\n',
+  `${VALUE} AKIAABCDEFGHIJKLMNOP\n`,
+])('what is found is compared with what else is found by halving, and read once: %j', unit =>
+  expectLinear(['text', text => redactor.text(text)], unit, repeated, LONG),
 )
 
 test('spans are compared by halving, not each with each', () => {
@@ -84,7 +93,9 @@ test('spans are compared by halving, not each with each', () => {
   })
   const readOf = (count: number) => {
     read = 0
-    const [these, those] = [0, 1].map(offset => Array.from({ length: count }, (_, i) => counted(i * 4 + offset, i * 4 + offset + 2)))
+    const [these, those] = [0, 1].map(offset =>
+      Array.from({ length: count }, (_, i) => counted(i * 4 + offset, i * 4 + offset + 2)),
+    )
     outside(these ?? [], those ?? [])
     apartFrom(these ?? [], those ?? [])
     merged([...(these ?? []), ...(those ?? [])])

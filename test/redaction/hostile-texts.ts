@@ -32,7 +32,10 @@ function sampleOf(node: Node, pick: Pick): string {
   return [...CHARS.slice(from), ...CHARS.slice(0, from)].find(char => node.accepts(char)) ?? ''
 }
 
-/** Units that are repeated: what a pattern finds, what it nearly finds, and what it begins to read and never ends. */
+/**
+ * Units that are repeated: what a pattern finds, what it nearly finds, and what it begins to read and never
+ * ends.
+ */
 export function unitsOf(patterns: readonly RegExp[], pick: Pick, each: number): string[] {
   const units = new Set<string>()
   const trees = patterns.map(treeOf)
@@ -42,7 +45,16 @@ export function unitsOf(patterns: readonly RegExp[], pick: Pick, each: number): 
       const whole = sample(tree)
       const cut = whole.slice(0, 1 + pick(whole.length))
       const other = sample(trees[pick(trees.length)])
-      for (const unit of [whole, `${whole}\n`, `x: ${whole}\n`, cut, `${cut} `, cut + other, cut.slice(-1), `${other.slice(0, 3)}${cut}`])
+      for (const unit of [
+        whole,
+        `${whole}\n`,
+        `x: ${whole}\n`,
+        cut,
+        `${cut} `,
+        cut + other,
+        cut.slice(-1),
+        `${other.slice(0, 3)}${cut}`,
+      ])
         if (unit !== '') units.add(unit)
     }
   return [...units]
@@ -51,4 +63,5 @@ export function unitsOf(patterns: readonly RegExp[], pick: Pick, each: number): 
 /** Whole units, so that twice the length is twice the same. */
 export const repeated = (unit: string, times: number): string => unit.repeat(times)
 /** One beginning, and then what never comes to an end. */
-export const begunWith = (unit: string, times: number): string => unit + unit.slice(-1).repeat(times * unit.length)
+export const begunWith = (unit: string, times: number): string =>
+  unit + unit.slice(-1).repeat(times * unit.length)

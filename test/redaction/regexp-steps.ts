@@ -1,6 +1,7 @@
 /**
- * Regular expressions as a backtracking engine runs them, with every step counted: what a duration would only suggest. It knows what the
- * patterns of the service use, and throws on anything else. No captures, no back references; a lookbehind is one character.
+ * Regular expressions as a backtracking engine runs them, with every step counted: what a duration would only
+ * suggest. It knows what the patterns of the service use, and throws on anything else. No captures, no back
+ * references; a lookbehind is one character.
  */
 export type Node =
   | { kind: 'char'; accepts(char: string): boolean; source: string }
@@ -21,8 +22,14 @@ const programs = new Map<string, Step[]>()
 const trees = new Map<string, Node>()
 const keyOf = ({ source, flags }: RegExp) => `/${source}/${flags}`
 
-/** The first match from `from` on, or at it for a sticky pattern, and the steps that were needed to find it. */
-export function countedMatch(pattern: RegExp, text: string, from: number): { start: number; end: number; steps: number } {
+/**
+ * The first match from `from` on, or at it for a sticky pattern, and the steps that were needed to find it.
+ */
+export function countedMatch(
+  pattern: RegExp,
+  text: string,
+  from: number,
+): { start: number; end: number; steps: number } {
   const key = keyOf(pattern)
   const program = programs.get(key) ?? compiled(treeOf(pattern))
   programs.set(key, program)
@@ -159,7 +166,8 @@ class Parser {
 
   #sequence(): Node {
     const parts: Node[] = []
-    while (this.#at < this.#source.length && !'|)'.includes(this.#source[this.#at] ?? '')) parts.push(this.#quantified(this.#atom()))
+    while (this.#at < this.#source.length && !'|)'.includes(this.#source[this.#at] ?? ''))
+      parts.push(this.#quantified(this.#atom()))
     return { kind: 'all', parts }
   }
 
@@ -169,7 +177,15 @@ class Parser {
     this.#at += found[0].length
     const [, sign, low, comma, high] = found
     const min = sign ? (sign === '+' ? 1 : 0) : Number(low)
-    const max = sign ? (sign === '?' ? 1 : Number.POSITIVE_INFINITY) : high ? Number(high) : comma ? Number.POSITIVE_INFINITY : min
+    const max = sign
+      ? sign === '?'
+        ? 1
+        : Number.POSITIVE_INFINITY
+      : high
+        ? Number(high)
+        : comma
+          ? Number.POSITIVE_INFINITY
+          : min
     return { kind: 'repeat', of, min, max, lazy: found[5] === '?' }
   }
 
@@ -197,7 +213,8 @@ class Parser {
   }
 
   #char(source: string, accepts: (char: string) => boolean): Node & { kind: 'char' } {
-    const either = (char: string) => accepts(char) || accepts(char.toLowerCase()) || accepts(char.toUpperCase())
+    const either = (char: string) =>
+      accepts(char) || accepts(char.toLowerCase()) || accepts(char.toUpperCase())
     return { kind: 'char', source, accepts: this.#flags.includes('i') ? either : accepts }
   }
 
@@ -229,6 +246,9 @@ class Parser {
         parts.push(char => char >= low.source && char <= high.source)
       } else parts.push(low.accepts)
     }
-    return this.#char(`[${this.#source.slice(from, this.#at)}`, char => parts.some(part => part(char)) !== negated)
+    return this.#char(
+      `[${this.#source.slice(from, this.#at)}`,
+      char => parts.some(part => part(char)) !== negated,
+    )
   }
 }

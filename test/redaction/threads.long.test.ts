@@ -23,7 +23,9 @@ test('the result of a thread equals the synchronous one, and matches are reporte
   expect(met).toEqual(new Set(['A']))
   const bytes = Buffer.from(large)
   expect(Buffer.from(await redactor.bytes(bytes, 1_000))).toEqual(here.bytes(bytes, 1_000))
-  expect(await redactor.value({ [large]: [large, 1, null] })).toEqual(here.value({ [large]: [large, 1, null] }))
+  expect(await redactor.value({ [large]: [large, 1, null] })).toEqual(
+    here.value({ [large]: [large, 1, null] }),
+  )
   expect(await redactor.json(JSON.stringify([large]))).toBe(here.json(JSON.stringify([large])))
   expect(await redactor.names(large)).toEqual(['A'])
   const harmless = { text: 'x'.repeat(MAX_AT_ONCE * 2) }
@@ -35,7 +37,11 @@ test('the result of a thread equals the synchronous one, and matches are reporte
 test('a stream of large and small pieces is redacted as a whole, and restarts after a gap', async () => {
   await using threads = new RedactionThreads()
   const stream = createBackgroundRedactor(values, undefined, threads).stream()
-  const pieces = [large.slice(0, MAX_AT_ONCE + 5), large.slice(MAX_AT_ONCE + 5, MAX_AT_ONCE + 9), large.slice(MAX_AT_ONCE + 9)]
+  const pieces = [
+    large.slice(0, MAX_AT_ONCE + 5),
+    large.slice(MAX_AT_ONCE + 5, MAX_AT_ONCE + 9),
+    large.slice(MAX_AT_ONCE + 9),
+  ]
   let shown = ''
   for (const piece of pieces) shown += await stream.push(piece)
   expect(shown + (await stream.end())).toBe(here.text(large))
@@ -48,7 +54,10 @@ test('a stream of large and small pieces is redacted as a whole, and restarts af
 function brokenThread(source: string) {
   const folder = temporaryFolder()
   const path = join(folder.path, 'thread.mjs')
-  writeFileSync(path, `import { parentPort } from 'node:worker_threads'\nparentPort.on('message', request => { ${source} })\n`)
+  writeFileSync(
+    path,
+    `import { parentPort } from 'node:worker_threads'\nparentPort.on('message', request => { ${source} })\n`,
+  )
   return { script: pathToFileURL(path), [Symbol.dispose]: () => folder[Symbol.dispose]() }
 }
 

@@ -1,7 +1,10 @@
 import { readFileSync, statfsSync } from 'node:fs'
 
 export const memory_root = '/dev/shm'
-/** A few databases of 10 MB and more at a time, and a gigabyte of their log; a container's 64 MB are not enough. */
+/**
+ * A few databases of 10 MB and more at a time, and a gigabyte of their log; a container's 64 MB are not
+ * enough.
+ */
 const NEEDED_BYTES = 3 * 1024 ** 3
 
 /** A folder whose files are in memory and may be programs; null without enough space and memory. */

@@ -29,10 +29,16 @@ test('skipped tests are named with the command that runs them, once for each com
 
 test('every file that needs an engine is one of those that test:engines runs', () => {
   const needing = sourceFiles('test', ['.test.ts']).filter(
-    ({ text }) => /engineProblem\(|everyGuarantee\(|imageProblem\(/.test(text) && !text.includes('skippedLines'),
+    ({ text }) =>
+      /engineProblem\(|everyGuarantee\(|imageProblem\(/.test(text) && !text.includes('skippedLines'),
   )
   expect(needing.length).toBeGreaterThan(4)
-  expect(needing.map(({ path }) => path).filter(path => !engine_tests.some(start => path.startsWith(start)))).toEqual([])
+  expect(
+    needing.map(({ path }) => path).filter(path => !engine_tests.some(start => path.startsWith(start))),
+  ).toEqual([])
   for (const path of engine_tests)
-    expect(sourceFiles('test', ['.test.ts']).some(file => file.path.startsWith(path)) || existsSync(join(clone, path))).toBe(true)
+    expect(
+      sourceFiles('test', ['.test.ts']).some(file => file.path.startsWith(path)) ||
+        existsSync(join(clone, path)),
+    ).toBe(true)
 })

@@ -2,8 +2,8 @@ import { relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
- * What takes longest starts first, so that no worker is left alone with it at the end: the files of both suites, by their measured time,
- * from 9 s in the tests and 18 s in the long ones.
+ * What takes longest starts first, so that no worker is left alone with it at the end: the files of both
+ * suites, by their measured time, from 9 s in the tests and 18 s in the long ones.
  */
 export const slowest = [
   'test/agents/kills.long.test.ts',
@@ -153,7 +153,8 @@ export const slowest = [
 /** The files above in their order, then the others as Vitest would have them. */
 export class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const location = (file: TestSpecification) => slowest.indexOf(relative(file.project.config.root, file.moduleId))
+    const location = (file: TestSpecification) =>
+      slowest.indexOf(relative(file.project.config.root, file.moduleId))
     const known = files.filter(file => location(file) >= 0).sort((a, b) => location(a) - location(b))
     return [...known, ...(await super.sort(files.filter(file => location(file) < 0)))]
   }

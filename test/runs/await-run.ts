@@ -3,7 +3,10 @@ import type { App } from '../start-app.ts'
 
 const runPath = (app: App, id: number) => `/v1/organizations/${app.org_id}/agent/run/${id}`
 
-/** Follows a run's own stream until its run object fits, and returns that object. Fails when the stream ends first. */
+/**
+ * Follows a run's own stream until its run object fits, and returns that object. Fails when the stream ends
+ * first.
+ */
 export async function awaitRun(app: App, id: number, fits: (run: any) => boolean): Promise<any> {
   for await (const { event, data } of followRun(app, id)) if (event === 'run' && fits(data)) return data
   throw new Error('the stream ended before the run was as expected')
@@ -12,7 +15,11 @@ export async function awaitRun(app: App, id: number, fits: (run: any) => boolean
 export const awaitEnd = (app: App, id: number) => awaitRun(app, id, run => run.terminal)
 
 /** The run's events as they come; closes the stream when the caller stops reading. */
-export async function* followRun(app: App, id: number, after_seq = 0): AsyncGenerator<{ event: string; id: string | null; data: any }> {
+export async function* followRun(
+  app: App,
+  id: number,
+  after_seq = 0,
+): AsyncGenerator<{ event: string; id: string | null; data: any }> {
   const abort = new AbortController()
   const response = await fetch(`${app.base_url}${runPath(app, id)}/events?after_seq=${after_seq}`, {
     headers: { authorization: `Bearer ${app.token}` },
@@ -31,7 +38,8 @@ export async function* followRun(app: App, id: number, after_seq = 0): AsyncGene
             .find(line => line.startsWith(`${name}: `))
             ?.slice(name.length + 2) ?? null
         const data = field('data')
-        if (data !== null) yield { event: field('event') ?? 'message', id: field('id'), data: JSON.parse(data) }
+        if (data !== null)
+          yield { event: field('event') ?? 'message', id: field('id'), data: JSON.parse(data) }
       }
     }
   } finally {
@@ -41,7 +49,8 @@ export async function* followRun(app: App, id: number, after_seq = 0): AsyncGene
 
 export async function createRun(app: App, body: Record<string, unknown>): Promise<any> {
   const result = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, body)
-  if (result.status !== 200) throw new Error(`create responded with ${result.status}: ${JSON.stringify(result.body)}`)
+  if (result.status !== 200)
+    throw new Error(`create responded with ${result.status}: ${JSON.stringify(result.body)}`)
   return result.body
 }
 

@@ -41,8 +41,8 @@ export const pricedProvider = (model: FakeServer & { base_url: string }) => ({
 const built = new Map<string, string>()
 
 /**
- * A repository with a few files and several commits, as on a developer's machine: not bare, `main` checked out. It is removed at the end of
- * the test run. A copy, because each fork of a test process takes 10 ms.
+ * A repository with a few files and several commits, as on a developer's machine: not bare, `main` checked
+ * out. It is removed at the end of the test run. A copy, because each fork of a test process takes 10 ms.
  */
 export function makeRepository(
   files: Record<string, string | Uint8Array> = {
@@ -78,21 +78,37 @@ export function gitIn(folder: string, ...args: string[]): string {
     GIT_COMMITTER_NAME: 'Ada',
     GIT_COMMITTER_EMAIL: 'ada@example.org',
   }
-  const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1', ...identity }
+  const env = {
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    HOME: '/nonexistent',
+    GIT_CONFIG_NOSYSTEM: '1',
+    ...identity,
+  }
   return execFileSync('git', args, { cwd: folder, env, encoding: 'utf8' })
 }
 
-/** A script that gives one response after the other. A text at its end is repeated, because text before any tool call does not end a run. */
+/**
+ * A script that gives one response after the other. A text at its end is repeated, because text before any
+ * tool call does not end a run.
+ */
 export const responses =
   (...list: FakeResponse[]): FakeScript =>
   (_request, n) => {
     const last = list.at(-1)
-    return list[n] ?? (last?.text !== undefined && !last.tool_calls ? last : { text: 'There is nothing more in this script.' })
+    return (
+      list[n] ??
+      (last?.text !== undefined && !last.tool_calls
+        ? last
+        : { text: 'There is nothing more in this script.' })
+    )
   }
 
-export const calls = (...tool_calls: { name: string; arguments: Record<string, unknown> | string }[]): FakeResponse => ({ tool_calls })
+export const calls = (
+  ...tool_calls: { name: string; arguments: Record<string, unknown> | string }[]
+): FakeResponse => ({ tool_calls })
 /** A response that ends the turn, whether tools were called before or not. */
-export const finish = (response: string): FakeResponse => calls({ name: 'finish', arguments: { answer: response } })
+export const finish = (response: string): FakeResponse =>
+  calls({ name: 'finish', arguments: { answer: response } })
 export const shell = (command: string, timeout_seconds?: number) => ({
   name: 'shell',
   arguments: { command, ...(timeout_seconds && { timeout_seconds }) },

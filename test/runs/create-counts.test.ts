@@ -3,7 +3,10 @@ import { expect, test, vi } from 'vitest'
 import { rows, startApp } from '../start-app.ts'
 import { createRun } from './await-run.ts'
 
-/** The budget of a change: a commit that adds one states why it is worth it. Each names its organization first. */
+/**
+ * The budget of a change: a commit that adds one states why it is worth it. Each names its organization
+ * first.
+ */
 const STATEMENTS = [
   'get_organization',
   'list_organization_models',
@@ -28,7 +31,9 @@ test('a create in the default repository sends eleven statements about its organ
   const sent = query.mock.calls.map(([what]) => Object(what) as { name?: string; values?: unknown[] })
   query.mockRestore()
   expect(sent.filter(({ values }) => values?.[0] === app.org_id).map(({ name }) => name)).toEqual(STATEMENTS)
-  const notified = sent.filter(({ name, values }) => name === 'notify_all' && JSON.stringify(values).includes(`"${app.org_id}:${id}"`))
+  const notified = sent.filter(
+    ({ name, values }) => name === 'notify_all' && JSON.stringify(values).includes(`"${app.org_id}:${id}"`),
+  )
   expect(notified).toHaveLength(1)
   expect(sent.filter(({ name }) => name === 'notify_all')).toHaveLength(1)
 })

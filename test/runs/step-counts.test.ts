@@ -10,18 +10,46 @@ import { createRun } from './await-run.ts'
 import { type CodingApp, calls, finish, shell, startCodingApp } from './coding-app.ts'
 
 /**
- * What a run sends from its create to its end. `commits`: transactions; a statement outside of one is one. `kilobytes`: parameters of statements.
- * `large_texts_redacted`: texts above 16 KiB that were searched for secrets.
+ * What a run sends from its create to its end. `commits`: transactions; a statement outside of one is one.
+ * `kilobytes`: parameters of statements. `large_texts_redacted`: texts above 16 KiB that were searched for
+ * secrets.
  */
-type Counts = { statements: number; commits: number; notifications: number; kilobytes: number; large_texts_redacted: number }
+type Counts = {
+  statements: number
+  commits: number
+  notifications: number
+  kilobytes: number
+  large_texts_redacted: number
+}
 
-/** The budget of a change: a commit that raises a number states why it is worth it. Kilobytes and the other costs of a run are maxima. */
+/**
+ * The budget of a change: a commit that raises a number states why it is worth it. Kilobytes and the other
+ * costs of a run are maxima.
+ */
 const STEP: Counts = { statements: 2, commits: 2, notifications: 0, kilobytes: 2, large_texts_redacted: 0 }
-const STEP_OF_64_KB: Counts = { statements: 2, commits: 2, notifications: 0, kilobytes: 128, large_texts_redacted: 1 }
-/** With the one about shared pots, which names the run since it reads more than the organization's; it was sent before, too. */
-const RUN_OF_8_STEPS: Counts = { statements: 74, commits: 43, notifications: 5, kilobytes: 26, large_texts_redacted: 0 }
+const STEP_OF_64_KB: Counts = {
+  statements: 2,
+  commits: 2,
+  notifications: 0,
+  kilobytes: 128,
+  large_texts_redacted: 1,
+}
+/**
+ * With the one about shared pots, which names the run since it reads more than the organization's; it was
+ * sent before, too.
+ */
+const RUN_OF_8_STEPS: Counts = {
+  statements: 74,
+  commits: 43,
+  notifications: 5,
+  kilobytes: 26,
+  large_texts_redacted: 0,
+}
 
-/** As often as a run takes long: heartbeats of its lease; and checkpoints that are stored beside a step, of the first files and the last. */
+/**
+ * As often as a run takes long: heartbeats of its lease; and checkpoints that are stored beside a step, of
+ * the first files and the last.
+ */
 const timed = /^heartbeats?$|checkpoint/
 
 const LARGE = `head -c 48000 /dev/urandom | base64 -w 99 | head -c 64000`
@@ -47,7 +75,10 @@ afterAll(async () => {
   await app[Symbol.asyncDispose]()
 })
 
-/** Plays a run without a viewer; returns what it sent in all, and what each step sent from the end of the third tool to that of the last. */
+/**
+ * Plays a run without a viewer; returns what it sent in all, and what each step sent from the end of the
+ * third tool to that of the last.
+ */
 async function countsOf(steps: number, command: string): Promise<{ run: Counts; step: Counts }> {
   const ear = new pg.Client({ connectionString: app.database_url })
   const completed = Promise.withResolvers<void>()
@@ -56,7 +87,10 @@ async function countsOf(steps: number, command: string): Promise<{ run: Counts; 
   const searched_from = redact.mock.calls.length
   let run_id = 0
   ear.on('notification', async () => {
-    const [run] = run_id === 0 ? [] : await rows<{ status: string }>(app, 'select status from runs where id = $1', [run_id])
+    const [run] =
+      run_id === 0
+        ? []
+        : await rows<{ status: string }>(app, 'select status from runs where id = $1', [run_id])
     if (run?.status === 'completed') completed.resolve()
   })
   await ear.query(`listen ${channels.run}`)
@@ -69,7 +103,9 @@ async function countsOf(steps: number, command: string): Promise<{ run: Counts; 
     query: Object(args[0]) as Sent['query'],
   }))
   const searched = redact.mock.invocationCallOrder.slice(searched_from)
-  const transactions = transactionsIn(sent).filter(transaction => transaction.some(({ query }) => isOf(query, run_id)))
+  const transactions = transactionsIn(sent).filter(transaction =>
+    transaction.some(({ query }) => isOf(query, run_id)),
+  )
   const ends = sent
     .filter(({ query }) => isOf(query, run_id) && JSON.stringify(query.values).includes('tool_finished'))
     .map(({ order }) => order)
@@ -80,7 +116,9 @@ async function countsOf(steps: number, command: string): Promise<{ run: Counts; 
     transactions.filter(([one]) => between(one?.order ?? 0)),
     searched.filter(between),
   )
-  const step = Object.fromEntries(Object.entries(some).map(([name, count]) => [name, count / (steps - 3)])) as Counts
+  const step = Object.fromEntries(
+    Object.entries(some).map(([name, count]) => [name, count / (steps - 3)]),
+  ) as Counts
   return { run: all, step }
 }
 
@@ -88,7 +126,10 @@ type Sent = { client: unknown; order: number; query: { name?: string; text?: str
 
 function countsIn(transactions: Sent[][], searched: number[]): Counts {
   const statements = transactions.flat()
-  const bytes = statements.reduce((sum, { query }) => sum + Buffer.byteLength(JSON.stringify(query.values ?? [])), 0)
+  const bytes = statements.reduce(
+    (sum, { query }) => sum + Buffer.byteLength(JSON.stringify(query.values ?? [])),
+    0,
+  )
   return {
     statements: statements.length,
     commits: transactions.length,
@@ -98,7 +139,10 @@ function countsIn(transactions: Sent[][], searched: number[]): Counts {
   }
 }
 
-/** The committed transactions, with their first and last statement; each other statement is one. Without those of heartbeats and checkpoints. */
+/**
+ * The committed transactions, with their first and last statement; each other statement is one. Without those
+ * of heartbeats and checkpoints.
+ */
 function transactionsIn(sent: Sent[]): Sent[][] {
   const transactions: Sent[][] = []
   const open = new Map<unknown, Sent[]>()
@@ -117,7 +161,8 @@ function transactionsIn(sent: Sent[]): Sent[][] {
 
 /** Statements name the organization and then the run; notifications name both in their payload. */
 const isOf = ({ values = [] }: Sent['query'], run_id: number): boolean =>
-  values[1] === run_id || values.some(value => JSON.stringify(value ?? null).includes(`"${app.org_id}:${run_id}`))
+  values[1] === run_id ||
+  values.some(value => JSON.stringify(value ?? null).includes(`"${app.org_id}:${run_id}`))
 
 function expectWithin(counts: Counts, { kilobytes, ...exact }: Counts) {
   expect(counts).toMatchObject(exact)
@@ -129,7 +174,8 @@ test('a step sends two statements and no notification, and its output is searche
   await countsOf(4, 'true')
   const small = await countsOf(8, 'true')
   expectWithin(small.step, STEP)
-  for (const [name, count] of Object.entries(RUN_OF_8_STEPS)) expect(small.run[name as keyof Counts], name).toBeLessThanOrEqual(count)
+  for (const [name, count] of Object.entries(RUN_OF_8_STEPS))
+    expect(small.run[name as keyof Counts], name).toBeLessThanOrEqual(count)
   expectWithin((await countsOf(5, LARGE)).step, STEP_OF_64_KB)
 })
 
@@ -156,7 +202,9 @@ test('each step that changes files has a checkpoint, which is stored when its ou
   expect(await packsOf(6, 'cat README.md')).toBe(1)
   const [late] = await rows<{ number: number }>(
     app,
-    `select count(*)::int as number from checkpoints c join log_entries l using (organization_id, run_id, seq)
+    `select count(*)::int as number
+      from checkpoints c
+      join log_entries l using (organization_id, run_id, seq)
       where l.tool_name = 'shell' and c.created_at <> l.created_at`,
   )
   expect(late?.number).toBe(0)

@@ -68,26 +68,40 @@ for (const program of ['chromium', 'chromium --disable-dev-shm-usage', '/usr/lib
   )
 
 forBubblewrap('/dev/shm has as much room as /tmp', async () => {
-  await using box = await startSandbox(created.driver, created.makeWorkspace('shm'), { limits: { max_tmp_bytes: 96 * mebibyte } })
-  expect((await box.shell('df --output=size -m /dev/shm /tmp | tail -n +2')).text.split('\n').map(Number)).toEqual([96, 96, 0])
+  await using box = await startSandbox(created.driver, created.makeWorkspace('shm'), {
+    limits: { max_tmp_bytes: 96 * mebibyte },
+  })
+  expect(
+    (await box.shell('df --output=size -m /dev/shm /tmp | tail -n +2')).text.split('\n').map(Number),
+  ).toEqual([96, 96, 0])
 })
 
 forBubblewrap(
   'without control groups the watchdog bounds the memory of processes that have reserved far more',
   async () => {
-    await using box = await startSandbox(bare, created.makeWorkspace('watched'), { limits: { max_memory_bytes: 300 * mebibyte } })
-    expect(await box.shell(reserve('print("reserved")'))).toMatchObject({ text: 'reserved\n', memory_kills: 0 })
+    await using box = await startSandbox(bare, created.makeWorkspace('watched'), {
+      limits: { max_memory_bytes: 300 * mebibyte },
+    })
+    expect(await box.shell(reserve('print("reserved")'))).toMatchObject({
+      text: 'reserved\n',
+      memory_kills: 0,
+    })
     const grow = 'all = [bytearray(10 << 20) for _ in range(400)]; print("unbounded")'
     const result = await box.shell(`${reserve(grow)} & wait $!; echo $?`, { timeout_ms: 60_000 })
     expect(result).toMatchObject({ text: expect.stringMatching(/(^|\n)137\n$/), memory_kills: 1 })
     expect(result.text).not.toMatch(/^unbounded$/m)
-    expect(await box.shell('echo alive')).toMatchObject({ text: expect.stringMatching(/^alive\n$/m), memory_kills: 0 })
+    expect(await box.shell('echo alive')).toMatchObject({
+      text: expect.stringMatching(/^alive\n$/m),
+      memory_kills: 0,
+    })
   },
   90_000,
 )
 
 test('a limit of the address space applies where the operator sets one', async () => {
-  await using box = await startSandbox(created.driver, created.makeWorkspace('limited'), { limits: { max_process_bytes: 2 ** 36 } })
+  await using box = await startSandbox(created.driver, created.makeWorkspace('limited'), {
+    limits: { max_process_bytes: 2 ** 36 },
+  })
   expect((await box.shell(reserve('print("reserved")'))).text).toContain('AssertionError')
   expect((await box.shell('ulimit -v')).text).toBe(`${2 ** 26}\n`)
   expect(limits.max_process_bytes).toBeNull()

@@ -22,15 +22,23 @@ const unnamed: Record<string, [file: string, words: string][]> = {
 }
 
 const page = readFileSync(join(clone, 'docs/security/attacks.md'), 'utf8')
-const listed = [...page.matchAll(/^\| ([A-F]\d+) \| .* \| (.*) \|$/gm)].map(([, id = '', outcome = '']) => ({ id, outcome }))
-const tests = ['src', 'test', 'web/src'].flatMap(folder => sourceFiles(folder, ['.test.ts', 'every-guarantee.ts']))
+const listed = [...page.matchAll(/^\| ([A-F]\d+) \| .* \| (.*) \|$/gm)].map(([, id = '', outcome = '']) => ({
+  id,
+  outcome,
+}))
+const tests = ['src', 'test', 'web/src'].flatMap(folder =>
+  sourceFiles(folder, ['.test.ts', 'every-guarantee.ts']),
+)
 
 /** The attacks that names of tests begin with: "A01–A04: …", "F94 F95 …". */
 function namedIn(text: string): string[] {
   const names = text.matchAll(/['"`]((?:[A-F]\d{2,3}(?:–[A-F]\d{2,3})?(?:, |: | ))+)/g)
   return [...names].flatMap(([, ids = '']) =>
     [...ids.matchAll(/([A-F])(\d+)(?:–[A-F](\d+))?/g)].flatMap(([, section = '', first = '', last = first]) =>
-      Array.from({ length: Number(last) - Number(first) + 1 }, (_, at) => `${section}${String(Number(first) + at).padStart(2, '0')}`),
+      Array.from(
+        { length: Number(last) - Number(first) + 1 },
+        (_, at) => `${section}${String(Number(first) + at).padStart(2, '0')}`,
+      ),
     ),
   )
 }
@@ -48,7 +56,12 @@ test('every attack of the page has a test or no target, and every attack that a 
 test('the tests that do not name their attack are where the table expects them', () => {
   const missing = Object.entries(unnamed).flatMap(([id, proofs]) =>
     proofs
-      .filter(([file, words]) => !tests.some(({ path, text }) => path.replace(/(\.long)?\.test\.ts$/, '') === file && text.includes(words)))
+      .filter(
+        ([file, words]) =>
+          !tests.some(
+            ({ path, text }) => path.replace(/(\.long)?\.test\.ts$/, '') === file && text.includes(words),
+          ),
+      )
       .map(proof => `${id}: ${proof.join(': ')}`),
   )
   expect(missing).toEqual([])

@@ -65,7 +65,15 @@ test('a service that has moved into its leaf creates groups beside the leaf, not
 
 test('what version 2 does not have is held by other means, and version 1 is taken where version 2 has nothing', () => {
   using some = fakeGroup('pids')
-  expect(detectResources(some.read).means).toEqual({ memory: 'watchdog', cpu: 'niceness', processes: 'cgroup v2' })
+  expect(detectResources(some.read).means).toEqual({
+    memory: 'watchdog',
+    cpu: 'niceness',
+    processes: 'cgroup v2',
+  })
   using none = fakeGroup('hugetlb')
-  expect(detectResources(none.read).means).toEqual({ memory: 'watchdog', cpu: 'niceness', processes: 'rlimit' })
+  expect(detectResources(none.read).means).toEqual({
+    memory: 'watchdog',
+    cpu: 'niceness',
+    processes: 'rlimit',
+  })
 })

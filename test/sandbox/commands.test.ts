@@ -13,7 +13,9 @@ afterAll(async () => {
 })
 
 it('keeps directory, variables, functions and options of the shell from command to command', async () => {
-  await box.shell('mkdir -p sub; cd sub; plain=1; export EXPORTED=2; declare -A map=([k]=3); f() { echo "f $1"; }; shopt -s nullglob')
+  await box.shell(
+    'mkdir -p sub; cd sub; plain=1; export EXPORTED=2; declare -A map=([k]=3); f() { echo "f $1"; }; shopt -s nullglob',
+  )
   const { text, shell_restarted } = await box.shell(
     `pwd; echo $plain \${map[k]}; printenv EXPORTED; f 4; shopt -q nullglob && echo nullglob`,
   )
@@ -38,8 +40,15 @@ it.each([
 
 it('restarts the shell, in /workspace, after a command that ended it', async () => {
   await box.shell('cd /tmp; lost=1')
-  expect(await box.shell('echo before; exit 3; echo after')).toMatchObject({ exit_code: 3, text: 'before\n', shell_restarted: true })
-  expect(await box.shell('pwd; echo "[$lost]"')).toMatchObject({ text: '/workspace\n[]\n', shell_restarted: false })
+  expect(await box.shell('echo before; exit 3; echo after')).toMatchObject({
+    exit_code: 3,
+    text: 'before\n',
+    shell_restarted: true,
+  })
+  expect(await box.shell('pwd; echo "[$lost]"')).toMatchObject({
+    text: '/workspace\n[]\n',
+    shell_restarted: false,
+  })
 })
 
 it('runs a separate command untouched by the shell, in /workspace, with the given standard input', async () => {
@@ -59,7 +68,11 @@ it('mixes standard output and standard error in the order written', async () => 
 it('streams standard output to the sink byte by byte and keeps standard error apart', async () => {
   const chunks: Uint8Array[] = []
   const result = await box.sandbox.stream(
-    { command: 'head -c 3000000 /dev/zero; echo warned >&2; exit 7', timeout_ms: 10_000, max_output_bytes: 100 },
+    {
+      command: 'head -c 3000000 /dev/zero; echo warned >&2; exit 7',
+      timeout_ms: 10_000,
+      max_output_bytes: 100,
+    },
     async chunk => {
       await new Promise(resolve => setImmediate(resolve))
       chunks.push(chunk)

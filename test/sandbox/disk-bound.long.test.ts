@@ -14,7 +14,9 @@ test('B41: a workspace that grows beyond its bytes has everything in it killed, 
   const limits = { max_disk_bytes: 200 * mebibyte }
   await using box = await startSandbox(created.driver, created.makeWorkspace('bytes'), { limits })
   await using beside = await startSandbox(created.driver, created.makeWorkspace('bytes-beside'), { limits })
-  const kept = beside.shell('head -c 50M /dev/zero >some; for i in {1..20}; do sleep 0.1; done; echo kept', { timeout_ms: 60_000 })
+  const kept = beside.shell('head -c 50M /dev/zero >some; for i in {1..20}; do sleep 0.1; done; echo kept', {
+    timeout_ms: 60_000,
+  })
   const fill = 'for i in {1..1000}; do head -c 10M /dev/zero >"f$i"; sync "f$i"; done'
   const result = await box.shell(fill, { timeout_ms: 60_000 })
   expect(result).toMatchObject({ status: 'disk_limit', exit_code: null, shell_restarted: true })
@@ -22,7 +24,9 @@ test('B41: a workspace that grows beyond its bytes has everything in it killed, 
   expect(Number((await box.separate('du -sm . | cut -f1')).text)).toBeLessThan(2_000)
   expect(await kept).toMatchObject({ status: 'exited', text: 'kept\n' })
   expect(await box.shell('rm -f f*; echo empty')).toMatchObject({ status: 'exited', text: 'empty\n' })
-  expect(await box.shell('head -c 50M /dev/zero >again; sleep 1; echo written')).toMatchObject({ text: 'written\n' })
+  expect(await box.shell('head -c 50M /dev/zero >again; sleep 1; echo written')).toMatchObject({
+    text: 'written\n',
+  })
 }, 90_000)
 
 test('B41: what is in a home folder that stays counts too', async () => {
@@ -36,12 +40,15 @@ test('B41: what is in a home folder that stays counts too', async () => {
 }, 90_000)
 
 test('B42: the same for the number of files, also of what was left in the background', async () => {
-  await using box = await startSandbox(created.driver, created.makeWorkspace('files'), { limits: { max_files: 5_000 } })
+  await using box = await startSandbox(created.driver, created.makeWorkspace('files'), {
+    limits: { max_files: 5_000 },
+  })
   await box.shell(`(setsid perl -e 'while (1) { open(my $f, ">", "z" . $n++) or die; close $f }' &)`)
   const result = await box.separate('sleep 100', { timeout_ms: 90_000 })
   expect(result).toMatchObject({ status: 'disk_limit', exit_code: null })
   expect(result.size?.files).toBeGreaterThan(5_000)
-  // A killed process stays visible until it has left its system call. It runs nothing from the signal on, which /proc shows as pending.
+  // A killed process stays visible until it has left its system call. It runs nothing from the signal on,
+  // which /proc shows as pending.
   const not_killed = 'for p in $(pgrep perl); do grep -s "^ShdPnd:.*[02468ace]..$" "/proc/$p/status"; done'
   expect((await box.separate(not_killed)).text).toBe('')
 }, 120_000)
@@ -66,7 +73,9 @@ test.each([
     'B142: in one that is held by a program which nobody may look into',
     `cp /usr/bin/sleep s; chmod 111 s; exec 5>f; rm f; ./s 1000 & ${write('&5')}`,
   ],
-  ...(process.getuid?.() === 0 ? [['B142: in one that is mapped and nothing else', `python3 -c "${mapped}"`]] : []),
+  ...(process.getuid?.() === 0
+    ? [['B142: in one that is mapped and nothing else', `python3 -c "${mapped}"`]]
+    : []),
 ])(
   '%s what it writes counts too',
   async (name, command = '') => {

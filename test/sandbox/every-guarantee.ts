@@ -16,7 +16,10 @@ const suites = [
   'resources',
 ]
 
-/** Every guarantee of a sandbox, for containers of an engine that this file of tests has for itself. On a machine without one they are skipped. */
+/**
+ * Every guarantee of a sandbox, for containers of an engine that this file of tests has for itself. On a
+ * machine without one they are skipped.
+ */
 export async function everyGuarantee(name: EngineName, title: string): Promise<void> {
   const reason = await engineProblem(name)
   if (reason !== null) return test.skip(`${title}: ${reason}`, () => {})
@@ -25,7 +28,10 @@ export async function everyGuarantee(name: EngineName, title: string): Promise<v
   guaranteesOf({ name, socket: engine.socket }, title)
 }
 
-/** The same for an engine that runs already. Files share their process, so the suites are loaded afresh for this engine and forgotten afterwards. */
+/**
+ * The same for an engine that runs already. Files share their process, so the suites are loaded afresh for
+ * this engine and forgotten afterwards.
+ */
 export function guaranteesOf(engine: EngineOfTests, title: string): void {
   process.env.SANDBOX_TEST_ENGINE = JSON.stringify(engine)
   vi.resetModules()

@@ -13,7 +13,8 @@ afterAll(async () => {
   await created[Symbol.asyncDispose]()
 })
 
-const read = async (path: string, max_bytes = 1_000_000) => (await readFile(box.sandbox, path, { max_bytes })).toString('latin1')
+const read = async (path: string, max_bytes = 1_000_000) =>
+  (await readFile(box.sandbox, path, { max_bytes })).toString('latin1')
 const codeOf = (action: Promise<unknown>) =>
   action.then(
     () => 'done',
@@ -24,7 +25,10 @@ it('returns byte by byte what was written, of any size up to the limit', async (
   for (const size of [0, 1, 1_000, 70_000, 1_000_000]) {
     const bytes = Buffer.from(Array.from({ length: size }, (_, index) => (index * 31) % 256))
     await writeFile(box.sandbox, 'bytes', bytes)
-    expect((await readFile(box.sandbox, 'bytes', { max_bytes: 1_000_000 })).equals(bytes), `${size} bytes`).toBe(true)
+    expect(
+      (await readFile(box.sandbox, 'bytes', { max_bytes: 1_000_000 })).equals(bytes),
+      `${size} bytes`,
+    ).toBe(true)
   }
   expect(await codeOf(read('bytes', 999_999))).toBe('too_large')
 })
@@ -78,7 +82,9 @@ it('C53: refuses pipes and devices without waiting for them', async () => {
 })
 
 it('C49–C52: follows links inside the sandbox only, so no link and no race shows a file of the host', async () => {
-  await box.shell('ln -sfn /etc/passwd accounts; ln -sfn /etc etc-link; echo linked >target; ln -sf target link')
+  await box.shell(
+    'ln -sfn /etc/passwd accounts; ln -sfn /etc etc-link; echo linked >target; ln -sf target link',
+  )
   expect(await read('link')).toBe('linked\n')
   expect(await codeOf(read('etc-link/shadow'))).toBe('not_found')
   expect(await read('accounts')).toMatch(/^root:.*\nagent:.*\nnobody:.*\n$/)

@@ -11,9 +11,14 @@ afterAll(() => created[Symbol.asyncDispose]())
 
 it('A09: survives kill -9 -1 from inside, from the shell and from a separate command', async () => {
   await using box = await start('kill-all')
-  const from_shell = await box.shell(`sleep 1000 & perl -e 'kill 9, -1'; perl -e 'kill 9, getppid'; echo survived`)
+  const from_shell = await box.shell(
+    `sleep 1000 & perl -e 'kill 9, -1'; perl -e 'kill 9, getppid'; echo survived`,
+  )
   expect(from_shell).toMatchObject({ status: 'exited', exit_code: 137, shell_restarted: true })
-  expect(await box.separate(`perl -e 'kill 9, -1'; kill -9 $PPID`)).toMatchObject({ status: 'exited', exit_code: 137 })
+  expect(await box.separate(`perl -e 'kill 9, -1'; kill -9 $PPID`)).toMatchObject({
+    status: 'exited',
+    exit_code: 137,
+  })
   expect(await box.shell('echo back')).toMatchObject({ text: 'back\n', exit_code: 0, shell_restarted: false })
 })
 
@@ -29,7 +34,9 @@ it('A139: keeps process 1 alive when a process inside sets limits for it', async
   // No processor time, no files, no processes: 0, 7, 6.
   const set = `perl -e 'for (@ARGV) { my $none = pack("QQ", 0, 0); print syscall(${number}, 1, $_, $none, 0), " " }' 0 7 6`
   expect(await box.shell(set)).toMatchObject({ text: '-1 -1 -1 ' })
-  expect(await box.separate('for i in 1 2 3; do sleep 0.1; done; echo alive; ulimit -Sn 100; ulimit -n')).toMatchObject({
+  expect(
+    await box.separate('for i in 1 2 3; do sleep 0.1; done; echo alive; ulimit -Sn 100; ulimit -n'),
+  ).toMatchObject({
     text: 'alive\n100\n',
   })
 })
@@ -37,7 +44,11 @@ it('A139: keeps process 1 alive when a process inside sets limits for it', async
 it('A143: takes none of the machine’s contexts of asynchronous input and output, and leaves others signals that wait', async () => {
   await using box = await start('takes-all')
   const [io_setup, queue] = process.arch === 'arm64' ? [0, 138] : [206, 129]
-  expect(await box.shell(`perl -e 'my $context = pack("Q", 0); print syscall(${io_setup}, 65536, $context), " ", $! + 0'`)).toMatchObject({
+  expect(
+    await box.shell(
+      `perl -e 'my $context = pack("Q", 0); print syscall(${io_setup}, 65536, $context), " ", $! + 0'`,
+    ),
+  ).toMatchObject({
     text: '-1 38',
   })
   // To all containers the kernel counts as to one user.
@@ -45,7 +56,10 @@ it('A143: takes none of the machine’s contexts of asynchronous input and outpu
   const fill = `perl -MPOSIX=:signal_h -e '$| = 1; sigprocmask(SIG_BLOCK, POSIX::SigSet->new(34)); my $signal = pack("iiix116", 34, 0, -1); my $n = 0; $n++ while syscall(${queue}, $$ + 0, 34, $signal) == 0; print $n, "\n"; sleep shift'`
   await using beside = await start('beside')
   const took = Promise.withResolvers<string>()
-  const holding = box.separate(`${fill} 1000`, { on_output: bytes => took.resolve(Buffer.from(bytes).toString()), timeout_ms: 60_000 })
+  const holding = box.separate(`${fill} 1000`, {
+    on_output: bytes => took.resolve(Buffer.from(bytes).toString()),
+    timeout_ms: 60_000,
+  })
   expect(Number(await took.promise)).toBe(2_048)
   expect(Number((await beside.separate(`${fill} 0`)).text)).toBe(2_048)
   await box.shell('pkill perl')
@@ -57,22 +71,34 @@ it('keeps the shell when only its keeper was killed, and notices when that shell
   for (const kill of ['kill -9 $PPID', 'kill -9 -1']) {
     await box.shell(`kept=1; ${kill}`)
     for (let n = 0; n < 20; n++)
-      expect(await box.shell(`echo "[$kept]"`)).toMatchObject({ text: '[1]\n', exit_code: 0, shell_restarted: false })
+      expect(await box.shell(`echo "[$kept]"`)).toMatchObject({
+        text: '[1]\n',
+        exit_code: 0,
+        shell_restarted: false,
+      })
   }
-  expect(await box.shell('exit 7', { timeout_ms: 60_000 })).toMatchObject({ status: 'exited', exit_code: 137, shell_restarted: true })
+  expect(await box.shell('exit 7', { timeout_ms: 60_000 })).toMatchObject({
+    status: 'exited',
+    exit_code: 137,
+    shell_restarted: true,
+  })
   expect(await box.shell('echo "[$kept]"')).toMatchObject({ text: '[]\n', exit_code: 0 })
 })
 
 it('passes descriptor 9, which signals the end of the shell, to no process that a command starts', async () => {
   await using box = await start('descriptor')
-  expect(await box.shell('ls /proc/self/fd; (exec 9>&1) ; exec 9>/dev/null; ls /proc/self/fd')).toMatchObject({ exit_code: 0 })
+  expect(await box.shell('ls /proc/self/fd; (exec 9>&1) ; exec 9>/dev/null; ls /proc/self/fd')).toMatchObject(
+    { exit_code: 0 },
+  )
   expect((await box.shell('ls /proc/self/fd')).text).toBe('0\n1\n2\n3\n')
   await box.shell('sleep 1000 &')
-  expect(await box.shell('exec perl -e "kill 9, getppid; kill 9, $$"', { timeout_ms: 60_000 })).toMatchObject({
-    status: 'exited',
-    exit_code: 137,
-    shell_restarted: true,
-  })
+  expect(await box.shell('exec perl -e "kill 9, getppid; kill 9, $$"', { timeout_ms: 60_000 })).toMatchObject(
+    {
+      status: 'exited',
+      exit_code: 137,
+      shell_restarted: true,
+    },
+  )
 })
 
 it('believes no forged response longer than the forger lives, and never waits beyond the time-out', async () => {
@@ -82,26 +108,44 @@ it('believes no forged response longer than the forger lives, and never waits be
   const forged = await box.shell(forge, { timeout_ms: 3_000 })
   expect(['exited', 'timeout']).toContain(forged.status)
   for (const run of [box.separate, box.shell]) {
-    expect(await waitUntil(async () => (await run('echo right', { timeout_ms: 3_000 })).text === 'right\n', 10_000)).toBe(true)
+    expect(
+      await waitUntil(
+        async () => (await run('echo right', { timeout_ms: 3_000 })).text === 'right\n',
+        10_000,
+      ),
+    ).toBe(true)
   }
 })
 
 it('ends a command that stops its shell, replaces it, or reads its requests, at the time-out', async () => {
   await using box = await start('stopper')
-  for (const command of ['kill -STOP $$', 'exec sleep 1000', 'set -n; sleep 1000', 'kill -STOP $PPID; exit', 'cat /run/exec/*.requests']) {
-    expect(await box.shell(command, { timeout_ms: 300 }), command).toMatchObject({ status: 'timeout', shell_restarted: true })
+  for (const command of [
+    'kill -STOP $$',
+    'exec sleep 1000',
+    'set -n; sleep 1000',
+    'kill -STOP $PPID; exit',
+    'cat /run/exec/*.requests',
+  ]) {
+    expect(await box.shell(command, { timeout_ms: 300 }), command).toMatchObject({
+      status: 'timeout',
+      shell_restarted: true,
+    })
     expect(await box.shell('echo next'), command).toMatchObject({ text: 'next\n' })
   }
 })
 
-it.each(['set -e; false', 'set -eu; echo $missing', 'exec 0<&- 1>&- 2>&-; exit 5', 'exit 0', 'kill -9 $$', 'exec true'])(
-  'goes on after a shell that ended by itself: %s',
-  async command => {
-    await using box = await start(`ended-${Buffer.from(command).toString('hex')}`)
-    expect(await box.shell(command)).toMatchObject({ status: 'exited', shell_restarted: true })
-    expect(await box.shell('echo next')).toMatchObject({ text: 'next\n', exit_code: 0, shell_restarted: false })
-  },
-)
+it.each([
+  'set -e; false',
+  'set -eu; echo $missing',
+  'exec 0<&- 1>&- 2>&-; exit 5',
+  'exit 0',
+  'kill -9 $$',
+  'exec true',
+])('goes on after a shell that ended by itself: %s', async command => {
+  await using box = await start(`ended-${Buffer.from(command).toString('hex')}`)
+  expect(await box.shell(command)).toMatchObject({ status: 'exited', shell_restarted: true })
+  expect(await box.shell('echo next')).toMatchObject({ text: 'next\n', exit_code: 0, shell_restarted: false })
+})
 
 it('lets the agent change options and functions of its shell without losing the result', async () => {
   await using box = await start('options')
@@ -127,7 +171,10 @@ it.each(['b() { b | b & }; b; sleep 1000', `perl -e 'fork while 1'`])(
     await using other = await start(`other-${command.length}`)
     const running = bomb.shell(command, { timeout_ms: 2_500 })
     expect(await bomb.separate('echo reachable')).toMatchObject({ text: 'reachable\n' })
-    expect(await other.shell('for i in {1..20}; do sleep 0.2 & done; wait; echo all')).toMatchObject({ text: 'all\n', exit_code: 0 })
+    expect(await other.shell('for i in {1..20}; do sleep 0.2 & done; wait; echo all')).toMatchObject({
+      text: 'all\n',
+      exit_code: 0,
+    })
     const { status, shell_restarted } = await running
     expect(promises.bomb_ends).toContain(status)
     expect(shell_restarted).toBe(true)

@@ -10,7 +10,15 @@ import { startSandbox as startInPipes } from '../../src/sandbox/process/start-sa
 import { createWatchdog } from '../../src/sandbox/process/watchdog.ts'
 import { detectResources } from '../../src/sandbox/resources/detect.ts'
 import { mountSmallDisk, whyNoSmallDisk } from '../faults/small-disk.ts'
-import { limits, makeDriver, path, plainDriver, promises, sandbox_user, startSandbox } from './start-sandbox.ts'
+import {
+  limits,
+  makeDriver,
+  path,
+  plainDriver,
+  promises,
+  sandbox_user,
+  startSandbox,
+} from './start-sandbox.ts'
 
 const created = makeDriver()
 afterAll(() => created[Symbol.asyncDispose]())
@@ -37,7 +45,10 @@ test.skipIf(whyNoSmallDisk() !== null || promises.driver !== 'bubblewrap').each(
 
 test.skipIf(promises.driver !== 'bubblewrap').each([
   ['the file ends within the command', (file: Buffer) => file.subarray(0, 40)],
-  ['the rest is that of the command before', (file: Buffer, before: Buffer) => Buffer.concat([file.subarray(0, 40), before.subarray(40)])],
+  [
+    'the rest is that of the command before',
+    (file: Buffer, before: Buffer) => Buffer.concat([file.subarray(0, 40), before.subarray(40)]),
+  ],
   ['the mark is missing', (file: Buffer) => file.subarray(0, file.indexOf(0) + 1)],
 ])('a command is refused inside when %s', async (name, damage) => {
   const runtime = prepareRuntimeFolder(join(created.folder, 'runtime'))

@@ -4,7 +4,12 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { absent_calls, first_unknown_call, forbidden_calls, refused_requests } from '../../src/sandbox/seccomp/seccomp-syscalls.ts'
+import {
+  absent_calls,
+  first_unknown_call,
+  forbidden_calls,
+  refused_requests,
+} from '../../src/sandbox/seccomp/seccomp-syscalls.ts'
 import { isAlive } from '../../src/system/processes.ts'
 import { makeDriver, noTest, promises, startSandbox, type TestSandbox } from './start-sandbox.ts'
 
@@ -28,7 +33,9 @@ beforeAll(async () => {
   await once(server, 'listening')
   const address = server.address()
   port = typeof address === 'object' && address ? address.port : 0
-  box = await startSandbox(created.driver, created.makeWorkspace('isolation'), { read_only: [{ host: mirror, inside: '/mirror' }] })
+  box = await startSandbox(created.driver, created.makeWorkspace('isolation'), {
+    read_only: [{ host: mirror, inside: '/mirror' }],
+  })
 })
 afterAll(async () => {
   await box[Symbol.asyncDispose]()
@@ -43,22 +50,34 @@ it('A01–A04: shows a root of its own, not the files of the host', async () => 
   const var_tmp = promises.driver === 'podman' ? 'var\n' : ''
   // An image has settings of its own there.
   if (!promises.own_root)
-    expect(await run('find /usr/etc /usr/local/etc -mindepth 1 2>&1')).toMatch(/^(find: [^\n]*No such file or directory\n)*$/)
-  expect(await run('ls /')).toBe(`bin\ndev\netc\nhome\nlib\nlib64\nmirror\nopt\nproc\nrun\nsbin\n${kernel}tmp\nusr\n${var_tmp}workspace\n`)
+    expect(await run('find /usr/etc /usr/local/etc -mindepth 1 2>&1')).toMatch(
+      /^(find: [^\n]*No such file or directory\n)*$/,
+    )
+  expect(await run('ls /')).toBe(
+    `bin\ndev\netc\nhome\nlib\nlib64\nmirror\nopt\nproc\nrun\nsbin\n${kernel}tmp\nusr\n${var_tmp}workspace\n`,
+  )
   const podman = '/sys:\nfs\n\n/sys/fs:\ncgroup\n\n/sys/fs/cgroup:\n'
   if (promises.sys !== 'read-only')
-    expect(await run('ls -A /sys /sys/fs /sys/fs/cgroup 2>/dev/null')).toBe(promises.driver === 'podman' ? podman : kernel && '/sys:\n')
+    expect(await run('ls -A /sys /sys/fs /sys/fs/cgroup 2>/dev/null')).toBe(
+      promises.driver === 'podman' ? podman : kernel && '/sys:\n',
+    )
   const own = promises.own_root ? 'agentrun\n' : ''
-  expect(await run('ls /home /run /opt; wc -l </etc/passwd')).toBe(`/home:\nagent\n\n/opt:\n${own}node\n\n/run:\nexec\ninit\n3\n`)
+  expect(await run('ls /home /run /opt; wc -l </etc/passwd')).toBe(
+    `/home:\nagent\n\n/opt:\n${own}node\n\n/run:\nexec\ninit\n3\n`,
+  )
 })
 
 it('A05–A07: knows nothing of our environment and of host paths on command lines', async () => {
   const environments = await run(String.raw`cat /proc/[0-9]*/environ 2>/dev/null | tr '\0' '\n'; env`)
   expect(environments).not.toContain(secret)
-  const names = new Set(environments.split('\n').flatMap(line => (line.includes('=') ? [line.slice(0, line.indexOf('='))] : [])))
+  const names = new Set(
+    environments.split('\n').flatMap(line => (line.includes('=') ? [line.slice(0, line.indexOf('='))] : [])),
+  )
   const of_npm = ['npm_config_prefix', 'npm_package_config_node_gyp_nodedir']
   const known = [
-    ...'GIT_CONFIG_SYSTEM GIT_TERMINAL_PROMPT HOME LANG LOGNAME LSAN_OPTIONS OLDPWD PAGER PATH PWD SHELL SHLVL TERM USER _'.split(' '),
+    ...'GIT_CONFIG_SYSTEM GIT_TERMINAL_PROMPT HOME LANG LOGNAME LSAN_OPTIONS OLDPWD PAGER PATH PWD SHELL SHLVL TERM USER _'.split(
+      ' ',
+    ),
     ...of_npm,
   ]
   expect([...names].filter(name => !known.includes(name))).toEqual([])
@@ -75,8 +94,13 @@ it('A08, A09: sees and can signal its own processes only', async () => {
 
 it('A10, A11: finds no way out by process 1 and inherits no descriptor of ours', async () => {
   expect(await run('ls /proc/1/root/ /proc/1/cwd/ /proc/1/fd 2>&1 | grep -c "Permission denied"')).toBe('3\n')
-  for (const descriptors of [await run('ls -l /proc/self/fd'), (await box.separate('ls -l /proc/self/fd')).text]) {
-    const targets = [...descriptors.matchAll(/ (\d+) -> (.*)/g)].map(([, number, target]) => `${number} ${target}`)
+  for (const descriptors of [
+    await run('ls -l /proc/self/fd'),
+    (await box.separate('ls -l /proc/self/fd')).text,
+  ]) {
+    const targets = [...descriptors.matchAll(/ (\d+) -> (.*)/g)].map(
+      ([, number, target]) => `${number} ${target}`,
+    )
     expect(targets).toEqual([
       '0 /dev/null',
       expect.stringMatching(/^1 \/run\/exec\/\d+\.output$/),
@@ -88,10 +112,27 @@ it('A10, A11: finds no way out by process 1 and inherits no descriptor of ours',
 
 it('A12–A14: writes to its workspace, home and temporary folders only, and creates no device', async () => {
   // /dev of a container, and /run of Podman's, is root's, and no process inside is root.
-  const closed = promises.driver === 'bubblewrap' ? 'Read-only file system' : 'Read-only file system|/(dev|run)/x.*Permission denied'
-  const targets = ['/usr/bin/x', '/etc/x', '/x', '/dev/x', '/run/x', '/run/exec/x', '/run/init/x', '/mirror/x', '/opt/node/bin/x']
-  expect(await run(`for f in ${targets.join(' ')}; do touch $f 2>&1; done | grep -cE '${closed}'`)).toBe(`${targets.length}\n`)
-  expect(await run('for d in /workspace /home/agent /tmp /dev/shm; do touch $d/x && echo ok; done')).toBe('ok\nok\nok\nok\n')
+  const closed =
+    promises.driver === 'bubblewrap'
+      ? 'Read-only file system'
+      : 'Read-only file system|/(dev|run)/x.*Permission denied'
+  const targets = [
+    '/usr/bin/x',
+    '/etc/x',
+    '/x',
+    '/dev/x',
+    '/run/x',
+    '/run/exec/x',
+    '/run/init/x',
+    '/mirror/x',
+    '/opt/node/bin/x',
+  ]
+  expect(await run(`for f in ${targets.join(' ')}; do touch $f 2>&1; done | grep -cE '${closed}'`)).toBe(
+    `${targets.length}\n`,
+  )
+  expect(await run('for d in /workspace /home/agent /tmp /dev/shm; do touch $d/x && echo ok; done')).toBe(
+    'ok\nok\nok\nok\n',
+  )
   await run(`ln -s ${created.folder} outside; echo pwned >outside/canary`)
   expect(readFileSync(canary, 'utf8')).toBe(secret)
   expect(await run('mknod d b 254 0 2>&1; mknod c c 1 3 2>&1; ls d c 2>/dev/null')).not.toMatch(/^[dc]$/m)
@@ -106,7 +147,8 @@ it('A15: refuses mounts, namespaces and chroot', async () => {
     'nsenter -t 1 -m true',
     'chroot / true',
   ]
-  for (const command of commands) expect(await run(`${command} 2>&1; echo code $?`), command).toMatch(/code [1-9]/)
+  for (const command of commands)
+    expect(await run(`${command} 2>&1; echo code $?`), command).toMatch(/code [1-9]/)
 })
 
 it('A16, A17: has no capability and gains none by set-user-id programs', async () => {
@@ -120,7 +162,11 @@ it('A16, A17: has no capability and gains none by set-user-id programs', async (
 })
 
 it('A18: rejects dangerous system calls with an error', async () => {
-  const calls = Object.values({ ...forbidden_calls, ...absent_calls, unknown: { x64: first_unknown_call, arm64: first_unknown_call } })
+  const calls = Object.values({
+    ...forbidden_calls,
+    ...absent_calls,
+    unknown: { x64: first_unknown_call, arm64: first_unknown_call },
+  })
   const numbers = calls.flatMap(call => call[process.arch as 'x64' | 'arm64'] ?? [])
   const responses = await run(
     `perl -e 'for (@ARGV) { my $r = syscall($_, 0, 0, 0, 0, 0, 0); print "$_ $r ", $! + 0, "\\n" }' ${numbers.join(' ')}`,
@@ -137,31 +183,56 @@ it('A18: has no second table of system calls (x32)', async () => {
 
 it('A19, A20: opens no socket of another family and no raw one', async () => {
   const perl = `perl -MSocket -e 'for (@ARGV) { my ($f, $t, $p) = split /:/; print socket(my $s, $f, $t, $p // 0) ? "$_ open\\n" : "$_ refused\\n" }'`
-  const refused = ['40:1', '17:3', '38:5', '31:1', '44:3', '29:3', '9:5', '3:5', '2:3', '10:3', '2:1:132', '2:1:262', '2:2:136', '10:2:115']
+  const refused = [
+    '40:1',
+    '17:3',
+    '38:5',
+    '31:1',
+    '44:3',
+    '29:3',
+    '9:5',
+    '3:5',
+    '2:3',
+    '10:3',
+    '2:1:132',
+    '2:1:262',
+    '2:2:136',
+    '10:2:115',
+  ]
   expect(await run(`${perl} ${refused.join(' ')}`)).toBe(refused.map(pair => `${pair} refused\n`).join(''))
   expect(await run(`${perl} 1:1 2:1 2:2 10:1 16:3 2:1:6 10:2:17`)).not.toContain('refused')
   const pair = `perl -MSocket -e 'for (@ARGV) { my ($f, $t) = split /:/; print socketpair(my $a, my $b, $f, $t, 0) ? "$_ open\\n" : "$_ " . ($! + 0) . "\\n" }'`
-  // EAFNOSUPPORT is our filter's, EPERM Docker's and ENOSYS Podman's; the kernel's own for families without pairs would be another one.
+  // EAFNOSUPPORT is our filter's, EPERM Docker's and ENOSYS Podman's; the kernel's own for families without
+  // pairs would be another one.
   const families = ['30:1', '30:2', '30:5', '2:1', '10:2', '16:3', '31:5', '40:1']
   const responses = (await run(`${pair} ${families.join(' ')}`)).trim().split('\n')
-  expect(responses).toEqual(families.map(family => expect.stringMatching(new RegExp(`^${family} (97|1|38)$`))))
+  expect(responses).toEqual(
+    families.map(family => expect.stringMatching(new RegExp(`^${family} (97|1|38)$`))),
+  )
   expect(await run(`${pair} 1:1 1:2 1:5`)).toBe('1:1 open\n1:2 open\n1:5 open\n')
 })
 
 it('A21–A26: reaches no service of the host, no abstract socket, no network and no resolver', async () => {
-  expect(await run(`curl -sS -m 3 http://127.0.0.1:${port}/ 2>&1; (exec 3<>/dev/tcp/127.0.0.1/${port} && cat <&3) 2>&1`)).not.toContain(
-    secret,
-  )
+  expect(
+    await run(
+      `curl -sS -m 3 http://127.0.0.1:${port}/ 2>&1; (exec 3<>/dev/tcp/127.0.0.1/${port} && cat <&3) 2>&1`,
+    ),
+  ).not.toContain(secret)
   const name = `agentrun-test-${process.pid}`
   const abstract = createServer(socket => socket.end(secret)).listen(`\0${name}`)
   await once(abstract, 'listening')
   const connect = `perl -MSocket -e 'socket(my $s, 1, 1, 0); print connect($s, pack("S a*", 1, "\\0${name}")) ? "connected" : "refused"'`
   expect(await run(connect)).toBe('refused')
   abstract.close()
-  if (!promises.network) expect(await run('tail -n +3 /proc/net/dev | cut -d: -f1; tail -n +2 /proc/net/route')).toMatch(/^\s*lo\n$/)
+  if (!promises.network)
+    expect(await run('tail -n +3 /proc/net/dev | cut -d: -f1; tail -n +2 /proc/net/route')).toMatch(
+      /^\s*lo\n$/,
+    )
   const unreached = "(Couldn't connect|Failed to connect|timed out)"
   expect(
-    await run('for a in 169.254.169.254 192.0.2.2; do curl -sS -m 2 http://$a/ 2>&1; done; getent hosts example.com || echo no name'),
+    await run(
+      'for a in 169.254.169.254 192.0.2.2; do curl -sS -m 2 http://$a/ 2>&1; done; getent hosts example.com || echo no name',
+    ),
   ).toMatch(new RegExp(`${unreached}.*\\n.*${unreached}.*\\nno name`))
 })
 
@@ -169,7 +240,8 @@ it('A28, A32–A34: cannot raise its limits, write to the kernel, type into a te
   const raise = 'ulimit -u unlimited; ulimit -c unlimited; ulimit -n 999999; nice -n -10 true'
   expect(await run(`{ ${raise}; } 2>/dev/null; ulimit -Hc; ulimit -Hn`)).toBe('0\n4096\n')
   // A container has its number of processes from the engine.
-  if (promises.driver === 'bubblewrap') expect(await run(`{ ${raise}; } 2>/dev/null; ulimit -Hu`)).toBe('128\n')
+  if (promises.driver === 'bubblewrap')
+    expect(await run(`{ ${raise}; } 2>/dev/null; ulimit -Hu`)).toBe('128\n')
   const writes = [
     '/proc/sysrq-trigger',
     '/proc/sys/kernel/core_pattern',
@@ -177,10 +249,13 @@ it('A28, A32–A34: cannot raise its limits, write to the kernel, type into a te
     '/proc/1/oom_score_adj',
     '/proc/1/mem',
   ]
-  for (const file of writes) expect(await run(`(echo 0 >${file}) 2>&1; echo code $?`), file).toContain('code 1')
+  for (const file of writes)
+    expect(await run(`(echo 0 >${file}) 2>&1; echo code $?`), file).toContain('code 1')
   expect(await run('hostname x 2>&1; date -s 2001-01-01 2>&1 >/dev/null; hostname')).toMatch(/sandbox\n$/)
   expect(
-    await run(`perl -e 'my $c = "x"; print ioctl(STDIN, 0x5412, $c) ? "typed" : "refused"'; [[ -e /dev/tty ]] && (: </dev/tty) 2>&1`),
+    await run(
+      `perl -e 'my $c = "x"; print ioctl(STDIN, 0x5412, $c) ? "typed" : "refused"'; [[ -e /dev/tty ]] && (: </dev/tty) 2>&1`,
+    ),
   ).toMatch(/^refused/)
   if (promises.sys === 'read-only')
     expect(
@@ -197,10 +272,13 @@ it('A140: cannot turn a switch of the kernel, also not one of its own namespaces
   expect(await run('find /proc/sys -type f -writable')).toBe('')
   for (const name of ['shmmax', 'shmall', 'msgmnb', 'sem']) {
     const file = `/proc/sys/kernel/${name}`
-    expect(await run(`was=$(cat ${file}); (echo "$was" >${file}) 2>&1; echo code $?`), file).toContain('code 1')
+    expect(await run(`was=$(cat ${file}); (echo "$was" >${file}) 2>&1; echo code $?`), file).toContain(
+      'code 1',
+    )
   }
   // A container's processes are ended first because its engine, which is root, reports it.
-  if (promises.driver === 'bubblewrap') expect(await run('(echo 0 >/proc/self/oom_score_adj) 2>&1')).toContain('Read-only file system')
+  if (promises.driver === 'bubblewrap')
+    expect(await run('(echo 0 >/proc/self/oom_score_adj) 2>&1')).toContain('Read-only file system')
 })
 
 it('A145: gives a terminal of its own no other line discipline, and creates no volume of the file system', async () => {

@@ -6,7 +6,17 @@ process.env.SANDBOX_TEST_LAYERED = '1'
 afterAll(() => {
   delete process.env.SANDBOX_TEST_LAYERED
 })
-for (const name of ['commands', 'files', 'freezes.long', 'hostile', 'isolation', 'lifecycle', 'limits', 'sockets', 'workspaces']) {
+for (const name of [
+  'commands',
+  'files',
+  'freezes.long',
+  'hostile',
+  'isolation',
+  'lifecycle',
+  'limits',
+  'sockets',
+  'workspaces',
+]) {
   describe(`in a layer: ${name}`, async () => {
     await import(`./${name}.test.ts`)
   })

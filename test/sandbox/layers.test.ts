@@ -18,7 +18,9 @@ function makeBase(name: string): string {
   for (const folder of ['one', 'two', 'three']) mkdirSync(join(base, folder))
   const files = ['one/a', 'one/b', 'two/a', 'three/a', 'top', 'set-user-id']
   for (const file of files) writeFileSync(join(base, file), `${file} of the template\n`)
-  if (sandbox_user) for (const file of ['one', 'two', 'three', ...files]) chownSync(join(base, file), sandbox_user.uid, sandbox_user.gid)
+  if (sandbox_user)
+    for (const file of ['one', 'two', 'three', ...files])
+      chownSync(join(base, file), sandbox_user.uid, sandbox_user.gid)
   chmodSync(join(base, 'set-user-id'), 0o755)
   return base
 }
@@ -27,7 +29,10 @@ function makeBase(name: string): string {
 const stateOf = (folder: string) =>
   execFileSync(
     '/bin/sh',
-    ['-c', `cd "${folder}" && find . -printf '%p %m %U %G %n %s %T@ %C@ %i\\n' | sort; find . -type f -exec sha256sum {} + | sort`],
+    [
+      '-c',
+      `cd "${folder}" && find . -printf '%p %m %U %G %n %s %T@ %C@ %i\\n' | sort; find . -type f -exec sha256sum {} + | sort`,
+    ],
     {
       encoding: 'utf8',
     },
@@ -40,12 +45,20 @@ async function open(folder: string, base: string): Promise<Layer> {
 }
 
 /** A sandbox in a layer of its own, and one beside it that sees the files read-only. */
-async function openBoth(folder: string, base: string): Promise<AsyncDisposable & { layer: Layer; box: TestSandbox; beside: TestSandbox }> {
+async function openBoth(
+  folder: string,
+  base: string,
+): Promise<AsyncDisposable & { layer: Layer; box: TestSandbox; beside: TestSandbox }> {
   const stack = new AsyncDisposableStack()
   const layer = stack.use(await open(folder, base))
   const box = stack.use(await startSandbox(created.driver, folder, { within: layer }))
   const shadow = created.makeWorkspace(`shadow-${readdirSync(join(created.folder, 'workspaces')).length}`)
-  const beside = stack.use(await startSandbox(created.driver, shadow, { within: layer, read_only: [{ host: folder, inside: '/files' }] }))
+  const beside = stack.use(
+    await startSandbox(created.driver, shadow, {
+      within: layer,
+      read_only: [{ host: folder, inside: '/files' }],
+    }),
+  )
   return { layer, box, beside, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
@@ -63,11 +76,17 @@ it('shows both sandboxes of a run the same files immediately, also those that we
   await using set = await openBoth(created.makeWorkspace('both'), makeBase('both-base'))
   const polls = 'cat /files/one/a /files/new 2>&1; ls /files/two; stat -c %i /files/one/a'
   expect((await set.beside.shell(polls)).text).toContain('No such file')
-  await set.box.shell('echo changed >one/a; echo new >new; rm -r two; mkdir two; touch two/fresh; mv three elsewhere; chmod 700 top')
-  expect((await set.beside.shell(polls)).text).toMatch(/^changed\nnew\nfresh\n\d+\n$/)
-  expect((await set.beside.shell('ls /files /files/elsewhere; stat -c %a /files/top; touch /files/x 2>&1 | grep -o Read-only')).text).toBe(
-    '/files:\nelsewhere\nnew\none\nset-user-id\ntop\ntwo\n\n/files/elsewhere:\na\n700\nRead-only\n',
+  await set.box.shell(
+    'echo changed >one/a; echo new >new; rm -r two; mkdir two; touch two/fresh; mv three elsewhere; chmod 700 top',
   )
+  expect((await set.beside.shell(polls)).text).toMatch(/^changed\nnew\nfresh\n\d+\n$/)
+  expect(
+    (
+      await set.beside.shell(
+        'ls /files /files/elsewhere; stat -c %a /files/top; touch /files/x 2>&1 | grep -o Read-only',
+      )
+    ).text,
+  ).toBe('/files:\nelsewhere\nnew\none\nset-user-id\ntop\ntwo\n\n/files/elsewhere:\na\n700\nRead-only\n')
 })
 
 it('keeps what was deleted, renamed and recreated for the next owner, under another name of the folder', async () => {
@@ -134,11 +153,20 @@ it('is gone with the process that opened it: killed, or ended by its name', asyn
   const box = await startSandbox(created.driver, folder, { within: layer })
   await created.driver.end([layer.identity, box.sandbox.identity].join('\n'))
   await box.sandbox.ended
-  await expect(created.driver.start({ workspace: folder, within: layer, read_only: [], limits })).rejects.toThrow(/./)
+  await expect(
+    created.driver.start({ workspace: folder, within: layer, read_only: [], limits }),
+  ).rejects.toThrow(/./)
   await layer[Symbol.asyncDispose]()
 
-  const input = JSON.stringify({ runtime_dir: join(created.folder, 'runtime'), workspace: folder, base, command: 'sleep 1000 &' })
-  const owner = spawn(process.execPath, [join(import.meta.dirname, 'owner-process.ts'), input], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const input = JSON.stringify({
+    runtime_dir: join(created.folder, 'runtime'),
+    workspace: folder,
+    base,
+    command: 'sleep 1000 &',
+  })
+  const owner = spawn(process.execPath, [join(import.meta.dirname, 'owner-process.ts'), input], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const [printed] = await once(owner.stdout, 'data')
   const pids = String(printed).trim().split(' ').slice(1).map(Number)
   expect(pids).toHaveLength(2)
@@ -164,27 +192,44 @@ it('renames no folder of the template in one step, which mv and git know how to 
   const { shell } = set.box
   await shell('git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit -qm one')
   expect((await shell('git mv one uno 2>&1')).text).toContain('Invalid cross-device link')
-  expect((await shell('mv one uno && git add -A && git status --short')).text).toBe('R  one/a -> uno/a\nR  one/b -> uno/b\n')
+  expect((await shell('mv one uno && git add -A && git status --short')).text).toBe(
+    'R  one/a -> uno/a\nR  one/b -> uno/b\n',
+  )
   const rename = `perl -e 'rename($ARGV[0], $ARGV[1]) or die "$!\\n"'`
   expect(
-    await shell(`mkdir -p two/own/deep && ${rename} two/own two/mine && ${rename} uno ein && ls -d two/mine/deep ein/a`),
+    await shell(
+      `mkdir -p two/own/deep && ${rename} two/own two/mine && ${rename} uno ein && ls -d two/mine/deep ein/a`,
+    ),
   ).toMatchObject({
     text: 'ein/a\ntwo/mine/deep\n',
   })
 })
 
-it('shows from outside that something has changed in a layer, and that nothing has', { timeout: 60_000 }, async () => {
+it('shows from outside that something has changed in a layer, and that nothing has', {
+  timeout: 60_000,
+}, async () => {
   await using both = await openBoth(created.makeWorkspace('state'), makeBase('state-base'))
   const { box } = both
   const look = () => created.driver.filesState?.(join(created.folder, 'workspaces', 'state'), true)
-  await box.shell('echo one >new; mkdir -p deep/er; ln -s /etc link; git init -q . && git commit -q --allow-empty -m first')
-  const harmless = ['true', 'cat new top one/a; ls -R . >/dev/null; stat link', 'echo x >/tmp/other', 'git log >/dev/null']
+  await box.shell(
+    'echo one >new; mkdir -p deep/er; ln -s /etc link; git init -q . && git commit -q --allow-empty -m first',
+  )
+  const harmless = [
+    'true',
+    'cat new top one/a; ls -R . >/dev/null; stat link',
+    'echo x >/tmp/other',
+    'git log >/dev/null',
+  ]
   // Git refreshes its index once.
   await box.shell(harmless.join('; '))
   for (const command of harmless) {
     const before = await look()
     await box.shell(command)
-    expect({ command, same: (await look()) === before, known: before !== null }).toEqual({ command, same: true, known: true })
+    expect({ command, same: (await look()) === before, known: before !== null }).toEqual({
+      command,
+      same: true,
+      known: true,
+    })
   }
   const changes = [
     'echo two >new',

@@ -7,7 +7,16 @@ import { createBubblewrapDriver, findBubblewrap } from '../../src/sandbox/bubble
 import { explainFailure } from '../../src/sandbox/bubblewrap/explain-failure.ts'
 import { SandboxError } from '../../src/sandbox/port.ts'
 import { isAlive, processIds, signalProcess, waitUntil } from '../../src/system/processes.ts'
-import { limits, makeDriver, noTest, path, plainDriver, promises, sandbox_user, startSandbox } from './start-sandbox.ts'
+import {
+  limits,
+  makeDriver,
+  noTest,
+  path,
+  plainDriver,
+  promises,
+  sandbox_user,
+  startSandbox,
+} from './start-sandbox.ts'
 
 const created = makeDriver()
 afterAll(() => created[Symbol.asyncDispose]())
@@ -24,7 +33,8 @@ function alive(text: string): number[] {
 }
 
 /** Of this process: one that was killed leaves its own to the next start. */
-const pipeFolders = () => readdirSync(join(created.folder, 'runtime/pipes')).filter(name => name.startsWith(`${process.pid}-`))
+const pipeFolders = () =>
+  readdirSync(join(created.folder, 'runtime/pipes')).filter(name => name.startsWith(`${process.pid}-`))
 
 /** A number of seconds that no other process sleeps. */
 let next_mark = 0
@@ -46,7 +56,9 @@ async function startOwner(name: string, seconds: string) {
   const workspace = created.makeWorkspace(name)
   const command = `(setsid sleep ${seconds} &)`
   const given = JSON.stringify({ runtime_dir: join(created.folder, 'runtime'), workspace, command })
-  const owner = spawn(process.execPath, [join(import.meta.dirname, 'owner-process.ts'), given], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const owner = spawn(process.execPath, [join(import.meta.dirname, 'owner-process.ts'), given], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   await once(owner.stdout, 'data')
   expect(alive(seconds).length).toBeGreaterThan(0)
   return { owner }
@@ -60,7 +72,8 @@ it('B43: kill -9 of the owner leaves no process of the sandbox', async () => {
   expect(children).toHaveLength(promises.driver === 'bubblewrap' ? 3 : 1)
   owner.kill('SIGKILL')
   expect(await waitUntil(() => ![...alive(seconds), ...children].some(isAlive), 5_000)).toBe(true)
-  const leftover = () => readdirSync(join(created.folder, 'runtime/pipes')).filter(name => name.startsWith(`${owner.pid}-`))
+  const leftover = () =>
+    readdirSync(join(created.folder, 'runtime/pipes')).filter(name => name.startsWith(`${owner.pid}-`))
   expect(leftover()).toHaveLength(1)
   expect(await plainDriver(join(created.folder, 'runtime')).selfTest()).toEqual({ ok: true })
   expect(leftover()).toEqual([])
@@ -71,9 +84,17 @@ it.each(['SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGTERM'] as const)(
   async signal => {
     const workspace = created.makeWorkspace(`terminal-${signal}`)
     const last = `echo >>started-$$; until [[ -e go ]]; do sleep 0.05; done`
-    const given = JSON.stringify({ runtime_dir: join(created.folder, 'runtime'), workspace, command: ':', last })
+    const given = JSON.stringify({
+      runtime_dir: join(created.folder, 'runtime'),
+      workspace,
+      command: ':',
+      last,
+    })
     const file = join(import.meta.dirname, 'owner-process.ts')
-    const owner = spawn(process.execPath, [file, given], { stdio: ['ignore', 'pipe', 'inherit'], detached: true })
+    const owner = spawn(process.execPath, [file, given], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      detached: true,
+    })
     let output = ''
     owner.stdout.setEncoding('utf8').on('data', text => {
       output += text
@@ -112,12 +133,18 @@ it('I8: an owner that is frozen loses its sandbox meanwhile, without another pro
 it('ends when it is killed from outside, and reports it', async () => {
   const seconds = mark()
   const box = await startSandbox(created.driver, created.makeWorkspace('killed'))
-  const running = expect(box.shell(`sleep ${seconds}`)).rejects.toThrow('the sandbox ended while a command ran in it')
+  const running = expect(box.shell(`sleep ${seconds}`)).rejects.toThrow(
+    'the sandbox ended while a command ran in it',
+  )
   await waitUntil(() => alive(seconds).length === 1, 5_000)
   const holder = processIds().find(
     promises.driver === 'bubblewrap'
-      ? pid => readStatus(pid).includes(`PPid:\t${process.pid}\n`) && readStatus(pid).startsWith('Name:\tbwrap\n')
-      : pid => readStatus(pid).includes('NSpid:') && /NSpid:.*\t1\n/.test(readStatus(pid)) && sees(pid, box.sandbox.workspace),
+      ? pid =>
+          readStatus(pid).includes(`PPid:\t${process.pid}\n`) && readStatus(pid).startsWith('Name:\tbwrap\n')
+      : pid =>
+          readStatus(pid).includes('NSpid:') &&
+          /NSpid:.*\t1\n/.test(readStatus(pid)) &&
+          sees(pid, box.sandbox.workspace),
   )
   expect(holder).toBeGreaterThan(1)
   signalProcess(holder ?? process.pid, 'SIGKILL')
@@ -144,11 +171,15 @@ function readStatus(pid: number): string {
 
 it('runs twenty sandboxes at once, each with its own workspace, processes and temporary files', async () => {
   const boxes = await Promise.all(
-    Array.from({ length: 20 }, (_, index) => startSandbox(created.driver, created.makeWorkspace(`many-${index}`))),
+    Array.from({ length: 20 }, (_, index) =>
+      startSandbox(created.driver, created.makeWorkspace(`many-${index}`)),
+    ),
   )
   const responses = await Promise.all(
     boxes.map((box, index) =>
-      box.shell(`echo ${index} >/tmp/mine; echo ${index} >mine; sleep 0.1; cat /tmp/mine mine; ls -A /tmp | wc -l`),
+      box.shell(
+        `echo ${index} >/tmp/mine; echo ${index} >mine; sleep 0.1; cat /tmp/mine mine; ls -A /tmp | wc -l`,
+      ),
     ),
   )
   expect(responses.map(response => response.text)).toEqual(boxes.map((_, index) => `${index}\n${index}\n1\n`))
@@ -171,7 +202,9 @@ it('keeps a given home folder too, and git uses our settings and those of the ag
   await first.shell('echo kept >~/file; git config --global user.email own@example.org')
   await first.sandbox.stop()
   await using second = await startSandbox(created.driver, workspace, { home })
-  expect((await second.shell('cat ~/file; git config user.name; git config user.email')).text).toBe('kept\nAgent\nown@example.org\n')
+  expect((await second.shell('cat ~/file; git config user.name; git config user.email')).text).toBe(
+    'kept\nAgent\nown@example.org\n',
+  )
 })
 
 it('refuses a workspace that is missing, a file or a link', async () => {
@@ -180,28 +213,44 @@ it('refuses a workspace that is missing, a file or a link', async () => {
   writeFileSync(file, '')
   symlinkSync(created.makeWorkspace('target'), link)
   for (const workspace of [join(created.folder, 'missing'), file, link]) {
-    await expect(created.driver.start({ workspace, read_only: [], limits }), workspace).rejects.toThrow(SandboxError)
+    await expect(created.driver.start({ workspace, read_only: [], limits }), workspace).rejects.toThrow(
+      SandboxError,
+    )
   }
 })
 
 it('reports in one line why a sandbox cannot be started, and leaves nothing behind', async () => {
   const workspace = created.makeWorkspace('unstartable')
-  const starting = created.driver.start({ workspace, read_only: [{ host: '/no/such/folder', inside: '/x' }], limits })
+  const starting = created.driver.start({
+    workspace,
+    read_only: [{ host: '/no/such/folder', inside: '/x' }],
+    limits,
+  })
   await expect(starting).rejects.toThrow(/^[^\n]*\/no\/such\/folder[^\n]*$/)
   expect(pipeFolders()).toEqual([])
 })
 
 it('proves by the self-test that this machine isolates, and leaves nothing behind', async () => {
   expect(await created.driver.selfTest()).toEqual({ ok: true })
-  expect(readdirSync(join(created.folder, 'runtime')).filter(name => name.startsWith('self-test'))).toEqual([])
+  expect(readdirSync(join(created.folder, 'runtime')).filter(name => name.startsWith('self-test'))).toEqual(
+    [],
+  )
 })
 
 const forBubblewrap = promises.driver === 'bubblewrap' ? it : noTest
 forBubblewrap('fails the self-test with a reason where the sandbox user cannot pass', async () => {
   const closed = join(created.folder, 'closed')
   mkdirSync(closed, { mode: 0 })
-  const driver = createBubblewrapDriver({ user: sandbox_user, path, node_path: process.execPath, runtime_dir: join(closed, 'runtime') })
-  expect(await driver.selfTest()).toMatchObject({ ok: false, reason: expect.stringMatching(/^[^\n]*pass through every folder[^\n]*$/) })
+  const driver = createBubblewrapDriver({
+    user: sandbox_user,
+    path,
+    node_path: process.execPath,
+    runtime_dir: join(closed, 'runtime'),
+  })
+  expect(await driver.selfTest()).toMatchObject({
+    ok: false,
+    reason: expect.stringMatching(/^[^\n]*pass through every folder[^\n]*$/),
+  })
   chmodSync(closed, 0o700)
 })
 
@@ -223,7 +272,12 @@ it('finds bubblewrap in the default folders, then in those of PATH, and never in
 
 it.each([
   ['may not be executed', 'check the permissions', '#!/bin/sh\n', 0o644],
-  ['names an interpreter that is not there', 'reinstall the package "bubblewrap"', '#!/no/such/program\n', 0o755],
+  [
+    'names an interpreter that is not there',
+    'reinstall the package "bubblewrap"',
+    '#!/no/such/program\n',
+    0o755,
+  ],
   ['is of another kind of machine', 'reinstall the package "bubblewrap"', '\x7fELF\n(', 0o755],
 ])('reports in one line the fix for a bubblewrap that %s', async (name, remedy, content, mode) => {
   const program = join(created.folder, name.replaceAll(' ', '-'))

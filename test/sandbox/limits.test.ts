@@ -32,7 +32,12 @@ it('B47: kills a command at its time-out with all that it started, even processe
   const command = `trap '' TERM INT HUP; (setsid sleep 1001 &); sleep 1002 & bash -c 'trap "" TERM; sleep 1003'; echo after`
   await box.shell(':')
   const result = await box.shell(`echo before; ${command}`, { timeout_ms: 1_000 })
-  expect(result).toMatchObject({ status: 'timeout', exit_code: null, text: 'before\n', shell_restarted: true })
+  expect(result).toMatchObject({
+    status: 'timeout',
+    exit_code: null,
+    text: 'before\n',
+    shell_restarted: true,
+  })
   expect(await programs()).toEqual([])
   expect(await waitUntil(async () => (await uncollected()).length === 0, 10_000)).toBe(true)
   expect(await box.shell('pwd')).toMatchObject({ text: '/workspace\n', shell_restarted: false })
@@ -61,28 +66,49 @@ it('kills a separate command at its time-out and leaves the shell and its comman
 
 it.each(['shell', 'separate'] as const)('kills a %s command when it is aborted', async kind => {
   const abort = new AbortController()
-  const running = box[kind]('echo started; sleep 1009', { signal: abort.signal, on_output: () => abort.abort() })
-  expect(await running).toMatchObject({ status: 'interrupted', exit_code: null, text: 'started\n', shell_restarted: kind === 'shell' })
+  const running = box[kind]('echo started; sleep 1009', {
+    signal: abort.signal,
+    on_output: () => abort.abort(),
+  })
+  expect(await running).toMatchObject({
+    status: 'interrupted',
+    exit_code: null,
+    text: 'started\n',
+    shell_restarted: kind === 'shell',
+  })
   await expect.poll(programs).toEqual([])
 })
 
 it('never runs a command that was aborted before', async () => {
-  expect(await box.shell('touch ran', { signal: AbortSignal.abort() })).toMatchObject({ status: 'interrupted' })
+  expect(await box.shell('touch ran', { signal: AbortSignal.abort() })).toMatchObject({
+    status: 'interrupted',
+  })
   expect((await box.separate('ls ran')).exit_code).toBe(2)
 })
 
 it('B46: ends a command when its shell ends, even if a process holds its output open', async () => {
-  expect(await box.shell('sleep 1010 & echo done')).toMatchObject({ status: 'exited', exit_code: 0, text: 'done\n' })
-  expect(await box.separate('sleep 1011 & echo done')).toMatchObject({ status: 'exited', exit_code: 0, text: 'done\n' })
+  expect(await box.shell('sleep 1010 & echo done')).toMatchObject({
+    status: 'exited',
+    exit_code: 0,
+    text: 'done\n',
+  })
+  expect(await box.separate('sleep 1011 & echo done')).toMatchObject({
+    status: 'exited',
+    exit_code: 0,
+    text: 'done\n',
+  })
   expect((await box.shell('jobs')).text).toContain('sleep 1010')
   await box.shell('pkill sleep')
 })
 
 it('keeps what the background writes out of later commands, and lets it write on', async () => {
   await box.shell('(while [[ ! -e stop ]]; do echo noise; sleep 0.01; done; echo ended >noise-ended) &')
-  for (let round = 0; round < 10; round++) expect((await box.shell('sleep 0.02; echo mine')).text).toBe('mine\n')
+  for (let round = 0; round < 10; round++)
+    expect((await box.shell('sleep 0.02; echo mine')).text).toBe('mine\n')
   expect((await box.separate('touch stop; echo separate')).text).toBe('separate\n')
-  expect(await waitUntil(async () => (await box.separate('cat noise-ended')).text === 'ended\n', 5_000)).toBe(true)
+  expect(await waitUntil(async () => (await box.separate('cat noise-ended')).text === 'ended\n', 5_000)).toBe(
+    true,
+  )
 })
 
 it('B44: stops a flood of 1 GiB early, keeps its head and tail, and does not grow', async () => {
@@ -115,7 +141,9 @@ it('B45: hands output over byte by byte, binary, NUL and escapes included', asyn
     timeout_ms: 5_000,
     max_output_bytes: 10_000,
   })
-  expect(Buffer.from(output)).toEqual(Buffer.concat([Buffer.from('\x1b]52;c;AAAA\x07\0\xff\r\n', 'latin1'), Buffer.from(random)]))
+  expect(Buffer.from(output)).toEqual(
+    Buffer.concat([Buffer.from('\x1b]52;c;AAAA\x07\0\xff\r\n', 'latin1'), Buffer.from(random)]),
+  )
   expect(random.length).toBe(3_000)
 })
 
@@ -136,11 +164,16 @@ it('A27, A31: holds the limits for processes and for the size of a file', async 
   await using small = await startSandbox(created.driver, created.makeWorkspace('small'), {
     limits: { max_file_bytes: 1_000_000, max_tmp_bytes: 2_000_000 },
   })
-  expect((await small.shell('head -c 3M /dev/zero >big; stat -c %s big; truncate -s 1T sparse; stat -c %s sparse')).text).toMatch(
-    /999424\n[\s\S]*\b0\n/,
-  )
   expect(
-    (await small.shell('for i in 1 2 3 4; do head -c 900k /dev/zero >/tmp/$i || break; done 2>&1; du -s /tmp | cut -f1')).text,
+    (await small.shell('head -c 3M /dev/zero >big; stat -c %s big; truncate -s 1T sparse; stat -c %s sparse'))
+      .text,
+  ).toMatch(/999424\n[\s\S]*\b0\n/)
+  expect(
+    (
+      await small.shell(
+        'for i in 1 2 3 4; do head -c 900k /dev/zero >/tmp/$i || break; done 2>&1; du -s /tmp | cut -f1',
+      )
+    ).text,
   ).toMatch(/No space left[\s\S]*\n19\d\d\n/)
   expect((await small.shell('head -c 200M /dev/zero 2>&1 >/dev/shm/f; du -s /dev/shm')).text).toMatch(
     /File too large|File size limit|No space/,
@@ -151,5 +184,7 @@ it('A29: ends a process that wants more memory than it may have', async () => {
   await using small = await startSandbox(created.driver, created.makeWorkspace('memory'), {
     limits: { max_process_bytes: 256 * 1024 * 1024 },
   })
-  expect((await small.shell(`perl -e 'my $a = "x" x (1 << 30); print "got it"' 2>&1`)).text).toMatch(/Out of memory/)
+  expect((await small.shell(`perl -e 'my $a = "x" x (1 << 30); print "got it"' 2>&1`)).text).toMatch(
+    /Out of memory/,
+  )
 })

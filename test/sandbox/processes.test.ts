@@ -17,7 +17,10 @@ afterAll(async () => {
 })
 
 /** Starts a process and collects its standard output; `printed` resolves when that contains a text. */
-function open(command: string, options: { signal?: AbortSignal; kills_descendants?: boolean; sandbox?: TestSandbox } = {}) {
+function open(
+  command: string,
+  options: { signal?: AbortSignal; kills_descendants?: boolean; sandbox?: TestSandbox } = {},
+) {
   const { sandbox = box, ...rest } = options
   let output = ''
   let check = () => {}
@@ -70,7 +73,10 @@ it('runs beside the shell and separate commands, in /workspace', async () => {
   expect(process.output()).toBe('/workspace\ndone\n')
 })
 
-/** The programs that match and run. Until process 1 has collected it, a process that was killed is listed too, as a zombie. */
+/**
+ * The programs that match and run. Until process 1 has collected it, a process that was killed is listed too,
+ * as a zombie.
+ */
 const running = async (pattern: string) => (await box.separate(`pgrep -c -r R,S,D,T ${pattern}`)).text
 const uncollected = async () => (await box.separate('pgrep -c -r Z .')).text
 
@@ -85,13 +91,17 @@ it('kills a process and its children when its signal is aborted', async () => {
 })
 
 it('leaves nothing of what a process started when that has ended by itself, if this is requested', async () => {
-  const detached = '(setsid sleep 1234 </dev/null >/dev/null 2>&1 9>&- &); until pgrep -f "sleep 123[4]" >/dev/null; do sleep 0.01; done'
+  const detached =
+    '(setsid sleep 1234 </dev/null >/dev/null 2>&1 9>&- &); until pgrep -f "sleep 123[4]" >/dev/null; do sleep 0.01; done'
   const left = () => running('-f "sleep 123[4]"')
   await open(detached).ended
   expect(await left()).toBe('1\n')
   await box.separate('pkill -f "sleep 123[4]"')
   const beside = open('read -r; echo done')
-  expect(await open(detached, { kills_descendants: true }).ended).toMatchObject({ status: 'exited', exit_code: 0 })
+  expect(await open(detached, { kills_descendants: true }).ended).toMatchObject({
+    status: 'exited',
+    exit_code: 0,
+  })
   expect(await left()).toBe('0\n')
   // Another process is no part of it.
   beside.stdin.write('\n')
@@ -121,7 +131,11 @@ it('kills the process when its output cannot be handled, and rejects with that e
   const on_stdout = () => {
     throw new Error('garbage')
   }
-  const process = box.sandbox.openProcess({ command: 'echo hello; exec sleep 1000', max_output_bytes: 100, on_stdout })
+  const process = box.sandbox.openProcess({
+    command: 'echo hello; exec sleep 1000',
+    max_output_bytes: 100,
+    on_stdout,
+  })
   await expect(process.ended).rejects.toThrow('garbage')
   expect((await box.separate('pgrep -x sleep -f 1000 || echo none')).text).not.toContain('exec sleep 1000')
 })

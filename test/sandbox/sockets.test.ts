@@ -52,7 +52,9 @@ it('a listener inside cannot be killed by other processes, or is restarted', asy
   await run('kill -9 -1')
   // A container has a process for it, which process 1 restarts.
   const isReachable = async () => (await run(over('3128, "127.0.0.1"'))).includes('heard me')
-  expect(promises.driver === 'bubblewrap' ? await isReachable() : await waitUntil(isReachable, 10_000)).toBe(true)
+  expect(promises.driver === 'bubblewrap' ? await isReachable() : await waitUntil(isReachable, 10_000)).toBe(
+    true,
+  )
   expect(await run('ls -l /proc/self/fd | grep -c socket')).toBe('0\n')
 })
 
@@ -84,7 +86,11 @@ const forBubblewrap = promises.driver === 'bubblewrap' ? it : noTest
 forBubblewrap('of itself a sandbox starts one process for each port, and two for its shell', async () => {
   // Inside, processes and threads are numbered in the order of their start.
   const idOfShell = async (name: string, ports: number[]) => {
-    const shown = ports.map(port => ({ host: join(sockets, 'hello.sock'), inside: `/run/hello-${port}.sock`, port }))
+    const shown = ports.map(port => ({
+      host: join(sockets, 'hello.sock'),
+      inside: `/run/hello-${port}.sock`,
+      port,
+    }))
     await using fresh = await startSandbox(created.driver, created.makeWorkspace(name), { sockets: shown })
     return (await fresh.shell('echo $$')).text
   }
@@ -92,18 +98,24 @@ forBubblewrap('of itself a sandbox starts one process for each port, and two for
 })
 
 it('variables are given to every command, and those that every sandbox has win', async () => {
-  expect(await run('echo "$HELLO"; echo $PATH')).toBe("it's\nhere\n/opt/node/bin:/usr/local/bin:/usr/bin:/bin:/home/agent/.local/bin\n")
+  expect(await run('echo "$HELLO"; echo $PATH')).toBe(
+    "it's\nhere\n/opt/node/bin:/usr/local/bin:/usr/bin:/bin:/home/agent/.local/bin\n",
+  )
   expect((await box.separate('echo "$HELLO"')).text).toBe("it's\nhere\n")
 })
 
 it.each(['A=B', '', '1X', 'A B', 'X\0Y'])('no variable is called %j', async name => {
   const workspace = created.makeWorkspace(`named-${Buffer.from(name).toString('hex')}`)
-  await expect(startSandbox(created.driver, workspace, { environment: { [name]: 'x' } })).rejects.toThrow(SandboxError)
+  await expect(startSandbox(created.driver, workspace, { environment: { [name]: 'x' } })).rejects.toThrow(
+    SandboxError,
+  )
 })
 
 it('a sandbox without sockets has none, and no listener', async () => {
   await using plain = await startSandbox(created.driver, created.makeWorkspace('plain'))
-  expect((await plain.shell('ls /run; (exec 3<>/dev/tcp/127.0.0.1/3128) 2>&1')).text).toMatch(/^exec\ninit\n.*Connection refused/)
+  expect((await plain.shell('ls /run; (exec 3<>/dev/tcp/127.0.0.1/3128) 2>&1')).text).toMatch(
+    /^exec\ninit\n.*Connection refused/,
+  )
 })
 
 it('a port that cannot be opened ends the sandbox', async () => {

@@ -4,7 +4,14 @@ import { join } from 'node:path'
 import { createBubblewrapDriver } from '../../src/sandbox/bubblewrap/bubblewrap.ts'
 import { createDockerEngine } from '../../src/sandbox/containers/docker.ts'
 import { createContainerDriver, RESERVE } from '../../src/sandbox/containers/driver.ts'
-import type { ExecRequest, ExecResult, Sandbox, SandboxDriver, SandboxLimits, SandboxSpec } from '../../src/sandbox/port.ts'
+import type {
+  ExecRequest,
+  ExecResult,
+  Sandbox,
+  SandboxDriver,
+  SandboxLimits,
+  SandboxSpec,
+} from '../../src/sandbox/port.ts'
 import { createOwnFolder } from '../../src/system/own-folder.ts'
 import { ensureSystemUsers } from '../../src/system/users.ts'
 import { type ClusterOfTests, clusterDriver } from './cluster/driver.ts'
@@ -25,8 +32,12 @@ export const path = process.env.PATH ?? ''
 export const sandbox_user = ensureSystemUsers().sandbox
 
 /** The engine that the test file requests; undefined: bubblewrap. */
-export type EngineOfTests = { name: 'docker' | 'podman'; socket: string; image?: string; runtime?: string } | ClusterOfTests
-const engine: EngineOfTests | undefined = process.env.SANDBOX_TEST_ENGINE ? JSON.parse(process.env.SANDBOX_TEST_ENGINE) : undefined
+export type EngineOfTests =
+  | { name: 'docker' | 'podman'; socket: string; image?: string; runtime?: string }
+  | ClusterOfTests
+const engine: EngineOfTests | undefined = process.env.SANDBOX_TEST_ENGINE
+  ? JSON.parse(process.env.SANDBOX_TEST_ENGINE)
+  : undefined
 
 /** All differences between the drivers. */
 export const promises = {
@@ -39,14 +50,20 @@ export const promises = {
   network: engine?.name === 'kubernetes',
   /** Whether its programs are those of an image, not of the host. */
   own_root: engine?.image !== undefined,
-  /** How many processes there can be with that limit. A container has a reserve; in Kubernetes the bound is the node's for all. */
+  /**
+   * How many processes there can be with that limit. A container has a reserve; in Kubernetes the bound is
+   * the node's for all.
+   */
   mostProcesses: (limit: number) =>
     engine === undefined ? limit : RESERVE + (engine.name === 'kubernetes' ? limits.max_processes : limit),
   /** What ends a fork bomb: its time-out, or also a process that frees a slot for the next one. */
   bomb_ends: engine ? ['timeout', 'exited'] : ['timeout'],
 }
 
-/** In the position of `test` for what the driver does not promise: nothing is registered, because only what a machine lacks counts as skipped. */
+/**
+ * In the position of `test` for what the driver does not promise: nothing is registered, because only what a
+ * machine lacks counts as skipped.
+ */
 export const noTest = (_name: string, _run: () => unknown, _timeout_ms?: number): void => {}
 
 /** The driver as the service would make it. */
@@ -56,11 +73,19 @@ export function plainDriver(runtime_dir: string, user = sandbox_user): SandboxDr
   if (engine.name === 'kubernetes') return clusterDriver(engine, own)
   const { name, socket, image = null, runtime = null } = engine
   const files = { seccomp_file: join(runtime_dir, 'seccomp.json'), owner: runtime_dir }
-  return createContainerDriver({ ...own, engine: createDockerEngine({ name, socket, image, runtime, ...files }), own_root: image !== null })
+  return createContainerDriver({
+    ...own,
+    engine: createDockerEngine({ name, socket, image, runtime, ...files }),
+    own_root: image !== null,
+  })
 }
 
 /** A driver with a temporary folder of its own, which goes with it. */
-export function makeDriver(): AsyncDisposable & { driver: SandboxDriver; folder: string; makeWorkspace(name: string): string } {
+export function makeDriver(): AsyncDisposable & {
+  driver: SandboxDriver
+  folder: string
+  makeWorkspace(name: string): string
+} {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-test-'))
   chmodSync(folder, 0o711)
   mkdirSync(join(folder, 'workspaces'))
@@ -115,9 +140,16 @@ export type TestSandbox = AsyncDisposable & {
 export async function startSandbox(
   driver: SandboxDriver,
   workspace: string,
-  spec: { limits?: Partial<SandboxLimits> } & Partial<Pick<SandboxSpec, 'home' | 'read_only' | 'sockets' | 'environment' | 'within'>> = {},
+  spec: { limits?: Partial<SandboxLimits> } & Partial<
+    Pick<SandboxSpec, 'home' | 'read_only' | 'sockets' | 'environment' | 'within'>
+  > = {},
 ): Promise<TestSandbox> {
-  const sandbox = await driver.start({ read_only: [], ...spec, workspace, limits: { ...limits, ...spec.limits } })
+  const sandbox = await driver.start({
+    read_only: [],
+    ...spec,
+    workspace,
+    limits: { ...limits, ...spec.limits },
+  })
   const run = async (request: ExecRequest): Promise<TextResult> => {
     const { output, ...rest } = await sandbox.exec(request)
     return { ...rest, text: Buffer.from(output).toString() }

@@ -47,11 +47,11 @@ it('is found when it is complete, and the first one that was created stays', asy
     draft.publish(name(1))
     late.publish(name(1))
   }
-  expect([touchTemplate(folders, name(1)), readdirSync(templatePath(folders, name(1))), readdirSync(folders.root)]).toEqual([
-    true,
-    ['file'],
-    [name(1)],
-  ])
+  expect([
+    touchTemplate(folders, name(1)),
+    readdirSync(templatePath(folders, name(1))),
+    readdirSync(folders.root),
+  ]).toEqual([true, ['file'], [name(1)]])
 })
 
 it('goes when there is too much, the longest unused first, but never from under a workspace', async () => {
@@ -86,7 +86,9 @@ it('kill -9 during the creation of one leaves nothing that is found, and the nex
     writeFileSync(draft.tree + '/file', 'half')
     process.stdout.write('made')
     setInterval(() => {}, 1000)`
-  const maker = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const maker = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   await once(maker.stdout, 'data')
   await sweepTemplates(folders, 'commit', 0, none)
   expect(readdirSync(folders.root)).toEqual([expect.stringMatching(/^new-/)])

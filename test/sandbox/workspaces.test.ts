@@ -1,4 +1,13 @@
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { adoptWorkspace, createWorkspace, removeWorkspace } from '../../src/sandbox/workspaces/workspaces.ts'
@@ -48,7 +57,8 @@ it('A13: follows no link out of the workspace', async () => {
   mkdirSync(outside)
   writeFileSync(join(outside, 'file'), 'precious')
   chmodSync(outside, 0o500)
-  if (sandbox_user) for (const owned of [outside, join(outside, 'file')]) chownSync(owned, sandbox_user.uid, sandbox_user.gid)
+  if (sandbox_user)
+    for (const owned of [outside, join(outside, 'file')]) chownSync(owned, sandbox_user.uid, sandbox_user.gid)
   symlinkSync(outside, join(path, 'link'))
   mkdirSync(join(path, 'closed'))
   chmodSync(join(path, 'closed'), 0)

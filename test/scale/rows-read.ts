@@ -17,7 +17,11 @@ export type RowsRead = Record<string, number>
 function readBy(plan: Plan, sums: RowsRead): RowsRead {
   const table = plan['Relation Name']
   if (table !== undefined && plan['Node Type'] !== 'ModifyTable') {
-    const { 'Actual Rows': rows = 0, 'Rows Removed by Filter': removed = 0, 'Rows Removed by Index Recheck': rechecked = 0 } = plan
+    const {
+      'Actual Rows': rows = 0,
+      'Rows Removed by Filter': removed = 0,
+      'Rows Removed by Index Recheck': rechecked = 0,
+    } = plan
     sums[table] = Math.round((sums[table] ?? 0) + (rows + removed + rechecked) * (plan['Actual Loops'] ?? 1))
   }
   for (const inner of plan.Plans ?? []) readBy(inner, sums)
@@ -25,12 +29,15 @@ function readBy(plan: Plan, sums: RowsRead): RowsRead {
 }
 
 /**
- * Returns a database that executes each statement twice in `tx`: by EXPLAIN ANALYZE, undone at once, which adds to `sums` what it read, and as it
- * is. Neither is prepared: the plan is that for the given values.
+ * Returns a database that executes each statement twice in `tx`: by EXPLAIN ANALYZE, undone at once, which
+ * adds to `sums` what it read, and as it is. Neither is prepared: the plan is that for the given values.
  */
 export function explained(tx: Db, sums: RowsRead): Transactional {
   const query = async <R extends QueryResultRow>({ name: _name, ...statement }: Statement) => {
-    if (/^\s*(select|with|update|insert|delete)\b/i.test(statement.text) && !statement.text.includes('set_config')) {
+    if (
+      /^\s*(select|with|update|insert|delete)\b/i.test(statement.text) &&
+      !statement.text.includes('set_config')
+    ) {
       await tx.query({ text: 'savepoint explained' })
       // Whatever the format of the statement's own rows.
       const { rows } = await tx.query<{ 'QUERY PLAN': { Plan: Plan }[] }>({

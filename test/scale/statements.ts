@@ -18,14 +18,20 @@ const sweep = { late_seconds: 0, limit: 100, folder_id: null, owner: null }
 
 /** The lists of runs, pull requests and sandboxes, with each filter, at their first page and deep inside. */
 export function lists({ organization_id: org, user_id, repository_id, runs }: Filled): Record<string, Work> {
-  const middle = { skip: Math.floor(runs / 3), limit: 100, from: { key: Math.floor(runs / 2), backward: false } }
+  const middle = {
+    skip: Math.floor(runs / 3),
+    limit: 100,
+    from: { key: Math.floor(runs / 2), backward: false },
+  }
   const before = { ...middle, from: { ...middle.from, backward: true } }
   const minutes = (part: number) => new Date(Date.now() - part * runs * 60_000).toISOString()
   const filtered =
     (filter: Parameters<typeof listRuns>[2], window: Parameters<typeof listRuns>[3] = FIRST): Work =>
     db =>
       listRuns(db, org, filter, window)
-  const status = (...statuses: ('completed' | 'failed' | 'running' | 'queued')[]) => ({ status: [{ statuses, except: [] }] })
+  const status = (...statuses: ('completed' | 'failed' | 'running' | 'queued')[]) => ({
+    status: [{ statuses, except: [] }],
+  })
   return {
     'runs, first page': filtered({}),
     'runs, deep page by cursor': filtered({}, middle),
@@ -56,18 +62,28 @@ export function lists({ organization_id: org, user_id, repository_id, runs }: Fi
     'pull requests, first page': db => findPullRequests(db, org, { repository_ids: null }, FIRST),
     'pull requests, deep page by cursor': db => findPullRequests(db, org, { repository_ids: null }, middle),
     'pull requests, open': db => findPullRequests(db, org, { repository_ids: null, state: ['open'] }, FIRST),
-    'pull requests, repository': db => findPullRequests(db, org, { repository_ids: null, repo_id: [repository_id] }, FIRST),
+    'pull requests, repository': db =>
+      findPullRequests(db, org, { repository_ids: null, repo_id: [repository_id] }, FIRST),
     'sandboxes, first page': db => listSandboxes(db, org, {}, FIRST),
     'sandboxes, deep page by cursor': db => listSandboxes(db, org, {}, middle),
   }
 }
 
 /** What each process does all the time, whether or not there is work, and the reads of one run. */
-export function routine({ organization_id: org, long_run_id, live_run_id, runs }: Filled): Record<string, Work> {
+export function routine({
+  organization_id: org,
+  long_run_id,
+  live_run_id,
+  runs,
+}: Filled): Record<string, Work> {
   return {
     claim: db => claimRun(db, lease),
     heartbeat: async db => {
-      const row = await heartbeat(db, { organization_id: org, run_id: live_run_id, epoch: 1, worked_ms: 0, progressed: true }, 5)
+      const row = await heartbeat(
+        db,
+        { organization_id: org, run_id: live_run_id, epoch: 1, worked_ms: 0, progressed: true },
+        5,
+      )
       if (row === undefined) throw new Error('the lease was not renewed')
     },
     'sweep: expired leases': db => lockExpired(db, sweep),

@@ -12,7 +12,9 @@ const words =
   request reset resolve response restart retry return review rollback rotate round route sandbox scan schema scope search secret select send
   server session shard sign size skip snapshot socket sort source split stale start state step storage stream string style suffix support sync
   table tag target task template test text thread throttle timeout token trace transaction translate trigger trim type undo unit update upgrade
-  upload usage user validate value verify version view wait warning watch webhook window worker wrap write zone`.split(/\s+/)
+  upload usage user validate value verify version view wait warning watch webhook window worker wrap write zone`.split(
+    /\s+/,
+  )
 
 /** In a quarter of the texts, in about one of 4,096, and in none. */
 export const searched = { common: 'regression', rare: 'xylophone', none: 'quokka' }

@@ -41,7 +41,9 @@ test("a repository's secret overrides the organization's of the same name, even 
   await set('BOTH', theirs, true, app.repo_id)
   await set('SHUT', value('open'))
   await set('SHUT', hidden, false, app.repo_id)
-  const { logs } = await run([shell('printf "%s" "$BOTH" | sha256sum | cut -c1-64; test -v SHUT || echo "no SHUT"')])
+  const { logs } = await run([
+    shell('printf "%s" "$BOTH" | sha256sum | cut -c1-64; test -v SHUT || echo "no SHUT"'),
+  ])
   const digest = createHash('sha256').update(theirs).digest('hex')
   expect(output(logs)).toBe(`${digest}\nno SHUT\n`)
 })
@@ -50,7 +52,13 @@ test('a secret never sets a reserved variable of the sandbox, also when one of t
   await set('TRICK', value('trick'))
   const location = { organization_id: app.org_id, scope: 'organization', name: 'BASH_ENV' }
   const { key_id, sealed } = createSealer(ownSecretKey(app.data_dir)).seal(location, value('trick'))
-  await rows(app, `update secrets set name = 'BASH_ENV', key_id = $1, sealed = $2 where name = 'TRICK'`, [key_id, sealed])
+  await rows(
+    app,
+    `update secrets
+    set name = 'BASH_ENV', key_id = $1, sealed = $2
+    where name = 'TRICK'`,
+    [key_id, sealed],
+  )
   const { logs, ended } = await run([shell('test -v BASH_ENV || echo none')])
   expect(ended.status).toBe('completed')
   expect(output(logs)).toBe('none\n')
@@ -76,37 +84,62 @@ test('agents get the names, and no value is on a command line or in the other sa
 
 /** Every object that was ever pushed. */
 const pushed = () =>
-  execFileSync('git', ['cat-file', '--batch', '--batch-all-objects', '--unordered'], { cwd: app.repository, maxBuffer: 2 ** 28 })
+  execFileSync('git', ['cat-file', '--batch', '--batch-all-objects', '--unordered'], {
+    cwd: app.repository,
+    maxBuffer: 2 ** 28,
+  })
 
 test('a file that contains a value is not pushed, and the run names the file and the secret', async () => {
   const secret = value('committed')
   await set('COMMITTED', secret)
   const { ended, logs } = await run([
-    shell('echo "key = $COMMITTED" > config.ini && git add -A && git commit -qm one && echo fine > other.txt'),
+    shell(
+      'echo "key = $COMMITTED" > config.ini && git add -A && git commit -qm one && echo fine > other.txt',
+    ),
   ])
   expect(ended).toMatchObject({ status: 'failed', status_reason: 'policy_denied', github_pull_requests: [] })
-  expect(ended.error).toMatchObject({ code: 'secret_in_commit', message: expect.stringContaining('config.ini holds COMMITTED') })
-  expect(logs.at(-1)).toMatchObject({ message_type: 'ERROR', observation: { code: 'secret_in_commit', phase: 'push' } })
+  expect(ended.error).toMatchObject({
+    code: 'secret_in_commit',
+    message: expect.stringContaining('config.ini holds COMMITTED'),
+  })
+  expect(logs.at(-1)).toMatchObject({
+    message_type: 'ERROR',
+    observation: { code: 'secret_in_commit', phase: 'push' },
+  })
   expect(logs.some(entry => entry.tool_name === 'git_push')).toBe(false)
   expect(app.git('branch', '--list', 'agent/*')).not.toContain(`run-${ended.id}-`)
   expect(JSON.stringify([ended, logs])).not.toContain(secret)
 
-  script = [shell('git reset -q --soft HEAD~1 && git reset -q && echo "uses an environment variable" > config.ini')]
-  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: ended.id, prompt: 'Take it out.' })
-  expect(await awaitEnd(app, ended.id)).toMatchObject({ status: 'completed', github_pull_requests: [expect.anything()] })
+  script = [
+    shell('git reset -q --soft HEAD~1 && git reset -q && echo "uses an environment variable" > config.ini'),
+  ]
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
+    agent_run_id: ended.id,
+    prompt: 'Take it out.',
+  })
+  expect(await awaitEnd(app, ended.id)).toMatchObject({
+    status: 'completed',
+    github_pull_requests: [expect.anything()],
+  })
 })
 
 test('a file that contains a value in a line that resembles the head of a patch is not pushed either', async () => {
   await set('DISGUISED', value('disguised'))
   const { ended, logs } = await run([
-    shell(`printf '++ b/%s\\n' "$DISGUISED" > plus.txt; printf 'a\\rdiff --git a/x b/x\\n%s\\n' "$DISGUISED" > return.txt`),
-    shell(`printf '\\r@@ x\\n++ /dev/null\\n%s\\n' "$DISGUISED" > at.txt; git add -A; git commit -qm one --author="A <$DISGUISED>"`),
+    shell(
+      `printf '++ b/%s\\n' "$DISGUISED" > plus.txt; printf 'a\\rdiff --git a/x b/x\\n%s\\n' "$DISGUISED" > return.txt`,
+    ),
+    shell(
+      `printf '\\r@@ x\\n++ /dev/null\\n%s\\n' "$DISGUISED" > at.txt; git add -A; git commit -qm one --author="A <$DISGUISED>"`,
+    ),
   ])
   expect(ended).toMatchObject({ status: 'failed', error: { code: 'secret_in_commit' } })
   const files = ['plus.txt', 'return.txt', 'at.txt']
   expect(files.filter(file => !ended.error.message.includes(`${file} holds DISGUISED`))).toEqual([])
   const [first] = logs.filter(entry => entry.message_type === 'COMMIT_EVALUATION')
-  expect(first.observation.findings.map((finding: { path: string | null }) => finding.path).sort()).toEqual([...files, null].sort())
+  expect(first.observation.findings.map((finding: { path: string | null }) => finding.path).sort()).toEqual(
+    [...files, null].sort(),
+  )
 })
 
 /** Creates a commit manually, its object as the agent likes it, on top of the last one. */
@@ -120,7 +153,10 @@ test.each([
   ['the name of a file without content', ': >"a-$VALUE"'],
   ['the name of a folder', 'mkdir "$VALUE"; echo x >"$VALUE/x"'],
   ['where a link leads', 'ln -s "/nowhere/$VALUE" link'],
-  ['the name of a file that is gone again', 'git mv README.md "r-$VALUE"; git commit -qm one; git mv "r-$VALUE" README.md; echo x >new'],
+  [
+    'the name of a file that is gone again',
+    'git mv README.md "r-$VALUE"; git commit -qm one; git mv "r-$VALUE" README.md; echo x >new',
+  ],
   [
     'a merge that brings what neither side has',
     'git checkout -q -b side; git commit -q --allow-empty -m side; git checkout -q -; git commit -q --allow-empty -m main; git merge -q --no-commit --no-ff side; echo "$VALUE" >evil; git add -A; git commit -qm merge; rm evil; echo x >new',
@@ -129,22 +165,28 @@ test.each([
     'a history of its own',
     'git checkout -q --orphan alone; echo "$VALUE" >evil; git add -A; git commit -qm alone; git checkout -q -; git merge -q --allow-unrelated-histories -s ours -m both alone; echo x >new',
   ],
-])('D134: a commit with a value in %s is not pushed: it is recreated without, or not at all', async (_, hiding) => {
-  const secret = value('hidden')
-  await set('VALUE', secret)
-  const { ended, logs } = await run([
-    shell(`exec 2>&1; export GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; ${hiding}; git log -1 --format=%h`),
-  ])
-  const [first] = logs.filter(entry => entry.message_type === 'COMMIT_EVALUATION')
-  expect(first.observation.verdict).toBe('fail')
-  // Words that are in no encoding may be unclear as well: git reads nothing in some of them.
-  const codes = first.observation.findings.map((finding: { code: string }) => finding.code)
-  expect(codes.filter((code: string) => code !== 'message_unclear')).toEqual(['secret_in_commit'])
-  expect(pushed().includes(secret)).toBe(false)
-  const there = app.git('branch', '--list', 'agent/*').includes(`run-${ended.id}-`)
-  if (ended.status === 'failed') expect({ code: ended.error.code, there }).toEqual({ code: 'secret_in_commit', there: false })
-  else expect({ status: ended.status, there }).toMatchObject({ status: 'completed', there: true })
-})
+])(
+  'D134: a commit with a value in %s is not pushed: it is recreated without, or not at all',
+  async (_, hiding) => {
+    const secret = value('hidden')
+    await set('VALUE', secret)
+    const { ended, logs } = await run([
+      shell(
+        `exec 2>&1; export GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; ${hiding}; git log -1 --format=%h`,
+      ),
+    ])
+    const [first] = logs.filter(entry => entry.message_type === 'COMMIT_EVALUATION')
+    expect(first.observation.verdict).toBe('fail')
+    // Words that are in no encoding may be unclear as well: git reads nothing in some of them.
+    const codes = first.observation.findings.map((finding: { code: string }) => finding.code)
+    expect(codes.filter((code: string) => code !== 'message_unclear')).toEqual(['secret_in_commit'])
+    expect(pushed().includes(secret)).toBe(false)
+    const there = app.git('branch', '--list', 'agent/*').includes(`run-${ended.id}-`)
+    if (ended.status === 'failed')
+      expect({ code: ended.error.code, there }).toEqual({ code: 'secret_in_commit', there: false })
+    else expect({ status: ended.status, there }).toMatchObject({ status: 'completed', there: true })
+  },
+)
 
 test('a word that is stored as a secret keeps no commit from being pushed', async () => {
   await set('REGION', 'eu-west-1')
@@ -155,7 +197,9 @@ test('a word that is stored as a secret keeps no commit from being pushed', asyn
 test('the change of a run shows no value, neither as it was committed nor between two entries', async () => {
   const secret = value('changed')
   await set('CHANGED', secret, false)
-  const { id, logs } = await run([{ name: 'write', arguments: { path: `${secret}.txt`, content: `a\n${secret}\nb\n` } }])
+  const { id, logs } = await run([
+    { name: 'write', arguments: { path: `${secret}.txt`, content: `a\n${secret}\nb\n` } },
+  ])
   const at = `/v1/organizations/${app.org_id}/agent/run/${id}/diff`
   for (const query of ['', `?from_seq=1&to_seq=${logs.length}`]) {
     const { body } = await app.call('GET', at + query)
@@ -169,7 +213,11 @@ test('messages of people are stored without values, and text that only resembles
   const secret = value('said')
   await set('STATED', secret, false)
   const token = `ghp_${'a1B2'.repeat(9)}`
-  const { id, ended } = await run([], { prompt: `Use ${secret} and ${token}`, title: `With ${secret}`, metadata: { key: secret } })
+  const { id, ended } = await run([], {
+    prompt: `Use ${secret} and ${token}`,
+    title: `With ${secret}`,
+    metadata: { key: secret },
+  })
   expect(ended).toMatchObject({
     prompt: `Use [redacted:STATED] and ${token}`,
     title: 'With [redacted:STATED]',
@@ -177,12 +225,20 @@ test('messages of people are stored without values, and text that only resembles
   })
   const reported = JSON.stringify(app.model.requests.at(-1)?.body)
   expect(reported).toContain(`Use [redacted:STATED] and ${token}`)
-  const renamed = await app.call('PATCH', `/v1/organizations/${app.org_id}/agent/run/${id}`, { title: `x ${secret}`, tags: [secret] })
+  const renamed = await app.call('PATCH', `/v1/organizations/${app.org_id}/agent/run/${id}`, {
+    title: `x ${secret}`,
+    tags: [secret],
+  })
   expect(renamed.body).toMatchObject({ title: 'x [redacted:STATED]', tags: ['[redacted:STATED]'] })
   script = []
-  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: `Again ${secret}` })
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
+    agent_run_id: id,
+    prompt: `Again ${secret}`,
+  })
   await awaitEnd(app, id)
-  expect((await allLogs(app, id)).findLast(entry => entry.message_type === 'USER_MESSAGE').observation.text).toBe('Again [redacted:STATED]')
+  expect(
+    (await allLogs(app, id)).findLast(entry => entry.message_type === 'USER_MESSAGE').observation.text,
+  ).toBe('Again [redacted:STATED]')
 })
 
 test('a secret that cannot be decrypted is given to no run, and the run continues', async () => {
@@ -191,7 +247,10 @@ test('a secret that cannot be decrypted is given to no run, and the run continue
   const { ended, logs } = await run([shell('test -v LOST || echo none')])
   expect(ended.status).toBe('completed')
   expect(output(logs)).toBe('none\n')
-  expect(app.logs.find(line => line.message.includes('cannot be opened'))).toMatchObject({ level: 'error', fields: { names: 'LOST' } })
+  expect(app.logs.find(line => line.message.includes('cannot be opened'))).toMatchObject({
+    level: 'error',
+    fields: { names: 'LOST' },
+  })
   await rows(app, `delete from secrets where name = 'LOST'`)
 })
 
@@ -210,7 +269,9 @@ test('a model that writes back a placeholder gets a warning, and the file keeps 
     write('[redacted:something_else]'),
     shell(`git show HEAD:fixture.txt 2>/dev/null; ls`),
   ])
-  const outputs = logs.filter(entry => ['write', 'edit', 'read'].includes(entry.tool_name)).map(entry => entry.tool_output)
+  const outputs = logs
+    .filter(entry => ['write', 'edit', 'read'].includes(entry.tool_name))
+    .map(entry => entry.tool_output)
   expect(outputs.map(output => output.status)).toEqual(['ok', 'ok', 'error', 'error', 'ok', 'ok'])
   expect(outputs[1].content).toBe('a [redacted:github_token]\nb\n')
   expect(outputs[2].error).toContain('hidden from you')

@@ -41,21 +41,44 @@ async function run(...responses: Awaited<ReturnType<FakeScript>>[]) {
   return { id, ended, logs: await allLogs(app, id) }
 }
 
-/** Where the value occurs, of all locations that data of a run goes to; packs hold the files of a run as they are, next to the name of their branch. */
+/**
+ * Where the value occurs, of all locations that data of a run goes to; packs hold the files of a run as they
+ * are, next to the name of their branch.
+ */
 async function found(id: number): Promise<string[]> {
   const at = `/v1/organizations/${app.org_id}`
-  const paths = [`/agent/run/${id}`, `/agent/run/${id}/diff`, `/agent/run/${id}/recovery`, '/prs', '/audit-log', '/agent/runs']
-  const responses = await Promise.all(paths.map(async path => [path, JSON.stringify((await app.call('GET', at + path)).body)] as const))
-  await untilDeliveries(app, all => all.every(({ state }) => state !== 'pending') && all.length > 0, `?agent_run_id=${id}`)
-  await collector.until(span => span.name === 'invoke_agent built_in' && span.attributes['gen_ai.conversation.id'] === String(id))
-  const tables = await rows<{ name: string }>(app, `select tablename as name from pg_tables where schemaname = 'public'`)
+  const paths = [
+    `/agent/run/${id}`,
+    `/agent/run/${id}/diff`,
+    `/agent/run/${id}/recovery`,
+    '/prs',
+    '/audit-log',
+    '/agent/runs',
+  ]
+  const responses = await Promise.all(
+    paths.map(async path => [path, JSON.stringify((await app.call('GET', at + path)).body)] as const),
+  )
+  await untilDeliveries(
+    app,
+    all => all.every(({ state }) => state !== 'pending') && all.length > 0,
+    `?agent_run_id=${id}`,
+  )
+  await collector.until(
+    span => span.name === 'invoke_agent built_in' && span.attributes['gen_ai.conversation.id'] === String(id),
+  )
+  const tables = await rows<{ name: string }>(
+    app,
+    `select tablename as name from pg_tables where schemaname = 'public'`,
+  )
   const dump = await Promise.all(
     tables.map(
       async ({ name }) =>
         [
           name,
           JSON.stringify(
-            await rows(app, `select (to_jsonb(t) - 'branch' - $1)::text from ${name} t`, [name === 'checkpoint_packs' ? 'content' : '']),
+            await rows(app, `select (to_jsonb(t) - 'branch' - $1)::text from ${name} t`, [
+              name === 'checkpoint_packs' ? 'content' : '',
+            ]),
           ),
         ] as const,
     ),
@@ -88,7 +111,10 @@ test('E137: a value that names a tool, a branch, a plan, a file and an answer is
       shell(`rm -f "big-$VALUE"; echo fine >fine.txt; git branch --show-current; exit 3`),
     ),
   )
-  expect(ended, JSON.stringify(logs.at(-1))).toMatchObject({ status: 'completed', github_pull_requests: [expect.anything()] })
+  expect(ended, JSON.stringify(logs.at(-1))).toMatchObject({
+    status: 'completed',
+    github_pull_requests: [expect.anything()],
+  })
   expect(JSON.stringify(logs)).toContain('[redacted:VALUE]')
   expect(await found(id)).toEqual([])
 })
@@ -106,9 +132,16 @@ test('E137: a value in an error message of a model server, or of the remote, is 
 })
 
 test('E137: a file that is too large to be kept is named without the value in its name, when the run continues from what was kept', async () => {
-  const { id, ended } = await run(calls(shell('head -c 2M /dev/urandom >"left-$VALUE"; echo kept >kept.txt')), calls(shell('ls')))
+  const { id, ended } = await run(
+    calls(shell('head -c 2M /dev/urandom >"left-$VALUE"; echo kept >kept.txt')),
+    calls(shell('ls')),
+  )
   expect(ended.error).toMatchObject({ code: 'secret_in_commit' })
-  const kept = await rows<{ left_out: string }>(app, 'select left_out from checkpoints where run_id = $1 and left_out is not null', [id])
+  const kept = await rows<{ left_out: string }>(
+    app,
+    'select left_out from checkpoints where run_id = $1 and left_out is not null',
+    [id],
+  )
   expect(kept.length).toBeGreaterThan(0)
   expect(await found(id)).toEqual([])
 })

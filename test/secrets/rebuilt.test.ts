@@ -14,8 +14,15 @@ let token: string
 beforeAll(async () => {
   app = await startCodingApp(
     responses(
-      { reasoning: `The key is ${secret}.`, text: `Print ${jwt}`, ...calls(shell('echo "$KEY $(echo "x$KEY" | base64 -w 9)"')) },
-      calls(shell(`echo ${jwt}; exit 1`), { name: 'write', arguments: { path: 'a.txt', content: `${jwt}\n` } }),
+      {
+        reasoning: `The key is ${secret}.`,
+        text: `Print ${jwt}`,
+        ...calls(shell('echo "$KEY $(echo "x$KEY" | base64 -w 9)"')),
+      },
+      calls(shell(`echo ${jwt}; exit 1`), {
+        name: 'write',
+        arguments: { path: 'a.txt', content: `${jwt}\n` },
+      }),
       calls({ name: 'ask', arguments: { question: `Is it ${secret}?` } }),
       { text: 'Done.' },
     ),
@@ -32,7 +39,10 @@ const messages = (n: number) => (app.model.requests[n]?.body.messages ?? []) as 
 test('the next owner of a run sends the model the same conversation as before', async () => {
   const { id } = await createRun(app, { prompt: 'Go.' })
   await awaitRun(app, id, run => run.status === 'waiting')
-  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'Yes.' })
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
+    agent_run_id: id,
+    prompt: 'Yes.',
+  })
   await awaitEnd(app, id)
   expect(app.model.requests).toHaveLength(4)
   const seen = messages(2)
@@ -50,23 +60,37 @@ test('a file that the model writes holds what it wrote', async () => {
 
 test('a token of ours is in no row, no file and no line of the log, for every use and author', async () => {
   const { id } = await createRun(
-    { ...app, call: (method, path, body) => app.call(method, path, body, { authorization: `Bearer ${token}` }) },
+    {
+      ...app,
+      call: (method, path, body) => app.call(method, path, body, { authorization: `Bearer ${token}` }),
+    },
     {
       prompt: `Go.\n\n\`\`\`playbook\n- run: echo ${app.token}\n- answer: done\n\`\`\``,
       model: 'scripted/playbook',
     },
   )
   await awaitEnd(app, id)
-  await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs?q=${token}`, undefined, { authorization: `Bearer ${token}` })
-  const tables = await rows<{ name: string }>(app, `select tablename as name from pg_tables where schemaname = 'public'`)
+  await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs?q=${token}`, undefined, {
+    authorization: `Bearer ${token}`,
+  })
+  const tables = await rows<{ name: string }>(
+    app,
+    `select tablename as name from pg_tables where schemaname = 'public'`,
+  )
   for (const value of [token, app.token]) {
     for (const { name } of tables)
-      expect({ name, found: await rows(app, `select 1 from ${name} t where strpos(t::text, $1) > 0`, [value]) }).toEqual({
+      expect({
+        name,
+        found: await rows(app, `select 1 from ${name} t where strpos(t::text, $1) > 0`, [value]),
+      }).toEqual({
         name,
         found: [],
       })
     expect(JSON.stringify(app.logs)).not.toContain(value)
   }
-  for (const { parentPath, name } of readdirSync(app.data_dir, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile()))
+  for (const { parentPath, name } of readdirSync(app.data_dir, {
+    recursive: true,
+    withFileTypes: true,
+  }).filter(entry => entry.isFile()))
     expect(readFileSync(join(parentPath, name), 'latin1')).not.toContain(token)
 })

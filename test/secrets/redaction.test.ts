@@ -9,7 +9,10 @@ import { rows } from '../start-app.ts'
 import { formsIn } from './forms.ts'
 
 const word = () => randomBytes(12).toString('base64url').replace(/[-_]/g, 'x')
-/** For the agent: with every character that some form writes otherwise, and one of letters and digits alone. Not for it: HIDDEN. */
+/**
+ * For the agent: with every character that some form writes otherwise, and one of letters and digits alone.
+ * Not for it: HIDDEN.
+ */
 const ODD = `odd/${word()}+"q\\${word()}" &=%é`
 const PLAIN = `plain${word()}`
 const HIDDEN = `hidden${word()}`
@@ -35,7 +38,11 @@ const commands = [
 beforeAll(async () => {
   app = await startCodingApp(
     responses(
-      ...commands.map((command, n) => ({ reasoning: `Now ${n}: ${PLAIN}`, text: `I print ${ODD}`, ...calls(shell(command)) })),
+      ...commands.map((command, n) => ({
+        reasoning: `Now ${n}: ${PLAIN}`,
+        text: `I print ${ODD}`,
+        ...calls(shell(command)),
+      })),
       calls(
         { name: 'write', arguments: { path: 'kept.txt', content: `a token: ${PLAIN}\n` } },
         { name: 'read', arguments: { path: 'kept.txt' } },
@@ -45,13 +52,23 @@ beforeAll(async () => {
         { name: `tool-${PLAIN}`, arguments: { [PLAIN]: ODD } },
         { name: 'plan', arguments: { items: [{ text: `use ${PLAIN}`, state: 'done' }] } },
       ),
-      calls({ name: 'finish', arguments: { answer: `Done with ${PLAIN} and ${Buffer.from(ODD).toString('base64')}.` } }),
+      calls({
+        name: 'finish',
+        arguments: { answer: `Done with ${PLAIN} and ${Buffer.from(ODD).toString('base64')}.` },
+      }),
     ),
   )
   for (const [name, value] of Object.entries(secrets))
-    await app.call('PUT', `/v1/organizations/${app.org_id}/secrets/${name}`, { value, for_agent: name !== 'HIDDEN_KEY' })
+    await app.call('PUT', `/v1/organizations/${app.org_id}/secrets/${name}`, {
+      value,
+      for_agent: name !== 'HIDDEN_KEY',
+    })
   const prompt = `Deploy with ${PLAIN}. Never tell ${HIDDEN}.`
-  const created = await createRun(app, { prompt, tags: [PLAIN.slice(0, 50)], metadata: { key: ODD, [HIDDEN]: 1 } })
+  const created = await createRun(app, {
+    prompt,
+    tags: [PLAIN.slice(0, 50)],
+    metadata: { key: ODD, [HIDDEN]: 1 },
+  })
   frames = ''
   for await (const frame of followRun(app, created.id)) {
     frames += `${JSON.stringify(frame)}\n${typeof frame.data === 'string' ? frame.data : Object.values(frame.data).join('\n')}\n`
@@ -64,7 +81,9 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 /** Which form of which secret occurs where. */
 const found = (where: string, text: string) =>
-  Object.entries(secrets).flatMap(([name, value]) => formsIn(text, value).map(form => `${where}: ${form} of ${name}`))
+  Object.entries(secrets).flatMap(([name, value]) =>
+    formsIn(text, value).map(form => `${where}: ${form} of ${name}`),
+  )
 
 test('the run completes, and its commands had the values', () => {
   expect(run, JSON.stringify(logs.at(-1))).toMatchObject({ status: 'completed' })
@@ -76,7 +95,12 @@ test('the run completes, and its commands had the values', () => {
 test('F127 no page of the trace, no run object and no list holds a value in any form', async () => {
   expect(found('logs', JSON.stringify(logs))).toEqual([])
   for (const entry of logs)
-    for (const text of [entry.thought, entry.tool_output?.output, entry.observation, entry.tool_output?.content])
+    for (const text of [
+      entry.thought,
+      entry.tool_output?.output,
+      entry.observation,
+      entry.tool_output?.content,
+    ])
       if (typeof text === 'string') expect(found(`entry ${entry.seq}`, text)).toEqual([])
   expect(found('run', JSON.stringify(run))).toEqual([])
   const list = await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`)
@@ -108,21 +132,33 @@ test('the whole outputs that are kept beside the trace hold none', async () => {
 })
 
 test('no column of the database holds one', async () => {
-  const tables = await rows<{ name: string }>(app, `select tablename as name from pg_tables where schemaname = 'public'`)
+  const tables = await rows<{ name: string }>(
+    app,
+    `select tablename as name from pg_tables where schemaname = 'public'`,
+  )
   for (const { name } of tables) {
     const all = await rows<{ row: string }>(app, `select t::text as row from ${name} t`)
     for (const { row } of all) {
       expect(found(name, row)).toEqual([])
-      expect(found(`${name}, as hexadecimal`, Buffer.from(row.replace(/[^0-9a-f]/g, ''), 'hex').toString('latin1'))).toEqual([])
+      expect(
+        found(
+          `${name}, as hexadecimal`,
+          Buffer.from(row.replace(/[^0-9a-f]/g, ''), 'hex').toString('latin1'),
+        ),
+      ).toEqual([])
     }
   }
 })
 
 test('no file of the data folder and no line of the log holds one', () => {
   expect(found('log', JSON.stringify(app.logs))).toEqual([])
-  const files = readdirSync(app.data_dir, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
+  const files = readdirSync(app.data_dir, { recursive: true, withFileTypes: true }).filter(entry =>
+    entry.isFile(),
+  )
   // The workspace is the agent's own.
-  for (const { parentPath, name } of files.filter(file => !file.parentPath.startsWith(join(app.data_dir, 'workspaces'))))
+  for (const { parentPath, name } of files.filter(
+    file => !file.parentPath.startsWith(join(app.data_dir, 'workspaces')),
+  ))
     expect(found(name, readFileSync(join(parentPath, name), 'latin1'))).toEqual([])
 })
 

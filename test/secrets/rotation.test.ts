@@ -33,24 +33,40 @@ afterAll(() => app[Symbol.asyncDispose]())
 type Sealed = { key_id: string; sealed: Buffer }
 /** Every value that is stored, opened with `sealer` alone. */
 async function opened(sealer: ReturnType<typeof createSealer>): Promise<Record<string, string>> {
-  const secrets = await rows<Sealed & { name: string; repository_id: number | null }>(app, 'select * from secrets')
+  const secrets = await rows<Sealed & { name: string; repository_id: number | null }>(
+    app,
+    'select * from secrets',
+  )
   const [hook] = await rows<Sealed>(app, 'select key_id, sealed_secret as sealed from webhooks')
-  const [before] = await rows<Sealed>(app, 'select previous_key_id as key_id, previous_sealed_secret as sealed from webhooks')
+  const [before] = await rows<Sealed>(
+    app,
+    'select previous_key_id as key_id, previous_sealed_secret as sealed from webhooks',
+  )
   const [run] = await rows<{ webhooks: string }>(app, 'select webhooks from runs')
   const [target, without] = JSON.parse(run?.webhooks ?? '[]')
   expect(without).toEqual({ url: `${HOOK}/b` })
   if (!hook || !before) throw new Error('no webhook')
   return {
-    ...Object.fromEntries(secrets.map(row => [row.name, sealer.open(secretContext(app.org_id, row.repository_id, row.name), row)])),
+    ...Object.fromEntries(
+      secrets.map(row => [
+        row.name,
+        sealer.open(secretContext(app.org_id, row.repository_id, row.name), row),
+      ]),
+    ),
     webhook: sealer.open(webhookContext(app.org_id), hook),
     webhook_before: sealer.open(webhookContext(app.org_id), before),
-    run: sealer.open(runTargetContext(app.org_id, HOOK), { key_id: target.key_id, sealed: Buffer.from(target.sealed, 'base64') }),
+    run: sealer.open(runTargetContext(app.org_id, HOOK), {
+      key_id: target.key_id,
+      sealed: Buffer.from(target.sealed, 'base64'),
+    }),
   }
 }
 const all = () => ({
   ...Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`OURS_${n}`, `ours-${n}`])),
   ...Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`OWN_${n}`, `own-${n}`])),
-  ...{ webhook: 'of the organization', webhook_before: 'of before', run: 'of the run' },
+  webhook: 'of the organization',
+  webhook_before: 'of before',
+  run: 'of the run',
 })
 
 async function admin(env: Record<string, string>) {
@@ -68,17 +84,29 @@ test('the command re-encrypts every value with the current key, and a second run
     AGENTRUN_SECRET_KEY: second.toString('base64'),
     AGENTRUN_SECRET_KEY_PREVIOUS: `${third.toString('hex')},${first.toString('hex')}`,
   }
-  expect(await admin(env)).toMatchObject({ code: 0, output: expect.stringContaining('123 values are encrypted with the current key.') })
+  expect(await admin(env)).toMatchObject({
+    code: 0,
+    output: expect.stringContaining('123 values are encrypted with the current key.'),
+  })
   expect(await opened(createSealer(second))).toEqual(all())
   await expect(opened(createSealer(first))).rejects.toThrow('sealed with the key')
-  expect(await admin(env)).toMatchObject({ code: 0, output: expect.stringContaining('0 values are encrypted with the current key.') })
+  expect(await admin(env)).toMatchObject({
+    code: 0,
+    output: expect.stringContaining('0 values are encrypted with the current key.'),
+  })
 })
 
 test('without the key that decrypts them values stay unchanged, and the command reports how many', async () => {
   const response = await admin({ AGENTRUN_SECRET_KEY: third.toString('hex') })
-  expect(response).toMatchObject({ code: 1, output: expect.stringContaining('123 values are sealed with a key that is neither') })
+  expect(response).toMatchObject({
+    code: 1,
+    output: expect.stringContaining('123 values are sealed with a key that is neither'),
+  })
   expect(await opened(createSealer(second))).toEqual(all())
-  expect(await admin({})).toMatchObject({ code: 1, output: expect.stringContaining('AGENTRUN_SECRET_KEY is not set') })
+  expect(await admin({})).toMatchObject({
+    code: 1,
+    output: expect.stringContaining('AGENTRUN_SECRET_KEY is not set'),
+  })
 })
 
 test('interrupted in the middle it continues where it was, and values set meanwhile are not lost', async () => {
@@ -101,7 +129,9 @@ test('interrupted in the middle it continues where it was, and values set meanwh
       const { name, values } = parameters[0] as { name: string; values: unknown[] }
       const [row] = await rows<{ id: number }>(app, `select id from secrets where name = 'OWN_59'`)
       if (name === 'reseal_secret' && values[1] === row?.id)
-        await rows(app, `update secrets set sealed = $1 where name = 'OWN_59'`, [createSealer(second).seal(location, 'newer').sealed])
+        await rows(app, `update secrets set sealed = $1 where name = 'OWN_59'`, [
+          createSealer(second).seal(location, 'newer').sealed,
+        ])
       return app.db.query(...parameters)
     },
   } as Db
@@ -113,7 +143,10 @@ test('interrupted in the middle it continues where it was, and values set meanwh
 
 test('a service with the new key decrypts values of the previous key', async () => {
   const env = { AGENTRUN_WORKER_CONCURRENCY: '0', DATABASE_URL: app.database_url }
-  const keys = { AGENTRUN_SECRET_KEY: first.toString('hex'), AGENTRUN_SECRET_KEY_PREVIOUS: third.toString('hex') }
+  const keys = {
+    AGENTRUN_SECRET_KEY: first.toString('hex'),
+    AGENTRUN_SECRET_KEY_PREVIOUS: third.toString('hex'),
+  }
   await using node = await startApp({ ...env, ...keys })
   expect(node.logs.some(line => line.message.includes('sealed with another key'))).toBe(false)
 })

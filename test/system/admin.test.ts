@@ -22,7 +22,10 @@ const program = fileURLToPath(new URL('../../src/admin.ts', import.meta.url))
 const base_url = 'https://agents.example'
 
 /** The command as the launcher starts it. `out` is what a script would take. */
-async function admin(args: string[], env: Record<string, string>): Promise<{ code: number; out: string; err: string }> {
+async function admin(
+  args: string[],
+  env: Record<string, string>,
+): Promise<{ code: number; out: string; err: string }> {
   const child = spawn(process.execPath, [program, ...args], {
     env: { ...program_env, AGENTRUN_BASE_URL: base_url, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -36,7 +39,11 @@ async function printed(args: string[], env: Record<string, string>): Promise<str
   return out
 }
 
-const get = async (at: string, token: string, path: string): Promise<Pick<ApiResponse, 'status' | 'body'>> => {
+const get = async (
+  at: string,
+  token: string,
+  path: string,
+): Promise<Pick<ApiResponse, 'status' | 'body'>> => {
   const response = await fetch(at + path, { headers: { authorization: `Bearer ${token}` } })
   return { status: response.status, body: await response.json() }
 }
@@ -52,7 +59,8 @@ describe('with the embedded database', () => {
   const folder = temporaryFolder()
   const data = join(folder.path, 'data')
   const env = { AGENTRUN_DATA_DIR: data }
-  const databases = () => processIds().filter(pid => processExecutable(pid)?.cwd === join(data, 'postgres/cluster'))
+  const databases = () =>
+    processIds().filter(pid => processExecutable(pid)?.cwd === join(data, 'postgres/cluster'))
   const start = () => startServiceProcess({ ...env, AGENTRUN_WORKER_CONCURRENCY: '0' })
   async function stop({ child, ended }: ServiceProcess) {
     child.kill('SIGTERM')
@@ -73,7 +81,10 @@ describe('with the embedded database', () => {
     const service = await start()
     const token = await printed(['token', '--name', 'lost'], env)
     expect(token).toMatch(/^arun_p_[0-9A-Za-z]{38}$/)
-    expect((await get(service.base_url, token, '/v1/users/me')).body).toMatchObject({ full_name: 'Administrator', role: 'ADMIN' })
+    expect((await get(service.base_url, token, '/v1/users/me')).body).toMatchObject({
+      full_name: 'Administrator',
+      role: 'ADMIN',
+    })
     const link = await printed(['link'], { ...env, AGENTRUN_BASE_URL: '' })
     expect(link.startsWith(`${service.base_url}/sign-in#code=`)).toBe(true)
     expect(await signIn(service.base_url, link)).toBe(200)
@@ -87,10 +98,13 @@ describe('with the embedded database', () => {
     expect(databases()).toEqual([])
 
     const again = await start()
-    for (const good of [token, later.out]) expect((await get(again.base_url, good, '/v1/users/me')).status).toBe(200)
+    for (const good of [token, later.out])
+      expect((await get(again.base_url, good, '/v1/users/me')).status).toBe(200)
     expect(await signIn(again.base_url, link_later)).toBe(200)
     const { body } = await get(again.base_url, token, '/v1/organizations/1/audit-log')
-    expect(body.items.map((item: AuditEntry) => [item.action, item.user_id, item.token_id, item.detail.by])).toEqual([
+    expect(
+      body.items.map((item: AuditEntry) => [item.action, item.user_id, item.token_id, item.detail.by]),
+    ).toEqual([
       ['sign_in_link.created', null, null, 'operator'],
       ['token.created', null, null, 'operator'],
       ['sign_in_link.created', null, null, 'operator'],
@@ -108,16 +122,31 @@ describe('with the embedded database', () => {
     expect(taken).toMatchObject({
       code: 0,
       out: '',
-      err: expect.stringMatching(/^\d+ rows of \d+ tables are in .*backup\.gz \(content sha256 [0-9a-f]{64}\)\n$/),
+      err: expect.stringMatching(
+        /^\d+ rows of \d+ tables are in .*backup\.gz \(content sha256 [0-9a-f]{64}\)\n$/,
+      ),
     })
-    expect(await admin(['backup', file], env)).toMatchObject({ code: 1, err: `cannot do that: ${file} exists already\n` })
-    expect(await admin(['restore', file], env)).toMatchObject({ code: 1, err: expect.stringContaining('the database is not empty') })
+    expect(await admin(['backup', file], env)).toMatchObject({
+      code: 1,
+      err: `cannot do that: ${file} exists already\n`,
+    })
+    expect(await admin(['restore', file], env)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('the database is not empty'),
+    })
     await stop(service)
 
     const elsewhere = join(folder.path, 'elsewhere')
     const restored = await admin(['restore', file], { AGENTRUN_DATA_DIR: elsewhere })
-    expect(restored).toMatchObject({ code: 0, out: '', err: expect.stringContaining('The database is as it was at 20') })
-    const again = await startServiceProcess({ AGENTRUN_DATA_DIR: elsewhere, AGENTRUN_WORKER_CONCURRENCY: '0' })
+    expect(restored).toMatchObject({
+      code: 0,
+      out: '',
+      err: expect.stringContaining('The database is as it was at 20'),
+    })
+    const again = await startServiceProcess({
+      AGENTRUN_DATA_DIR: elsewhere,
+      AGENTRUN_WORKER_CONCURRENCY: '0',
+    })
     expect((await get(again.base_url, token, '/v1/users/me')).status).toBe(200)
     expect(again.output).not.toContain('token (shown only now)')
     again.child.kill('SIGTERM')
@@ -167,26 +196,53 @@ describe('with DATABASE_URL', () => {
   }
   const me = async (token: string) => (await get(app.base_url, token, '/v1/users/me')).body
   const tokenRow = async (name: string) =>
-    (await rows(app, 'select user_id, organization_id, kind, wire_profile, created_by, expires_at from tokens where name = $1', [name]))[0]
+    (
+      await rows(
+        app,
+        `select user_id, organization_id, kind, wire_profile, created_by, expires_at
+          from tokens
+          where name = $1`,
+        [name],
+      )
+    )[0]
 
   test('the oldest ADMIN who is a person, for all of their organizations', async () => {
     const token = await printed(['token'], env)
     expect(await me(token)).toMatchObject({ id: app.user_id })
     expect(await tokenRow('created by the operator')).toEqual({
-      ...{ user_id: app.user_id, organization_id: null, kind: 'personal', wire_profile: 'standard', created_by: null, expires_at: null },
+      user_id: app.user_id,
+      organization_id: null,
+      kind: 'personal',
+      wire_profile: 'standard',
+      created_by: null,
+      expires_at: null,
     })
   })
 
   test('a user by address in any case, or by id; an organization, a name and a profile', async () => {
     const { id: second } = await insertOrganization(app.db, 'Second')
     const id = await newPerson('ada@example.org', app.org_id, second)
-    for (const user of ['Ada@Example.ORG', `${id}`]) expect(await me(await printed(['token', '--user', user], env))).toMatchObject({ id })
-    const bound = await printed(['token', '--user', `${id}`, '--org', `${second}`, '--name', 'bound', '--wire-profile', 'codegen'], env)
-    expect(await tokenRow('bound')).toMatchObject({ user_id: id, organization_id: second, wire_profile: 'codegen' })
+    for (const user of ['Ada@Example.ORG', `${id}`])
+      expect(await me(await printed(['token', '--user', user], env))).toMatchObject({ id })
+    const bound = await printed(
+      ['token', '--user', `${id}`, '--org', `${second}`, '--name', 'bound', '--wire-profile', 'codegen'],
+      env,
+    )
+    expect(await tokenRow('bound')).toMatchObject({
+      user_id: id,
+      organization_id: second,
+      wire_profile: 'codegen',
+    })
     expect((await get(app.base_url, bound, `/v1/organizations/${app.org_id}/repos`)).status).toBe(403)
     // An access to several organizations is in the log of each.
     await printed(['token', '--user', `${id}`, '--name', 'wide'], env)
-    const logged = await rows(app, `select organization_id from audit_entries where detail like '%"wide"%' order by 1`)
+    const logged = await rows(
+      app,
+      `select organization_id
+        from audit_entries
+        where detail like '%"wide"%'
+        order by 1`,
+    )
     expect(logged).toEqual([{ organization_id: app.org_id }, { organization_id: second }])
   })
 
@@ -198,7 +254,11 @@ describe('with DATABASE_URL', () => {
     await insertMembership(app.db, org_id, person, 'ADMIN')
     expect(await me(await printed(['token', '--org', `${org_id}`], env))).toMatchObject({ id: person })
     expect(await printed(['token', '--user', `${service_id}`, '--name', 'ci'], env)).toMatch(/^arun_s_/)
-    expect(await tokenRow('ci')).toMatchObject({ user_id: service_id, organization_id: org_id, kind: 'service' })
+    expect(await tokenRow('ci')).toMatchObject({
+      user_id: service_id,
+      organization_id: org_id,
+      kind: 'service',
+    })
     const refused = await admin(['link', '--user', `${service_id}`], env)
     expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringContaining('never signs in') })
   })
@@ -207,11 +267,17 @@ describe('with DATABASE_URL', () => {
     const { id: other } = await insertOrganization(app.db, 'Fourth')
     const id = await newPerson('eve@example.org', app.org_id, other)
     expect(await signIn(app.base_url, await printed(['link', '--user', 'eve@example.org'], env))).toBe(200)
-    expect(await rows(app, 'select last_sign_in_at is not null as signed_in from users where id = $1', [id])).toEqual([{ signed_in: true }])
+    expect(
+      await rows(app, 'select last_sign_in_at is not null as signed_in from users where id = $1', [id]),
+    ).toEqual([{ signed_in: true }])
   })
 
   test.each([
-    ['an unknown address', ['token', '--user', 'nobody@example.org'], 'user nobody@example.org does not exist'],
+    [
+      'an unknown address',
+      ['token', '--user', 'nobody@example.org'],
+      'user nobody@example.org does not exist',
+    ],
     ['an unknown id', ['link', '--user', '424242'], 'user 424242 does not exist'],
     ['an unknown organization', ['token', '--org', '424242'], 'organization 424242 does not exist'],
   ])('%s is refused, and nothing is written', async (_what, args, words) => {
@@ -223,8 +289,12 @@ describe('with DATABASE_URL', () => {
   test('a user of another organization, or of none, is refused', async () => {
     const { id: elsewhere } = await insertOrganization(app.db, 'Fifth')
     const id = await newPerson(null, elsewhere)
-    expect((await admin(['token', '--user', `${id}`, '--org', `${app.org_id}`], env)).err).toContain('not a member of organization')
-    expect((await admin(['token', '--user', `${await newPerson(null)}`], env)).err).toContain('not a member of any organization')
+    expect((await admin(['token', '--user', `${id}`, '--org', `${app.org_id}`], env)).err).toContain(
+      'not a member of organization',
+    )
+    expect((await admin(['token', '--user', `${await newPerson(null)}`], env)).err).toContain(
+      'not a member of any organization',
+    )
   })
 
   test.each([
@@ -247,13 +317,24 @@ describe('with DATABASE_URL', () => {
 
   test('a database that is away, empty or of another version is refused in one line', async () => {
     const away = await admin(['token'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' })
-    expect(away).toMatchObject({ code: 1, out: '', err: expect.stringContaining('the database cannot be reached: connect ECONNREFUSED') })
+    expect(away).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('the database cannot be reached: connect ECONNREFUSED'),
+    })
     await using database = await createTestDatabase()
     const client = new pg.Client({ connectionString: database.url })
     await client.connect()
-    await client.query(`insert into migrations (name, digest, needs) values ('9999_later.sql', '', '9999_later.sql')`)
+    await client.query(
+      `insert into migrations (name, digest, needs)
+        values ('9999_later.sql', '', '9999_later.sql')`,
+    )
     const other = await admin(['token'], { DATABASE_URL: database.url })
-    expect(other).toMatchObject({ code: 1, out: '', err: expect.stringContaining('which this version cannot run on') })
+    expect(other).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('which this version cannot run on'),
+    })
     await client.query('drop schema public cascade; create schema public')
     await client.end()
     const empty = await admin(['token'], { DATABASE_URL: database.url })
@@ -264,7 +345,9 @@ describe('with DATABASE_URL', () => {
   test('a link needs an address', async () => {
     const { code, err } = await admin(['link'], { ...env, AGENTRUN_BASE_URL: '', AGENTRUN_PORT: '0' })
     expect([code, err]).toEqual([1, expect.stringContaining('set AGENTRUN_BASE_URL')])
-    expect(await printed(['link'], { ...env, AGENTRUN_BASE_URL: '', AGENTRUN_HOST: '::1' })).toContain('http://[::1]:4600/sign-in#code=')
+    expect(await printed(['link'], { ...env, AGENTRUN_BASE_URL: '', AGENTRUN_HOST: '::1' })).toContain(
+      'http://[::1]:4600/sign-in#code=',
+    )
   })
 })
 
@@ -276,5 +359,8 @@ test('size prints the result of the documentation, and refuses what is no number
     [['--concurrent', '5'], 'size needs --runs-per-day and --concurrent'],
     [['--concurrent', '0', '--runs-per-day', '1'], '--concurrent is a whole number from 1'],
   ] as const)
-    expect(await admin(['size', ...args], {})).toMatchObject({ code: 2, err: expect.stringContaining(refusal) })
+    expect(await admin(['size', ...args], {})).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(refusal),
+    })
 })

@@ -1,7 +1,16 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { appendFileSync, copyFileSync, existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -30,7 +39,9 @@ test('every script of package.json goes through the launcher or the supervisor, 
 
 test('the lock file holds every optional package that it names, else npm ci refuses a fresh clone', () => {
   for (const folder of [root, join(root, 'runtime')]) {
-    const { packages }: { packages: Record<string, Package> } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'))
+    const { packages }: { packages: Record<string, Package> } = JSON.parse(
+      readFileSync(join(folder, 'package-lock.json'), 'utf8'),
+    )
     const held = new Set(Object.keys(packages).map(path => path.split('node_modules/').at(-1)))
     const named = Object.values(packages).flatMap(entry => Object.keys(entry.optionalDependencies ?? {}))
     expect(named.filter(name => !held.has(name))).toEqual([])
@@ -41,9 +52,15 @@ test('packages are reinstalled when dependencies change, and not for a new descr
   using clone = smallClone('')
   const before = boot.packagesStamp(clone.path)
   const manifest = JSON.parse(readFileSync(join(clone.path, 'package.json'), 'utf8'))
-  writeFileSync(join(clone.path, 'package.json'), JSON.stringify({ ...manifest, description: 'other', scripts: { x: 'y' } }))
+  writeFileSync(
+    join(clone.path, 'package.json'),
+    JSON.stringify({ ...manifest, description: 'other', scripts: { x: 'y' } }),
+  )
   expect(boot.packagesStamp(clone.path)).toBe(before)
-  writeFileSync(join(clone.path, 'package.json'), JSON.stringify({ ...manifest, dependencies: { left: '1.0.0' } }))
+  writeFileSync(
+    join(clone.path, 'package.json'),
+    JSON.stringify({ ...manifest, dependencies: { left: '1.0.0' } }),
+  )
   const other_dependency = boot.packagesStamp(clone.path)
   appendFileSync(join(clone.path, 'package-lock.json'), ' ')
   expect(new Set([before, other_dependency, boot.packagesStamp(clone.path)]).size).toBe(3)
@@ -95,15 +112,22 @@ test('a command gets its arguments and a PATH that starts with our Node, and its
 })
 
 test('two commands in parallel on a clone without packages install them once, regardless of NODE_ENV and omit', async () => {
-  using clone = smallClone("import { existsSync } from 'node:fs'; console.log(existsSync('node_modules/dep/package.json'))")
+  using clone = smallClone(
+    "import { existsSync } from 'node:fs'; console.log(existsSync('node_modules/dep/package.json'))",
+  )
   const env = { NODE_ENV: 'production', npm_config_omit: 'dev' }
-  const ends = await Promise.all([launchToEnd(clone.path, ['check'], env), launchToEnd(clone.path, ['check'], env)])
+  const ends = await Promise.all([
+    launchToEnd(clone.path, ['check'], env),
+    launchToEnd(clone.path, ['check'], env),
+  ])
   expect(ends.map(end => [end.code, end.out])).toEqual(Array(2).fill([0, 'true\n']))
   expect(ends.filter(end => end.err.includes('getting packages'))).toHaveLength(1)
   expect((await launchToEnd(clone.path, ['check'])).err).toBe('')
 })
 
-/** A fake npm whose installation does not end; it reports that, and ends with the launcher that started it. */
+/**
+ * A fake npm whose installation does not end; it reports that, and ends with the launcher that started it.
+ */
 const ENDLESS_NPM = `console.error('npm is running')
 const launcher = process.ppid
 setInterval(() => process.ppid === launcher || process.exit(0), 50)`
@@ -118,7 +142,8 @@ test('a command waits for one that sets up the same clone, and continues immedia
   let err = ''
   waiting.stderr.on('data', piece => {
     err += piece
-    if (err === 'agentrun: waiting for another command that is setting up this clone\n') killed.kill('SIGKILL')
+    if (err === 'agentrun: waiting for another command that is setting up this clone\n')
+      killed.kill('SIGKILL')
   })
   expect(await once(waiting, 'close')).toEqual([0, null])
   expect(err).toContain('getting packages')
@@ -142,7 +167,9 @@ test('a clone whose lock cannot be opened ends the command with one line, and a 
   symlinkSync(target, join(clone.path, '.boot-lock'))
   const { code, err } = await launchToEnd(clone.path, ['check'])
   expect([code, existsSync(target)]).toEqual([1, false])
-  expect(err).toMatch(/^agentrun: cannot set up this clone: \S+\.boot-lock cannot be opened \(ELOOP\); start as its owner, [^\n]*\n$/)
+  expect(err).toMatch(
+    /^agentrun: cannot set up this clone: \S+\.boot-lock cannot be opened \(ELOOP\); start as its owner, [^\n]*\n$/,
+  )
 })
 
 test('packages that cannot be installed end the command with one line and leave no stamp', async () => {
@@ -150,13 +177,16 @@ test('packages that cannot be installed end the command with one line and leave 
   writeFileSync(join(clone.path, 'package-lock.json'), '{}')
   const { code, err } = await launchToEnd(clone.path, ['check'])
   expect(code).toBe(1)
-  expect(err.trimEnd().split('\n').at(-1)).toBe('agentrun: npm could not install packages: see above, then try again')
+  expect(err.trimEnd().split('\n').at(-1)).toBe(
+    'agentrun: npm could not install packages: see above, then try again',
+  )
   expect(existsSync(join(clone.path, 'node_modules/.boot-stamp'))).toBe(false)
 })
 
 test("agentrun is the command line, and the operator's command as agentrun admin, from any folder and by a link", async () => {
   using clone = smallClone('')
-  const programThatPrints = (what: string) => `console.log(JSON.stringify(['${what}', ...process.argv.slice(2)]))`
+  const programThatPrints = (what: string) =>
+    `console.log(JSON.stringify(['${what}', ...process.argv.slice(2)]))`
   mkdirSync(join(clone.path, 'src/client/cli'), { recursive: true })
   writeFileSync(join(clone.path, 'src/client/cli/main.ts'), programThatPrints('cli'))
   writeFileSync(join(clone.path, 'src/admin.ts'), programThatPrints('admin'))
@@ -164,14 +194,17 @@ test("agentrun is the command line, and the operator's command as agentrun admin
   stampPackages(clone.path)
   mkdirSync(join(clone.path, 'bin'))
   symlinkSync('../agentrun', join(clone.path, 'bin/agentrun'))
-  const shell = (...args: string[]) => execFileSync(join(clone.path, 'bin/agentrun'), args, { cwd: '/', encoding: 'utf8' })
+  const shell = (...args: string[]) =>
+    execFileSync(join(clone.path, 'bin/agentrun'), args, { cwd: '/', encoding: 'utf8' })
   expect(JSON.parse(shell('run', 'two words', '--json'))).toEqual(['cli', 'run', 'two words', '--json'])
   expect(JSON.parse(shell('admin', 'token', '--org', '1'))).toEqual(['admin', 'token', '--org', '1'])
   expect(JSON.parse(shell('show', 'admin'))).toEqual(['cli', 'show', 'admin'])
 })
 
 test('a signal to the launcher reaches the command, whose own ending decides', async () => {
-  using clone = smallClone("process.on('SIGTERM', () => process.exit(3)); setInterval(() => {}, 1000); console.log('ready')")
+  using clone = smallClone(
+    "process.on('SIGTERM', () => process.exit(3)); setInterval(() => {}, 1000); console.log('ready')",
+  )
   stampPackages(clone.path)
   const launcher = launch(clone.path, ['check'])
   await once(launcher.stdout, 'data')
@@ -180,7 +213,9 @@ test('a signal to the launcher reaches the command, whose own ending decides', a
 })
 
 test('a killed launcher is noticed by the command through its closed channel', async () => {
-  using clone = smallClone("process.on('disconnect', () => process.exit(0)); setInterval(() => {}, 1000); console.log(process.pid)")
+  using clone = smallClone(
+    "process.on('disconnect', () => process.exit(0)); setInterval(() => {}, 1000); console.log(process.pid)",
+  )
   stampPackages(clone.path)
   const launcher = launch(clone.path, ['check'])
   const pid = Number(String(await once(launcher.stdout, 'data')))
@@ -194,7 +229,10 @@ test.runIf(process.getuid?.() === 0)(
     using clone = smallClone('')
     const launcher = join(clone.path, 'boot.cjs')
     const changed = readFileSync(launcher, 'utf8')
-      .replace("check: { node: ['scripts/check.ts'],", "check: { some: ['absent', 'fetched'], node: ['scripts/check.ts'],")
+      .replace(
+        "check: { node: ['scripts/check.ts'],",
+        "check: { some: ['absent', 'fetched'], node: ['scripts/check.ts'],",
+      )
       .replace('const debian_packages = {', "const debian_packages = { absent: 'absent', fetched: 'fetched',")
     writeFileSync(launcher, changed)
     stampPackages(clone.path)
@@ -205,7 +243,10 @@ echo "$*" >>${clone.path}/calls
 [[ $* != *absent* ]] || exit 100
 [[ $* != *fetched* ]] || touch ${programs}/fetched`
     writeFileSync(join(programs, 'apt-get'), apt, { mode: 0o755 })
-    const { code, err } = await launchToEnd(clone.path, ['check'], { CI: 'true', PATH: `${programs}:${process.env.PATH}` })
+    const { code, err } = await launchToEnd(clone.path, ['check'], {
+      CI: 'true',
+      PATH: `${programs}:${process.env.PATH}`,
+    })
     expect({ code, err: err.trimEnd().split('\n').at(-1) }).toEqual({
       code: 0,
       err: 'agentrun: needs absent: run "apt-get install absent" as root; until then the tests that want it are skipped',

@@ -13,7 +13,10 @@ const admin_program = fileURLToPath(new URL('../../src/admin.ts', import.meta.ur
 const token = 'a-token-of-the-configuration-0123456789'
 
 async function adminConfig(env: Record<string, string>): Promise<{ code: number; out: string; err: string }> {
-  const child = spawn(process.execPath, [admin_program, 'config'], { env: { ...program_env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [admin_program, 'config'], {
+    env: { ...program_env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
   return { code, out, err }
 }
@@ -23,7 +26,10 @@ test('a new data folder with .env and agentrun.toml starts a service that is con
   const data = join(folder.path, 'data')
   mkdirSync(data)
   writeFileSync(join(data, '.env'), `AGENTRUN_INIT_TOKEN=${token}\n`, { mode: 0o600 })
-  writeFileSync(join(data, 'agentrun.toml'), 'AGENTRUN_INIT_ORG = "Of the file"\nAGENTRUN_WORKER_CONCURRENCY = 0\n')
+  writeFileSync(
+    join(data, 'agentrun.toml'),
+    'AGENTRUN_INIT_ORG = "Of the file"\nAGENTRUN_WORKER_CONCURRENCY = 0\n',
+  )
   const env = { AGENTRUN_DATA_DIR: data }
   const before = await adminConfig(env)
   expect(before).toMatchObject({ code: 0, err: '' })
@@ -32,7 +38,9 @@ test('a new data folder with .env and agentrun.toml starts a service that is con
   expect(existsSync(join(data, 'postgres'))).toBe(false)
 
   const { base_url, child, ended } = await startServiceProcess(env)
-  const response = await fetch(`${base_url}/v1/organizations`, { headers: { authorization: `Bearer ${token}` } })
+  const response = await fetch(`${base_url}/v1/organizations`, {
+    headers: { authorization: `Bearer ${token}` },
+  })
   expect(await response.json()).toMatchObject({ items: [{ name: 'Of the file' }] })
   child.kill('SIGTERM')
   expect((await ended).code).toBe(0)
@@ -46,11 +54,16 @@ test('a mistake in a file stops the start with its line, before anything is crea
   const line = `${data}/.env, line 2: AGENTRUN_PORT: must be a whole number from 0 to 65535`
   const started = await startServiceProcess({ AGENTRUN_DATA_DIR: data, AGENTRUN_PORT: '' })
   expect(await started.ended).toMatchObject({ code: 1, output: expect.stringContaining(line) })
-  expect(await adminConfig({ AGENTRUN_DATA_DIR: data })).toMatchObject({ code: 1, out: '', err: expect.stringContaining(line) })
+  expect(await adminConfig({ AGENTRUN_DATA_DIR: data })).toMatchObject({
+    code: 1,
+    out: '',
+    err: expect.stringContaining(line),
+  })
   writeFileSync(join(data, '.env'), 'OPENAI_API_KEY=secret\n')
   chmodSync(join(data, '.env'), 0o644)
   expect(await (await startServiceProcess({ AGENTRUN_DATA_DIR: data })).ended).toMatchObject({
-    ...{ code: 1, output: expect.stringContaining(`chmod 600 ${data}/.env`) },
+    code: 1,
+    output: expect.stringContaining(`chmod 600 ${data}/.env`),
   })
   expect(existsSync(join(data, 'postgres'))).toBe(false)
 })

@@ -37,7 +37,9 @@ test('the parts of the data folder have the owners and modes that keep database,
     '700',
   ])
   // What others than root may write is below folders of root, where they cannot replace anything by a link.
-  expect([data.root, data.postgres, data.bundles, data.workspaces].map(owner)).toEqual(Array(4).fill(ourselves))
+  expect([data.root, data.postgres, data.bundles, data.workspaces].map(owner)).toEqual(
+    Array(4).fill(ourselves),
+  )
   expect(owner(data.mirrors)).toBe(users.service?.uid ?? ourselves)
   expect(prepareDataFolder({ path: null, clone_dir: clone.path, users })).toEqual(data)
 })
@@ -48,14 +50,20 @@ test('the sandbox user reads mirrors and enters workspaces, and has no way to da
   const { sandbox, service } = users
   // Unprivileged, everything runs as ourselves and only the sandbox itself separates.
   const alone = sandbox === null
-  expect([may(sandbox, 'r', data.mirrors), may(sandbox, 'x', data.mirrors), may(sandbox, 'x', data.workspaces)]).toEqual([true, true, true])
+  expect([
+    may(sandbox, 'r', data.mirrors),
+    may(sandbox, 'x', data.mirrors),
+    may(sandbox, 'x', data.workspaces),
+  ]).toEqual([true, true, true])
   expect([
     may(sandbox, 'w', data.mirrors),
     may(sandbox, 'r', data.postgres),
     may(sandbox, 'x', data.bundles),
     may(sandbox, 'r', data.workspaces),
   ]).toEqual(Array(4).fill(alone))
-  expect([data.root, data.postgres, data.mirrors, data.bundles].map(path => may(service, 'w', path))).toEqual([alone, alone, true, alone])
+  expect([data.root, data.postgres, data.mirrors, data.bundles].map(path => may(service, 'w', path))).toEqual(
+    [alone, alone, true, alone],
+  )
 })
 
 test('as root, a clone that the service user cannot enter has its data outside, and finds it again when the clone opens up', () => {
@@ -77,7 +85,8 @@ test('data that its user can no longer reach is an error, never a silent new sta
   const data = prepareDataFolder({ path: null, clone_dir: clone.path, users })
   chmodSync(clone.path, 0o700)
   const again = () => prepareDataFolder({ path: null, clone_dir: clone.path, users })
-  if (users.service) expect(again).toThrow(`cannot reach data folder ${data.root}: run chmod o+x ${clone.path}`)
+  if (users.service)
+    expect(again).toThrow(`cannot reach data folder ${data.root}: run chmod o+x ${clone.path}`)
   else expect(again()).toEqual(data)
 })
 
@@ -104,9 +113,9 @@ test('data of another user is refused with the one way out', () => {
 test('a path that cannot be a folder is one line with its reason', () => {
   using folder = temporaryFolder()
   writeFileSync(join(folder.path, 'file'), '')
-  expect(() => prepareDataFolder({ path: join(folder.path, 'file/data'), clone_dir: folder.path, users })).toThrow(
-    /^cannot use .* \((EEXIST|ENOTDIR)\): set AGENTRUN_DATA_DIR/,
-  )
+  expect(() =>
+    prepareDataFolder({ path: join(folder.path, 'file/data'), clone_dir: folder.path, users }),
+  ).toThrow(/^cannot use .* \((EEXIST|ENOTDIR)\): set AGENTRUN_DATA_DIR/)
 })
 
 test('missing parents of a private folder stay passable, and a link instead of one exposes nothing', () => {

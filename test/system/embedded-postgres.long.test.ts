@@ -1,6 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import pg from 'pg'
@@ -36,10 +44,15 @@ function processesIn(at: string): number[] {
 }
 
 /** Another process that owns the server, as the service does, and can be killed. */
-async function startOwner(
-  at: string,
-): Promise<{ url: string; pid: number; signal: (signal: NodeJS.Signals) => boolean; kill: () => Promise<void> }> {
-  const owner = spawn(process.execPath, [join(import.meta.dirname, 'postgres-owner.ts'), at], { stdio: ['ignore', 'pipe', 'inherit'] })
+async function startOwner(at: string): Promise<{
+  url: string
+  pid: number
+  signal: (signal: NodeJS.Signals) => boolean
+  kill: () => Promise<void>
+}> {
+  const owner = spawn(process.execPath, [join(import.meta.dirname, 'postgres-owner.ts'), at], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const [line] = await once(createInterface({ input: owner.stdout }), 'line')
   const kill = async () => {
     owner.kill('SIGKILL')
@@ -69,7 +82,7 @@ test('committed means on disk, and the server is reached by its own user through
   const [settings] = await query(
     postgres.url,
     `select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
-      current_setting('listen_addresses') as addresses, lower('ÄÖ') as lower`,
+        current_setting('listen_addresses') as addresses, lower('ÄÖ') as lower`,
   )
   expect(settings).toEqual({ fsync: 'on', commit: 'on', addresses: '', lower: 'äö' })
   expect(statSync(join(data_dir, 'run')).mode & 0o777).toBe(0o700)
@@ -123,7 +136,10 @@ test('fault 10: a server that is killed is started again with its rows, and one 
   process.kill(pid, 'SIGKILL')
   await waitUntil(() => postgres.pid !== pid, 20_000)
   expect(await query(postgres.url, 'select value from killed')).toEqual([{ value: 1 }])
-  expect(lines).toEqual([expect.stringContaining('SIGKILL'), expect.stringContaining(`process ${postgres.pid}`)])
+  expect(lines).toEqual([
+    expect.stringContaining('SIGKILL'),
+    expect.stringContaining(`process ${postgres.pid}`),
+  ])
   await postgres.stop()
   expect(processesIn(cluster)).toEqual([])
   expect(lines).toHaveLength(2)
@@ -152,7 +168,10 @@ test('fault 16: a server that cannot be started is retried until it starts, and 
 test('a pid file that names another process is not trusted and that process is not touched', async () => {
   const stranger = spawn('sleep', ['600'], { stdio: 'ignore' })
   await once(stranger, 'spawn')
-  writeFileSync(join(cluster, 'postmaster.pid'), `${stranger.pid}\n${cluster}\n1\n5432\n${join(data_dir, 'run')}\n\n0 0\nready   \n`)
+  writeFileSync(
+    join(cluster, 'postmaster.pid'),
+    `${stranger.pid}\n${cluster}\n1\n5432\n${join(data_dir, 'run')}\n\n0 0\nready   \n`,
+  )
   {
     await using postgres = await start()
     expect(await query(postgres.url, 'select value from kept')).toHaveLength(1)

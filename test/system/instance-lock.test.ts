@@ -21,7 +21,10 @@ test('a second service on one data folder, by any path, is refused with one line
   const message = `data folder ${folder.path} is in use by process ${process.pid}`
   await expect(lockDataFolder(join(folder.path, 'alias'))).rejects.toMatchObject({ message, address: null })
   first.publishAddress('http://127.0.0.1:4711')
-  await expect(lockDataFolder(folder.path)).rejects.toMatchObject({ message, address: 'http://127.0.0.1:4711' })
+  await expect(lockDataFolder(folder.path)).rejects.toMatchObject({
+    message,
+    address: 'http://127.0.0.1:4711',
+  })
 })
 
 test('the folder is free again when its holder releases it, and folders do not share a lock', async () => {
@@ -39,9 +42,13 @@ test('the folder is free again when its holder releases it, and folders do not s
 test('a killed holder leaves nothing behind that refuses the next one', async () => {
   using folder = temporaryFolder()
   const module_url = new URL('../../src/system/instance-lock.ts', import.meta.url).href
-  const holder = spawn(process.execPath, ['--input-type=module', '-e', lock_and_stay, module_url, folder.path], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const holder = spawn(
+    process.execPath,
+    ['--input-type=module', '-e', lock_and_stay, module_url, folder.path],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   await once(holder.stdout, 'data')
   await expect(lockDataFolder(folder.path)).rejects.toThrow(`in use by process ${holder.pid}`)
   holder.kill('SIGKILL')
@@ -59,6 +66,9 @@ test('another user of the machine that takes names of sockets, or searches for t
   await held[Symbol.asyncDispose]()
   const nobody = { uid: 65_534, gid: 65_534 }
   if (process.getuid?.() !== 0) return
-  const stranger = spawnSync('flock', ['-n', join(folder.path, 'lock'), 'true'], { ...nobody, encoding: 'utf8' })
+  const stranger = spawnSync('flock', ['-n', join(folder.path, 'lock'), 'true'], {
+    ...nobody,
+    encoding: 'utf8',
+  })
   expect(stranger.stderr).toMatch(/Permission denied/)
 })

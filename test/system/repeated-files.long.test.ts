@@ -23,7 +23,11 @@ function runTests(files: Record<string, string>, args: string[] = [], variables 
        export default { test: { include: ['test/*.test.ts'], reporters: ['default', new SummaryReporter()] } }`,
     )
     const env = { ...process.env, NO_COLOR: '1', VITEST_POOL_ID: '', VITEST_WORKER_ID: '', ...variables }
-    const { status, stdout } = spawnSync(process.execPath, [join(here, 'scripts/test.ts'), ...args], { cwd: folder, env, encoding: 'utf8' })
+    const { status, stdout } = spawnSync(process.execPath, [join(here, 'scripts/test.ts'), ...args], {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+    })
     return { status, last: stdout.trim().split('\n').at(-1), stdout }
   } finally {
     rmSync(folder, { recursive: true })
@@ -42,11 +46,16 @@ test('beside it', () => {})`
 test('with TEST_REPEAT a file that fails beside others and passes alone has passed, and is named', () => {
   const { status, last, stdout } = runTests({ passes, failsOnce })
   expect({ status, last }).toEqual({ status: 0, last: '3 passed, 0 failed' })
-  expect(stdout).toContain('Failed beside others, and ran again alone:\n  test/failsOnce.test.ts > fails once\n')
+  expect(stdout).toContain(
+    'Failed beside others, and ran again alone:\n  test/failsOnce.test.ts > fails once\n',
+  )
 })
 
 test('without TEST_REPEAT no file runs twice', () => {
-  expect(runTests({ passes, failsOnce }, [], { TEST_REPEAT: '' })).toMatchObject({ status: 1, last: '2 passed, 1 failed' })
+  expect(runTests({ passes, failsOnce }, [], { TEST_REPEAT: '' })).toMatchObject({
+    status: 1,
+    last: '2 passed, 1 failed',
+  })
 })
 
 test('what fails alone too has failed, once', () => {
@@ -54,7 +63,10 @@ test('what fails alone too has failed, once', () => {
 })
 
 test('a file that does not load has failed', () => {
-  expect(runTests({ passes, broken: 'throw new Error("no")' })).toMatchObject({ status: 1, last: '1 passed, 1 failed' })
+  expect(runTests({ passes, broken: 'throw new Error("no")' })).toMatchObject({
+    status: 1,
+    last: '1 passed, 1 failed',
+  })
 })
 
 test('an error outside of tests is not repeated', () => {
@@ -63,12 +75,17 @@ test('an error outside of tests is not repeated', () => {
 })
 
 test('many failed files are not repeated', () => {
-  const many = Object.fromEntries([1, 2, 3, 4, 5, 6].map(n => [`fails${n}`, failsOnce.replaceAll('been-here', `been-here-${n}`)]))
+  const many = Object.fromEntries(
+    [1, 2, 3, 4, 5, 6].map(n => [`fails${n}`, failsOnce.replaceAll('been-here', `been-here-${n}`)]),
+  )
   expect(runTests(many)).toMatchObject({ status: 1, last: '6 passed, 6 failed' })
 })
 
 test('files that are named run once', () => {
-  expect(runTests({ passes, failsOnce }, ['failsOnce'])).toMatchObject({ status: 1, last: '1 passed, 1 failed' })
+  expect(runTests({ passes, failsOnce }, ['failsOnce'])).toMatchObject({
+    status: 1,
+    last: '1 passed, 1 failed',
+  })
 })
 
 test('long tests run only when they are named', () => {

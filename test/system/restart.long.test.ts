@@ -45,7 +45,8 @@ function start(main: string, env: Record<string, string> = {}) {
       seen.add(poll)
       poll()
     })
-  const child = () => Number(readFileSync(`/proc/${supervisor.pid}/task/${supervisor.pid}/children`, 'utf8').trim())
+  const child = () =>
+    Number(readFileSync(`/proc/${supervisor.pid}/task/${supervisor.pid}/children`, 'utf8').trim())
   return { resources, supervisor, closed, output, child, text: () => text }
 }
 
@@ -54,7 +55,13 @@ const real = `await import(${JSON.stringify(join(root, 'src/main.ts'))})`
 test('a killed service is restarted by the supervisor, which reports it in one line, and serves again', async () => {
   const database = await createTestDatabase()
   const data = { AGENTRUN_DATA_DIR: join(testFolder(), 'data') }
-  const started = start(real, { ...program_env, ...data, DATABASE_URL: database.url, AGENTRUN_PORT: '0', AGENTRUN_WORKER_CONCURRENCY: '0' })
+  const started = start(real, {
+    ...program_env,
+    ...data,
+    DATABASE_URL: database.url,
+    AGENTRUN_PORT: '0',
+    AGENTRUN_WORKER_CONCURRENCY: '0',
+  })
   started.resources.use(database)
   await started.output(/Start a run/)
   process.kill(started.child(), 'SIGKILL')
@@ -141,7 +148,13 @@ test('a graceful stop is no crash, and a signal during the delay ends the superv
 test('a service whose supervisor is killed stops', async () => {
   const database = await createTestDatabase()
   const data = { AGENTRUN_DATA_DIR: join(testFolder(), 'data') }
-  const started = start(real, { ...program_env, ...data, DATABASE_URL: database.url, AGENTRUN_PORT: '0', AGENTRUN_WORKER_CONCURRENCY: '0' })
+  const started = start(real, {
+    ...program_env,
+    ...data,
+    DATABASE_URL: database.url,
+    AGENTRUN_PORT: '0',
+    AGENTRUN_WORKER_CONCURRENCY: '0',
+  })
   started.resources.use(database)
   await started.output(/Start a run/)
   started.supervisor.kill('SIGKILL')

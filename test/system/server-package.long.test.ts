@@ -24,10 +24,18 @@ beforeAll(async () => {
   mkdirSync(project)
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'somebody', version: '1.0.0' }))
   // The cache of packages of the user who runs the tests.
-  const npm = (...args: string[]) => execFileSync('npm', [...args, '--silent', '--no-update-notifier'], { cwd: project })
+  const npm = (...args: string[]) =>
+    execFileSync('npm', [...args, '--silent', '--no-update-notifier'], { cwd: project })
   for (const name of ['server', 'client']) npm('pack', join(folder.path, name))
   const tarballs = readdirSync(project).filter(name => name.endsWith('.tgz'))
-  npm('install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', ...tarballs.map(name => `./${name}`))
+  npm(
+    'install',
+    '--ignore-scripts',
+    '--prefer-offline',
+    '--no-audit',
+    '--no-fund',
+    ...tarballs.map(name => `./${name}`),
+  )
 }, 300_000)
 afterAll(() => folder[Symbol.dispose]())
 
@@ -50,13 +58,19 @@ test('the service starts from its package with the data and the configuration of
   mkdirSync(named)
   writeFileSync(join(named, 'agentrun.toml'), 'AGENTRUN_INIT_ORG = "Of the file"\n')
   writeFileSync(join(named, '.env'), `AGENTRUN_INIT_TOKEN=${first_token}\n`, { mode: 0o600 })
-  const child = spawn(program('agentrun-server'), ['--data', './named'], { cwd: project, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program('agentrun-server'), ['--data', './named'], {
+    cwd: project,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const ended = once(child, 'exit')
   try {
     const address = await addressOf(child)
     child.stdout.resume()
     expect(readdirSync(named)).toEqual(expect.arrayContaining(['postgres', 'secret.key']))
-    const organizations = await fetch(`${address}/v1/organizations`, { headers: { authorization: `Bearer ${first_token}` } })
+    const organizations = await fetch(`${address}/v1/organizations`, {
+      headers: { authorization: `Bearer ${first_token}` },
+    })
     expect(await organizations.json()).toMatchObject({ items: [{ name: 'Of the file' }] })
     const admin = ['--data', './named', 'admin', 'token']
     const token = execFileSync(program('agentrun-server'), admin, {
@@ -66,7 +80,10 @@ test('the service starts from its package with the data and the configuration of
       stdio: ['ignore', 'pipe', 'ignore'],
     })
     const settings = { AGENTRUN_URL: address, AGENTRUN_TOKEN: token.trim() }
-    const run = await runCli(['run', 'Look around', '--wait'], { program: [program('agentrun')], env: settings })
+    const run = await runCli(['run', 'Look around', '--wait'], {
+      program: [program('agentrun')],
+      env: settings,
+    })
     expect(run).toMatchObject({ code: 0, out: expect.stringMatching(/^run 1 {2}completed/) })
     const page = await fetch(address)
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
@@ -75,7 +92,9 @@ test('the service starts from its package with the data and the configuration of
   }
   expect(await ended).toEqual([0, null])
   // Nothing beside the named folder.
-  expect(readdirSync(project).filter(name => !/\.tgz$|^(node_modules|package(-lock)?\.json)$/.test(name))).toEqual(['named'])
+  expect(
+    readdirSync(project).filter(name => !/\.tgz$|^(node_modules|package(-lock)?\.json)$/.test(name)),
+  ).toEqual(['named'])
 }, 120_000)
 
 test('without a folder it starts nothing, and its message has an example', async () => {
@@ -88,12 +107,20 @@ test('without a folder it starts nothing, and its message has an example', async
 
 test('all packages have the version of package.json, and the server pins what was tested', () => {
   const read = (path: string) => JSON.parse(readFileSync(join(project, 'node_modules', path), 'utf8'))
-  expect([read('agentrun/package.json').version, read('agentrun-server/package.json').version]).toEqual([version, version])
+  expect([read('agentrun/package.json').version, read('agentrun-server/package.json').version]).toEqual([
+    version,
+    version,
+  ])
   const locked = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
   const { packages } = read('agentrun-server/npm-shrinkwrap.json')
   const paths = Object.keys(packages).filter(path => path !== '')
   expect(paths.length).toBeGreaterThan(50)
   for (const path of paths) expect(packages[path]).toEqual(locked[path])
-  const files = readdirSync(join(project, 'node_modules/agentrun-server'), { recursive: true, encoding: 'utf8' })
-  expect(files.filter(name => /\.ts$|\.test\.|^src\/client/.test(name) && !name.includes('node_modules'))).toEqual([])
+  const files = readdirSync(join(project, 'node_modules/agentrun-server'), {
+    recursive: true,
+    encoding: 'utf8',
+  })
+  expect(
+    files.filter(name => /\.ts$|\.test\.|^src\/client/.test(name) && !name.includes('node_modules')),
+  ).toEqual([])
 })

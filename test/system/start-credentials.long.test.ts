@@ -17,7 +17,12 @@ const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 async function freshService(name: string, env: Record<string, string> = {}) {
   const database = await createTestDatabase()
   const data = join(testFolder(), name)
-  const variables = { ...env, DATABASE_URL: database.url, AGENTRUN_DATA_DIR: data, AGENTRUN_WORKER_CONCURRENCY: '0' }
+  const variables = {
+    ...env,
+    DATABASE_URL: database.url,
+    AGENTRUN_DATA_DIR: data,
+    AGENTRUN_WORKER_CONCURRENCY: '0',
+  }
   const service = await startServiceProcess(variables)
   const stop = async () => {
     service.child.kill('SIGTERM')
@@ -30,7 +35,13 @@ const read = (data: string, name: string) => readFileSync(join(data, name), 'utf
 
 async function signIn(base_url: string, link: string): Promise<number> {
   const body = JSON.stringify({ code: new URL(link.trim()).hash.slice('#code='.length) })
-  return (await fetch(`${base_url}/session`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).status
+  return (
+    await fetch(`${base_url}/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    })
+  ).status
 }
 
 test('without a terminal token and link are in files of the service alone, and the output names them; a restart replaces the link only', async () => {
@@ -71,16 +82,27 @@ test("the operator's own token is in no file and no output", async () => {
 test('a terminal shows token and link, and no file has them', async () => {
   await using database = await createTestDatabase()
   const data = join(testFolder(), 'terminal')
-  const env = { ...program_env, DATABASE_URL: database.url, AGENTRUN_DATA_DIR: data, AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_PORT: '0' }
-  const terminal = spawn('script', ['-qec', `exec '${process.execPath}' '${main}' 2>/dev/null`, '/dev/null'], {
-    env,
-    stdio: ['pipe', 'pipe', 'ignore'],
-  })
+  const env = {
+    ...program_env,
+    DATABASE_URL: database.url,
+    AGENTRUN_DATA_DIR: data,
+    AGENTRUN_WORKER_CONCURRENCY: '0',
+    AGENTRUN_PORT: '0',
+  }
+  const terminal = spawn(
+    'script',
+    ['-qec', `exec '${process.execPath}' '${main}' 2>/dev/null`, '/dev/null'],
+    {
+      env,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    },
+  )
   const closed = once(terminal, 'close')
   let output = ''
   terminal.stdout.setEncoding('utf8').on('data', piece => {
     // Ctrl-C, typed once.
-    if (!output.includes('Start a run') && (output + piece).includes('Start a run')) terminal.stdin.write('\x03')
+    if (!output.includes('Start a run') && (output + piece).includes('Start a run'))
+      terminal.stdin.write('\x03')
     output += piece
   })
   expect(await closed).toEqual([0, null])

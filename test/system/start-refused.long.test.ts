@@ -50,7 +50,10 @@ test.skipIf(no_root)(
     used.child.kill('SIGTERM')
     expect((await used.ended).code).toBe(0)
     const again = `mount --bind ${data} ${data} && mount -o remount,ro,bind ${data} && exec "$0" "$1"`
-    const { code, output } = await inNamespace('--mount', again, { AGENTRUN_DATA_DIR: data, DATABASE_URL: database.url })
+    const { code, output } = await inNamespace('--mount', again, {
+      AGENTRUN_DATA_DIR: data,
+      DATABASE_URL: database.url,
+    })
     expect({ code, output }).toMatchObject({ code: 1, output: expect.stringContaining(refusal) })
   },
   60_000,
@@ -62,7 +65,8 @@ test.skipIf(no_root)(
     using folder = temporaryFolder()
     const data = join(folder.path, 'data')
     mkdirSync(data)
-    const refusal = /^cannot start: the disk is full \(.*\): free space on the disk of the data folder[^\n]*$/m
+    const refusal =
+      /^cannot start: the disk is full \(.*\): free space on the disk of the data folder[^\n]*$/m
     // No file more, and no room for the database.
     for (const limit of ['nr_inodes=3', 'size=1m']) {
       const full = `mount -t tmpfs -o ${limit},mode=711 tmpfs ${data} && exec "$0" "$1"`
@@ -73,7 +77,10 @@ test.skipIf(no_root)(
     await using database = await emptyDatabase()
     const filled = `mount -t tmpfs -o size=32m,mode=711 tmpfs ${data}
       "$0" "$1" migrate && cat /dev/zero >${data}/postgres/filler; exec "$0" "$1"`
-    const { code, output } = await inNamespace('--mount', filled, { AGENTRUN_DATA_DIR: data, DATABASE_URL: database.url })
+    const { code, output } = await inNamespace('--mount', filled, {
+      AGENTRUN_DATA_DIR: data,
+      DATABASE_URL: database.url,
+    })
     expect({ code, output }).toMatchObject({ code: 1, output: expect.stringMatching(refusal) })
   },
   60_000,
@@ -126,12 +133,24 @@ test.skipIf(no_root || every_port)(
   async () => {
     using folder = temporaryFolder()
     await using database = await emptyDatabase()
-    const privileged = spawn('setpriv', ['--bounding-set=-net_bind_service', '--inh-caps=-net_bind_service', process.execPath, main], {
-      env: { ...program_env, AGENTRUN_DATA_DIR: join(folder.path, 'data'), DATABASE_URL: database.url, AGENTRUN_PORT: '1' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
+    const privileged = spawn(
+      'setpriv',
+      ['--bounding-set=-net_bind_service', '--inh-caps=-net_bind_service', process.execPath, main],
+      {
+        env: {
+          ...program_env,
+          AGENTRUN_DATA_DIR: join(folder.path, 'data'),
+          DATABASE_URL: database.url,
+          AGENTRUN_PORT: '1',
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    )
     const [output, [code]] = await Promise.all([text(privileged.stderr), once(privileged, 'close')])
-    expect({ code, output }).toMatchObject({ code: 1, output: expect.stringContaining('set AGENTRUN_PORT to a port from 1024 on') })
+    expect({ code, output }).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('set AGENTRUN_PORT to a port from 1024 on'),
+    })
   },
   60_000,
 )

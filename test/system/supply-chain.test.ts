@@ -6,18 +6,29 @@ test('a registry without advisories, and one that cannot be reached, are reporte
     state: 'skipped',
     text: 'advisories: not checked, the registry has no advisory endpoint (HTTP 405)',
   })
-  expect(advisoryOutcome('')).toEqual({ state: 'skipped', text: 'advisories: not checked, the registry cannot be reached' })
+  expect(advisoryOutcome('')).toEqual({
+    state: 'skipped',
+    text: 'advisories: not checked, the registry cannot be reached',
+  })
 })
 
 test('a high or critical advisory fails and is named, a lower one does not', () => {
   const report = (severity: string) =>
-    JSON.stringify({ vulnerabilities: { x: { name: 'x', severity } }, metadata: { vulnerabilities: { [severity]: 1, total: 1 } } })
-  expect(advisoryOutcome(report('critical'))).toMatchObject({ state: 'failed', text: expect.stringContaining('critical: x;') })
+    JSON.stringify({
+      vulnerabilities: { x: { name: 'x', severity } },
+      metadata: { vulnerabilities: { [severity]: 1, total: 1 } },
+    })
+  expect(advisoryOutcome(report('critical'))).toMatchObject({
+    state: 'failed',
+    text: expect.stringContaining('critical: x;'),
+  })
   expect(advisoryOutcome(report('low'))).toMatchObject({ state: 'ok' })
 })
 
 test('only versions that the base does not lock are checked, aliases by their own name', () => {
-  const before = { packages: { '': {}, 'node_modules/a': { version: '1.0.0' }, 'node_modules/@s/b': { version: '1.0.0' } } }
+  const before = {
+    packages: { '': {}, 'node_modules/a': { version: '1.0.0' }, 'node_modules/@s/b': { version: '1.0.0' } },
+  }
   const after = {
     packages: {
       ...before.packages,

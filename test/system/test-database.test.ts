@@ -16,7 +16,9 @@ test('two test databases are isolated from each other and leave nothing in the s
     await using in_first = await connect(first.url)
     await using in_second = await connect(second.url)
     await in_first.query('create table only_here (id int)')
-    const { rows } = await in_second.query("select to_regclass('only_here') as found, current_database() as name")
+    const { rows } = await in_second.query(
+      "select to_regclass('only_here') as found, current_database() as name",
+    )
     expect(rows[0].found).toBeNull()
     names.push(rows[0].name, new URL(first.url).pathname.slice(1))
   }

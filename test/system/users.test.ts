@@ -5,7 +5,8 @@ import { ensureSystemUsers } from '../../src/system/users.ts'
 
 test('as root, git, database and sandbox run as different users that are not root; otherwise as ourselves', () => {
   const { service, database, sandbox } = ensureSystemUsers()
-  if (process.getuid?.() !== 0) return expect({ service, database, sandbox }).toEqual({ service: null, database: null, sandbox: null })
+  if (process.getuid?.() !== 0)
+    return expect({ service, database, sandbox }).toEqual({ service: null, database: null, sandbox: null })
   const ids = [0, service?.uid, database?.uid, sandbox?.uid]
   expect(new Set(ids).size).toBe(4)
   expect(database?.gid).not.toBe(service?.gid)

@@ -6,25 +6,36 @@ import { parse } from 'yaml'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { boot, root } from './small-clone.ts'
 
-type Step = { id?: string; uses?: string; run?: string; with?: { file?: string; tags?: string; 'fetch-depth'?: number } }
+type Step = {
+  id?: string
+  uses?: string
+  run?: string
+  with?: { file?: string; tags?: string; 'fetch-depth'?: number }
+}
 type Workflow = {
   permissions: Record<string, string>
   jobs: Record<string, { needs?: string | string[]; permissions?: Record<string, string>; steps: Step[] }>
 }
 
 const folder = join(root, '.github/workflows')
-const workflows = readdirSync(folder).map(name => ({ name, workflow: parse(readFileSync(join(folder, name), 'utf8')) as Workflow }))
+const workflows = readdirSync(folder).map(name => ({
+  name,
+  workflow: parse(readFileSync(join(folder, name), 'utf8')) as Workflow,
+}))
 const jobs = workflows.flatMap(({ name, workflow }) =>
   Object.entries(workflow.jobs).map(([job, content]) => ({ name: `${name} ${job}`, workflow, ...content })),
 )
 const steps = jobs.flatMap(job => job.steps.map(step => ({ job: job.name, ...step })))
 
 test('workflows read the repository and nothing else, unless a job names what it writes', () => {
-  expect(workflows.map(({ workflow }) => workflow.permissions)).toEqual(workflows.map(() => ({ contents: 'read' })))
+  expect(workflows.map(({ workflow }) => workflow.permissions)).toEqual(
+    workflows.map(() => ({ contents: 'read' })),
+  )
 })
 
 test('every job that is waited for exists, and every used action has a version', () => {
-  for (const { workflow, needs = [] } of jobs) expect(Object.keys(workflow.jobs)).toEqual(expect.arrayContaining([needs].flat()))
+  for (const { workflow, needs = [] } of jobs)
+    expect(Object.keys(workflow.jobs)).toEqual(expect.arrayContaining([needs].flat()))
   const uses = steps.flatMap(({ uses }) => (uses === undefined ? [] : [uses]))
   expect(uses.filter(one => !/^[\w-]+\/[\w-]+@(v\d+|release\/v\d+)$/.test(one))).toEqual([])
 })
@@ -47,12 +58,22 @@ test('every script and file of the repository that a step names exists', () => {
 
 test('packages are published with provenance, by jobs that may prove their identity and that wait for all tests', () => {
   const publishing = jobs.filter(job =>
-    job.steps.some(({ run, uses }) => run?.includes('npm publish') || uses?.startsWith('pypa/') || uses?.startsWith('docker/build-push')),
+    job.steps.some(
+      ({ run, uses }) =>
+        run?.includes('npm publish') || uses?.startsWith('pypa/') || uses?.startsWith('docker/build-push'),
+    ),
   )
-  expect(publishing.map(({ name }) => name)).toEqual(['release.yml npm', 'release.yml pypi', 'release.yml image'])
-  for (const { needs, permissions } of publishing) expect({ needs, id: permissions?.['id-token'] }).toEqual({ needs: 'build', id: 'write' })
+  expect(publishing.map(({ name }) => name)).toEqual([
+    'release.yml npm',
+    'release.yml pypi',
+    'release.yml image',
+  ])
+  for (const { needs, permissions } of publishing)
+    expect({ needs, id: permissions?.['id-token'] }).toEqual({ needs: 'build', id: 'write' })
   expect(steps.find(({ run }) => run?.includes('npm publish'))?.run).toContain('--provenance')
-  expect(steps.filter(({ job }) => job === 'release.yml build').map(({ run }) => run)).toContainEqual(expect.stringContaining('.ci/run'))
+  expect(steps.filter(({ job }) => job === 'release.yml build').map(({ run }) => run)).toContainEqual(
+    expect.stringContaining('.ci/run'),
+  )
 })
 
 test('the image that a release publishes has the tag that the chart uses by default, and a name that registries accept', () => {
@@ -63,14 +84,19 @@ test('the image that a release publishes has the tag that the chart uses by defa
   execFileSync('bash', ['--norc', '-ec', steps.find(({ id }) => id === 'image')?.run ?? ''], { env })
   const { appVersion } = parse(readFileSync(join(root, 'deploy/chart/Chart.yaml'), 'utf8'))
   expect(readFileSync(output, 'utf8')).toBe(`name=ghcr.io/example/agentrun:${appVersion}\n`)
-  expect(steps.find(({ uses }) => uses?.startsWith('docker/build-push'))?.with?.tags).toMatch(/^\$\{\{ steps\.image\.outputs\.name \}\}$/)
+  expect(steps.find(({ uses }) => uses?.startsWith('docker/build-push'))?.with?.tags).toMatch(
+    /^\$\{\{ steps\.image\.outputs\.name \}\}$/,
+  )
 })
 
 test('jobs that run all tests have the history, without which upgrades are not tested', () => {
   const testing = jobs.filter(job => job.steps.some(({ run }) => run?.includes('.ci/run')))
   expect(testing.map(({ name }) => name)).toEqual(['ci.yml tests', 'release.yml build'])
   for (const { name, steps } of testing)
-    expect({ name, depth: steps.find(({ uses }) => uses?.startsWith('actions/checkout@'))?.with?.['fetch-depth'] }).toEqual({
+    expect({
+      name,
+      depth: steps.find(({ uses }) => uses?.startsWith('actions/checkout@'))?.with?.['fetch-depth'],
+    }).toEqual({
       name,
       depth: 0,
     })

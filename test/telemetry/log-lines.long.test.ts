@@ -22,7 +22,11 @@ beforeAll(async () => {
               { name: 'read', arguments: { path: `${SECRET}.txt` } },
             )
           : { text: `It is ${SECRET}.` },
-    { AGENTRUN_METRICS_PORT: '0', AGENTRUN_ALLOW_PRIVATE_GIT: '1', OPENAI_COMPATIBLE_API_KEY: `${SECRET}-key` },
+    {
+      AGENTRUN_METRICS_PORT: '0',
+      AGENTRUN_ALLOW_PRIVATE_GIT: '1',
+      OPENAI_COMPATIBLE_API_KEY: `${SECRET}-key`,
+    },
   )
 })
 afterAll(() => app[Symbol.asyncDispose]())
@@ -31,18 +35,25 @@ const requests = () => app.logs.filter(line => line.message === 'request')
 
 test('every request is one line: operation, status, duration, user, and the id in its response', async () => {
   const response = await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`)
-  const refused = await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`, undefined, { authorization: 'Bearer nobody' })
+  const refused = await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`, undefined, {
+    authorization: 'Bearer nobody',
+  })
   const nowhere = await app.call('GET', '/v1/nowhere')
   await expect.poll(() => requests().length).toBeGreaterThanOrEqual(3)
-  const lineOf = (headers: Headers) => requests().filter(line => line.fields?.request_id === headers.get('x-request-id'))
+  const lineOf = (headers: Headers) =>
+    requests().filter(line => line.fields?.request_id === headers.get('x-request-id'))
   const [token] = await rows<{ id: number }>(app, 'select min(id) as id from tokens')
   expect(lineOf(response.headers)).toEqual([
     {
       level: 'info',
       message: 'request',
       fields: {
-        ...{ operation: 'listAgentRuns', status: 200, duration_ms: expect.any(Number), request_id: response.headers.get('x-request-id') },
-        ...{ organization_id: app.org_id, token_id: token?.id },
+        operation: 'listAgentRuns',
+        status: 200,
+        duration_ms: expect.any(Number),
+        request_id: response.headers.get('x-request-id'),
+        organization_id: app.org_id,
+        token_id: token?.id,
       },
     },
   ])
@@ -54,7 +65,9 @@ test('every request is one line: operation, status, duration, user, and the id i
 
 test('probes are logged at level debug, and internal failures at warn', async () => {
   const { headers } = await app.call('GET', '/healthz')
-  await expect.poll(() => requests().find(line => line.fields?.request_id === headers.get('x-request-id'))?.level).toBe('debug')
+  await expect
+    .poll(() => requests().find(line => line.fields?.request_id === headers.get('x-request-id'))?.level)
+    .toBe('debug')
 })
 
 test('lines of a run name the run, its epoch and its owner', async () => {
@@ -62,7 +75,12 @@ test('lines of a run name the run, its epoch and its owner', async () => {
   await awaitEnd(app, id)
   const of_run = () => app.logs.filter(line => line.fields?.run_id === id)
   await expect.poll(() => of_run().map(line => line.message)).toEqual(['run claimed', 'turn ended'])
-  const fields = { run_id: id, organization_id: app.org_id, epoch: 1, owner: expect.stringMatching(/^\d+-\w+$/) }
+  const fields = {
+    run_id: id,
+    organization_id: app.org_id,
+    epoch: 1,
+    owner: expect.stringMatching(/^\d+-\w+$/),
+  }
   expect(of_run().map(line => line.fields)).toEqual([
     { ...fields, turn: 1, phase: 'clone', recovered: null },
     { ...fields, end: 'completed', reason: null },
@@ -74,7 +92,10 @@ function poisoned(value: unknown): unknown {
   if (typeof value === 'string') return SECRET
   if (Array.isArray(value)) return value.map(poisoned)
   if (typeof value !== 'object' || value === null) return value
-  return { ...Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, poisoned(inner)])), [SECRET]: SECRET }
+  return {
+    ...Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, poisoned(inner)])),
+    [SECRET]: SECRET,
+  }
 }
 
 test('secrets in any field of any operation, in outputs of models and tools, and in quotes of the database are in no log line and no metric', async () => {
@@ -97,7 +118,11 @@ test('secrets in any field of any operation, in outputs of models and tools, and
   for (const call of tokenCalls(own)) {
     const more = call.path.includes('?') ? '&' : '?'
     await sendCall(app, { ...call, headers }, app.token)
-    await sendCall(app, { ...call, path: `${call.path}${more}${SECRET}=${SECRET}`, body: poisoned(call.body) }, app.token)
+    await sendCall(
+      app,
+      { ...call, path: `${call.path}${more}${SECRET}=${SECRET}`, body: poisoned(call.body) },
+      app.token,
+    )
     await sendCall(app, { ...call, path: call.path.replace(/\/\d+(?=\/|$|\?)/g, `/${SECRET}`) }, app.token)
     await sendCall(app, call, SECRET)
     await sendCall(app, { ...call, ...(call.method !== 'GET' && { body: SECRET }) }, `arun_p_${SECRET}`)
@@ -107,7 +132,12 @@ test('secrets in any field of any operation, in outputs of models and tools, and
 
   // A run whose model fails with it, then one whose tools and answer are full of it.
   for (const prompt of [SECRET, `again ${SECRET}`]) {
-    const { id } = await createRun(app, { prompt, model: 'openai-compatible/fake', title: SECRET, metadata: { [SECRET]: SECRET } })
+    const { id } = await createRun(app, {
+      prompt,
+      model: 'openai-compatible/fake',
+      title: SECRET,
+      metadata: { [SECRET]: SECRET },
+    })
     await awaitEnd(app, id)
   }
   // The database refuses a row in its own words, and quotes what it was given.
@@ -117,8 +147,13 @@ test('secrets in any field of any operation, in outputs of models and tools, and
   })
   const failed = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: SECRET })
   expect(failed.status).toBe(500)
-  const line = app.logs.find(entry => entry.message === 'request failed' && entry.fields?.request_id === failed.body.request_id)
-  expect(line).toMatchObject({ level: 'error', fields: { error: expect.stringContaining('error P0001 of the database') } })
+  const line = app.logs.find(
+    entry => entry.message === 'request failed' && entry.fields?.request_id === failed.body.request_id,
+  )
+  expect(line).toMatchObject({
+    level: 'error',
+    fields: { error: expect.stringContaining('error P0001 of the database') },
+  })
 
   expect(requests().length).toBeGreaterThan(200)
   for (const word of [SECRET, app.token]) {

@@ -32,12 +32,16 @@ test('all activity of a run is counted: claim, model, tokens, retry, tools, sand
   await awaitRun(app, id, run => run.status === 'waiting')
   const waiting = await readMetrics(url)
   expect(sampleOf(waiting, 'agentrun_runs', { status: 'waiting' })).toBe(1)
-  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'This.' })
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
+    agent_run_id: id,
+    prompt: 'This.',
+  })
   await awaitEnd(app, id)
   await app.call('GET', '/v1/organizations/424242/agent/runs')
   await app.call('GET', '/v1/no/such/path')
   const samples = await readMetrics(url)
-  const value = (name: string, labels: Record<string, string> = {}) => sampleOf(samples, `agentrun_${name}`, labels)
+  const value = (name: string, labels: Record<string, string> = {}) =>
+    sampleOf(samples, `agentrun_${name}`, labels)
   expect({
     claims: value('claims_total'),
     calls: value('model_calls_total', { provider: 'openai-compatible', outcome: 'ok' }),
@@ -56,23 +60,28 @@ test('all activity of a run is counted: claim, model, tokens, retry, tools, sand
     build: value('build_info', { version: 'test', role: 'all' }),
     up: value('database_up'),
     workers: value('workers', { state: 'able' }),
-    uncaught: ['uncaughtException', 'unhandledRejection'].map(event => value('uncaught_errors_total', { event })),
+    uncaught: ['uncaughtException', 'unhandledRejection'].map(event =>
+      value('uncaught_errors_total', { event }),
+    ),
     slots: (value('worker_slots', { state: 'busy' }) ?? 0) + (value('worker_slots', { state: 'free' }) ?? 0),
   }).toEqual({
-    ...{
-      claims: 2,
-      calls: 4,
-      failed: 1,
-      retries: 1,
-      tokens: [400, 40, 160],
-      cached: 0.8,
-      shell: [1, 1],
-      unknown: 1,
-      questions: 1,
-      completed: 1,
-      active: 0,
-    },
-    ...{ creates: 1, refused: 1, nothing: 1, build: 1, up: 1, workers: 1 },
+    claims: 2,
+    calls: 4,
+    failed: 1,
+    retries: 1,
+    tokens: [400, 40, 160],
+    cached: 0.8,
+    shell: [1, 1],
+    unknown: 1,
+    questions: 1,
+    completed: 1,
+    active: 0,
+    creates: 1,
+    refused: 1,
+    nothing: 1,
+    build: 1,
+    up: 1,
+    workers: 1,
     uncaught: [0, 0],
     slots: 4,
   })
@@ -90,9 +99,22 @@ test('labels have only values of the service, regardless of names that people an
   await app.call('PATCH', `/v1/organizations/${app.org_id}`, { name: 'Acme Rockets' })
   await app.call('GET', `/v1/organizations/${app.org_id}/users/my-own-word?tag=my-own-word`)
   const samples = (await readMetrics(url)).filter(sample => sample.name.startsWith('agentrun_'))
-  const words = new Set(samples.flatMap(({ labels }) => Object.entries(labels).flatMap(([key, text]) => (key === 'le' ? [] : [text]))))
-  const fixed = [...Object.keys(endpoints), 'none', 'page', 'asset', 'uncaughtException', 'unhandledRejection']
-  const strangers = [...words].filter(word => !fixed.includes(word) && !Object.hasOwn(toolInputs, word) && !/^[a-z0-9_-]{0,20}$/.test(word))
+  const words = new Set(
+    samples.flatMap(({ labels }) =>
+      Object.entries(labels).flatMap(([key, text]) => (key === 'le' ? [] : [text])),
+    ),
+  )
+  const fixed = [
+    ...Object.keys(endpoints),
+    'none',
+    'page',
+    'asset',
+    'uncaughtException',
+    'unhandledRejection',
+  ]
+  const strangers = [...words].filter(
+    word => !fixed.includes(word) && !Object.hasOwn(toolInputs, word) && !/^[a-z0-9_-]{0,20}$/.test(word),
+  )
   expect(strangers).toEqual([])
   expect(JSON.stringify(samples)).not.toMatch(/my-own-word|Acme|made_up|count this|nobody should|fake"/)
 })
@@ -111,7 +133,11 @@ test('what waits in the queue is counted, with its age', async () => {
   await using idle = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_METRICS_PORT: '0' })
   await createRun(idle, { prompt: 'x' })
   await createRun(idle, { prompt: 'x' })
-  await idle.db.query({ text: `update runs set runnable_at = now() - interval '1 hour' where id = (select min(id) from runs)` })
+  await idle.db.query({
+    text: `update runs
+      set runnable_at = now() - interval '1 hour'
+      where id = (select min(id) from runs)`,
+  })
   const samples = await readMetrics(metricsUrl(idle))
   expect(sampleOf(samples, 'agentrun_runs', { status: 'queued' })).toBe(2)
   expect(sampleOf(samples, 'agentrun_queue_runs')).toBe(2)
@@ -120,8 +146,12 @@ test('what waits in the queue is counted, with its age', async () => {
 
 test('the port also has the probes, and nothing else', async () => {
   const statusOf = async (path: string, method = 'GET') => (await fetch(url + path, { method })).status
-  expect(await Promise.all(['/healthz', '/readyz', '/metrics'].map(path => statusOf(path)))).toEqual([200, 200, 200])
-  expect(await Promise.all(['/', '/v1/users/me', '/openapi.json'].map(path => statusOf(path)))).toEqual([404, 404, 404])
+  expect(await Promise.all(['/healthz', '/readyz', '/metrics'].map(path => statusOf(path)))).toEqual([
+    200, 200, 200,
+  ])
+  expect(await Promise.all(['/', '/v1/users/me', '/openapi.json'].map(path => statusOf(path)))).toEqual([
+    404, 404, 404,
+  ])
   expect(await statusOf('/metrics', 'POST')).toBe(404)
 })
 
@@ -129,15 +159,23 @@ test('while the database is unavailable the metrics of the process are reported,
   await using database = await createTestDatabase()
   await using proxy = new DatabaseProxy(database.url)
   await proxy.up()
-  await using behind = await startApp({ DATABASE_URL: proxy.url, AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_METRICS_PORT: '0' })
+  await using behind = await startApp({
+    DATABASE_URL: proxy.url,
+    AGENTRUN_WORKER_CONCURRENCY: '0',
+    AGENTRUN_METRICS_PORT: '0',
+  })
   await proxy.down()
   const samples = await readMetrics(metricsUrl(behind))
   expect(sampleOf(samples, 'agentrun_database_up')).toBe(0)
   expect(samples.filter(({ name }) => /^agentrun_(runs|queue|worker)/.test(name))).toEqual([])
   const ready = await fetch(`${metricsUrl(behind)}/readyz`)
-  expect({ status: ready.status, retry: ready.headers.get('retry-after'), body: await ready.json() }).toEqual({
-    ...{ status: 503, retry: '2', body: { status: 'the database does not respond' } },
-  })
+  expect({ status: ready.status, retry: ready.headers.get('retry-after'), body: await ready.json() }).toEqual(
+    {
+      status: 503,
+      retry: '2',
+      body: { status: 'the database does not respond' },
+    },
+  )
   expect((await fetch(`${metricsUrl(behind)}/healthz`)).status).toBe(200)
   await proxy.up()
 })

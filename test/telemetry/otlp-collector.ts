@@ -99,13 +99,16 @@ function fieldsOf(bytes: Buffer): Field[] {
 const messages = (fields: Field[], number: number): Buffer[] =>
   fields.flatMap(field => (field.number === number && Buffer.isBuffer(field.value) ? [field.value] : []))
 const bytesAt = (fields: Field[], number: number) => messages(fields, number)[0] ?? Buffer.alloc(0)
-const numberAt = (fields: Field[], number: number) => Number(fields.find(field => field.number === number)?.value ?? 0)
+const numberAt = (fields: Field[], number: number) =>
+  Number(fields.find(field => field.number === number)?.value ?? 0)
 
 function readTraces(body: Buffer): SeenSpan[] {
   return messages(fieldsOf(body), 1).flatMap(bytes => {
     const parts = fieldsOf(bytes)
     const resource = attributesOf(messages(fieldsOf(bytesAt(parts, 1)), 1))
-    return messages(parts, 2).flatMap(scope => messages(fieldsOf(scope), 2).map(span => readSpan(fieldsOf(span), resource)))
+    return messages(parts, 2).flatMap(scope =>
+      messages(fieldsOf(scope), 2).map(span => readSpan(fieldsOf(span), resource)),
+    )
   })
 }
 

@@ -15,10 +15,20 @@ export async function readMetrics(url: string): Promise<Sample[]> {
   return lines.map(line => {
     const [, name = '', labels = '', value = ''] = /^([a-z_:][\w:]*)(?:\{(.*)\})? (\S+)$/i.exec(line) ?? []
     if (name === '') throw new Error(`no sample: ${line}`)
-    const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, key = '', text = '']) => [key, text])
+    const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, key = '', text = '']) => [
+      key,
+      text,
+    ])
     return { name, labels: Object.fromEntries(pairs), value: Number(value) }
   })
 }
 
-export const sampleOf = (samples: Sample[], name: string, labels: Record<string, string> = {}): number | undefined =>
-  samples.find(sample => sample.name === name && Object.entries(labels).every(([key, text]) => sample.labels[key] === text))?.value
+export const sampleOf = (
+  samples: Sample[],
+  name: string,
+  labels: Record<string, string> = {},
+): number | undefined =>
+  samples.find(
+    sample =>
+      sample.name === name && Object.entries(labels).every(([key, text]) => sample.labels[key] === text),
+  )?.value

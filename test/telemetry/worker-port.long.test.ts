@@ -20,9 +20,13 @@ test('a worker-only process has its own metrics and probes, and is not ready whi
   const [served, worked] = await Promise.all([readMetrics(api), readMetrics(work)])
   expect(sampleOf(worked, 'agentrun_build_info', { role: 'work' })).toBe(1)
   expect(sampleOf(worked, 'agentrun_turns_active')).toBe(1)
-  expect(sampleOf(worked, 'agentrun_http_request_duration_seconds_count', { operation: 'createAgentRun' })).toBe(undefined)
+  expect(
+    sampleOf(worked, 'agentrun_http_request_duration_seconds_count', { operation: 'createAgentRun' }),
+  ).toBe(undefined)
   expect(sampleOf(served, 'agentrun_build_info', { role: 'serve' })).toBe(1)
-  expect(sampleOf(served, 'agentrun_http_request_duration_seconds_count', { operation: 'createAgentRun' })).toBe(1)
+  expect(
+    sampleOf(served, 'agentrun_http_request_duration_seconds_count', { operation: 'createAgentRun' }),
+  ).toBe(1)
   expect(sampleOf(served, 'agentrun_claims_total')).toBe(0)
   worker.child.kill('SIGTERM')
   await expect.poll(ready, patience).toBe(503)

@@ -31,7 +31,9 @@ const of = (id: number) => (one: Received) => one.message.data.agent_run_id === 
 /** Until nothing waits, with dead owners' leases over at once instead of in half a minute. */
 async function settled(): Promise<{ state: string; attempts: number }[]> {
   for (const end = Date.now() + 20_000; Date.now() < end; ) {
-    const found = await cluster.rows<{ state: string; attempts: number }>('select state, attempts from webhook_deliveries order by id')
+    const found = await cluster.rows<{ state: string; attempts: number }>(
+      'select state, attempts from webhook_deliveries order by id',
+    )
     if (found.every(({ state }) => state !== 'pending')) return found
     await new Promise(resolve => setTimeout(resolve, 30))
   }
@@ -39,7 +41,9 @@ async function settled(): Promise<{ state: string; attempts: number }[]> {
 }
 const leasesEnd = () =>
   cluster.rows(
-    `update webhook_deliveries set lease_until = now(), next_attempt_at = now() where state = 'pending' and lease_until is not null`,
+    `update webhook_deliveries
+      set lease_until = now(), next_attempt_at = now()
+      where state = 'pending' and lease_until is not null`,
   )
 
 async function kill(node: ClusterNode): Promise<void> {
@@ -58,10 +62,16 @@ async function holding(statement: string, work: () => Promise<void>): Promise<vo
     await client.end()
   }
 }
-/** Waits until this number of attempts are blocked: they are claimed, and no connection of theirs makes progress. */
+/**
+ * Waits until this number of attempts are blocked: they are claimed, and no connection of theirs makes
+ * progress.
+ */
 async function untilClaimed(run_id: number): Promise<void> {
   for (;;) {
-    const found = await cluster.rows('select 1 from webhook_deliveries where run_id = $1 and lease_until > now()', [run_id])
+    const found = await cluster.rows(
+      'select 1 from webhook_deliveries where run_id = $1 and lease_until > now()',
+      [run_id],
+    )
     if (found.length > 0) return
     await new Promise(resolve => setTimeout(resolve, 10))
   }
@@ -84,8 +94,13 @@ test('killed after the claim and before the request: the next one delivers it on
     const [run] = await cluster.rows<{ id: number }>('select max(id) as id from runs')
     id = run?.id ?? 0
     await cluster.rows(
-      `insert into webhook_deliveries (organization_id, run_id, event_seq, type, body, state, next_attempt_at, give_up_at)
-        select organization_id, run_id, event_seq, type, body, 'pending', now(), now() + interval '1 day' from webhook_deliveries where run_id = $1 limit 1`,
+      `insert into webhook_deliveries (
+          organization_id, run_id, event_seq, type, body, state, next_attempt_at, give_up_at
+        )
+        select organization_id, run_id, event_seq, type, body, 'pending', now(), now() + interval '1 day'
+        from webhook_deliveries
+        where run_id = $1
+        limit 1`,
       [id],
     )
     await cluster.rows(`select pg_notify('agentrun_webhook', '')`)
@@ -121,7 +136,10 @@ test('killed between the response and its record: it is sent again with the same
   receiver.received.splice(0)
   await holding('select 1 from organizations for update', async () => {
     await cluster.rows(
-      `update webhook_deliveries set state = 'pending', finished_at = null, next_attempt_at = now(), give_up_at = now() + interval '1 day' where run_id = $1`,
+      `update webhook_deliveries
+        set state = 'pending', finished_at = null, next_attempt_at = now(),
+          give_up_at = now() + interval '1 day'
+        where run_id = $1`,
       [id],
     )
     await cluster.rows(`select pg_notify('agentrun_webhook', '')`)
@@ -152,7 +170,9 @@ test('killed between two events of a run: the order is kept', async () => {
   const seqs = reported.map(({ message }) => message.data.event_seq)
   expect(seqs).toEqual(seqs.toSorted((a, b) => a - b))
   const events = await cluster.rows<{ n: number }>(
-    `select count(*) as n from events where run_id = $1 and type in ('agent_run.created', 'agent_run.status', 'agent_run.pull_request')`,
+    `select count(*) as n
+      from events
+      where run_id = $1 and type in ('agent_run.created', 'agent_run.status', 'agent_run.pull_request')`,
     [id],
   )
   expect(ids(reported).size).toBe(events[0]?.n)
@@ -161,7 +181,9 @@ test('killed between two events of a run: the order is kept', async () => {
 
 test('I9 three processes share the work: every event once, each run in order, and no message twice unless a process dies', async () => {
   const others = [await cluster.start('serve'), await cluster.start('work'), await cluster.start('work')]
-  const runs = await Promise.all(Array.from({ length: 12 }, () => cluster.createRun({ prompt: 'x', repoless: true, repo_id: null })))
+  const runs = await Promise.all(
+    Array.from({ length: 12 }, () => cluster.createRun({ prompt: 'x', repoless: true, repo_id: null })),
+  )
   for (const { id } of runs) await cluster.until(id, run => run.terminal)
   await receiver.until(runs.length, one => one.message.type === 'agent_run.finished')
   await settled()
@@ -170,7 +192,10 @@ test('I9 three processes share the work: every event once, each run in order, an
     const reported = receiver.received.filter(of(id)).map(({ message }) => message.data.event_seq)
     expect(reported).toEqual(reported.toSorted((a, b) => a - b))
     const events = await cluster.rows<{ seq: number }>(
-      `select seq from events where run_id = $1 and type in ('agent_run.created', 'agent_run.status', 'agent_run.pull_request') order by seq`,
+      `select seq
+        from events
+        where run_id = $1 and type in ('agent_run.created', 'agent_run.status', 'agent_run.pull_request')
+        order by seq`,
       [id],
     )
     expect(reported).toEqual(events.map(({ seq }) => seq))

@@ -6,7 +6,15 @@ import { deleteEndedRuns } from '../../src/store/runs/retention.ts'
 import { awaitEnd, createRun } from '../runs/await-run.ts'
 import { type App, rows } from '../start-app.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
-import { deliveriesOf, hook, hurry, setHook, shareWebhookApp, startWebhookApp, untilDeliveries } from './webhook-app.ts'
+import {
+  deliveriesOf,
+  hook,
+  hurry,
+  setHook,
+  shareWebhookApp,
+  startWebhookApp,
+  untilDeliveries,
+} from './webhook-app.ts'
 
 let app: App
 let receiver: Receiver
@@ -14,17 +22,27 @@ shareWebhookApp(shared => {
   ;({ app, receiver } = shared)
 })
 
-const stop = (id: number) => app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: id })
+const stop = (id: number) =>
+  app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: id })
 const deleted = ({ message }: { message: { type: string } }) => message.type === 'agent_run.deleted'
-const types = (received: { message: WebhookMessage }[]) => received.map(({ message }) => `${message.type} ${message.data.status}`)
+const types = (received: { message: WebhookMessage }[]) =>
+  received.map(({ message }) => `${message.type} ${message.data.status}`)
 
 test('the events of a run are sent as they happen, in order, and the ledger records them', async () => {
   await setHook(app, receiver.url)
-  const run = await createRun(app, { prompt: 'Look', metadata: { ticket: 'A-1', n: 12345678901234567890n.toString() } })
+  const run = await createRun(app, {
+    prompt: 'Look',
+    metadata: { ticket: 'A-1', n: 12345678901234567890n.toString() },
+  })
   await stop(run.id)
   const received = await receiver.until(3)
-  expect(types(received)).toEqual(['agent_run.created queued', 'agent_run.status cancelling', 'agent_run.finished cancelled'])
-  for (const { message } of received) expect(WebhookMessage.strict().parse(message).data.agent_run_id).toBe(run.id)
+  expect(types(received)).toEqual([
+    'agent_run.created queued',
+    'agent_run.status cancelling',
+    'agent_run.finished cancelled',
+  ])
+  for (const { message } of received)
+    expect(WebhookMessage.strict().parse(message).data.agent_run_id).toBe(run.id)
   const shown = (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${run.id}`)).body
   const { data } = received[2]?.message ?? {}
   for (const key of [
@@ -42,7 +60,10 @@ test('the events of a run are sent as they happen, in order, and the ledger reco
     expect({ [key]: data?.[key] }).toEqual({ [key]: shown[key] })
   expect(data?.seq).toBe(shown.total_logs)
 
-  const deliveries = await untilDeliveries(app, all => all.length === 3 && all.every(({ state }) => state === 'delivered'))
+  const deliveries = await untilDeliveries(
+    app,
+    all => all.length === 3 && all.every(({ state }) => state === 'delivered'),
+  )
   const { status, body } = await app.call('GET', `${hook(app)}/deliveries/${deliveries[0]?.id}`)
   expect(status).toBe(200)
   const detail = WebhookDeliveryDetail.strict().parse(body)
@@ -68,7 +89,9 @@ test('a message that is not accepted is sent again with the same id and body, an
     ...['agent_run.status cancelling', 'agent_run.finished cancelled'],
   ])
   expect(new Set(received.slice(0, 3).map(one => `${one.headers['webhook-id']} ${one.body}`)).size).toBe(1)
-  const [first] = (await untilDeliveries(app, all => all.every(({ state }) => state === 'delivered'))).slice(-1)
+  const [first] = (await untilDeliveries(app, all => all.every(({ state }) => state === 'delivered'))).slice(
+    -1,
+  )
   const { body } = await app.call('GET', `${hook(app)}/deliveries/${first?.id}`)
   expect(body.log.map(({ status, error }: { status: number; error: string }) => [status, error])).toEqual([
     [503, 'it responded with 503'],
@@ -79,7 +102,9 @@ test('a message that is not accepted is sent again with the same id and body, an
 
 test('events of an aborted transaction are not sent', async () => {
   await setHook(app, receiver.url)
-  const { status } = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run?dry_run=true`, { prompt: 'Look' })
+  const { status } = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run?dry_run=true`, {
+    prompt: 'Look',
+  })
   expect(status).toBe(200)
   const run = await createRun(app, { prompt: 'Look' })
   const received = await receiver.until(1)
@@ -92,7 +117,10 @@ describe('a run that names webhooks of its own', () => {
     await using own = await startReceiver()
     await setHook(app, receiver.url)
     const silent = await createRun(app, { prompt: 'Look', webhooks: [] })
-    const run = await createRun(app, { prompt: 'Look', webhooks: [{ url: own.url, secret: 'its own' }, { url: `${own.url}/b` }] })
+    const run = await createRun(app, {
+      prompt: 'Look',
+      webhooks: [{ url: own.url, secret: 'its own' }, { url: `${own.url}/b` }],
+    })
     const received = await own.until(2)
     expect(received.map(one => one.message.data.agent_run_id)).toEqual([run.id, run.id])
     expect(received.map(one => [one.path, 'webhook-signature' in one.headers]).toSorted()).toEqual([
@@ -114,12 +142,16 @@ describe('a run that names webhooks of its own', () => {
     await untilDeliveries(app, ([one]) => one?.attempts === 1 && one.error !== null)
     await stop(run.id)
     const resumed = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
-      ...{ agent_run_id: run.id, prompt: 'More', webhooks: [{ url: after.url }] },
+      agent_run_id: run.id,
+      prompt: 'More',
+      webhooks: [{ url: after.url }],
     })
     expect(resumed.status).toBe(200)
     expect(types(await after.until(1))).toEqual(['agent_run.status queued'])
     await hurry(app)
-    const left = await untilDeliveries(app, all => all.filter(({ url }) => url === before.url).every(({ state }) => state === 'failed'))
+    const left = await untilDeliveries(app, all =>
+      all.filter(({ url }) => url === before.url).every(({ state }) => state === 'failed'),
+    )
     expect(left.filter(({ url }) => url === before.url).map(({ error }) => error)).toEqual(
       Array(3).fill('the run no longer names this address'),
     )
@@ -131,7 +163,10 @@ test('only subscribed events are sent', async () => {
   await setHook(app, receiver.url, { events: ['agent_run.finished'] })
   await using own = await startReceiver()
   const first = await createRun(app, { prompt: 'Look' })
-  const second = await createRun(app, { prompt: 'Look', webhooks: [{ url: own.url, events: ['agent_run.created'] }] })
+  const second = await createRun(app, {
+    prompt: 'Look',
+    webhooks: [{ url: own.url, events: ['agent_run.created'] }],
+  })
   await stop(first.id)
   await stop(second.id)
   expect(types(await receiver.until(1))).toEqual(['agent_run.finished cancelled'])
@@ -147,7 +182,11 @@ describe('a run that is deleted', () => {
 
   test('is reported, without its content, and that is what remains in the ledger', async () => {
     await setHook(app, receiver.url)
-    const { id } = await createRun(app, { prompt: 'Look', title: 'Only here', metadata: { ticket: 'only-here' } })
+    const { id } = await createRun(app, {
+      prompt: 'Look',
+      title: 'Only here',
+      metadata: { ticket: 'only-here' },
+    })
     await receiver.until(1)
     expect((await remove(id)).status).toBe(200)
     const [delivery] = await receiver.until(1, deleted)
@@ -159,7 +198,11 @@ describe('a run that is deleted', () => {
       change: { user_id: app.user_id },
     })
     expect(delivery?.body).not.toMatch(/only.here/i)
-    const [one, ...more] = await untilDeliveries(app, all => all.every(({ state }) => state === 'delivered'), `?agent_run_id=${id}`)
+    const [one, ...more] = await untilDeliveries(
+      app,
+      all => all.every(({ state }) => state === 'delivered'),
+      `?agent_run_id=${id}`,
+    )
     expect([one?.type, more]).toEqual(['agent_run.deleted', []])
     const path = `${hook(app)}/deliveries/${one?.id}`
     expect(WebhookDeliveryDetail.strict().parse((await app.call('GET', path)).body).message).toEqual(message)
@@ -172,11 +215,22 @@ describe('a run that is deleted', () => {
     await setHook(app, receiver.url, { events: ['agent_run.finished'] })
     await using own = await startReceiver()
     const requested = { url: own.url, secret: 'its own', events: ['agent_run.deleted'] }
-    const run = await createRun(app, { prompt: 'Look', webhooks: [requested, { url: `${own.url}/b`, events: ['agent_run.finished'] }] })
-    for (const { id } of [run, await createRun(app, { prompt: 'Look' }), await createRun(app, { prompt: 'Look', webhooks: [] })])
+    const run = await createRun(app, {
+      prompt: 'Look',
+      webhooks: [requested, { url: `${own.url}/b`, events: ['agent_run.finished'] }],
+    })
+    for (const { id } of [
+      run,
+      await createRun(app, { prompt: 'Look' }),
+      await createRun(app, { prompt: 'Look', webhooks: [] }),
+    ])
       expect((await remove(id)).status).toBe(200)
     const [delivery] = await own.until(1, deleted)
-    const { 'webhook-id': id = '', 'webhook-timestamp': time = '', 'webhook-signature': signature } = delivery?.headers ?? {}
+    const {
+      'webhook-id': id = '',
+      'webhook-timestamp': time = '',
+      'webhook-signature': signature,
+    } = delivery?.headers ?? {}
     expect(signature).toBe(signatureHeader(['its own'], id, Number(time), delivery?.body ?? ''))
     const left = await untilDeliveries(app, all => all.every(({ state }) => state === 'delivered'))
     expect(left.map(({ type, url }) => [type, url])).toEqual([['agent_run.deleted', own.url]])
@@ -189,9 +243,20 @@ describe('a run that is deleted', () => {
     for (const id of ids) await stop(id)
     expect(await app.db.transaction(tx => deleteEndedRuns(tx, app.org_id, ids, null))).toBe(3)
     const changes = (await receiver.until(3)).map(({ message }) => message.data)
-    expect(changes.map(({ agent_run_id, change }) => [agent_run_id, change.user_id]).toSorted()).toEqual(ids.map(id => [id, null]))
-    const events = await rows<{ seq: number }>(app, `select seq from events where type = 'agent_run.deleted' order by seq desc limit 3`)
-    expect(changes.map(({ event_seq }) => event_seq).toSorted((a, b) => b - a)).toEqual(events.map(({ seq }) => seq))
+    expect(changes.map(({ agent_run_id, change }) => [agent_run_id, change.user_id]).toSorted()).toEqual(
+      ids.map(id => [id, null]),
+    )
+    const events = await rows<{ seq: number }>(
+      app,
+      `select seq
+        from events
+        where type = 'agent_run.deleted'
+        order by seq desc
+        limit 3`,
+    )
+    expect(changes.map(({ event_seq }) => event_seq).toSorted((a, b) => b - a)).toEqual(
+      events.map(({ seq }) => seq),
+    )
   })
 })
 
@@ -202,18 +267,37 @@ test('a run of an agent is reported from start to end, with its pull request', a
   const { id } = await createRun(working, { prompt: playbook, model: 'scripted/playbook' })
   await awaitEnd(working, id)
   const received = await receiver.until(1, one => one.message.type === 'agent_run.finished')
-  expect(received[0]?.message.data).toMatchObject({ status: 'completed', result: 'done', branch: expect.stringContaining(`run-${id}-`) })
+  expect(received[0]?.message.data).toMatchObject({
+    status: 'completed',
+    result: 'done',
+    branch: expect.stringContaining(`run-${id}-`),
+  })
   expect(received[0]?.message.data.github_pull_requests).toHaveLength(1)
   const types_sent = types(receiver.received)
-  expect(types_sent.slice(0, 3)).toEqual(['agent_run.created queued', 'agent_run.status starting', 'agent_run.status running'])
+  expect(types_sent.slice(0, 3)).toEqual([
+    'agent_run.created queued',
+    'agent_run.status starting',
+    'agent_run.status running',
+  ])
   expect(types_sent).toContain('agent_run.pull_request running')
   const seqs = receiver.received.map(({ message }) => message.data.event_seq)
   expect(seqs).toEqual(seqs.toSorted((a, b) => a - b))
   for (const { message } of receiver.received) expect(WebhookMessage.strict().parse(message)).toBeDefined()
 
   // Of one that is on a forge its number and address there.
-  await rows(working, `update pull_requests set remote_number = 77, remote_url = 'https://forge.example/77' where run_id = $1`, [id])
-  await working.call('POST', `/v1/organizations/${working.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'Thanks.' })
+  await rows(
+    working,
+    `update pull_requests
+      set remote_number = 77, remote_url = 'https://forge.example/77'
+      where run_id = $1`,
+    [id],
+  )
+  await working.call('POST', `/v1/organizations/${working.org_id}/agent/run/resume`, {
+    agent_run_id: id,
+    prompt: 'Thanks.',
+  })
   const later = (await receiver.until(1, one => one.message.data.turn === 2)).at(-1)
-  expect(later?.message.data.github_pull_requests).toMatchObject([{ number: 77, url: 'https://forge.example/77' }])
+  expect(later?.message.data.github_pull_requests).toMatchObject([
+    { number: 77, url: 'https://forge.example/77' },
+  ])
 })

@@ -6,14 +6,19 @@ import addFormats from 'ajv-formats'
 import { expect, test } from 'vitest'
 import { openApiDocument } from '../../src/contract/openapi.ts'
 import { webhook_events } from '../../src/contract/organizations/webhook-events.ts'
-import { exampleMessage, message_limits, WebhookMessage } from '../../src/contract/webhooks/webhook-messages.ts'
+import {
+  exampleMessage,
+  message_limits,
+  WebhookMessage,
+} from '../../src/contract/webhooks/webhook-messages.ts'
 import { webhookHeaders } from '../../src/core/webhooks/webhook-request.ts'
 import { RETRY_SECONDS } from '../../src/core/webhooks/webhook-retries.ts'
 import { clone } from '../source-tree.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 const text = readFileSync(join(clone, 'docs/how-to/webhooks.md'), 'utf8')
-const block = (language: string) => new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\n\`\`\``).exec(text)?.[1] ?? ''
+const block = (language: string) =>
+  new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\n\`\`\``).exec(text)?.[1] ?? ''
 
 test('the message of the page is valid, and equal to that of the reference', () => {
   expect(WebhookMessage.strict().parse(JSON.parse(block('json')))).toEqual(exampleMessage)
@@ -46,10 +51,15 @@ test('F121 the receiver of the page accepts signed messages, also with two secre
 
 test('the document describes what is sent, with a message that fits its own schema', () => {
   const document = openApiDocument({ base_url: 'http://service.test', version: '1' }) as {
-    webhooks: { 'agent-run-event': { post: { requestBody: { content: { 'application/json': { schema: unknown; example: unknown } } } } } }
+    webhooks: {
+      'agent-run-event': {
+        post: { requestBody: { content: { 'application/json': { schema: unknown; example: unknown } } } }
+      }
+    }
     components: { schemas: Record<string, unknown> }
   }
-  const { schema, example } = document.webhooks['agent-run-event'].post.requestBody.content['application/json']
+  const { schema, example } =
+    document.webhooks['agent-run-event'].post.requestBody.content['application/json']
   const ajv = addFormats.default(new Ajv2020({ strict: false }))
   const validate = ajv.compile({ ...(schema as object), components: document.components })
   expect([validate(example), validate.errors]).toEqual([true, null])

@@ -19,16 +19,23 @@ const only = { events: ['agent_run.created'] }
 const put = (run_id: number, count: number, each = '') =>
   rows(
     app,
-    `insert into webhook_deliveries (organization_id, run_id, event_seq, type, body, state, give_up_at, next_attempt_at, finished_at)
-      select $1, $2, n, 'agent_run.created', '{"agent_run_id":0}', 'pending', now() + interval '1 day', now() + interval '1 hour', null from generate_series(1, $3) n`,
+    `insert into webhook_deliveries (
+        organization_id, run_id, event_seq, type, body, state, give_up_at, next_attempt_at, finished_at
+      )
+      select $1, $2, n, 'agent_run.created', '{"agent_run_id":0}', 'pending', now() + interval '1 day',
+        now() + interval '1 hour', null
+      from generate_series(1, $3) n`,
     [app.org_id, run_id, count],
   ).then(() => (each === '' ? [] : rows(app, `update webhook_deliveries set ${each}`)))
 
 /** A webhook to which nothing is sent. */
 const restingHook = () =>
-  rows(app, `insert into webhooks (organization_id, url, enabled, updated_by, rests_until) values ($1, $2, true, $3, 'infinity')`, [
-    ...[app.org_id, receiver.url, app.user_id],
-  ])
+  rows(
+    app,
+    `insert into webhooks (organization_id, url, enabled, updated_by, rests_until)
+      values ($1, $2, true, $3, 'infinity')`,
+    [...[app.org_id, receiver.url, app.user_id]],
+  )
 
 describe('the queue of an organization', () => {
   test('is limited: further deliveries are in the ledger as failed, and can be sent from there', async () => {
@@ -37,7 +44,12 @@ describe('the queue of an organization', () => {
     await restingHook()
     const { id } = await createRun(app, { prompt: 'Look' })
     const [one] = await deliveriesOf(app, `?agent_run_id=${id}`)
-    expect(one).toMatchObject({ state: 'failed', error: 'the queue is full', attempts: 0, next_attempt_at: null })
+    expect(one).toMatchObject({
+      state: 'failed',
+      error: 'the queue is full',
+      attempts: 0,
+      next_attempt_at: null,
+    })
     await rows(app, `delete from webhook_deliveries where state = 'pending'`)
     receiver.received.splice(0)
     expect((await app.call('POST', `${hook(app)}/deliveries/${one?.id}/redeliver`)).status).toBe(200)
@@ -57,9 +69,19 @@ describe('the queue of an organization', () => {
 describe('the ledger', () => {
   test('deletes deliveries after a month, or earlier with a shorter retention of runs, with their attempts', async () => {
     const run = await createRun(app, { prompt: 'Look' })
-    await put(run.id, 3, `state = 'failed', next_attempt_at = null, finished_at = now() - make_interval(days => event_seq::int * 10 + 1)`)
-    await rows(app, 'insert into webhook_attempts (organization_id, delivery_id, n) select organization_id, id, 1 from webhook_deliveries')
-    const kept = () => rows<{ seq: number }>(app, 'select event_seq as seq from webhook_deliveries order by 1')
+    await put(
+      run.id,
+      3,
+      `state = 'failed', next_attempt_at = null, finished_at = now() - make_interval(days => event_seq::int * 10 + 1)`,
+    )
+    await rows(
+      app,
+      `insert into webhook_attempts (organization_id, delivery_id, n)
+        select organization_id, id, 1
+        from webhook_deliveries`,
+    )
+    const kept = () =>
+      rows<{ seq: number }>(app, 'select event_seq as seq from webhook_deliveries order by 1')
     const turn = () => rows(app, `delete from ticks where name = 'webhooks'`)
     await turn()
     await cleanUpDeliveries(app, null)
@@ -76,10 +98,12 @@ describe('the ledger', () => {
     await put(run.id, 2, 'give_up_at = now() - make_interval(secs => 1) where event_seq = 1')
     await rows(app, `delete from ticks where name = 'webhooks'`)
     await cleanUpDeliveries(app, null)
-    expect((await deliveriesOf(app)).map(({ event_seq, state, error }) => [event_seq, state, error])).toEqual([
-      [2, 'pending', null],
-      [1, 'failed', 'the webhook was switched off until it was too late'],
-    ])
+    expect((await deliveriesOf(app)).map(({ event_seq, state, error }) => [event_seq, state, error])).toEqual(
+      [
+        [2, 'pending', null],
+        [1, 'failed', 'the webhook was switched off until it was too late'],
+      ],
+    )
     // Later deliveries do not wait behind it.
     await setHook(app, receiver.url)
     await untilDeliveries(app, all => all[0]?.state === 'delivered')
@@ -94,7 +118,9 @@ describe('the ledger', () => {
     await untilDeliveries(app, all => all.filter(({ last_status }) => last_status === 503).length === 2)
     expect((await app.call('DELETE', `/v1/organizations/${app.org_id}/agent/run/${id}`)).status).toBe(200)
     expect((await deliveriesOf(app, '?type=agent_run.created')).map(one => one.agent_run_id)).toEqual([stays])
-    expect((await deliveriesOf(app, `?agent_run_id=${id}`)).map(one => one.type)).toEqual(['agent_run.deleted'])
+    expect((await deliveriesOf(app, `?agent_run_id=${id}`)).map(one => one.type)).toEqual([
+      'agent_run.deleted',
+    ])
     receiver.responses = [204]
     await hurry(app)
     await untilDeliveries(app, all => all.every(({ state }) => state === 'delivered'))
@@ -111,9 +137,17 @@ describe('what is sent and shown', () => {
     await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: run.id })
     const last = (await receiver.until(3))[2]
     expect(last?.body).not.toContain(value)
-    expect(last?.message.data).toMatchObject({ title: 'Use [redacted:LATE]', metadata: { key: '[redacted:LATE]' } })
-    const [one] = await untilDeliveries(app, all => all.length === 3 && all.every(({ state }) => state === 'delivered'))
-    expect(JSON.stringify((await app.call('GET', `${hook(app)}/deliveries/${one?.id}`)).body)).not.toContain(value)
+    expect(last?.message.data).toMatchObject({
+      title: 'Use [redacted:LATE]',
+      metadata: { key: '[redacted:LATE]' },
+    })
+    const [one] = await untilDeliveries(
+      app,
+      all => all.length === 3 && all.every(({ state }) => state === 'delivered'),
+    )
+    expect(JSON.stringify((await app.call('GET', `${hook(app)}/deliveries/${one?.id}`)).body)).not.toContain(
+      value,
+    )
     await app.call('DELETE', `/v1/organizations/${app.org_id}/secrets/LATE`)
   })
 
@@ -125,8 +159,12 @@ describe('what is sent and shown', () => {
     const [one] = await untilDeliveries(app, all => all[0]?.state === 'delivered')
     const { body } = await app.call('GET', `${hook(app)}/deliveries/${one?.id}`)
     expect(body.log[0].answer).toBe('you sent me [redacted:webhook_secret]')
-    const tables = await rows<{ name: string }>(app, `select tablename as name from pg_tables where schemaname = 'public'`)
-    for (const { name } of tables) expect(await rows(app, `select 1 from ${name} t where strpos(t::text, $1) > 0`, [secret])).toEqual([])
+    const tables = await rows<{ name: string }>(
+      app,
+      `select tablename as name from pg_tables where schemaname = 'public'`,
+    )
+    for (const { name } of tables)
+      expect(await rows(app, `select 1 from ${name} t where strpos(t::text, $1) > 0`, [secret])).toEqual([])
     expect(JSON.stringify(app.logs)).not.toContain(secret)
   })
 
@@ -141,7 +179,11 @@ describe('what is sent and shown', () => {
 })
 
 test('attempts are counted by outcome, and the queue length is reported', async () => {
-  await using counted = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_EGRESS: '1', AGENTRUN_METRICS_PORT: '0' })
+  await using counted = await startApp({
+    AGENTRUN_WORKER_CONCURRENCY: '0',
+    AGENTRUN_ALLOW_PRIVATE_EGRESS: '1',
+    AGENTRUN_METRICS_PORT: '0',
+  })
   receiver.responses = [204, 503, 410]
   await setHook(counted, receiver.url, only)
   await createRun(counted, { prompt: 'Look' })
@@ -151,7 +193,9 @@ test('attempts are counted by outcome, and the queue length is reported', async 
   await createRun(counted, { prompt: 'Look' })
   await untilDeliveries(counted, all => all[0]?.state === 'failed')
   const samples = await readMetrics(metricsUrl(counted))
-  const attempts = ['delivered', 'failed', 'gone'].map(outcome => sampleOf(samples, 'agentrun_webhook_attempts_total', { outcome }))
+  const attempts = ['delivered', 'failed', 'gone'].map(outcome =>
+    sampleOf(samples, 'agentrun_webhook_attempts_total', { outcome }),
+  )
   expect(attempts).toEqual([1, 1, 1])
   expect(sampleOf(samples, 'agentrun_webhooks_disabled_total')).toBe(1)
   expect(sampleOf(samples, 'agentrun_webhooks_pending')).toBe(1)

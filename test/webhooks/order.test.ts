@@ -2,7 +2,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { FAILURES_TO_REST } from '../../src/core/webhooks/webhook-retries.ts'
 import { insertEvent } from '../../src/store/runs/events.ts'
 import { claimDeliveries } from '../../src/store/webhooks/webhook-deliveries.ts'
-import { holdEvents, type Settlement, scheduleNext, settleDelivery } from '../../src/store/webhooks/webhook-outcomes.ts'
+import {
+  holdEvents,
+  type Settlement,
+  scheduleNext,
+  settleDelivery,
+} from '../../src/store/webhooks/webhook-outcomes.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows } from '../start-app.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
@@ -29,12 +34,16 @@ beforeEach(async () => {
   receiver.received.splice(0)
 })
 
-const event = () => app.db.transaction(tx => insertEvent(tx, app.org_id, run_id, 'agent_run.status', { status: 'running' }))
+const event = () =>
+  app.db.transaction(tx => insertEvent(tx, app.org_id, run_id, 'agent_run.status', { status: 'running' }))
 /** A webhook that no process sends to by itself: each test does what a process would. */
 const hookThatRests = () =>
-  rows(app, `insert into webhooks (organization_id, url, enabled, updated_by, rests_until) values ($1, $2, true, $3, 'infinity')`, [
-    ...[app.org_id, receiver.url, app.user_id],
-  ])
+  rows(
+    app,
+    `insert into webhooks (organization_id, url, enabled, updated_by, rests_until)
+      values ($1, $2, true, $3, 'infinity')`,
+    [...[app.org_id, receiver.url, app.user_id]],
+  )
 /** Claims due deliveries, without concurrent claims at this moment. */
 async function claim() {
   const all = await app.db.transaction(async tx => {
@@ -45,9 +54,22 @@ async function claim() {
   })
   return all
 }
-const taken: Settlement = { to: 'delivered', seconds: 0, url: 'u', status: 204, error: null, latency_ms: 1, answer: '' }
+const taken: Settlement = {
+  to: 'delivered',
+  seconds: 0,
+  url: 'u',
+  status: 204,
+  error: null,
+  latency_ms: 1,
+  answer: '',
+}
 const states = () =>
-  rows<{ state: string; due: boolean }>(app, 'select state, next_attempt_at is not null as due from webhook_deliveries order by id')
+  rows<{ state: string; due: boolean }>(
+    app,
+    `select state, next_attempt_at is not null as due
+      from webhook_deliveries
+      order by id`,
+  )
 
 test('events that arrive as fast as they are delivered by two processes: each is sent once, in order, and none is left', async () => {
   await setHook(app, receiver.url)
@@ -74,7 +96,12 @@ test('an event that is written while the one before it is settled is not lost, i
     await insertEvent(tx, app.org_id, run_id, 'agent_run.status', { status: 'running' })
     settled = settle()
     for (;;) {
-      const waiting = await rows(app, `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%for no key update%'`)
+      const waiting = await rows(
+        app,
+        `select 1
+          from pg_stat_activity
+          where wait_event_type = 'Lock' and query like '%for no key update%'`,
+      )
       if (waiting.length > 0) break
     }
   })

@@ -23,41 +23,79 @@ async function receiverOf(...responses: WebhookResponse[]) {
 
 const allowing: Outgoing = { resolve: async () => ['127.0.0.1'], allow_private: true, upstream: null }
 const send = (url: string, outgoing: Partial<Outgoing> = {}, signal = new AbortController().signal) =>
-  post({ ...allowing, ...outgoing }, { url, headers: { 'content-type': 'application/json' }, body: '{"a":1}', signal })
+  post(
+    { ...allowing, ...outgoing },
+    { url, headers: { 'content-type': 'application/json' }, body: '{"a":1}', signal },
+  )
 
 describe('F120 an address that is not public', () => {
   const addresses = [
-    ...['127.0.0.1', '10.0.0.1', '192.168.1.1', '172.16.0.1', '169.254.169.254', '100.64.0.1', '0.0.0.0', '224.0.0.1', '255.255.255.255'],
-    ...['::1', '::', 'fd00::1', 'fe80::1', '::ffff:127.0.0.1', '::ffff:7f00:1', '64:ff9b::7f00:1', 'fd00:ec2::254'],
+    ...[
+      '127.0.0.1',
+      '10.0.0.1',
+      '192.168.1.1',
+      '172.16.0.1',
+      '169.254.169.254',
+      '100.64.0.1',
+      '0.0.0.0',
+      '224.0.0.1',
+      '255.255.255.255',
+    ],
+    ...[
+      '::1',
+      '::',
+      'fd00::1',
+      'fe80::1',
+      '::ffff:127.0.0.1',
+      '::ffff:7f00:1',
+      '64:ff9b::7f00:1',
+      'fd00:ec2::254',
+    ],
   ]
-  test.each(addresses)('%s is refused literally, and as the address of a name, and nothing connects', async address => {
-    const receiver = await receiverOf()
-    const port = new URL(receiver.url).port
-    const literal = address.includes(':') ? `[${address}]` : address
-    for (const [url, resolve] of [
-      [`http://${literal}:${port}/`, async () => Promise.reject(new Error('asked'))],
-      [`http://hooks.example.com:${port}/`, async () => [address]],
-      [`http://hooks.example.com:${port}/`, async () => ['93.184.215.14', address]],
-    ] as const) {
-      const outcome = await send(url, { allow_private: false, resolve: resolve as Outgoing['resolve'] })
-      expect(outcome).toMatchObject({ status: null, refused: true, error: expect.stringMatching(/^address not allowed: /) })
-    }
-    expect(receiver.received).toEqual([])
-  })
-
-  test.each(['0x7f000001', '2130706433', '127.1', '0177.0.0.1', 'localhost', 'x.localhost', 'db.internal', 'printer.local'])(
-    '%s is refused in that writing too',
-    async host => {
+  test.each(addresses)(
+    '%s is refused literally, and as the address of a name, and nothing connects',
+    async address => {
       const receiver = await receiverOf()
-      const outcome = await send(`http://${host}:${new URL(receiver.url).port}/`, { allow_private: false })
-      expect(outcome).toMatchObject({ status: null, refused: true })
+      const port = new URL(receiver.url).port
+      const literal = address.includes(':') ? `[${address}]` : address
+      for (const [url, resolve] of [
+        [`http://${literal}:${port}/`, async () => Promise.reject(new Error('asked'))],
+        [`http://hooks.example.com:${port}/`, async () => [address]],
+        [`http://hooks.example.com:${port}/`, async () => ['93.184.215.14', address]],
+      ] as const) {
+        const outcome = await send(url, { allow_private: false, resolve: resolve as Outgoing['resolve'] })
+        expect(outcome).toMatchObject({
+          status: null,
+          refused: true,
+          error: expect.stringMatching(/^address not allowed: /),
+        })
+      }
       expect(receiver.received).toEqual([])
     },
   )
 
+  test.each([
+    '0x7f000001',
+    '2130706433',
+    '127.1',
+    '0177.0.0.1',
+    'localhost',
+    'x.localhost',
+    'db.internal',
+    'printer.local',
+  ])('%s is refused in that writing too', async host => {
+    const receiver = await receiverOf()
+    const outcome = await send(`http://${host}:${new URL(receiver.url).port}/`, { allow_private: false })
+    expect(outcome).toMatchObject({ status: null, refused: true })
+    expect(receiver.received).toEqual([])
+  })
+
   test('where the operator allows private ones, those of clouds’ metadata are still refused', async () => {
     for (const address of ['169.254.169.254', '100.100.100.200', 'fd00:ec2::254', '0.0.0.0'])
-      expect(await send('http://hooks.example.com/', { resolve: async () => [address] })).toMatchObject({ status: null, refused: true })
+      expect(await send('http://hooks.example.com/', { resolve: async () => [address] })).toMatchObject({
+        status: null,
+        refused: true,
+      })
   })
 
   test('a name is resolved once: a later change has no effect', async () => {
@@ -74,8 +112,13 @@ describe('F120 an address that is not public', () => {
   test('a redirect is not followed, wherever it leads, and not taken for a delivery', async () => {
     const inner = await receiverOf()
     for (const status of [301, 302, 303, 307, 308]) {
-      const outer = await receiverOf((_request, response) => response.writeHead(status, { location: inner.url }).end())
-      expect(await send(outer.url)).toMatchObject({ status, error: `it responded with ${status}: redirects are not followed` })
+      const outer = await receiverOf((_request, response) =>
+        response.writeHead(status, { location: inner.url }).end(),
+      )
+      expect(await send(outer.url)).toMatchObject({
+        status,
+        error: `it responded with ${status}: redirects are not followed`,
+      })
     }
     expect(inner.received).toEqual([])
   })
@@ -149,18 +192,26 @@ describe('F122 a receiver that', () => {
       more()
     })
     const outcomes = await Promise.all([silent, slow, flood].map(url => send(url)))
-    expect(outcomes.map(({ status, refused }) => ({ status, refused }))).toEqual(Array(3).fill({ status: null, refused: false }))
+    expect(outcomes.map(({ status, refused }) => ({ status, refused }))).toEqual(
+      Array(3).fill({ status: null, refused: false }),
+    )
     expect(outcomes[0]?.error).toBe('no response within 10 seconds')
     expect(outcomes[2]?.error).toMatch(/HPE_|HEADER/)
   }, 30_000)
 
   test('does not use HTTP, disconnects, or is unreachable', async () => {
     const other = await rawServer(socket => void socket.on('error', () => {}).end('SSH-2.0-OpenSSH_9\r\n'))
-    const hang_up = await rawServer(socket => void socket.on('error', () => {}).once('data', () => socket.destroy()))
+    const hang_up = await rawServer(
+      socket => void socket.on('error', () => {}).once('data', () => socket.destroy()),
+    )
     const gone = new URL(await rawServer(() => {}))
     await stack.pop()?.[Symbol.asyncDispose]()
     for (const url of [other, hang_up, gone.href])
-      expect(await send(url)).toMatchObject({ status: null, refused: false, error: expect.stringMatching(/./) })
+      expect(await send(url)).toMatchObject({
+        status: null,
+        refused: false,
+        error: expect.stringMatching(/./),
+      })
   })
 
   test('has an untrusted certificate, or none: it gets nothing', async () => {
@@ -175,7 +226,10 @@ describe('F122 a receiver that', () => {
       error: expect.stringMatching(/SELF_SIGNED|CERT/),
     })
     const plain = await receiverOf()
-    expect(await send(plain.url.replace('http:', 'https:'))).toMatchObject({ status: null, error: expect.stringMatching(/./) })
+    expect(await send(plain.url.replace('http:', 'https:'))).toMatchObject({
+      status: null,
+      error: expect.stringMatching(/./),
+    })
     expect([received, plain.received]).toEqual([[], []])
   })
 
@@ -194,9 +248,13 @@ describe('F122 a receiver that', () => {
       const outgoing = { resolve: async () => ['127.0.0.1'], allow_private: true, upstream: null }
       const send = host => post(outgoing, { url: \`https://\${host}:${secure.port}/hook\`, headers: {}, body: '{}', signal: new AbortController().signal })
       console.log(JSON.stringify(await Promise.all(['a.example', 'b.example'].map(send))))`
-    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
-      env: { NODE_EXTRA_CA_CERTS: file, NODE_NO_WARNINGS: '1' },
-    })
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--input-type=module', '--eval', script],
+      {
+        env: { NODE_EXTRA_CA_CERTS: file, NODE_NO_WARNINGS: '1' },
+      },
+    )
     expect(JSON.parse(stdout)).toMatchObject([
       { status: 204, error: null },
       { status: null, error: expect.stringContaining('ALTNAME_INVALID') },
@@ -205,12 +263,16 @@ describe('F122 a receiver that', () => {
   })
 
   test('requests a delay: in seconds, as in the header', async () => {
-    const receiver = await receiverOf((_request, response) => response.writeHead(429, { 'retry-after': '90' }).end('slow down'))
+    const receiver = await receiverOf((_request, response) =>
+      response.writeHead(429, { 'retry-after': '90' }).end('slow down'),
+    )
     expect(await send(receiver.url)).toMatchObject({ status: 429, retry_after: 90, answer: 'slow down' })
   })
 
   test('responds with text that a database cannot store: it is stored with replacements', async () => {
-    const receiver = await receiverOf((_request, response) => response.end(Buffer.from('a\0b\xff\ud83d', 'latin1')))
+    const receiver = await receiverOf((_request, response) =>
+      response.end(Buffer.from('a\0b\xff\ud83d', 'latin1')),
+    )
     const { answer: result } = await send(receiver.url)
     expect(result?.isWellFormed()).toBe(true)
     expect(result).not.toContain('\0')

@@ -2,9 +2,16 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { WebhookMessage } from '../../src/contract/webhooks/webhook-messages.ts'
 
-export type Received = { headers: Record<string, string>; body: string; message: WebhookMessage; path: string }
+export type Received = {
+  headers: Record<string, string>
+  body: string
+  message: WebhookMessage
+  path: string
+}
 /** The response: a status, or a function that writes it. */
-export type WebhookResponse = number | ((request: IncomingMessage, response: ServerResponse, received: Received) => void)
+export type WebhookResponse =
+  | number
+  | ((request: IncomingMessage, response: ServerResponse, received: Received) => void)
 
 export type Receiver = AsyncDisposable & {
   url: string
@@ -25,7 +32,12 @@ export async function startReceiver(...responses: WebhookResponse[]): Promise<Re
     const pieces: Buffer[] = []
     for await (const piece of request) pieces.push(piece as Buffer)
     const body = Buffer.concat(pieces).toString('utf8')
-    const one: Received = { headers: request.headers as Record<string, string>, body, message: JSON.parse(body), path: request.url ?? '' }
+    const one: Received = {
+      headers: request.headers as Record<string, string>,
+      body,
+      message: JSON.parse(body),
+      path: request.url ?? '',
+    }
     received.push(one)
     const result = (receiver.responses.length > 1 ? receiver.responses.shift() : receiver.responses[0]) ?? 204
     if (typeof result === 'number') response.writeHead(result).end()
@@ -42,7 +54,12 @@ export async function startReceiver(...responses: WebhookResponse[]): Promise<Re
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const poll = () => received.filter(fits).length >= count && resolve()
       const timer = setTimeout(
-        () => reject(new Error(`${received.filter(fits).length} of ${count} came: ${JSON.stringify(received.map(one => one.message))}`)),
+        () =>
+          reject(
+            new Error(
+              `${received.filter(fits).length} of ${count} came: ${JSON.stringify(received.map(one => one.message))}`,
+            ),
+          ),
         timeout_ms,
       )
       listeners.add(poll)

@@ -7,7 +7,15 @@ import { addOrganization } from '../api/access/second-organization.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows } from '../start-app.ts'
 import { type Received, type Receiver, startReceiver } from './receiver.ts'
-import { deliveriesOf, hook, hurry, setHook, shareWebhookApp, startWebhookApp, untilDeliveries } from './webhook-app.ts'
+import {
+  deliveriesOf,
+  hook,
+  hurry,
+  setHook,
+  shareWebhookApp,
+  startWebhookApp,
+  untilDeliveries,
+} from './webhook-app.ts'
 
 let app: App
 let receiver: Receiver
@@ -17,12 +25,22 @@ shareWebhookApp(shared => {
 
 const config = async () => WebhookConfig.strict().parse((await app.call('GET', hook(app))).body)
 const only = { events: ['agent_run.created'] }
-const settled = ({ state, attempts, error }: { state: string; attempts: number; error: string | null }) => ({ state, attempts, error })
+const settled = ({ state, attempts, error }: { state: string; attempts: number; error: string | null }) => ({
+  state,
+  attempts,
+  error,
+})
 
 describe('the rotation of a secret', () => {
   const signs = (one: Received | undefined, secrets: string[]) => {
-    const { 'webhook-id': id = '', 'webhook-timestamp': time = '', 'webhook-signature': signature } = one?.headers ?? {}
-    expect(signature).toBe(secrets.length === 0 ? undefined : signatureHeader(secrets, id, Number(time), one?.body ?? ''))
+    const {
+      'webhook-id': id = '',
+      'webhook-timestamp': time = '',
+      'webhook-signature': signature,
+    } = one?.headers ?? {}
+    expect(signature).toBe(
+      secrets.length === 0 ? undefined : signatureHeader(secrets, id, Number(time), one?.body ?? ''),
+    )
   }
   const secret = () => `whsec_${randomBytes(24).toString('base64')}`
   const reported = async () => {
@@ -58,7 +76,10 @@ describe('the rotation of a secret', () => {
       signed: true,
     })
     signs(receiver.received[0], [a])
-    expect(receiver.received[0]?.message).toMatchObject({ type: 'webhook.test', data: { organization_id: app.org_id } })
+    expect(receiver.received[0]?.message).toMatchObject({
+      type: 'webhook.test',
+      data: { organization_id: app.org_id },
+    })
     await using other = await startReceiver(500)
     expect((await app.call('POST', `${hook(app)}/test`, { url: other.url })).body).toMatchObject({
       delivered: false,
@@ -77,10 +98,15 @@ describe('a receiver that is away', () => {
     for (let n = 0; n < FAILURES_TO_REST; n++) ids.push((await createRun(app, { prompt: 'Look' })).id)
     await untilDeliveries(
       app,
-      all => all.filter(({ attempts, last_status }) => attempts === 1 && last_status === 503).length === FAILURES_TO_REST,
+      all =>
+        all.filter(({ attempts, last_status }) => attempts === 1 && last_status === 503).length ===
+        FAILURES_TO_REST,
     )
     const { failures, rests_until } = await config()
-    expect({ failures, rests: Date.parse(rests_until ?? '') > Date.now() }).toEqual({ failures: FAILURES_TO_REST, rests: true })
+    expect({ failures, rests: Date.parse(rests_until ?? '') > Date.now() }).toEqual({
+      failures: FAILURES_TO_REST,
+      rests: true,
+    })
     // It rests: what comes now is not tried.
     for (let n = 0; n < 3; n++) ids.push((await createRun(app, { prompt: 'Look' })).id)
     await rows(app, `select pg_notify('agentrun_webhook', '')`)
@@ -88,7 +114,12 @@ describe('a receiver that is away', () => {
     // The rest is over and it is back: one gets through, and nothing else needs to be hurried.
     receiver.responses = [204]
     receiver.received.splice(0)
-    await rows(app, `update webhook_deliveries set next_attempt_at = now() + interval '1 hour' where attempts > 0`)
+    await rows(
+      app,
+      `update webhook_deliveries
+        set next_attempt_at = now() + interval '1 hour'
+        where attempts > 0`,
+    )
     await rows(app, 'update webhooks set rests_until = now()')
     await rows(app, `select pg_notify('agentrun_webhook', '')`)
     const received = await receiver.until(ids.length)
@@ -122,17 +153,25 @@ describe('a receiver that is away', () => {
     await setHook(app, receiver.url, only)
     await createRun(app, { prompt: 'Look' })
     await untilDeliveries(app, ([one]) => one?.last_status === 503)
-    await rows(app, `update webhook_deliveries set give_up_at = now(), created_at = now() - interval '1 day'`)
+    await rows(
+      app,
+      `update webhook_deliveries
+      set give_up_at = now(), created_at = now() - interval '1 day'`,
+    )
     await hurry(app)
     const [one] = await untilDeliveries(app, all => all[0]?.state === 'failed')
     expect(one).toMatchObject({ attempts: 2, error: 'it responded with 503', next_attempt_at: null })
     expect(await config()).toMatchObject({
-      ...{ enabled: false, disabled_reason: 'nothing could be delivered for 24 hours', disabled_at: expect.any(String) },
+      enabled: false,
+      disabled_reason: 'nothing could be delivered for 24 hours',
+      disabled_at: expect.any(String),
     })
-    expect(await rows(app, `select user_id, detail from audit_entries where action = 'webhook.disabled'`)).toEqual([
-      { user_id: null, detail: expect.stringContaining('"reason":"nothing could be delivered') },
-    ])
-    expect(app.logs).toContainEqual(expect.objectContaining({ level: 'warn', message: 'a webhook was switched off' }))
+    expect(
+      await rows(app, `select user_id, detail from audit_entries where action = 'webhook.disabled'`),
+    ).toEqual([{ user_id: null, detail: expect.stringContaining('"reason":"nothing could be delivered') }])
+    expect(app.logs).toContainEqual(
+      expect.objectContaining({ level: 'warn', message: 'a webhook was switched off' }),
+    )
     await createRun(app, { prompt: 'Look' })
     expect(await deliveriesOf(app)).toHaveLength(1)
     await setHook(app, receiver.url, only)
@@ -140,7 +179,9 @@ describe('a receiver that is away', () => {
   })
 
   test('one undeliverable message is given up alone when others were delivered meanwhile', async () => {
-    receiver.responses = [(_request, response, { message }) => response.writeHead(message.data.title === 'bad' ? 500 : 204).end()]
+    receiver.responses = [
+      (_request, response, { message }) => response.writeHead(message.data.title === 'bad' ? 500 : 204).end(),
+    ]
     await setHook(app, receiver.url, only)
     await createRun(app, { prompt: 'Look', title: 'bad' })
     await untilDeliveries(app, ([one]) => one?.last_status === 500)
@@ -186,7 +227,11 @@ describe('a webhook that is switched off', () => {
     await hurry(app)
     expect((await deliveriesOf(app)).map(({ state }) => state)).toEqual(['pending', 'pending', 'pending'])
     await setHook(app, receiver.url)
-    expect((await receiver.until(3)).map(({ message }) => message.data.status)).toEqual(['queued', 'cancelling', 'cancelled'])
+    expect((await receiver.until(3)).map(({ message }) => message.data.status)).toEqual([
+      'queued',
+      'cancelling',
+      'cancelled',
+    ])
   })
 
   test('a webhook that is deleted: waiting deliveries are not sent, and the ledger gives the reason', async () => {
@@ -195,18 +240,23 @@ describe('a webhook that is switched off', () => {
     await createRun(app, { prompt: 'Look' })
     await untilDeliveries(app, ([one]) => one?.last_status === 503)
     await app.call('DELETE', hook(app))
-    expect((await deliveriesOf(app)).map(settled)).toEqual([{ state: 'failed', attempts: 1, error: 'the webhook was deleted' }])
+    expect((await deliveriesOf(app)).map(settled)).toEqual([
+      { state: 'failed', attempts: 1, error: 'the webhook was deleted' },
+    ])
   })
 })
 
 test('fault 36: a slow receiver holds up no other organization, and no run', async () => {
   const held: (() => void)[] = []
-  await using slow = await startReceiver((_request, response) => held.push(() => response.writeHead(204).end()))
+  await using slow = await startReceiver((_request, response) =>
+    held.push(() => response.writeHead(204).end()),
+  )
   const { org_id, token } = await addOrganization(app, 'slow')
   const auth = { authorization: `Bearer ${token}` }
   await app.call('POST', `/v1/organizations/${org_id}/webhooks/agent-run`, { url: slow.url }, auth)
   const theirs = { prompt: 'x', repoless: true, repo_id: null }
-  for (let n = 0; n < 8; n++) expect((await app.call('POST', `/v1/organizations/${org_id}/agent/run`, theirs, auth)).status).toBe(200)
+  for (let n = 0; n < 8; n++)
+    expect((await app.call('POST', `/v1/organizations/${org_id}/agent/run`, theirs, auth)).status).toBe(200)
   await slow.until(4)
   await setHook(app, receiver.url, only)
   for (let n = 0; n < 8; n++) await createRun(app, { prompt: 'Look' })
@@ -222,11 +272,17 @@ test('a private address is refused where the operator does not allow it: it is g
   await using careful = await startWebhookApp({ AGENTRUN_ALLOW_PRIVATE_EGRESS: '0' })
   const run = await createRun(careful, { prompt: 'Look' })
   // As if its name had been a public one when it was set.
-  await rows(careful, `insert into webhooks (organization_id, url, enabled, updated_by) values ($1, $2, true, $3)`, [
-    ...[careful.org_id, receiver.url, careful.user_id],
-  ])
+  await rows(
+    careful,
+    `insert into webhooks (organization_id, url, enabled, updated_by)
+      values ($1, $2, true, $3)`,
+    [...[careful.org_id, receiver.url, careful.user_id]],
+  )
   await careful.call('POST', `/v1/organizations/${careful.org_id}/agent/run/stop`, { agent_run_id: run.id })
-  const all = await untilDeliveries(careful, found => found.length === 2 && found.every(({ state }) => state === 'failed'))
+  const all = await untilDeliveries(
+    careful,
+    found => found.length === 2 && found.every(({ state }) => state === 'failed'),
+  )
   for (const { error, attempts } of all)
     expect({ error, attempts }).toEqual({ error: expect.stringMatching(/^address not allowed/), attempts: 1 })
   expect(receiver.received).toEqual([])

@@ -7,7 +7,10 @@ import { type Receiver, startReceiver } from './receiver.ts'
 export const startWebhookApp = (env: Record<string, string> = {}): Promise<App> =>
   startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_EGRESS: '1', ...env })
 
-/** Such a service and a receiver for all tests of a file; after each there is no webhook, no delivery, and the receiver accepts everything. */
+/**
+ * Such a service and a receiver for all tests of a file; after each there is no webhook, no delivery, and the
+ * receiver accepts everything.
+ */
 export function shareWebhookApp(use: (shared: { app: App; receiver: Receiver }) => void): void {
   const stack = new AsyncDisposableStack()
   let app: App
@@ -37,8 +40,15 @@ export async function deliveriesOf(app: App, query = ''): Promise<WebhookDeliver
   return (await app.call('GET', `${hook(app)}/deliveries${query}`)).body.items
 }
 
-/** Polls until the ledger is as expected: deliveries run in the background, so there is nothing else to wait for. */
-export async function untilDeliveries(app: App, fits: (deliveries: WebhookDelivery[]) => boolean, query = ''): Promise<WebhookDelivery[]> {
+/**
+ * Polls until the ledger is as expected: deliveries run in the background, so there is nothing else to wait
+ * for.
+ */
+export async function untilDeliveries(
+  app: App,
+  fits: (deliveries: WebhookDelivery[]) => boolean,
+  query = '',
+): Promise<WebhookDelivery[]> {
   for (const end = Date.now() + 20_000; Date.now() < end; ) {
     const found = await deliveriesOf(app, query)
     if (fits(found)) return found
@@ -51,7 +61,9 @@ export async function untilDeliveries(app: App, fits: (deliveries: WebhookDelive
 export async function hurry(app: App): Promise<void> {
   await rows(
     app,
-    `update webhook_deliveries set next_attempt_at = now() where state = 'pending' and next_attempt_at is not null and lease_until is null`,
+    `update webhook_deliveries
+      set next_attempt_at = now()
+      where state = 'pending' and next_attempt_at is not null and lease_until is null`,
   )
   await rows(app, 'update webhooks set rests_until = null')
   await rows(app, `select pg_notify('agentrun_webhook', '')`)

@@ -6,7 +6,10 @@ import { AppShell } from './components/frame/app-shell.tsx'
 
 export const root = createRootRouteWithContext<{ queries: QueryClient }>()({ component: Outlet })
 
-/** The parent of every page that needs a session: the frame. Page groups add their routes below it, each in its own routes.ts. */
+/**
+ * The parent of every page that needs a session: the frame. Page groups add their routes below it, each in
+ * its own routes.ts.
+ */
 export const app = createRoute({
   getParentRoute: () => root,
   id: 'app',
@@ -16,7 +19,11 @@ export const app = createRoute({
       await session.current()
     } catch (error) {
       if (!isSignedOut(error)) throw error
-      throw redirect({ to: '/sign-in', search: { next: location.href === '/' ? undefined : location.href }, replace: true })
+      throw redirect({
+        to: '/sign-in',
+        search: { next: location.href === '/' ? undefined : location.href },
+        replace: true,
+      })
     }
   },
 })

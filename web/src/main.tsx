@@ -14,7 +14,8 @@ const router = createAppRouter(queries)
 
 // The session may end while a page is open: the route's guard then leads to the sign-in page.
 queries.getQueryCache().subscribe(event => {
-  if (event.type === 'updated' && event.action.type === 'error' && isSignedOut(event.action.error)) void router.invalidate()
+  if (event.type === 'updated' && event.action.type === 'error' && isSignedOut(event.action.error))
+    void router.invalidate()
 })
 
 // A stream without events notices the loss of the network late.

@@ -1,5 +1,11 @@
 import type { QueryClient } from '@tanstack/react-query'
-import { createRoute, createRouter, parseSearchWith, redirect, stringifySearchWith } from '@tanstack/react-router'
+import {
+  createRoute,
+  createRouter,
+  parseSearchWith,
+  redirect,
+  stringifySearchWith,
+} from '@tanstack/react-router'
 import { app, root } from './app-route.tsx'
 import { PageProblem, RouteProblem } from './components/page-problem.tsx'
 import { callbackRoutes } from './pages/callback/routes.ts'
@@ -72,7 +78,14 @@ const in_frame = [
 
 export const createAppRouter = (queries: QueryClient) =>
   createRouter({
-    routeTree: root.addChildren([signIn, invitation, ...callbackRoutes, reference, design, app.addChildren(in_frame)]),
+    routeTree: root.addChildren([
+      signIn,
+      invitation,
+      ...callbackRoutes,
+      reference,
+      design,
+      app.addChildren(in_frame),
+    ]),
     context: { queries },
     // Addresses are meant to be read and typed: plain words, no JSON.
     parseSearch: parseSearchWith(value => value),

@@ -3,7 +3,14 @@ import type { PullRequestReview, PullRequestState } from '../../src/contract/pul
 import type { SandboxKind, SandboxState } from '../../src/contract/repositories/sandboxes.ts'
 import type { MessageType } from '../../src/contract/runs/logs.ts'
 import type { RunStatus, SourceType, StatusReason } from '../../src/contract/runs/runs.ts'
-import { deliveryStates, MessageTypes, RunStatuses, reasonNames, sourceNames, webhookEvents } from './api/names.ts'
+import {
+  deliveryStates,
+  MessageTypes,
+  RunStatuses,
+  reasonNames,
+  sourceNames,
+  webhookEvents,
+} from './api/names.ts'
 
 /** The search parameters of each page. Invalid values are ignored, never an error. */
 type SignInSearch = { next?: string }
@@ -43,7 +50,14 @@ type TraceSearch = { view?: TraceView; type?: MessageType; failed?: true; q?: st
 /** The request of a program that signs in by OAuth (RFC 6749, 4.1.1). */
 export type OAuthSearch = Partial<
   Record<
-    'client_id' | 'redirect_uri' | 'response_type' | 'code_challenge' | 'code_challenge_method' | 'scope' | 'state' | 'resource',
+    | 'client_id'
+    | 'redirect_uri'
+    | 'response_type'
+    | 'code_challenge'
+    | 'code_challenge_method'
+    | 'scope'
+    | 'state'
+    | 'resource',
     string
   >
 >
@@ -58,15 +72,19 @@ const severalOf = <T extends string>(value: unknown, names: readonly T[]) => {
   const known = names.filter(name => given.includes(name))
   return known.length > 0 ? known : undefined
 }
-const keyOf = <T extends string>(value: unknown, names: Record<T, string>) => oneOf(value, Object.keys(names) as T[])
+const keyOf = <T extends string>(value: unknown, names: Record<T, string>) =>
+  oneOf(value, Object.keys(names) as T[])
 const flag = (value: unknown) => (value === 'true' || value === true ? true : undefined)
 const day = (value: unknown) =>
-  /^\d{4}-\d\d-\d\d$/.test(String(value)) && !Number.isNaN(Date.parse(String(value))) ? String(value) : undefined
+  /^\d{4}-\d\d-\d\d$/.test(String(value)) && !Number.isNaN(Date.parse(String(value)))
+    ? String(value)
+    : undefined
 
 export const signInSearch = (raw: Raw): SignInSearch => ({ next: text(raw.next) })
 
 /** The router reads `5` and `true` as values. */
-const anyText = (value: unknown) => (['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined)
+const anyText = (value: unknown) =>
+  ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined
 
 export const oauthSearch = (raw: Raw): OAuthSearch => ({
   client_id: anyText(raw.client_id),
@@ -111,7 +129,11 @@ export const setupSearch = (raw: Raw): SetupSearch => ({ run: number(raw.run) })
 
 export const compareSearch = (raw: Raw): CompareSearch => ({ a: number(raw.a), b: number(raw.b) })
 
-export const usageSearch = (raw: Raw): UsageSearch => ({ by: oneOf(raw.by, usage_groups), from: day(raw.from), to: day(raw.to) })
+export const usageSearch = (raw: Raw): UsageSearch => ({
+  by: oneOf(raw.by, usage_groups),
+  from: day(raw.from),
+  to: day(raw.to),
+})
 
 export const traceSearch = (raw: Raw): TraceSearch => ({
   view: oneOf(raw.view, trace_views),

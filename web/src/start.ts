@@ -11,8 +11,13 @@ import('./main.tsx').catch(() => {
   const root = document.getElementById('root')
   if (root) root.textContent = 'This page could not be loaded. Reload it to try again.'
 })
-// After the requests above, which would wait behind its parts: browsers load six files at a time. The router reports a failure.
+// After the requests above, which would wait behind its parts: browsers load six files at a time. The router
+// reports a failure.
 setTimeout(() => {
-  const page = run ? import('./pages/runs/trace.tsx') : pathname === '/' ? import('./pages/runs/run-list.tsx') : null
+  const page = run
+    ? import('./pages/runs/trace.tsx')
+    : pathname === '/'
+      ? import('./pages/runs/run-list.tsx')
+      : null
   page?.catch(() => {})
 })

@@ -8,10 +8,16 @@ import { type CompactionChoice, chooseCompaction, SUMMARY_SHARE } from './choose
 import { applyCompaction, type Compaction, type CompactionCause, callsOf, resultsOf } from './compaction.ts'
 import { SUMMARY_REQUEST, serviceSummary, summaryOf } from './summary.ts'
 
-/** The longest response that writes a summary, its reasoning included, and the shortest that is worth the call. */
+/**
+ * The longest response that writes a summary, its reasoning included, and the shortest that is worth the
+ * call.
+ */
 const MAX_OUTPUT_TOKENS = 32_000
 const MIN_OUTPUT_TOKENS = 4_000
-/** Refused again, or if nothing else helps, only the messages of people and a summary stay; refused even then, the run ends. */
+/**
+ * Refused again, or if nothing else helps, only the messages of people and a summary stay; refused even then,
+ * the run ends.
+ */
 const MAX_REFUSALS = 3
 /** The share of a refused conversation that is taken for the limit from then on. */
 const REFUSED_SHARE = 0.8
@@ -20,15 +26,18 @@ const MAX_OVERESTIMATE = 2
 const CHARS_A_TOKEN = 3
 
 /**
- * Returns whether the conversation has reached its limit, and compacting it frees enough. A script never sees what a compaction would
- * change.
+ * Returns whether the conversation has reached its limit, and compacting it frees enough. A script never sees
+ * what a compaction would change.
  */
 export function mustCompact(input: LoopInput, state: LoopState, messages: ModelMessage[]): boolean {
   if (input.model.scripted || input.context.estimate.of(messages) < limitOf(input, state)) return false
   return choiceFor(input, state, messages) !== null
 }
 
-/** Compacts a conversation that the provider refused as too long. Fails when nothing is left that could be removed. */
+/**
+ * Compacts a conversation that the provider refused as too long. Fails when nothing is left that could be
+ * removed.
+ */
 export async function compactAfterRefusal(
   input: LoopInput,
   state: LoopState,
@@ -39,7 +48,8 @@ export async function compactAfterRefusal(
   const refused = Math.max(estimate.of(state.messages), estimate.measured(state.messages) / MAX_OVERESTIMATE)
   state.refusals++
   state.refused_tokens = Math.min(state.refused_tokens, Math.floor(REFUSED_SHARE * refused))
-  if (state.refusals > MAX_REFUSALS || choiceFor(input, state, state.messages) === null) return afterFailedCall(input, state, error)
+  if (state.refusals > MAX_REFUSALS || choiceFor(input, state, state.messages) === null)
+    return afterFailedCall(input, state, error)
   return compactConversation(input, state, 'refused', signal)
 }
 
@@ -55,19 +65,31 @@ export async function compactConversation(
   if (choice === null) return 'continue'
   const { clear_through, shorten_to, summarize } = choice
   const written =
-    summarize === null ? null : await writeSummary(input, state, { clear_through, replaces: summarize.replaces, cause, signal })
+    summarize === null
+      ? null
+      : await writeSummary(input, state, { clear_through, replaces: summarize.replaces, cause, signal })
   if (written !== null && (written === 'continue' || 'kind' in written)) return written
-  const summary = written && summarize && { text: written.text, by: written.by, keep_from: summarize.keep_from }
+  const summary = written &&
+    summarize && { text: written.text, by: written.by, keep_from: summarize.keep_from }
   const { estimate } = input.context
   const change = { clear_through, ...(shorten_to !== null && { shorten_to }), summary }
   const messages = applyCompaction(state.messages, change)
   const compaction: Compaction = {
-    ...{ cause, model: input.model.id, limit_tokens: limitOf(input, state) },
-    ...{ tokens_before: Math.round(estimate.of(state.messages)), tokens_after: estimate.measured(messages), ...change },
+    cause,
+    model: input.model.id,
+    limit_tokens: limitOf(input, state),
+    tokens_before: Math.round(estimate.of(state.messages)),
+    tokens_after: estimate.measured(messages),
+    ...change,
   }
   const usage = written?.usage ?? null
   const duration_ms = performance.now() - began
-  await input.journal.compacted({ compaction, usage, replaced: replacedCalls(state.messages, messages), duration_ms })
+  await input.journal.compacted({
+    compaction,
+    usage,
+    replaced: replacedCalls(state.messages, messages),
+    duration_ms,
+  })
   if (usage !== null) {
     input.meter.charged(usage)
     state.tokens += countedTokens(usage)
@@ -76,23 +98,38 @@ export async function compactConversation(
   return 'continue'
 }
 
-const limitOf = ({ context }: LoopInput, { refused_tokens }: LoopState): number => Math.min(context.limit(), refused_tokens)
+const limitOf = ({ context }: LoopInput, { refused_tokens }: LoopState): number =>
+  Math.min(context.limit(), refused_tokens)
 
 function choiceFor(input: LoopInput, state: LoopState, messages: ModelMessage[]): CompactionChoice | null {
   const { measured: tokensOf } = input.context.estimate
-  const choose = (keep_tail: boolean) => chooseCompaction(messages, { limit_tokens: limitOf(input, state), tokensOf, keep_tail })
+  const choose = (keep_tail: boolean) =>
+    chooseCompaction(messages, { limit_tokens: limitOf(input, state), tokensOf, keep_tail })
   const choice = state.refusals < MAX_REFUSALS - 1 ? choose(true) : null
   return choice === null && state.refusals > 0 ? choose(false) : choice
 }
 
 type Summary = { text: string; by: 'model' | 'service'; usage: ModelUsage | null }
-type Requested = Pick<CompactionChoice, 'clear_through'> & { replaces: ModelMessage[]; cause: CompactionCause; signal: AbortSignal }
+type Requested = Pick<CompactionChoice, 'clear_through'> & {
+  replaces: ModelMessage[]
+  cause: CompactionCause
+  signal: AbortSignal
+}
 
-/** Requests a summary from the model; the service writes one itself when the conversation does not fit or the model gives none. */
-async function writeSummary(input: LoopInput, state: LoopState, requested: Requested): Promise<Summary | TurnOutcome | 'continue'> {
+/**
+ * Requests a summary from the model; the service writes one itself when the conversation does not fit or the
+ * model gives none.
+ */
+async function writeSummary(
+  input: LoopInput,
+  state: LoopState,
+  requested: Requested,
+): Promise<Summary | TurnOutcome | 'continue'> {
   const max_chars = Math.floor(SUMMARY_SHARE * limitOf(input, state) * CHARS_A_TOKEN)
   const by_service = (usage: ModelUsage | null): Summary => ({
-    ...{ text: truncateText(serviceSummary(state.messages), max_chars).text, by: 'service', usage },
+    text: truncateText(serviceSummary(state.messages), max_chars).text,
+    by: 'service',
+    usage,
   })
   const source = summarySource(input, state, requested)
   if (source === null) return by_service(null)
@@ -106,20 +143,26 @@ async function writeSummary(input: LoopInput, state: LoopState, requested: Reque
     if ('kind' in called) return called
     const { usage } = called.response
     const text = summaryOf(called.response)
-    return text === null ? by_service(usage) : { text: truncateText(text, max_chars).text, by: 'model', usage }
+    return text === null
+      ? by_service(usage)
+      : { text: truncateText(text, max_chars).text, by: 'model', usage }
   } catch (error) {
     if (error instanceof ModelError && error.code === 'context_exceeded') return by_service(null)
     return afterFailedCall(input, state, error)
   }
 }
 
-/** The request for a summary: the conversation unchanged if it fits, because its prefix is cached, otherwise what it replaces. Null: neither fits. */
+/**
+ * The request for a summary: the conversation unchanged if it fits, because its prefix is cached, otherwise
+ * what it replaces. Null: neither fits.
+ */
 function summarySource(
   { model, context: { estimate } }: LoopInput,
   state: LoopState,
   { clear_through, replaces, cause }: Requested,
 ): { messages: ModelMessage[]; max_output_tokens: number } | null {
-  const conversations = cause === 'limit' ? [state.messages, replaces] : clear_through === null ? [] : [replaces]
+  const conversations =
+    cause === 'limit' ? [state.messages, replaces] : clear_through === null ? [] : [replaces]
   for (const conversation of conversations) {
     const messages = [...conversation, SUMMARY_REQUEST]
     const left = (model.context_tokens ?? Number.POSITIVE_INFINITY) - estimate.of(messages)
@@ -132,7 +175,10 @@ function summarySource(
 function replacedCalls(before: ModelMessage[], after: ModelMessage[]) {
   const kept = new Set(after)
   const gone = before.filter(message => !kept.has(message))
-  const calls = gone.flatMap(message => [...callsOf(message), ...resultsOf(message).map(({ toolCallId }) => toolCallId)])
+  const calls = gone.flatMap(message => [
+    ...callsOf(message),
+    ...resultsOf(message).map(({ toolCallId }) => toolCallId),
+  ])
   const [first, last] = [calls[0], calls.at(-1)]
   if (first === undefined || last === undefined) return null
   return { first, last, results: gone.reduce((sum, message) => sum + resultsOf(message).length, 0) }

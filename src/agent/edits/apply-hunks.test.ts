@@ -3,8 +3,13 @@ import { applyHunks } from './apply-hunks.ts'
 import type { Hunk } from './patch-format.ts'
 
 const hunk = (removed: string[], added: string[]): Hunk => ({
-  ...{ line: 1, anchors: [], at_end: false },
-  lines: [...removed.map(text => ({ sign: '-' as const, text })), ...added.map(text => ({ sign: '+' as const, text }))],
+  line: 1,
+  anchors: [],
+  at_end: false,
+  lines: [
+    ...removed.map(text => ({ sign: '-' as const, text })),
+    ...added.map(text => ({ sign: '+' as const, text })),
+  ],
 })
 
 describe('line endings stay as they are, and so does a missing line break at the end', () => {
@@ -46,7 +51,9 @@ test('many hunks that match only loosely are found in a file of 100,000 lines', 
 })
 
 test('a hunk whose lines almost match everywhere ends', async () => {
-  const result = await applyHunks('a\n'.repeat(100_000), [hunk([...Array.from({ length: 50_000 }, () => 'a'), 'b'], [])])
+  const result = await applyHunks('a\n'.repeat(100_000), [
+    hunk([...Array.from({ length: 50_000 }, () => 'a'), 'b'], []),
+  ])
   expect(result).toMatchObject({ number: 1 })
 })
 
@@ -57,7 +64,10 @@ test('the end of a file of 2,000,000 lines is changed, and other work runs betwe
     immediate = setImmediate(count)
   }
   let immediate = setImmediate(count)
-  const result = await applyHunks(`${'a\n'.repeat(2_000_000)}b\nc\n`, [hunk(['b'], ['B']), hunk(['c'], ['C'])])
+  const result = await applyHunks(`${'a\n'.repeat(2_000_000)}b\nc\n`, [
+    hunk(['b'], ['B']),
+    hunk(['c'], ['C']),
+  ])
   clearImmediate(immediate)
   expect('text' in result && result.text.slice(-6)).toBe('a\nB\nC\n'.slice(-6))
   expect(turns).toBeGreaterThanOrEqual(2)

@@ -5,21 +5,27 @@ import type { Hunk } from './patch-format.ts'
 import { plainMarks } from './plain-marks.ts'
 
 /** `text`: the changed file. `failed`: the hunk that does not match, and the lines that it expects. */
-export type AppliedHunks = { text: string } | { failed: Hunk; number: number; wanted: string[]; anchor: string | null }
+export type AppliedHunks =
+  | { text: string }
+  | { failed: Hunk; number: number; wanted: string[]; anchor: string | null }
 
 /** Lines of larger files are compared exactly only. */
 const MAX_LOOSE_LINES = 100_000
 
-/** A file of one character per byte. `raw`: lines with their endings. `forms`: as text, without endings, in each normal form that was needed. */
+/**
+ * A file of one character per byte. `raw`: lines with their endings. `forms`: as text, without endings, in
+ * each normal form that was needed.
+ */
 type Lines = { raw: string[]; forms: string[][] }
 
 const LINE = /[^\n]+\n?|\n/g
 const ENDING = /\r?\n$/
 
 /**
- * Applies the hunks of one file in their order, each after the one before. Lines are compared exactly, then without white space at the end, then at
- * both ends, then with plain quotes and dashes. Lines of context stay as the file has them, and so do its line endings and a missing last line
- * break. The time is linear in the lines of the file for each hunk, and others run between two hunks.
+ * Applies the hunks of one file in their order, each after the one before. Lines are compared exactly, then
+ * without white space at the end, then at both ends, then with plain quotes and dashes. Lines of context stay
+ * as the file has them, and so do its line endings and a missing last line break. The time is linear in the
+ * lines of the file for each hunk, and others run between two hunks.
  */
 export async function applyHunks(byte_text: string, hunks: Hunk[]): Promise<AppliedHunks> {
   const lines = linesOf(byte_text)
@@ -50,23 +56,34 @@ function linesOf(byte_text: string): Lines {
   return { raw, forms: [shown.map(line => line.replace(/\r?\n?$/, ''))] }
 }
 
-/** A file without a line break at its end gets none: its last line lacks it, and so does the line that is the last one now. */
+/**
+ * A file without a line break at its end gets none: its last line lacks it, and so does the line that is the
+ * last one now.
+ */
 function joined(result: string[], { raw }: Lines): string {
   const unended = raw.at(-1)
   if (unended === undefined || unended.endsWith('\n')) return result.join('')
   const last = result.length - 1
   const ended = unended + endingAt(raw, raw.length)
-  return result.map((line, i) => (line === unended ? (i === last ? line : ended) : i === last ? line.replace(ENDING, '') : line)).join('')
+  return result
+    .map((line, i) =>
+      line === unended ? (i === last ? line : ended) : i === last ? line.replace(ENDING, '') : line,
+    )
+    .join('')
 }
 
-/** Returns the ending of lines that are added before line `at`: that of this line, or of one before it; only the last line may have none. */
+/**
+ * Returns the ending of lines that are added before line `at`: that of this line, or of one before it; only
+ * the last line may have none.
+ */
 function endingAt(raw: string[], at: number): string {
   const near = [raw[at], raw[at - 1], raw[at - 2]].find(line => line?.endsWith('\n'))
   return near?.endsWith('\r\n') ? '\r\n' : '\n'
 }
 
 /** Lines that are only added follow the anchor, or the last line. */
-const insertion = ({ raw }: Lines, anchors: string[], from: number) => (anchors.length > 0 ? from : raw.length)
+const insertion = ({ raw }: Lines, anchors: string[], from: number) =>
+  anchors.length > 0 ? from : raw.length
 
 function replaced({ raw }: Lines, { lines }: Hunk, start: number): string[] {
   const ending = endingAt(raw, start)

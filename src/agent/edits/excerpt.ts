@@ -8,15 +8,20 @@ const MAX_LINES = 60
 const LINE_CHARS = 300
 
 /** Returns text of one character per byte, so that bytes that are not UTF-8 stay as they are. */
-export const bytesAsText = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+export const bytesAsText = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 export const textAsBytes = (text: string): Buffer => Buffer.from(text.toWellFormed(), 'utf8')
 export const readable = (byte_text: string): string => Buffer.from(byte_text, 'latin1').toString('utf8')
 
 /**
- * Returns ranges of lines with their numbers, as the model may see them: redacted in the whole text, because a value may span lines, and bounded.
- * Empty when redaction has changed the number of lines.
+ * Returns ranges of lines with their numbers, as the model may see them: redacted in the whole text, because
+ * a value may span lines, and bounded. Empty when redaction has changed the number of lines.
  */
-export async function excerpt(text: string, ranges: LineRange[], redactor: BackgroundRedactor): Promise<string> {
+export async function excerpt(
+  text: string,
+  ranges: LineRange[],
+  redactor: BackgroundRedactor,
+): Promise<string> {
   const lines = text.split('\n')
   const shown = (await redactor.text(text)).split('\n')
   if (shown.length !== lines.length) return ''

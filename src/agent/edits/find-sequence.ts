@@ -1,8 +1,13 @@
 /**
- * Yields the positions of `wanted` in `items`, without overlaps, by the algorithm of Knuth, Morris and Pratt: linear in both lengths,
- * whatever they contain. `indexOf` takes minutes for a long text that almost matches at each position.
+ * Yields the positions of `wanted` in `items`, without overlaps, by the algorithm of Knuth, Morris and Pratt:
+ * linear in both lengths, whatever they contain. `indexOf` takes minutes for a long text that almost matches
+ * at each position.
  */
-export function* occurrences<T>(items: ArrayLike<T>, wanted: ArrayLike<T>, from = 0): Generator<number, undefined> {
+export function* occurrences<T>(
+  items: ArrayLike<T>,
+  wanted: ArrayLike<T>,
+  from = 0,
+): Generator<number, undefined> {
   if (wanted.length === 0) return
   const borders = bordersOf(wanted)
   let matched = 0

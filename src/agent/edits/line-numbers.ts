@@ -1,4 +1,7 @@
-/** Returns a function for the number of the line, from 1, to which a position in this text belongs. The text is read once. */
+/**
+ * Returns a function for the number of the line, from 1, to which a position in this text belongs. The text
+ * is read once.
+ */
 export function lineNumbers(text: string): (position: number) => number {
   const breaks: number[] = []
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) breaks.push(at)

@@ -27,7 +27,13 @@ test.each([
   ['a typographic quote', ["\tconst text = `it's`"], 7, 0, 'quotes'],
   ['escapes', ['import { a } from \\"./a.ts\\"'], 0, 0, 'escapes'],
   ['case', ['Function Second() {'], 6, 0, 'upper and lower case'],
-  ['one changed line of several', ['function second() {', '\tconst text = "other"', '\treturn a + 2'], 6, 1, 'the text'],
+  [
+    'one changed line of several',
+    ['function second() {', '\tconst text = "other"', '\treturn a + 2'],
+    6,
+    1,
+    'the text',
+  ],
   ['a line that is nowhere else like it', ['\treturn a + 3'], 8, 0, 'the text'],
   ['a part of a line', ["from './a.ts'"], 0, 0, 'quotes'],
 ])('finds the nearest lines, and names the difference: %s', (_name, wanted, first, at, difference) => {
@@ -54,7 +60,10 @@ test('nothing is near to unrelated text, or in an empty file', () => {
 test('of marks that look alike, all kinds are the same', () => {
   const marks = ['a \u2014 b', '\u201cc\u201d', 'it\u201as', 'wait\u2026', 'x\u00a0y', '`name`']
   for (const [i, plain] of ['a - b', '"c"', "it's", 'wait...', 'x y', "'name'"].entries())
-    expect(nearestLines(marks, [plain])).toMatchObject({ first: i, difference: expect.stringMatching(/quotes|white space/) })
+    expect(nearestLines(marks, [plain])).toMatchObject({
+      first: i,
+      difference: expect.stringMatching(/quotes|white space/),
+    })
 })
 
 describe('no text makes the comparison long', () => {
@@ -65,7 +74,10 @@ describe('no text makes the comparison long', () => {
 
   test('a part that almost matches at each position of a long line', () => {
     const half = 'ab'.repeat(24_000)
-    expect(nearestLines(['ab'.repeat(2_000_000)], [`${half}c${half}`])).toMatchObject({ first: 0, difference: 'it differs in the text' })
+    expect(nearestLines(['ab'.repeat(2_000_000)], [`${half}c${half}`])).toMatchObject({
+      first: 0,
+      difference: 'it differs in the text',
+    })
   })
 })
 

@@ -1,7 +1,10 @@
 import { findSequence } from './find-sequence.ts'
 import { plainMarks } from './plain-marks.ts'
 
-/** Lines of a file that come closest to wanted ones. `first`: from 0. `at`: the first of the wanted lines that differs, and how. */
+/**
+ * Lines of a file that come closest to wanted ones. `first`: from 0. `at`: the first of the wanted lines that
+ * differs, and how.
+ */
 type Nearest = { first: number; count: number; at: number; difference: string }
 
 /** Lines of a file that are compared, and of those that are wanted. */
@@ -26,9 +29,12 @@ export function nearestLines(file: string[], wanted: string[]): Nearest | null {
 }
 
 /** Whether a line exists and has this text. */
-const has = (line: string | undefined, text: string) => line !== undefined && (text === '' || findSequence(line, text) !== null)
+const has = (line: string | undefined, text: string) =>
+  line !== undefined && (text === '' || findSequence(line, text) !== null)
 
-/** Where most of the wanted lines are, apart from white space, punctuation that looks alike, escapes and case. */
+/**
+ * Where most of the wanted lines are, apart from white space, punctuation that looks alike, escapes and case.
+ */
 function alignedStart(file: string[], wanted: string[]): number | null {
   const positions = new Map<string, number[]>()
   for (const [i, line] of file.entries()) {
@@ -41,14 +47,17 @@ function alignedStart(file: string[], wanted: string[]): number | null {
   for (const [i, line] of wanted.entries()) {
     const key = loose(line)
     if (key === '') continue
-    for (const position of positions.get(key) ?? []) if (position >= i) votes.set(position - i, (votes.get(position - i) ?? 0) + key.length)
+    for (const position of positions.get(key) ?? [])
+      if (position >= i) votes.set(position - i, (votes.get(position - i) ?? 0) + key.length)
   }
   let best: number | null = null
   for (const [start, vote] of votes) if (best === null || vote > (votes.get(best) ?? 0)) best = start
   return best
 }
 
-/** Where the longest of the wanted lines is most likely: the share of its pairs of characters that a line has. */
+/**
+ * Where the longest of the wanted lines is most likely: the share of its pairs of characters that a line has.
+ */
 function similarStart(file: string[], wanted: string[]): number | null {
   if (file.length > MAX_COMPARED_LINES) return null
   const lengths = wanted.map(line => loose(line).length)
@@ -95,4 +104,9 @@ function differenceOf(found: string | undefined, wanted: string): string {
 }
 
 const visible = (line: string) =>
-  line.slice(0, MAX_COMPARED_CHARS).replaceAll(' ', '·').replaceAll('\t', '→').replaceAll('\r', '␍').replaceAll('\u00a0', '⍽')
+  line
+    .slice(0, MAX_COMPARED_CHARS)
+    .replaceAll(' ', '·')
+    .replaceAll('\t', '→')
+    .replaceAll('\r', '␍')
+    .replaceAll('\u00a0', '⍽')

@@ -5,16 +5,30 @@ const patch = (...lines: string[]) => ['*** Begin Patch', ...lines, '*** End Pat
 
 test('reads a patch that adds, moves, changes and deletes at once', () => {
   const text = patch(
-    ...['*** Add File: new/a.txt', '+one', '+', '+*** End Patch', '*** Update File: b.ts', '*** Move to: c.ts', '@@ class B', '@@ run()'],
+    ...[
+      '*** Add File: new/a.txt',
+      '+one',
+      '+',
+      '+*** End Patch',
+      '*** Update File: b.ts',
+      '*** Move to: c.ts',
+      '@@ class B',
+      '@@ run()',
+    ],
     ...[' keep', '-old', '+new', '', '@@', '+last', '*** End of File', '*** Delete File: d.txt'],
   )
   expect(parsePatch(text)).toEqual([
     { kind: 'add', path: 'new/a.txt', line: 2, content: ['one', '', '*** End Patch'] },
     {
-      ...{ kind: 'update', path: 'b.ts', line: 6, move_to: 'c.ts' },
+      kind: 'update',
+      path: 'b.ts',
+      line: 6,
+      move_to: 'c.ts',
       hunks: [
         {
-          ...{ line: 8, anchors: ['class B', 'run()'], at_end: false },
+          line: 8,
+          anchors: ['class B', 'run()'],
+          at_end: false,
           lines: [
             { sign: ' ', text: 'keep' },
             { sign: '-', text: 'old' },
@@ -42,12 +56,16 @@ describe('reads what models write around patches', () => {
   })
 
   test('line numbers of a unified diff are ignored, the text after them is not', () => {
-    const [update] = parsePatch(patch('*** Update File: a', '@@ -1,2 +1,2 @@ main()', '-a', '+b', '@@ -9 +9 @@', '-c'))
+    const [update] = parsePatch(
+      patch('*** Update File: a', '@@ -1,2 +1,2 @@ main()', '-a', '+b', '@@ -9 +9 @@', '-c'),
+    )
     expect(update).toMatchObject({ hunks: [{ anchors: ['main()'] }, { anchors: [] }] })
   })
 
   test('a blank line before the next file is none of the hunk, but a line of context with a space is', () => {
-    const [first, second] = parsePatch(patch('*** Update File: a', '-a', ' ', '', '*** Update File: b', '-b', ''))
+    const [first, second] = parsePatch(
+      patch('*** Update File: a', '-a', ' ', '', '*** Update File: b', '-b', ''),
+    )
     expect([first, second].map(one => one?.kind === 'update' && one.hunks[0]?.lines.length)).toEqual([2, 1])
   })
 })
@@ -59,11 +77,23 @@ test.each([
   [patch(), /changes no file/],
   [patch('*** Rename File: a'), /^Line 2 of the patch is "\*\*\* Rename File: a"; expected/],
   [patch('*** Update File: a'), /^Line 2 of the patch: the update of a has no hunk/],
-  [patch('*** Update File: a', '@@', '*** Delete File: b'), /^Line 4 of the patch, in the update of a, is "\*\*\* Delete File: b"/],
-  [patch('*** Update File: a', '-a', 'b'), /^Line 4 of the patch, in the update of a, is "b"; a line of a hunk starts with/],
+  [
+    patch('*** Update File: a', '@@', '*** Delete File: b'),
+    /^Line 4 of the patch, in the update of a, is "\*\*\* Delete File: b"/,
+  ],
+  [
+    patch('*** Update File: a', '-a', 'b'),
+    /^Line 4 of the patch, in the update of a, is "b"; a line of a hunk starts with/,
+  ],
   [patch('*** Add File: a', 'no plus'), /^Line 3 of the patch is "no plus"/],
-  [patch(`*** Delete File: ${'x'.repeat(5_000)}`), /^Line 2 of the patch: the path has more than 4096 characters/],
-  [patch('*** Update File: a', `*** Move to: ${'x'.repeat(5_000)}`, '-a'), /^Line 3 of the patch: the path has more than 4096 characters/],
+  [
+    patch(`*** Delete File: ${'x'.repeat(5_000)}`),
+    /^Line 2 of the patch: the path has more than 4096 characters/,
+  ],
+  [
+    patch('*** Update File: a', `*** Move to: ${'x'.repeat(5_000)}`, '-a'),
+    /^Line 3 of the patch: the path has more than 4096 characters/,
+  ],
 ])('%j is an error that names the line', (text, message) => {
   expect(() => parsePatch(text)).toThrow(PatchError)
   expect(() => parsePatch(text)).toThrow(message)
@@ -74,5 +104,7 @@ test.each([
   ['hunks', ['*** Update File: a', '@@\n-a\n'.repeat(500_000)]],
   ['anchors', ['*** Update File: a', ...Array.from({ length: 1_000 }, () => '@@ a'), '-a']],
 ])('a patch with more than a thousand %s is refused, with the line', (_name, lines) => {
-  expect(() => parsePatch(patch(...lines))).toThrow(/^Line \d+ of the patch: more than 1000 files, hunks and @@ lines\. Send several/)
+  expect(() => parsePatch(patch(...lines))).toThrow(
+    /^Line \d+ of the patch: more than 1000 files, hunks and @@ lines\. Send several/,
+  )
 })

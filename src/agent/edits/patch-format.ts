@@ -4,7 +4,9 @@ export type FilePatch =
   | { kind: 'delete'; path: string; line: number }
   | { kind: 'update'; path: string; line: number; move_to: string | null; hunks: Hunk[] }
 
-/** `anchors`: lines of the file after which the hunk is, one after the other. `at_end`: it ends with the file. */
+/**
+ * `anchors`: lines of the file after which the hunk is, one after the other. `at_end`: it ends with the file.
+ */
 export type Hunk = { line: number; anchors: string[]; lines: HunkLine[]; at_end: boolean }
 type HunkLine = { sign: ' ' | '-' | '+'; text: string }
 
@@ -46,7 +48,8 @@ export function parsePatch(text: string): FilePatch[] {
   const begin = lines.findIndex(line => line.trim() === BEGIN)
   const end = lines.findLastIndex(line => line.trim() === END)
   if (begin < 0) throw new PatchError(`The patch does not start with "${BEGIN}".`)
-  if (end < begin) throw new PatchError(`The patch does not end with "${END}": it is incomplete, and nothing was changed.`)
+  if (end < begin)
+    throw new PatchError(`The patch does not end with "${END}": it is incomplete, and nothing was changed.`)
   const reader = { lines: lines.slice(0, end), at: begin + 1, parts: 0 }
   const patches: FilePatch[] = []
   while (reader.at < reader.lines.length) {
@@ -60,7 +63,9 @@ export function parsePatch(text: string): FilePatch[] {
 function count(reader: Reader, parts: number): void {
   reader.parts += parts
   if (reader.parts <= MAX_PARTS) return
-  throw new PatchError(`Line ${reader.at + 1} of the patch: more than ${MAX_PARTS} files, hunks and @@ lines. Send several patches.`)
+  throw new PatchError(
+    `Line ${reader.at + 1} of the patch: more than ${MAX_PARTS} files, hunks and @@ lines. Send several patches.`,
+  )
 }
 
 function operation(reader: Reader): FilePatch {
@@ -69,11 +74,19 @@ function operation(reader: Reader): FilePatch {
   const header = reader.lines[reader.at++]?.trim() ?? ''
   const [, verb, raw_path = ''] = OPERATION.exec(header) ?? []
   const path = checkedPath(raw_path, line)
-  if (verb === 'Add') return { kind: 'add', path, line, content: taken(reader, text => text.startsWith('+')).map(text => text.slice(1)) }
+  if (verb === 'Add')
+    return {
+      kind: 'add',
+      path,
+      line,
+      content: taken(reader, text => text.startsWith('+')).map(text => text.slice(1)),
+    }
   if (verb === 'Delete') return { kind: 'delete', path, line }
   if (verb === 'Update') return update(reader, path, line)
   const expected = '"*** Add File: PATH", "*** Update File: PATH", "*** Delete File: PATH" or "*** End Patch"'
-  throw new PatchError(`Line ${line} of the patch is ${JSON.stringify(header.slice(0, 100))}; expected ${expected}.`)
+  throw new PatchError(
+    `Line ${line} of the patch is ${JSON.stringify(header.slice(0, 100))}; expected ${expected}.`,
+  )
 }
 
 function update(reader: Reader, path: string, line: number): FilePatch {
@@ -81,13 +94,15 @@ function update(reader: Reader, path: string, line: number): FilePatch {
   const destination = move_to === null ? null : checkedPath(move_to, ++reader.at)
   const hunks: Hunk[] = []
   while (reader.at < reader.lines.length && !isOperation(reader)) hunks.push(hunk(reader, path))
-  if (hunks.length === 0 && move_to === null) throw new PatchError(`Line ${line} of the patch: the update of ${path} has no hunk.`)
+  if (hunks.length === 0 && move_to === null)
+    throw new PatchError(`Line ${line} of the patch: the update of ${path} has no hunk.`)
   return { kind: 'update', path, line, move_to: destination, hunks }
 }
 
 function checkedPath(raw: string, line: number): string {
   const path = raw.trim()
-  if (path.length > MAX_PATH) throw new PatchError(`Line ${line} of the patch: the path has more than ${MAX_PATH} characters.`)
+  if (path.length > MAX_PATH)
+    throw new PatchError(`Line ${line} of the patch: the path has more than ${MAX_PATH} characters.`)
   return path
 }
 
@@ -100,7 +115,9 @@ function hunk(reader: Reader, path: string): Hunk {
   // Blank lines between a hunk and the next operation are no lines of the file.
   if (!at_end && isOperation(reader)) raw.splice(raw.findLastIndex(text => text !== '') + 1)
   if (at_end) reader.at++
-  const lines = raw.map((text): HunkLine => ({ sign: (text[0] ?? ' ') as HunkLine['sign'], text: text.slice(1) }))
+  const lines = raw.map(
+    (text): HunkLine => ({ sign: (text[0] ?? ' ') as HunkLine['sign'], text: text.slice(1) }),
+  )
   if (lines.length > 0) return { line, anchors: anchors.filter(anchor => anchor !== ''), lines, at_end }
   const found = JSON.stringify(reader.lines[reader.at]?.slice(0, 100) ?? END)
   throw new PatchError(

@@ -1,6 +1,6 @@
 /**
- * Returns the text with quotes, dashes, spaces and dots of typography as those of ASCII. A backtick stays: in most languages it is another
- * quote.
+ * Returns the text with quotes, dashes, spaces and dots of typography as those of ASCII. A backtick stays: in
+ * most languages it is another quote.
  */
 export const plainMarks = (text: string): string =>
   text

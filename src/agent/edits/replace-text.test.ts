@@ -20,7 +20,13 @@ describe('a replacement', () => {
     ['a last line that lacks the line break of `old`', 'a\nb', 'b\n', 'c\n', 'a\nc'],
     ['lines of Windows by lines of Unix', 'a\r\nb\r\nc\r\n', 'a\nb', 'x\ny\nz', 'x\r\ny\r\nz\r\nc\r\n'],
     ['a part of a line of Windows by two lines', 'a\r\nb\r\n', 'b', 'x\ny', 'a\r\nx\r\ny\r\n'],
-    ['lines of Unix by lines of Windows, where the file has none', 'a\nb\nc\n', 'a\r\nb', 'x\ny', 'x\ny\nc\n'],
+    [
+      'lines of Unix by lines of Windows, where the file has none',
+      'a\nb\nc\n',
+      'a\r\nb',
+      'x\ny',
+      'x\ny\nc\n',
+    ],
     ['lines of Unix by lines of Windows in both texts', 'a\nb\nc\n', 'a\r\nb', 'x\r\ny', 'x\ny\nc\n'],
     ['a part of a line of Unix by lines of Windows', 'a\nb\n', 'b', 'x\r\ny', 'a\nx\ny\n'],
     ['mixed endings that match exactly', 'a\nb\r\nc\n', 'a\nb\r\n', 'x\ny\r\n', 'x\ny\r\nc\n'],
@@ -51,7 +57,11 @@ describe('the time is linear in a file of 4 MB', () => {
   const one_line = 'e'.repeat(FILE_BYTES)
 
   test('with one line: an ambiguous text, each of its occurrences, and one that almost matches everywhere', () => {
-    expect(text(one_line, 'e', 'f')).toEqual({ kind: 'ambiguous', lines: Array.from({ length: 20 }, () => 1), more: true })
+    expect(text(one_line, 'e', 'f')).toEqual({
+      kind: 'ambiguous',
+      lines: Array.from({ length: 20 }, () => 1),
+      more: true,
+    })
     const half = 'e'.repeat(49_000)
     expect(text(one_line, `${half}x${half}`, 'f')).toEqual({ kind: 'missing' })
     expect(text(`${one_line}\r\n`, `${half}\n${half}`, 'f')).toEqual({ kind: 'missing' })
@@ -71,7 +81,10 @@ describe('the time is linear in a file of 4 MB', () => {
 
   test('and a replacement that makes it too large, or too many of them, are refused before the text exists', () => {
     const many = 'more than 100000 times'
-    expect(text(one_line, 'e', 'f', true)).toEqual({ kind: 'excessive', limit: expect.stringContaining(many) })
+    expect(text(one_line, 'e', 'f', true)).toEqual({
+      kind: 'excessive',
+      limit: expect.stringContaining(many),
+    })
     const limit = 'the file would have 4500000000 bytes, more than 4194304'
     expect(text('e'.repeat(9_000), 'e', 'x'.repeat(500_000), true)).toEqual({ kind: 'excessive', limit })
   })
@@ -88,11 +101,19 @@ test('the changed parts are found after further edits, before and after them', (
   ] as const) {
     const result = replaced(now, { old, new: next, replace_all: true })
     if (result.kind !== 'replaced') throw new Error(old)
-    regions = [...regions.map(({ start, end }) => ({ start: result.moved(start), end: result.moved(end) })), ...result.regions]
+    regions = [
+      ...regions.map(({ start, end }) => ({ start: result.moved(start), end: result.moved(end) })),
+      ...result.regions,
+    ]
     now = result.text
   }
   expect(now).toBe('EElEEvEEn two\n3\nIIII\n')
   // Parts in one line are one part.
-  expect(regions.map(({ start, end }) => now.slice(start, end))).toEqual(['3', 'EElEEvEEn', 'IIII', 'EElEEvEE'])
+  expect(regions.map(({ start, end }) => now.slice(start, end))).toEqual([
+    '3',
+    'EElEEvEEn',
+    'IIII',
+    'EElEEvEE',
+  ])
   expect(regions.map(({ start }) => lineNumbers(now)(start))).toEqual([2, 1, 3, 1])
 })

@@ -6,8 +6,9 @@ export type Region = { start: number; end: number }
 export type TextEdit = { old: string; new: string; replace_all?: boolean | undefined }
 
 /**
- * `regions`: changed parts of the new text, joined where they share a line, and at last where they are too many. `moved`: where a position of
- * the old text is in the new one. `ambiguous`: the line numbers of the first occurrences; `more`: there are others. `excessive`: the limit it exceeds.
+ * `regions`: changed parts of the new text, joined where they share a line, and at last where they are too
+ * many. `moved`: where a position of the old text is in the new one. `ambiguous`: the line numbers of the
+ * first occurrences; `more`: there are others. `excessive`: the limit it exceeds.
  */
 export type Replaced =
   | { kind: 'replaced'; text: string; count: number; regions: Region[]; moved(position: number): number }
@@ -22,8 +23,9 @@ const MAX_REPLACEMENTS = 100_000
 const MAX_REGIONS = 61
 
 /**
- * Replaces `old` by `new`. Line endings of the text stay as they are: where an exact match fails, LF and CRLF count as the same, and so do a
- * last line with and without its line break. The new text has at most `max_length` characters. The time is linear in the lengths of both texts.
+ * Replaces `old` by `new`. Line endings of the text stay as they are: where an exact match fails, LF and CRLF
+ * count as the same, and so do a last line with and without its line break. The new text has at most
+ * `max_length` characters. The time is linear in the lengths of both texts.
  */
 export function replaceText(text: string, edit: TextEdit, max_length: number): Replaced {
   const max = edit.replace_all === true ? MAX_REPLACEMENTS : MAX_NAMED
@@ -31,7 +33,11 @@ export function replaceText(text: string, edit: TextEdit, max_length: number): R
   if (found.length === 0) return { kind: 'missing' }
   if (edit.replace_all !== true && found.length > 1) {
     const lineOf = lineNumbers(text)
-    return { kind: 'ambiguous', lines: found.slice(0, max).map(({ start }) => lineOf(start)), more: found.length > max }
+    return {
+      kind: 'ambiguous',
+      lines: found.slice(0, max).map(({ start }) => lineOf(start)),
+      more: found.length > max,
+    }
   }
   if (found.length > max) return { kind: 'excessive', limit: `\`old\` occurs more than ${max} times` }
   return replaced(text, found, replacement, max_length)
@@ -58,7 +64,8 @@ function replaced(text: string, found: Region[], replacement: string, max_length
     from = end
   }
   const length = text.length + growth
-  if (length > max_length) return { kind: 'excessive', limit: `the file would have ${length} bytes, more than ${max_length}` }
+  if (length > max_length)
+    return { kind: 'excessive', limit: `the file would have ${length} bytes, more than ${max_length}` }
   pieces.push(text.slice(from))
   const starts = found.map(({ start }) => start)
   const moved = (position: number) => position + (growths[countBelow(starts, position) - 1] ?? 0)
@@ -80,7 +87,10 @@ function findMatches(text: string, edit: TextEdit, max: number): { found: Region
   }
   const line = old.replace(/\r?\n$/, '')
   if (line === old || line === '' || !text.endsWith(line)) return { found: [], replacement }
-  return { found: [{ start: text.length - line.length, end: text.length }], replacement: replacement.replace(/\r?\n$/, '') }
+  return {
+    found: [{ start: text.length - line.length, end: text.length }],
+    replacement: replacement.replace(/\r?\n$/, ''),
+  }
 }
 
 /** Matches in the text with LF only, as offsets of the text. */
@@ -102,7 +112,10 @@ function matchesOfAnyEnding(text: string, old: string, max: number): Region[] {
     .toArray()
 }
 
-/** Returns a function for ascending positions: whether the line ends with CRLF, or, for the last one without an ending, the line before. */
+/**
+ * Returns a function for ascending positions: whether the line ends with CRLF, or, for the last one without
+ * an ending, the line before.
+ */
 function lineEndings(text: string): (position: number) => boolean {
   const last = text.lastIndexOf('\n')
   let next = text.indexOf('\n')

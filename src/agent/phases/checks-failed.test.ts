@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest'
 import { checksFailedMessage, checksSummary } from './checks-failed.ts'
 
-const check = { name: 'test', conclusion: 'failure', command: 'npm test', log_excerpt: 'not ok', prompt: null }
+const check = {
+  name: 'test',
+  conclusion: 'failure',
+  command: 'npm test',
+  log_excerpt: 'not ok',
+  prompt: null,
+}
 const facts = { head_sha: 'a'.repeat(40), attempt: 1, max_attempts: 3, checks: [check], others: [] }
 
 test('the output of a check cannot end its quotation, and is marked as data', () => {
@@ -12,7 +18,11 @@ test('the output of a check cannot end its quotation, and is marked as data', ()
 })
 
 test('comments of people about a check are outside of the quotation, and checks that do not run again are named', () => {
-  const { content } = checksFailedMessage({ ...facts, checks: [{ ...check, prompt: 'Run it with -v.' }], others: ['lint'] })
+  const { content } = checksFailedMessage({
+    ...facts,
+    checks: [{ ...check, prompt: 'Run it with -v.' }],
+    others: ['lint'],
+  })
   expect(content).toContain('## test: failure\n\n```\nnpm test\n```\n\nRun it with -v.\n\n```\nnot ok\n```')
   expect(content).toContain('which you need not fix: lint.')
 })

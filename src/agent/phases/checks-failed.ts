@@ -2,7 +2,10 @@ import type { StopReason } from '../../core/pull-requests/check-rounds.ts'
 import { stopReasons } from '../../core/pull-requests/check-rounds.ts'
 import type { ModelMessage } from '../../model/port.ts'
 
-/** A failing check that goes back to the agent. `command`: null where a forge ran it; `prompt`: instructions of the repository for this check. */
+/**
+ * A failing check that goes back to the agent. `command`: null where a forge ran it; `prompt`: instructions
+ * of the repository for this check.
+ */
 type CheckToFix = {
   name: string
   conclusion: string
@@ -11,7 +14,10 @@ type CheckToFix = {
   prompt: string | null
 }
 
-/** Returns the message to the agent about failing checks. Their output is quoted as data: it may come from anyone. */
+/**
+ * Returns the message to the agent about failing checks. Their output is quoted as data: it may come from
+ * anyone.
+ */
 export function checksFailedMessage(facts: {
   head_sha: string
   attempt: number
@@ -59,8 +65,16 @@ export function checksSummary(facts: {
   const commit = `commit ${facts.head_sha.slice(0, 12)}`
   const all = passed + failing.length
   const tried =
-    attempts === 0 ? '' : attempts === 1 ? ', after one attempt to fix what failed' : `, after ${attempts} attempts to fix what failed`
-  if (because === null) return `Checks: ${all === 1 ? 'the one check' : `all ${all} checks`} of ${commit} passed${tried}.`
-  const which = failing.length === 0 ? 'have not all ended' : `: ${failing.length} of ${all} failed (${failing.join(', ')})`
+    attempts === 0
+      ? ''
+      : attempts === 1
+        ? ', after one attempt to fix what failed'
+        : `, after ${attempts} attempts to fix what failed`
+  if (because === null)
+    return `Checks: ${all === 1 ? 'the one check' : `all ${all} checks`} of ${commit} passed${tried}.`
+  const which =
+    failing.length === 0
+      ? 'have not all ended'
+      : `: ${failing.length} of ${all} failed (${failing.join(', ')})`
   return `Checks of ${commit}${failing.length === 0 ? ' ' : ''}${which}${tried}. No further attempt is made, because ${stopReasons[because]}.`
 }

@@ -11,11 +11,15 @@ import type { Question, SideAnswer } from '../side-question.ts'
 import { type Change, changeText, quoted } from './change-text.ts'
 
 /** The review of commits or of a pull request by a model. */
-type Opinion = { verdict: Verdict; findings: (Omit<Finding, 'code'> & { code: 'model' })[]; model: string | null }
+type Opinion = {
+  verdict: Verdict
+  findings: (Omit<Finding, 'code'> & { code: 'model' })[]
+  model: string | null
+}
 
 /**
- * The pull request that commits will get: a new one, whose text the review writes from the agent's answer in the form of the repository's template
- * (null: it has none), an existing one, whose text it reviews, or none.
+ * The pull request that commits will get: a new one, whose text the review writes from the agent's answer in
+ * the form of the repository's template (null: it has none), an existing one, whose text it reviews, or none.
  */
 export type ReviewedPullRequest =
   | { kind: 'new'; answer: string; template: string | null }
@@ -45,16 +49,25 @@ const about = {
 /** Identifies the review of commits in a run: each head is reviewed once. */
 export const reviewKey = (head: string): string => `commits:${head}`
 
-/** Returns the only question about commits that succeed: whether they may be pushed, and everything about their pull request. */
+/**
+ * Returns the only question about commits that succeed: whether they may be pushed, and everything about
+ * their pull request.
+ */
 export function reviewQuestion(
   head: string,
   commits: readonly { message: string }[],
   change: Change,
   pull_request: ReviewedPullRequest,
 ): Question {
-  const messages = commits.map(({ message }) => `- ${message.slice(0, MESSAGE_CHARS).trim().replaceAll('\n', '\n  ')}`).join('\n')
+  const messages = commits
+    .map(({ message }) => `- ${message.slice(0, MESSAGE_CHARS).trim().replaceAll('\n', '\n  ')}`)
+    .join('\n')
   const { schema, instruction } = about[pull_request.kind]
-  const parts = [`These commits will be pushed:\n${quoted('commits', messages)}`, pullRequestText(pull_request), changeText(change)]
+  const parts = [
+    `These commits will be pushed:\n${quoted('commits', messages)}`,
+    pullRequestText(pull_request),
+    changeText(change),
+  ]
   return {
     key: reviewKey(head),
     instructions: [REVIEWER, instruction, DATA].filter(part => part !== null).join('\n'),
@@ -73,15 +86,23 @@ function pullRequestText(pull_request: ReviewedPullRequest): string | null {
   return `${report}\n\nThe repository requires the description in this form. Keep its headings, and fill in what you know:\n${quoted('template', pull_request.template)}`
 }
 
-/** Returns the opinion about the commits in an answer; null: there was no request, or a script has no verdict for them. */
+/**
+ * Returns the opinion about the commits in an answer; null: there was no request, or a script has no verdict
+ * for them.
+ */
 export function opinionOf(answer: SideAnswer): Opinion | null {
-  if (answer.kind !== 'answered') return answer.kind === 'not_asked' ? null : { verdict: 'inconclusive', findings: [], model: null }
+  if (answer.kind !== 'answered')
+    return answer.kind === 'not_asked' ? null : { verdict: 'inconclusive', findings: [], model: null }
   return answer.input.verdict === undefined ? null : readOpinion(answer.input, answer.model)
 }
 
-/** Returns the opinion about the pull request in the answer about its commits. Findings in a new one are those in its commits. */
+/**
+ * Returns the opinion about the pull request in the answer about its commits. Findings in a new one are those
+ * in its commits.
+ */
 export function pullRequestOpinionOf(answer: SideAnswer): Opinion | null {
-  if (answer.kind === 'answered' && answer.input.pull_request !== undefined) return readOpinion(answer.input.pull_request, answer.model)
+  if (answer.kind === 'answered' && answer.input.pull_request !== undefined)
+    return readOpinion(answer.input.pull_request, answer.model)
   const commits = opinionOf(answer)
   return commits && { ...commits, findings: [] }
 }
@@ -90,7 +111,11 @@ function readOpinion(input: unknown, model: string): Opinion {
   const read = Review.safeParse(input)
   if (!read.success) return { verdict: 'inconclusive', findings: [], model }
   const findings = read.data.findings.slice(0, MAX_FINDINGS).map(({ path, line, severity, body }) => ({
-    ...{ path: path ?? null, line: line ?? null, severity, code: 'model' as const, body: body.slice(0, BODY_CHARS) },
+    path: path ?? null,
+    line: line ?? null,
+    severity,
+    code: 'model' as const,
+    body: body.slice(0, BODY_CHARS),
   }))
   return { verdict: read.data.verdict, findings, model }
 }
@@ -103,7 +128,8 @@ export function wordsOf(answer: SideAnswer | null): { title: string; body: strin
 
 /** Combines rules and opinion: either can fail the work, and without an opinion the rules decide. */
 export function together<F>(rules: { verdict: Verdict; findings: F[] }, opinion: Opinion | null) {
-  if (opinion === null) return { ...rules, findings: rules.findings as (F | Opinion['findings'][number])[], evaluated_by: null }
+  if (opinion === null)
+    return { ...rules, findings: rules.findings as (F | Opinion['findings'][number])[], evaluated_by: null }
   const verdict: Verdict = rules.verdict === 'fail' ? 'fail' : opinion.verdict
   return { verdict, findings: [...rules.findings, ...opinion.findings], evaluated_by: opinion.model }
 }

@@ -12,7 +12,11 @@ import { aliasesIn } from './patch-aliases.ts'
 
 type ChangedFile = { change: 'added' | 'updated' | 'deleted' | 'moved'; path: string; from?: string }
 /** Contents by normalized path, as they are and as the patch leaves them; null: there is no such file. */
-type Files = { before: Map<string, Buffer | null>; after: Map<string, Buffer | null>; moves: { from: string; to: string }[] }
+type Files = {
+  before: Map<string, Buffer | null>
+  after: Map<string, Buffer | null>
+  moves: { from: string; to: string }[]
+}
 type Update = Extract<FilePatch, { kind: 'update' }>
 
 /** Ends the work on a patch before anything is written. */
@@ -32,7 +36,9 @@ export const apply_patch: Tool<'apply_patch'> = {
       const patches = parsePatch(patch)
       const aliases = await aliasesIn(context, patches)
       if (aliases !== null)
-        return noMatch(`${aliases.join(' and ')} are the same file. Change it by one of its names. Nothing was changed.`)
+        return noMatch(
+          `${aliases.join(' and ')} are the same file. Change it by one of its names. Nothing was changed.`,
+        )
       const changed: ChangedFile[] = []
       for (const one of patches) {
         await yieldToOthers()
@@ -63,16 +69,21 @@ async function change(context: ToolContext, files: Files, patch: FilePatch): Pro
     files.after.set(path, textAsBytes(patch.content.map(line => `${line}\n`).join('')))
     return { change: content === null ? 'added' : 'updated', path }
   }
-  if (content === null) throw new Refused(noMatch(`${path} does not exist (line ${patch.line} of the patch). Nothing was changed.`))
+  if (content === null)
+    throw new Refused(
+      noMatch(`${path} does not exist (line ${patch.line} of the patch). Nothing was changed.`),
+    )
   if (patch.kind === 'delete') {
     files.after.set(path, null)
     return { change: 'deleted', path }
   }
-  if (patch.hunks.length > 0 && content.includes(0)) throw new Refused(noMatch(`${path} is a binary file. Nothing was changed.`))
+  if (patch.hunks.length > 0 && content.includes(0))
+    throw new Refused(noMatch(`${path} is a binary file. Nothing was changed.`))
   const byte_text = bytesAsText(content)
   refusePlaceholders(context, path, textOf(patch, '+'), `${textOf(patch, '-')}\n${textOf(patch, ' ')}`)
   const applied = await applyHunks(byte_text, patch.hunks)
-  if ('failed' in applied) throw new Refused(noMatch(await mismatch(context, patch, readable(byte_text), applied)))
+  if ('failed' in applied)
+    throw new Refused(noMatch(await mismatch(context, patch, readable(byte_text), applied)))
   const move_to = patch.move_to === null ? null : workspacePath(patch.move_to)
   if (move_to !== null && move_to !== path) {
     await contentOf(context, files, move_to)
@@ -80,7 +91,9 @@ async function change(context: ToolContext, files: Files, patch: FilePatch): Pro
     files.moves.push({ from: path, to: move_to })
   }
   files.after.set(move_to ?? path, Buffer.from(applied.text, 'latin1'))
-  return move_to === null || move_to === path ? { change: 'updated', path } : { change: 'moved', path: move_to, from: path }
+  return move_to === null || move_to === path
+    ? { change: 'updated', path }
+    : { change: 'moved', path: move_to, from: path }
 }
 
 const textOf = ({ hunks }: Update, sign: string) =>
@@ -91,13 +104,19 @@ function refusePlaceholders(context: ToolContext, path: string, added: string, k
   if (refused !== null) throw new Refused(refused)
 }
 
-async function contentOf({ sandbox, signal }: ToolContext, { before, after }: Files, path: string): Promise<Buffer | null> {
+async function contentOf(
+  { sandbox, signal }: ToolContext,
+  { before, after }: Files,
+  path: string,
+): Promise<Buffer | null> {
   const known = after.get(path)
   if (known !== undefined) return known
-  const content = await readFile(await sandbox(), path, { max_bytes: FILE_BYTES, signal }).catch((error: unknown) => {
-    if (error instanceof SandboxFileError && error.code === 'not_found') return null
-    throw error
-  })
+  const content = await readFile(await sandbox(), path, { max_bytes: FILE_BYTES, signal }).catch(
+    (error: unknown) => {
+      if (error instanceof SandboxFileError && error.code === 'not_found') return null
+      throw error
+    },
+  )
   before.set(path, content)
   after.set(path, content)
   return content
@@ -114,7 +133,8 @@ async function mismatch(
     return `${which} No line after the hunk before is \`${anchor}\`, as its @@ says.`
   const lines = text.split('\n').map(line => line.replace(/\r$/, ''))
   const nearest = nearestLines(lines, wanted)
-  if (nearest === null) return `${which} The file (${lines.length} lines) has nothing like the lines that it expects.`
+  if (nearest === null)
+    return `${which} The file (${lines.length} lines) has nothing like the lines that it expects.`
   const { first, count, at, difference } = nearest
   const shown = await excerpt(text, [{ start: first, end: first + count }], redactor)
   return `${which} The nearest lines, where line ${first + at + 1} is the first that differs: ${difference}.\n${shown}`
@@ -130,7 +150,8 @@ async function commit({ sandbox, signal }: ToolContext, { before, after, moves }
       written.push(path)
       await writeFile(box, path, content, { signal })
     }
-    for (const { from, to } of moves) if (before.get(from) && after.get(to)) await copyMode(box, from, to, { signal })
+    for (const { from, to } of moves)
+      if (before.get(from) && after.get(to)) await copyMode(box, from, to, { signal })
     await removeFiles(
       box,
       [...after].flatMap(([path, content]) => (content === null && before.get(path) ? [path] : [])),

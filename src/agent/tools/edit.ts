@@ -32,13 +32,19 @@ export const edit: Tool<'edit'> = {
       const { moved } = replaced
       text = replaced.text
       count += replaced.count
-      regions = [...regions.map(({ start, end }) => ({ start: moved(start), end: moved(end) })), ...replaced.regions]
+      regions = [
+        ...regions.map(({ start, end }) => ({ start: moved(start), end: moved(end) })),
+        ...replaced.regions,
+      ]
     }
     const bytes = Buffer.from(text, 'latin1')
     const written = await writeBytes(context, path, bytes)
     if (written !== null) return written
     const lineOf = lineNumbers(text)
-    const ranges = regions.map(({ start, end }) => ({ start: lineOf(start) - 1, end: lineOf(Math.max(start, end - 1)) }))
+    const ranges = regions.map(({ start, end }) => ({
+      start: lineOf(start) - 1,
+      end: lineOf(Math.max(start, end - 1)),
+    }))
     const changed = await excerpt(readable(text), ranges, context.redactor)
     return { status: 'ok', output: { status: 'ok', path, replaced: count, bytes: bytes.length, changed } }
   },
@@ -58,13 +64,16 @@ async function explained(
     const named = lines.join(', ') + (more ? ', …' : '')
     return `\`old\` occurs ${more ? 'more than ' : ''}${lines.length} times in ${path}, in lines ${named}; it must occur exactly once. Add lines around it, or set \`replace_all\`.`
   }
-  if (replaced.kind === 'excessive') return `${replaced.limit}, which is too much for an edit of ${path}. Use a command, for example sed.`
+  if (replaced.kind === 'excessive')
+    return `${replaced.limit}, which is too much for an edit of ${path}. Use a command, for example sed.`
   const text = readable(byte_text)
   const at = one.new.trim() === '' ? null : findSequence(text, one.new)
-  const done = at === null ? '' : ` \`new\` occurs in line ${lineNumbers(text)(at)}: this edit may already be applied.`
+  const done =
+    at === null ? '' : ` \`new\` occurs in line ${lineNumbers(text)(at)}: this edit may already be applied.`
   const lines = text.split('\n').map(line => line.replace(/\r$/, ''))
   const nearest = nearestLines(lines, one.old.replace(/\r?\n$/, '').split(/\r?\n/))
-  if (nearest === null) return `\`old\` does not occur in ${path} (${lines.length} lines), nor does anything like it.${done}`
+  if (nearest === null)
+    return `\`old\` does not occur in ${path} (${lines.length} lines), nor does anything like it.${done}`
   const { first, count, at: differs, difference } = nearest
   const shown = await excerpt(text, [{ start: first, end: first + count }], context.redactor)
   return `\`old\` does not occur in ${path}.${done} The nearest lines, where line ${first + differs + 1} is the first that differs: ${difference}.\n${shown}`

@@ -8,7 +8,10 @@ export const FILE_BYTES = 4 * 1024 ** 2
 const STREAMED_BYTES = 256 * 1024 ** 2
 const WINDOW_BYTES = 4 * 1024 ** 2
 
-/** Returns some lines of a file of the workspace, whose size does not matter, or an outcome for the model when it cannot be read. */
+/**
+ * Returns some lines of a file of the workspace, whose size does not matter, or an outcome for the model when
+ * it cannot be read.
+ */
 export async function readLines(
   context: ToolContext,
   path: string,
@@ -16,27 +19,52 @@ export async function readLines(
 ): Promise<{ value: LineWindow } | { outcome: ToolOutcome }> {
   const sandbox = await context.sandbox()
   const window = lineWindow(first, count, WINDOW_BYTES)
-  const read = await attempt(() => streamFile(sandbox, path, { max_bytes: STREAMED_BYTES, signal: context.signal }, window.add))
+  const read = await attempt(() =>
+    streamFile(sandbox, path, { max_bytes: STREAMED_BYTES, signal: context.signal }, window.add),
+  )
   return 'outcome' in read ? read : { value: window.finish() }
 }
 
-/** Returns a file of the workspace that can be edited, or an outcome for the model when it is binary, too large or cannot be read. */
-export async function readBytes(context: ToolContext, path: string): Promise<{ value: Buffer } | { outcome: ToolOutcome }> {
+/**
+ * Returns a file of the workspace that can be edited, or an outcome for the model when it is binary, too
+ * large or cannot be read.
+ */
+export async function readBytes(
+  context: ToolContext,
+  path: string,
+): Promise<{ value: Buffer } | { outcome: ToolOutcome }> {
   const sandbox = await context.sandbox()
   const read = await attempt(() => readFile(sandbox, path, { max_bytes: FILE_BYTES, signal: context.signal }))
   if ('outcome' in read || !read.value.includes(0)) return read
-  return { outcome: { status: 'error', output: { status: 'error', path, error: `${path} is a binary file and cannot be edited as text` } } }
+  return {
+    outcome: {
+      status: 'error',
+      output: { status: 'error', path, error: `${path} is a binary file and cannot be edited as text` },
+    },
+  }
 }
 
 /** Writes a file of the workspace. Returns null when it was written, otherwise the outcome for the model. */
-export async function writeBytes(context: ToolContext, path: string, bytes: Uint8Array): Promise<ToolOutcome | null> {
+export async function writeBytes(
+  context: ToolContext,
+  path: string,
+  bytes: Uint8Array,
+): Promise<ToolOutcome | null> {
   const sandbox = await context.sandbox()
   const written = await attempt(() => writeFile(sandbox, path, bytes, { signal: context.signal }))
   return 'outcome' in written ? written.outcome : null
 }
 
-/** Rejects text with placeholders: a model that writes back what it read would replace values by them. Null: there is none, or `known` has it too. */
-export function placeholderWritten(context: ToolContext, path: string, text: string, known = ''): ToolOutcome | null {
+/**
+ * Rejects text with placeholders: a model that writes back what it read would replace values by them. Null:
+ * there is none, or `known` has it too.
+ */
+export function placeholderWritten(
+  context: ToolContext,
+  path: string,
+  text: string,
+  known = '',
+): ToolOutcome | null {
   const found = context.redactor.placeholders(text).find(placeholder => !known.includes(placeholder))
   if (found === undefined) return null
   const message = `${found} represents a value that is hidden from you, and would replace it. Leave such lines unchanged: change the others with edit or a command. Where a value is needed, use its variable.`

@@ -17,7 +17,10 @@ export const get_run: Tool<'get_run'> = {
       )
     return {
       status: 'ok',
-      output: { status: 'ok', runs: requested.map(run => ({ ...run, result: truncateText(run.result, RESULT_CHARS).text })) },
+      output: {
+        status: 'ok',
+        runs: requested.map(run => ({ ...run, result: truncateText(run.result, RESULT_CHARS).text })),
+      },
     }
   },
 }

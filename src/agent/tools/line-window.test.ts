@@ -17,17 +17,40 @@ test.each([
   ['', 1, 5, '', 0],
   ['\n\n', 2, 1, '\n', 2],
   ['a\r\nb', 1, 1, 'a\r\n', 2],
-])('%j from line %i, %i lines, gives %j of %i lines, whatever the pieces', (text, first, count, expected, total_lines) => {
-  for (const piece of [1, 2, 3, 100])
-    expect(of(text, first, count, piece)).toEqual({ text: expected, cut: false, total_lines, total_bytes: text.length })
-})
+])(
+  '%j from line %i, %i lines, gives %j of %i lines, whatever the pieces',
+  (text, first, count, expected, total_lines) => {
+    for (const piece of [1, 2, 3, 100])
+      expect(of(text, first, count, piece)).toEqual({
+        text: expected,
+        cut: false,
+        total_lines,
+        total_bytes: text.length,
+      })
+  },
+)
 
 test('keeps no more than its maximum, and still counts all', () => {
   const text = `${'x'.repeat(50)}\nlast\n`
-  expect(of(text, 1, 10, 7, 20)).toEqual({ text: 'x'.repeat(20), cut: true, total_lines: 2, total_bytes: text.length })
+  expect(of(text, 1, 10, 7, 20)).toEqual({
+    text: 'x'.repeat(20),
+    cut: true,
+    total_lines: 2,
+    total_bytes: text.length,
+  })
 })
 
 test('a line that does not fit after others is left out as a whole', () => {
-  expect(of('first\nsecond\nthird\n', 1, 10, 7, 9)).toEqual({ text: 'first\n', cut: true, total_lines: 3, total_bytes: 19 })
-  expect(of('first\nsecond\nthird\n', 2, 2, 7, 7)).toEqual({ text: 'second\n', cut: true, total_lines: 3, total_bytes: 19 })
+  expect(of('first\nsecond\nthird\n', 1, 10, 7, 9)).toEqual({
+    text: 'first\n',
+    cut: true,
+    total_lines: 3,
+    total_bytes: 19,
+  })
+  expect(of('first\nsecond\nthird\n', 2, 2, 7, 7)).toEqual({
+    text: 'second\n',
+    cut: true,
+    total_lines: 3,
+    total_bytes: 19,
+  })
 })

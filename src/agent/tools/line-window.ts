@@ -1,7 +1,12 @@
-/** A run of whole lines of a file, as raw bytes. A line ends with LF; the last one of the file may lack it. */
+/**
+ * A run of whole lines of a file, as raw bytes. A line ends with LF; the last one of the file may lack it.
+ */
 export type LineWindow = {
   bytes: Buffer
-  /** Whether the requested lines have more bytes than these. The beginning of a line is kept only where not even the first one fits. */
+  /**
+   * Whether the requested lines have more bytes than these. The beginning of a line is kept only where not
+   * even the first one fits.
+   */
   cut: boolean
   /** Lines and bytes of the whole file. */
   total_lines: number
@@ -11,10 +16,14 @@ export type LineWindow = {
 const LF = 0x0a
 
 /**
- * Collects `count` lines from line `first` of a file that arrives in pieces of any size; it keeps at most `max_bytes` of them, so a file of one
- * endless line takes no more memory.
+ * Collects `count` lines from line `first` of a file that arrives in pieces of any size; it keeps at most
+ * `max_bytes` of them, so a file of one endless line takes no more memory.
  */
-export function lineWindow(first: number, count: number, max_bytes: number): { add(chunk: Uint8Array): void; finish(): LineWindow } {
+export function lineWindow(
+  first: number,
+  count: number,
+  max_bytes: number,
+): { add(chunk: Uint8Array): void; finish(): LineWindow } {
   const kept: Uint8Array[] = []
   let kept_bytes = 0
   let cut = false

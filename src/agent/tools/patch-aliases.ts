@@ -4,10 +4,14 @@ import type { ToolContext } from '../tool.ts'
 import { workspacePath } from '../workspace-path.ts'
 
 /**
- * Returns two different paths of a patch that are the same file, by links: the content for one would overwrite that for the other. Null: there
- * are none. A link that is deleted is no name of the file that it leads to.
+ * Returns two different paths of a patch that are the same file, by links: the content for one would
+ * overwrite that for the other. Null: there are none. A link that is deleted is no name of the file that it
+ * leads to.
  */
-export async function aliasesIn({ sandbox, signal }: ToolContext, patches: FilePatch[]): Promise<[string, string] | null> {
+export async function aliasesIn(
+  { sandbox, signal }: ToolContext,
+  patches: FilePatch[],
+): Promise<[string, string] | null> {
   const follows = new Map<string, boolean>()
   for (const patch of patches) {
     const path = workspacePath(patch.path)

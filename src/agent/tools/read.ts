@@ -13,7 +13,8 @@ export const read: Tool<'read'> = {
   name: actionTool.read,
   async run(context, { path, offset = 1, limit = LINES }) {
     const lines = { first: offset, count: limit }
-    const file = (await readSkillLines(context.skills, path, lines)) ?? (await readLines(context, path, lines))
+    const file =
+      (await readSkillLines(context.skills, path, lines)) ?? (await readLines(context, path, lines))
     if ('outcome' in file) return file.outcome
     const { bytes, cut, total_lines, total_bytes } = file.value
     if (offset > Math.max(total_lines, 1)) {
@@ -67,7 +68,8 @@ async function shownOf(text: string, max_chars: number, { redactor }: ToolContex
   let cut_lines = false
   for (const [i, line] of lines.entries()) {
     const shown = cutLine(line)
-    if (i > 0 && content.length + shown.length > max_chars) return { content, lines: i, all: false, cut_lines }
+    if (i > 0 && content.length + shown.length > max_chars)
+      return { content, lines: i, all: false, cut_lines }
     content += shown
     cut_lines ||= shown !== line
   }

@@ -12,16 +12,23 @@ const WALK = "--no-config --hidden --no-require-git --glob '!.git' --sort path"
 const SEPARATED = "--null --field-match-separator '\\x00' --field-context-separator '\\x00'"
 const LAYOUT = `--with-filename --line-number --column --no-heading --color never --crlf ${SEPARATED}`
 
-/** The programs of a search: `list` the files with NUL between them, `filter` that list, and `search` the files that follow. */
+/**
+ * The programs of a search: `list` the files with NUL between them, `filter` that list, and `search` the
+ * files that follow.
+ */
 type Programs = { list: string; filter: string; search: string }
 
 /**
- * Returns the bash command of a search: `file NUL line NUL column NUL text` on standard output, without a column for lines of context, at most
- * `max_lines` and `max_bytes`, the reasons of failures on standard error. A pipe or a device may never end: one that is named is refused, and in
- * a folder both programs skip them. The linear-time engine of ripgrep is the default; PCRE2, for lookaround, has a limit of its own on
+ * Returns the bash command of a search: `file NUL line NUL column NUL text` on standard output, without a
+ * column for lines of context, at most `max_lines` and `max_bytes`, the reasons of failures on standard
+ * error. A pipe or a device may never end: one that is named is refused, and in a folder both programs skip
+ * them. The linear-time engine of ripgrep is the default; PCRE2, for lookaround, has a limit of its own on
  * backtracking. Where there is no ripgrep, git searches, within lines only. Throws GlobError.
  */
-export function searchCommand(input: ToolInput<'search'>, { max_lines, max_bytes }: { max_lines: number; max_bytes: number }): string {
+export function searchCommand(
+  input: ToolInput<'search'>,
+  { max_lines, max_bytes }: { max_lines: number; max_bytes: number },
+): string {
   const path = input.path ?? '.'
   const folder = path === '.' ? './' : path
   const search = (programs: Programs) => pipeline(programs, folder, input.glob)
@@ -75,6 +82,8 @@ function git({ pattern, ignore_case, context, files_only }: ToolInput<'search'>)
 /** The paths that a glob means, relative to the workspace or to the folder that is searched. */
 function pathPattern(folder: string, glob: string): string {
   const wanted = glob.replace(/^!/, '').replace(/^\/workspace\//, '/')
-  const prefix = [...new Set(['./', '/workspace/', folder.endsWith('/') ? folder : `${folder}/`])].map(RegExp.escape).join('|')
+  const prefix = [...new Set(['./', '/workspace/', folder.endsWith('/') ? folder : `${folder}/`])]
+    .map(RegExp.escape)
+    .join('|')
   return `^(?:${prefix})?(?:${globPattern(wanted)})$`
 }

@@ -1,13 +1,25 @@
 import type { BackgroundRedactor } from '../../redaction/port.ts'
 
-/** A line as the model gets it. `is_match`: neither context nor a separator of groups. `is_cut`: part of a long line. */
+/**
+ * A line as the model gets it. `is_match`: neither context nor a separator of groups. `is_cut`: part of a
+ * long line.
+ */
 export type FoundLine = { text: string; is_match: boolean; is_cut: boolean }
 
 /**
- * A line as it is redacted. `head`: its file and number. `text`: the part around its first match, which is the character `at` of it. `column`: of
- * that match in the line, in bytes from 1; null: there is none. `bytes`: of the whole line.
+ * A line as it is redacted. `head`: its file and number. `text`: the part around its first match, which is
+ * the character `at` of it. `column`: of that match in the line, in bytes from 1; null: there is none.
+ * `bytes`: of the whole line.
  */
-type Part = { head: string; text: string; at: number; column: number | null; bytes: number; before: number; is_part: boolean }
+type Part = {
+  head: string
+  text: string
+  at: number
+  column: number | null
+  bytes: number
+  before: number
+  is_part: boolean
+}
 
 const [LF, CR] = [0x0a, 0x0d]
 /** Characters of a line that are shown, and how many of them are before its match. */
@@ -19,8 +31,9 @@ const PART_BYTES = 2_000
 const MAX_HEAD = 8_192
 
 /**
- * Reads what a search prints: `file NUL number NUL column NUL text` for a match, the same without a column for a line of context, and `--`
- * between groups. Of a long line the part around its first match stays. `complete`: the lines have at most `max_bytes` then.
+ * Reads what a search prints: `file NUL number NUL column NUL text` for a match, the same without a column
+ * for a line of context, and `--` between groups. Of a long line the part around its first match stays.
+ * `complete`: the lines have at most `max_bytes` then.
  */
 export async function foundLines(
   output: Buffer,
@@ -45,7 +58,10 @@ export async function foundLines(
   const complete = kept <= max_bytes
   if (parts.length === 0) return { lines: [], complete }
   if (heads.length === parts.length && texts.length === parts.length)
-    return { lines: parts.map((part, i) => shownOf({ ...part, head: heads[i] ?? '', text: texts[i] ?? '' })), complete }
+    return {
+      lines: parts.map((part, i) => shownOf({ ...part, head: heads[i] ?? '', text: texts[i] ?? '' })),
+      complete,
+    }
   // A redacted value spans lines, so it is no longer known which text belongs to which match.
   const lines = await clean(parts.map(({ head, text }) => head + text))
   return { lines: lines.map(line => shownWithoutPosition(line)), complete }
@@ -53,7 +69,8 @@ export async function foundLines(
 
 /** What follows the last line break is empty, or was cut. */
 function* linesIn(output: Buffer): Generator<Buffer> {
-  for (let at = 0, end = output.indexOf(LF); end >= 0; at = end + 1, end = output.indexOf(LF, at)) yield output.subarray(at, end)
+  for (let at = 0, end = output.indexOf(LF); end >= 0; at = end + 1, end = output.indexOf(LF, at))
+    yield output.subarray(at, end)
 }
 
 /** Null: a message, for example about a binary file. */
@@ -65,7 +82,10 @@ function partOf(raw: Buffer): Part | null {
   const mark = column === undefined ? '-' : ':'
   const file = Buffer.from(path, 'latin1').toString().replace(/^\.\//, '')
   const length = path.length + number.length + (column === undefined ? 2 : column.length + 3)
-  return { head: `${file}${mark}${number}${mark}`, ...around(line.subarray(length), column === undefined ? null : Number(column)) }
+  return {
+    head: `${file}${mark}${number}${mark}`,
+    ...around(line.subarray(length), column === undefined ? null : Number(column)),
+  }
 }
 
 const SEPARATOR = Buffer.from('--')
@@ -95,7 +115,11 @@ function shownOf({ head, text, at, column, bytes, before, is_part }: Part): Foun
   const shown = text.slice(from, from + LINE_CHARS).toWellFormed()
   const start = before + from > 0 ? '…' : ''
   const match = is_match ? `, its first match is at byte ${column}` : ''
-  return { text: `${head}${start}${shown}… [line cut: it has ${bytes} bytes${match}]`, is_match, is_cut: true }
+  return {
+    text: `${head}${start}${shown}… [line cut: it has ${bytes} bytes${match}]`,
+    is_match,
+    is_cut: true,
+  }
 }
 
 function shownWithoutPosition(line: string): FoundLine {

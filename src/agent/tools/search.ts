@@ -8,7 +8,10 @@ import { BAD_PATTERN, NO_SUCH_PATH, NOT_A_FILE, searchCommand } from './search-c
 import { type FoundLine, foundLines } from './search-lines.ts'
 
 const SECONDS = 60
-/** How many lines trace and model get, and how many are searched and stored. Long lines arrive whole, and a part of them is stored. */
+/**
+ * How many lines trace and model get, and how many are searched and stored. Long lines arrive whole, and a
+ * part of them is stored.
+ */
 const SHOWN_CHARS = 28_000
 const SHOWN_LINES = 400
 const KEPT_LINES = 10_000
@@ -19,10 +22,15 @@ export const search: Tool<'search'> = {
   name: actionTool.search,
   async run(context, input) {
     try {
-      const { result, bytes } = await runSearch(context, searchCommand(input, { max_lines: KEPT_LINES, max_bytes: SEARCHED_BYTES }))
+      const { result, bytes } = await runSearch(
+        context,
+        searchCommand(input, { max_lines: KEPT_LINES, max_bytes: SEARCHED_BYTES }),
+      )
       const failed = failureOf(result, input)
       if (failed !== null) return failed
-      const found = input.files_only ? await filesOf(bytes, context) : await foundLines(bytes, WHOLE_BYTES, context.redactor)
+      const found = input.files_only
+        ? await filesOf(bytes, context)
+        : await foundLines(bytes, WHOLE_BYTES, context.redactor)
       const complete = found.complete && found.lines.length < KEPT_LINES && bytes.length < SEARCHED_BYTES
       return outcomeOf({ lines: found.lines, complete }, await messageOf(result, context))
     } catch (error) {
@@ -34,24 +42,35 @@ export const search: Tool<'search'> = {
 
 const failure = (error: string): ToolOutcome => ({ status: 'error', output: { status: 'error', error } })
 
-async function runSearch({ sandbox, signal }: ToolContext, command: string): Promise<{ result: ExecResult; bytes: Buffer }> {
+async function runSearch(
+  { sandbox, signal }: ToolContext,
+  command: string,
+): Promise<{ result: ExecResult; bytes: Buffer }> {
   const chunks: Uint8Array[] = []
   const box = await sandbox()
-  const result = await box.stream({ command, timeout_ms: SECONDS * 1000, max_output_bytes: ERROR_BYTES, signal }, chunk => {
-    chunks.push(chunk)
-  })
+  const result = await box.stream(
+    { command, timeout_ms: SECONDS * 1000, max_output_bytes: ERROR_BYTES, signal },
+    chunk => {
+      chunks.push(chunk)
+    },
+  )
   return { result, bytes: Buffer.concat(chunks) }
 }
 
 function failureOf(result: ExecResult, { pattern, path }: ToolInput<'search'>): ToolOutcome | null {
   if (result.status === 'timeout') {
     const message = `The search took longer than ${SECONDS} s. Narrow the path or the glob, or simplify the pattern.`
-    return { status: 'timeout', output: { status: 'timeout', error: message }, error: { code: 'tool_timeout', message } }
+    return {
+      status: 'timeout',
+      output: { status: 'timeout', error: message },
+      error: { code: 'tool_timeout', message },
+    }
   }
   if (result.status === 'interrupted') return interrupted()
   if (result.exit_code === NO_SUCH_PATH) return failure(`${path} does not exist.`)
   if (result.exit_code === NOT_A_FILE) return failure(`${path} is not a regular file.`)
-  if (result.exit_code === BAD_PATTERN) return failure(patternError(pattern, Buffer.from(result.output).toString()))
+  if (result.exit_code === BAD_PATTERN)
+    return failure(patternError(pattern, Buffer.from(result.output).toString()))
   return null
 }
 
@@ -84,16 +103,24 @@ async function messageOf(result: ExecResult, { redactor }: ToolContext): Promise
 }
 
 /** The files of a search for files only: what is before the first NUL of each line. */
-async function filesOf(output: Buffer, { redactor }: ToolContext): Promise<{ lines: FoundLine[]; complete: boolean }> {
+async function filesOf(
+  output: Buffer,
+  { redactor }: ToolContext,
+): Promise<{ lines: FoundLine[]; complete: boolean }> {
   const lines = output.toString('latin1').split('\n').slice(0, -1)
-  const files = lines.flatMap(line => (line.includes('\0') ? [line.slice(0, line.indexOf('\0')).replace(/^\.\//, '')] : []))
+  const files = lines.flatMap(line =>
+    line.includes('\0') ? [line.slice(0, line.indexOf('\0')).replace(/^\.\//, '')] : [],
+  )
   const bytes = Buffer.from([...new Set(files)].join('\n'), 'latin1')
   const clean = Buffer.from(await redactor.bytes(bytes.subarray(0, WHOLE_BYTES))).toString()
   const shown = clean === '' ? [] : clean.split('\n').map(text => ({ text, is_match: true, is_cut: false }))
   return { lines: shown, complete: bytes.length <= WHOLE_BYTES }
 }
 
-function outcomeOf({ lines, complete }: { lines: FoundLine[]; complete: boolean }, message: string): ToolOutcome {
+function outcomeOf(
+  { lines, complete }: { lines: FoundLine[]; complete: boolean },
+  message: string,
+): ToolOutcome {
   if (lines.length === 0 && message !== '') return failure(message)
   const shown = firstOf(lines)
   const cut_lines = shown.filter(({ is_cut }) => is_cut).length
@@ -110,7 +137,8 @@ function outcomeOf({ lines, complete }: { lines: FoundLine[]; complete: boolean 
       ...(message !== '' && { note: `Not searched: ${message}` }),
     },
     truncated,
-    whole: async redactor => allOf(await redactor.bytes(Buffer.from(lines.map(({ text }) => text).join('\n')))),
+    whole: async redactor =>
+      allOf(await redactor.bytes(Buffer.from(lines.map(({ text }) => text).join('\n')))),
   }
 }
 

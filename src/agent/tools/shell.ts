@@ -40,8 +40,8 @@ export const shell: Tool<'shell'> = {
 }
 
 /**
- * The output as the trace shows it, and the whole of what could be kept, as the command wrote it. What a terminal shows is redacted after it is
- * composed: a value that is written in parts is complete only then.
+ * The output as the trace shows it, and the whole of what could be kept, as the command wrote it. What a
+ * terminal shows is redacted after it is composed: a value that is written in parts is complete only then.
  */
 async function shownOf(result: ExecResult, { redactor }: ToolContext) {
   const missing = result.output_bytes - result.output.length
@@ -50,11 +50,19 @@ async function shownOf(result: ExecResult, { redactor }: ToolContext) {
   const clean = await redactor.bytes(screen.bytes, screen.gap)
   const shown = truncateBytes(clean, OUTPUT_BYTES)
   const { output, ...binary } = outputText(shown, clean.length + missing)
-  const truncated = shown.length < clean.length + missing || (binary.binary === true && shown.length > BASE64_BYTES)
+  const truncated =
+    shown.length < clean.length + missing || (binary.binary === true && shown.length > BASE64_BYTES)
   const rewritten = screen.is_rewritten && { rewritten: true }
   const restarted = result.shell_restarted && { shell_restarted: true }
   return {
-    facts: composed({ exit_code: result.exit_code, output, ...binary, truncated, ...rewritten, ...restarted }),
+    facts: composed({
+      exit_code: result.exit_code,
+      output,
+      ...binary,
+      truncated,
+      ...rewritten,
+      ...restarted,
+    }),
     truncated,
     keeps_whole: screen.is_rewritten,
     async whole() {
@@ -64,7 +72,11 @@ async function shownOf(result: ExecResult, { redactor }: ToolContext) {
   }
 }
 
-type Problem = { status: ToolStatus; error?: { code: string; message: string }; more?: Record<string, unknown> }
+type Problem = {
+  status: ToolStatus
+  error?: { code: string; message: string }
+  more?: Record<string, unknown>
+}
 
 /** The status of the command, with an error of its own where a limit ended it. */
 function problemOf(result: ExecResult, sandbox: Sandbox, seconds: number): Problem {
@@ -75,9 +87,14 @@ function problemOf(result: ExecResult, sandbox: Sandbox, seconds: number): Probl
   if (result.status === 'interrupted') return { status: 'interrupted' }
   if (result.status === 'output_limit') {
     const message = `The command wrote more than ${result.output_bytes} bytes and was killed.`
-    return { status: 'error', error: { code: 'output_limit', message }, more: { output_bytes: result.output_bytes } }
+    return {
+      status: 'error',
+      error: { code: 'output_limit', message },
+      more: { output_bytes: result.output_bytes },
+    }
   }
-  if (result.size !== null) return { status: 'error', error: { code: 'disk_quota', message: sizeMessage(result.size, sandbox) } }
+  if (result.size !== null)
+    return { status: 'error', error: { code: 'disk_quota', message: sizeMessage(result.size, sandbox) } }
   const status = result.exit_code === 0 ? 'ok' : 'error'
   return result.memory_kills === 0 ? { status } : { status, ...memoryProblem(result.memory_kills, sandbox) }
 }

@@ -13,7 +13,10 @@ import { start_run } from './start-run.ts'
 import { web_fetch } from './web-fetch.ts'
 import { write } from './write.ts'
 
-/** The tools of the plan agent. To add one: its input in contract/runs/tools.ts, a file here, a line in this table. */
+/**
+ * The tools of the plan agent. To add one: its input in contract/runs/tools.ts, a file here, a line in this
+ * table.
+ */
 export const tools: Required<ToolTable> = {
   shell,
   read,
@@ -30,8 +33,8 @@ export const tools: Required<ToolTable> = {
 }
 
 /**
- * Returns the tools of a run without those that it was created without. `has_web`: whether it may reach any host; without one, reading the web is no
- * tool.
+ * Returns the tools of a run without those that it was created without. `has_web`: whether it may reach any
+ * host; without one, reading the web is no tool.
  */
 export function toolsOf({ tools_off }: { tools_off: readonly string[] }, has_web: boolean): ToolTable {
   const off = has_web ? tools_off : [...tools_off, actionTool.web_fetch]

@@ -14,7 +14,8 @@ export const web_fetch: Tool<'web_fetch'> = {
       return null
     })
     if (page === null) return interrupted()
-    if ('error' in page) return { status: 'error', output: { status: 'error', url, error: `${url}: ${page.error}` } }
+    if ('error' in page)
+      return { status: 'error', output: { status: 'error', url, error: `${url}: ${page.error}` } }
     const text = await redactor.text(page.text)
     const shown = text.slice(offset, offset + SHOWN_CHARS).toWellFormed()
     const end = offset + shown.length

@@ -27,7 +27,12 @@ export async function agentrun(args: string[], world: World): Promise<number> {
     return line === null ? exit.success : await run(line, print, world)
   } catch (error) {
     print.progress(null)
-    if (error instanceof AgentRunError && error.problem !== null && line?.values.json && line.values.jq === undefined)
+    if (
+      error instanceof AgentRunError &&
+      error.problem !== null &&
+      line?.values.json &&
+      line.values.jq === undefined
+    )
       print.json(error.problem)
     for (const text of errorLines(error, line?.command.name ?? knownName(args))) print.note(text)
     return exitCodeOf(error)
@@ -61,11 +66,13 @@ function parse(args: string[], print: Printer): CommandLine | null {
     if (!(error instanceof CommanderError)) throw error
     // Without a command.
     if (error.code === 'commander.help') program.outputHelp()
-    else if (error.exitCode !== 0) throw new UsageError(error.message.replace(/^error: /, '').replaceAll('\n', ' '))
+    else if (error.exitCode !== 0)
+      throw new UsageError(error.message.replace(/^error: /, '').replaceAll('\n', ' '))
   }
   const [word = ''] = program.args
   // commander shows the help of all commands for an unknown one with --help.
-  if (parsed === null && /^\w/.test(word) && !all_commands.some(({ name }) => name === word)) return parse([word], print)
+  if (parsed === null && /^\w/.test(word) && !all_commands.some(({ name }) => name === word))
+    return parse([word], print)
   if (text !== '') print.line(text.replace(/\n$/, ''))
   return parsed
 }
@@ -91,12 +98,19 @@ function given({ values, words }: CommandLine, print: Printer, world: World): Gi
   const json = values.json === true || values.jq !== undefined
   return { values, words, json, print, settings, stdin, env, signal, commands: all_commands, help, client }
 }
-function signedIn({ base_url, token, organization_id, config_path, config_problem }: Settings, print: Printer): Client {
+function signedIn(
+  { base_url, token, organization_id, config_path, config_problem }: Settings,
+  print: Printer,
+): Client {
   if (token === null) {
     const why = config_problem === null ? '' : ` (${config_path} ${config_problem})`
-    throw new CliError(`not signed in to ${base_url}${why}: run "agentrun login", or set AGENTRUN_TOKEN`, exit.signed_out)
+    throw new CliError(
+      `not signed in to ${base_url}${why}: run "agentrun login", or set AGENTRUN_TOKEN`,
+      exit.signed_out,
+    )
   }
-  if (!/^[\x21-\x7e]+$/.test(token)) throw new CliError('the token is invalid: it must be one word of printable ASCII', exit.signed_out)
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw new CliError('the token is invalid: it must be one word of printable ASCII', exit.signed_out)
   return createClient({
     base_url,
     token,
@@ -114,14 +128,22 @@ function errorLines(error: unknown, command: string | undefined): string[] {
   if (error instanceof UsageError)
     return [`agentrun: ${error.message}`, `See "agentrun help${command === undefined ? '' : ` ${command}`}".`]
   if (error instanceof CliError) return [`agentrun: ${error.message}`]
-  if (!(error instanceof AgentRunError)) return [`agentrun: ${error instanceof Error ? error.stack : String(error)}`]
+  if (!(error instanceof AgentRunError))
+    return [`agentrun: ${error instanceof Error ? error.stack : String(error)}`]
   const { detail, errors, status, request_id } = error
-  const fields = errors.filter(({ msg }) => !detail.includes(msg)).map(({ loc, msg }) => `  ${loc.join('.')}: ${msg}`)
+  const fields = errors
+    .filter(({ msg }) => !detail.includes(msg))
+    .map(({ loc, msg }) => `  ${loc.join('.')}: ${msg}`)
   const hint =
     status === 401
       ? ['  Run "agentrun login", or check AGENTRUN_TOKEN.']
       : error.code === 'organization_needed'
         ? ['  Give --org or set AGENTRUN_ORG.']
         : []
-  return [`agentrun: ${detail}`, ...fields, ...hint, ...(status >= 500 && request_id !== null ? [`  request ${request_id}`] : [])]
+  return [
+    `agentrun: ${detail}`,
+    ...fields,
+    ...hint,
+    ...(status >= 500 && request_id !== null ? [`  request ${request_id}`] : []),
+  ]
 }

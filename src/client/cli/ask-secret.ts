@@ -1,7 +1,14 @@
 import { Interrupted } from './exit.ts'
 
-/** Reads a line from a terminal without showing it. `prompt` runs once echo is off. Rejects on Ctrl-C and Ctrl-D. */
-export function askSecret(stdin: NodeJS.ReadStream, signal: AbortSignal, prompt: () => void): Promise<string> {
+/**
+ * Reads a line from a terminal without showing it. `prompt` runs once echo is off. Rejects on Ctrl-C and
+ * Ctrl-D.
+ */
+export function askSecret(
+  stdin: NodeJS.ReadStream,
+  signal: AbortSignal,
+  prompt: () => void,
+): Promise<string> {
   return new Promise((resolve, reject) => {
     let typed = ''
     const end = (settle: () => void) => {

@@ -3,7 +3,9 @@ import type { Body } from '../sdk/operations.ts'
 import { type Option, type Values, whole } from './command.ts'
 
 /** `max-cost-usd` for `max_cost_usd`. */
-type OptionName<Name extends string> = Name extends `${infer Word}_${infer Rest}` ? `${Word}-${OptionName<Rest>}` : Name
+type OptionName<Name extends string> = Name extends `${infer Word}_${infer Rest}`
+  ? `${Word}-${OptionName<Rest>}`
+  : Name
 type BudgetOptions = { [K in LimitName as OptionName<K>]: Option & { type: 'string' } }
 
 const optionName = (name: LimitName) => name.replaceAll('_', '-') as OptionName<LimitName>
@@ -21,7 +23,8 @@ export function budgetOf(values: Partial<Values<BudgetOptions>>): Body<'createAg
   for (const name of limit_names) {
     const option = optionName(name)
     const text = values[option]
-    if (text !== undefined) Object.assign(budget, { [name]: run_limits[name].unit === 'usd' ? text : whole(`--${option}`, text) })
+    if (text !== undefined)
+      Object.assign(budget, { [name]: run_limits[name].unit === 'usd' ? text : whole(`--${option}`, text) })
   }
   return Object.keys(budget).length === 0 ? undefined : budget
 }

@@ -16,7 +16,11 @@ export type Option = {
 }
 export type Options = Record<string, Option>
 export type Values<O extends Options> = {
-  [K in keyof O]?: O[K]['type'] extends 'boolean' ? boolean : O[K] extends { multiple: true } ? string[] : string
+  [K in keyof O]?: O[K]['type'] extends 'boolean'
+    ? boolean
+    : O[K] extends { multiple: true }
+      ? string[]
+      : string
 }
 
 export type Given<O extends Options> = {
@@ -31,7 +35,10 @@ export type Given<O extends Options> = {
   signal: AbortSignal
   /** All commands, for completion. */
   commands: readonly Command[]
-  /** Returns the lines of the help for a command and an action of it. Throws UsageError for an unknown command. */
+  /**
+   * Returns the lines of the help for a command and an action of it. Throws UsageError for an unknown
+   * command.
+   */
   help(words: readonly string[]): string[]
   /** Returns a client of the service. Throws CliError when no token is known. */
   client(): Client
@@ -40,7 +47,10 @@ export type Given<O extends Options> = {
 export type Command<O extends Options = Options> = {
   name: string
   summary: string
-  /** The words after the name, for example `ID PROMPT`: one line for each form. `[list]` is the action when none is given. */
+  /**
+   * The words after the name, for example `ID PROMPT`: one line for each form. `[list]` is the action when
+   * none is given.
+   */
   usage: readonly string[]
   /** How many words it takes. */
   words: [min: number, max: number]
@@ -62,8 +72,16 @@ export const command = <const O extends Options>(definition: Command<O>): Comman
 /** Options of every command. */
 export const global_options = {
   url: { type: 'string', value: 'URL', about: 'address of the service (AGENTRUN_URL)' },
-  token: { type: 'string', value: 'TOKEN', about: 'token (AGENTRUN_TOKEN); other users see it in the list of processes' },
-  org: { type: 'string', value: 'ID', about: 'organization (AGENTRUN_ORG), by default the only one of the token' },
+  token: {
+    type: 'string',
+    value: 'TOKEN',
+    about: 'token (AGENTRUN_TOKEN); other users see it in the list of processes',
+  },
+  org: {
+    type: 'string',
+    value: 'ID',
+    about: 'organization (AGENTRUN_ORG), by default the only one of the token',
+  },
   json: { type: 'boolean', about: "print the API's JSON" },
   jq: { type: 'string', value: 'EXPR', about: 'print what jq selects from the JSON (needs the program jq)' },
 } as const satisfies Options
@@ -71,13 +89,15 @@ export const global_options = {
 export const help_option = { type: 'boolean', short: 'h', about: 'show help' } as const satisfies Option
 
 /** Returns the description of an option, with the actions that use it. */
-export const aboutOf = ({ about, actions }: Option) => (actions === undefined ? about : `${actions.join(', ')}: ${about}`)
+export const aboutOf = ({ about, actions }: Option) =>
+  actions === undefined ? about : `${actions.join(', ')}: ${about}`
 
 /** Parses a whole number. Throws UsageError that names it. */
 export function whole(name: string, text: string): number
 export function whole(name: string, text: string | undefined): number | undefined
 export function whole(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
-  if (!/^\d{1,15}$/.test(text)) throw new UsageError(`${name} must be a whole number, not ${JSON.stringify(text)}`)
+  if (!/^\d{1,15}$/.test(text))
+    throw new UsageError(`${name} must be a whole number, not ${JSON.stringify(text)}`)
   return Number(text)
 }

@@ -2,18 +2,24 @@ import { aboutOf, type Command, global_options, help_option, type Option } from 
 
 const everywhere: Record<string, Option> = { ...global_options, help: help_option }
 
-const optionsOf = (command: Command): [string, Option][] => Object.entries({ ...command.options, ...everywhere })
+const optionsOf = (command: Command): [string, Option][] =>
+  Object.entries({ ...command.options, ...everywhere })
 
 /** Text in single quotes of a shell. */
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
-const spellings = ([name, { short }]: [string, Option]) => [`--${name}`, ...(short === undefined ? [] : [`-${short}`])]
+const spellings = ([name, { short }]: [string, Option]) => [
+  `--${name}`,
+  ...(short === undefined ? [] : [`-${short}`]),
+]
 
 /** The values of options that take one; none is offered where they are not known. */
 function valueCases(command: Command): string[] {
   return optionsOf(command).flatMap(option => {
     if (option[1].type === 'boolean') return []
-    return [`      ${command.name}:${spellings(option).join(`|${command.name}:`)}) words=${quoted((option[1].choices ?? []).join(' '))} ;;`]
+    return [
+      `      ${command.name}:${spellings(option).join(`|${command.name}:`)}) words=${quoted((option[1].choices ?? []).join(' '))} ;;`,
+    ]
   })
 }
 
@@ -54,8 +60,13 @@ export function zshCompletion(commands: readonly Command[]): string {
   const specs = (command: Command) =>
     optionsOf(command).flatMap(option => {
       const { type, value = 'value', choices, multiple } = option[1]
-      const tail = type === 'boolean' ? '' : `:${escaped(value)}:${choices === undefined ? '' : `(${choices.join(' ')})`}`
-      return spellings(option).map(name => quoted(`${multiple ? '*' : ''}${name}[${escaped(aboutOf(option[1]))}]${tail}`))
+      const tail =
+        type === 'boolean'
+          ? ''
+          : `:${escaped(value)}:${choices === undefined ? '' : `(${choices.join(' ')})`}`
+      return spellings(option).map(name =>
+        quoted(`${multiple ? '*' : ''}${name}[${escaped(aboutOf(option[1]))}]${tail}`),
+      )
     })
   return `#compdef agentrun
 _agentrun() {

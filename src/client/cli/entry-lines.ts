@@ -5,11 +5,16 @@ import type { Printer, Style } from './printer.ts'
 
 type Layout = Pick<Printer, 'style' | 'width'>
 
-const styles: Record<string, Style> = { ERROR: 'red', PR_CREATION_FAILED: 'red', FINAL_ANSWER: 'green', USER_MESSAGE: 'cyan' }
+const styles: Record<string, Style> = {
+  ERROR: 'red',
+  PR_CREATION_FAILED: 'red',
+  FINAL_ANSWER: 'green',
+  USER_MESSAGE: 'cyan',
+}
 
 /**
- * Returns an entry of a trace for people: number, type, tool, what was done and how it ended, on one line, behind what the agent thought of
- * it. `full`: everything that the entry holds, below it.
+ * Returns an entry of a trace for people: number, type, tool, what was done and how it ended, on one line,
+ * behind what the agent thought of it. `full`: everything that the entry holds, below it.
  */
 export function entryLines(entry: LogEntry, layout: Layout, full = false): string[] {
   const { seq, message_type, tool_name, thought } = entry
@@ -30,7 +35,9 @@ export function entryLines(entry: LogEntry, layout: Layout, full = false): strin
   if (full) return [line.trimEnd(), ...everything(entry)]
   const below = full ? [] : outputTail(entry, layout)
   const before =
-    message_type !== 'PLAN_EVALUATION' && thought ? [layout.style('dim', `${' '.repeat(position.length)}${firstLine(thought, room)}`)] : []
+    message_type !== 'PLAN_EVALUATION' && thought
+      ? [layout.style('dim', `${' '.repeat(position.length)}${firstLine(thought, room)}`)]
+      : []
   return [...before, line.trimEnd(), ...below]
 }
 
@@ -42,9 +49,12 @@ function outputTail(entry: LogEntry, layout: Layout): string[] {
   const output = entry.message_type === 'ACTION' ? entry.tool_output?.output : null
   if (entry.tool_name !== actionTool.shell || typeof output !== 'string') return []
   const lines = plainText(output).trimEnd().split('\n')
-  const shown = lines.slice(-(bad(entry) ? FAILED_OUTPUT_LINES : OUTPUT_LINES)).filter(line => line !== '' || lines.length > 1)
+  const shown = lines
+    .slice(-(bad(entry) ? FAILED_OUTPUT_LINES : OUTPUT_LINES))
+    .filter(line => line !== '' || lines.length > 1)
   const room = layout.width === null ? 500 : Math.max(20, layout.width - 6)
-  const omitted = lines.length > shown.length && lines.length > 1 ? [`… ${lines.length - shown.length} lines before`] : []
+  const omitted =
+    lines.length > shown.length && lines.length > 1 ? [`… ${lines.length - shown.length} lines before`] : []
   return [...omitted, ...shown].map(line => layout.style('dim', `      ${line.slice(0, room)}`.trimEnd()))
 }
 
@@ -56,7 +66,8 @@ function summary(entry: LogEntry): string {
   if (message_type === 'PLAN_EVALUATION' && thought) return thought
   const text = titles[message_type]?.(observation ?? {}) ?? ''
   if (text !== '') return text
-  for (const key of ['text', 'message', 'body', 'title', 'url']) if (typeof observation?.[key] === 'string') return observation[key]
+  for (const key of ['text', 'message', 'body', 'title', 'url'])
+    if (typeof observation?.[key] === 'string') return observation[key]
   return thought ?? fieldsOf(observation ?? {})
 }
 
@@ -73,9 +84,11 @@ const fieldsOf = (fields: Observed) =>
     .join(', ')
 
 type Observed = Record<string, unknown>
-const listOf = (value: unknown): Observed[] => (Array.isArray(value) ? value.filter(item => item !== null && typeof item === 'object') : [])
+const listOf = (value: unknown): Observed[] =>
+  Array.isArray(value) ? value.filter(item => item !== null && typeof item === 'object') : []
 const count = (n: number, one: string) => `${n} ${one}${n === 1 ? '' : 's'}`
-const namesOf = (value: unknown) => (Array.isArray(value) ? value : []).map(item => String(Object(item).name ?? item)).join(', ')
+const namesOf = (value: unknown) =>
+  (Array.isArray(value) ? value : []).map(item => String(Object(item).name ?? item)).join(', ')
 
 /** What an entry whose observation has no text reports. */
 const titles: Partial<Record<LogEntry['message_type'], (observation: Observed) => string>> = {
@@ -87,43 +100,60 @@ const titles: Partial<Record<LogEntry['message_type'], (observation: Observed) =
         .join(', '),
     ),
   PR_EVALUATION: observation => verdictOf(observation, ''),
-  INITIAL_PR_GENERATION: ({ pr_number, title }) => [pr_number == null ? '' : `#${pr_number}`, title ?? ''].join(' ').trim(),
-  DETECT_PR_ERRORS: ({ checks, attempt, max_attempts }) => `failed: ${namesOf(checks)}; attempt ${attempt} of ${max_attempts}`,
+  INITIAL_PR_GENERATION: ({ pr_number, title }) =>
+    [pr_number == null ? '' : `#${pr_number}`, title ?? ''].join(' ').trim(),
+  DETECT_PR_ERRORS: ({ checks, attempt, max_attempts }) =>
+    `failed: ${namesOf(checks)}; attempt ${attempt} of ${max_attempts}`,
   FIX_PR_ERRORS: ({ fixed_checks, remaining_checks }) =>
     `fixed: ${namesOf(fixed_checks) || 'none'}; still failing: ${namesOf(remaining_checks) || 'none'}`,
   AGENT_RUN_LINK: ({ relation, agent_run_id }) => `${relation} run ${agent_run_id}`,
 }
 
 const verdictOf = ({ verdict, findings }: Observed, what: string) =>
-  [what, String(verdict ?? ''), listOf(findings).length === 0 ? '' : count(listOf(findings).length, 'finding')].filter(Boolean).join(' · ')
+  [
+    what,
+    String(verdict ?? ''),
+    listOf(findings).length === 0 ? '' : count(listOf(findings).length, 'finding'),
+  ]
+    .filter(Boolean)
+    .join(' · ')
 
 const bad = ({ message_type, tool_output }: LogEntry) =>
   message_type === 'ACTION' &&
-  (['error', 'timeout', 'interrupted'].includes(String(tool_output?.status)) || Number(tool_output?.exit_code ?? 0) !== 0)
+  (['error', 'timeout', 'interrupted'].includes(String(tool_output?.status)) ||
+    Number(tool_output?.exit_code ?? 0) !== 0)
 
 /** How a tool ended and how long it took. */
 function outcomeOf({ message_type, tool_output, duration_ms }: LogEntry): string {
   if (message_type !== 'ACTION') return ''
   const { status, exit_code } = tool_output ?? {}
   const ended =
-    typeof exit_code === 'number' ? `exit ${exit_code}` : typeof status === 'string' && status !== 'ok' ? firstLine(status, 30) : ''
+    typeof exit_code === 'number'
+      ? `exit ${exit_code}`
+      : typeof status === 'string' && status !== 'ok'
+        ? firstLine(status, 30)
+        : ''
   const took = duration_ms === null || duration_ms < 100 ? '' : `${(duration_ms / 1000).toFixed(1)} s`
   return [ended, took].filter(Boolean).join(', ')
 }
 
 /** All parts of an entry that hold something, indented below its line. */
 function everything({ thought, tool_input, tool_output, observation }: LogEntry): string[] {
-  return Object.entries({ thought, input: tool_input, output: tool_output, observation }).flatMap(([name, part]) => {
-    if (part === null) return []
-    if (typeof part === 'string') return block(name, part)
-    return Object.entries(part).flatMap(([key, value]) =>
-      block(`${name}.${key}`, typeof value === 'string' ? value : JSON.stringify(value)),
-    )
-  })
+  return Object.entries({ thought, input: tool_input, output: tool_output, observation }).flatMap(
+    ([name, part]) => {
+      if (part === null) return []
+      if (typeof part === 'string') return block(name, part)
+      return Object.entries(part).flatMap(([key, value]) =>
+        block(`${name}.${key}`, typeof value === 'string' ? value : JSON.stringify(value)),
+      )
+    },
+  )
 }
 
 function block(name: string, text: string): string[] {
   const lines = plainText(text).trimEnd().split('\n')
   const label = `     ${plainText(name)}: `
-  return lines.length === 1 ? [`${label}${lines[0]}`] : [label.trimEnd(), ...lines.map(line => `       ${line}`)]
+  return lines.length === 1
+    ? [`${label}${lines[0]}`]
+    : [label.trimEnd(), ...lines.map(line => `       ${line}`)]
 }

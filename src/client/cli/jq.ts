@@ -9,8 +9,9 @@ import type { Printer } from './printer.ts'
 type Jq = { filter(document: unknown): void; end(): Promise<void> }
 
 /**
- * Starts jq, whose results go to the printer: texts without quotes, everything else as JSON. Throws CliError when jq is not installed and
- * UsageError for an invalid expression, before the command does anything. `end` throws CliError when jq failed for a document.
+ * Starts jq, whose results go to the printer: texts without quotes, everything else as JSON. Throws CliError
+ * when jq is not installed and UsageError for an invalid expression, before the command does anything. `end`
+ * throws CliError when jq failed for a document.
  */
 export function startJq(expression: string, print: Printer): Jq {
   // A space first, because a minus sign would make it an option.
@@ -40,8 +41,10 @@ export function startJq(expression: string, print: Printer): Jq {
 /** Without input jq only compiles the expression. */
 function requireValid(args: string[]): void {
   const { error, status, stderr } = spawnSync('jq', args, { input: '', encoding: 'utf8' })
-  if (error) throw new CliError('--jq needs the program jq, which is not installed: install it, or use --json')
+  if (error)
+    throw new CliError('--jq needs the program jq, which is not installed: install it, or use --json')
   if (status !== 0) throw new UsageError(`--jq: ${messageOf(stderr)}`)
 }
 
-const messageOf = (problems: string) => plainText(problems.trim().split('\n')[0] ?? '').replace(/^jq: error: /, '')
+const messageOf = (problems: string) =>
+  plainText(problems.trim().split('\n')[0] ?? '').replace(/^jq: error: /, '')

@@ -2,7 +2,10 @@
 import { agentrun } from './agentrun.ts'
 import { Interrupted } from './exit.ts'
 
-/** A terminal's Ctrl-C arrives several times when a launcher passes it on: repeats within two seconds are the same one. */
+/**
+ * A terminal's Ctrl-C arrives several times when a launcher passes it on: repeats within two seconds are the
+ * same one.
+ */
 const REPEAT_MS = 2_000
 
 // `agentrun logs 1 | head`: the reader closes early, which is not an error.
@@ -22,6 +25,12 @@ process.on('disconnect', () => stopped.abort(new Interrupted('SIGHUP')))
 process.channel?.unref()
 
 const { stdin, stdout, stderr } = process
-process.exitCode = await agentrun(process.argv.slice(2), { stdin, stdout, stderr, env: process.env, signal: stopped.signal })
+process.exitCode = await agentrun(process.argv.slice(2), {
+  stdin,
+  stdout,
+  stderr,
+  env: process.env,
+  signal: stopped.signal,
+})
 // Standard input that was not read to its end would keep the process.
 stdin.destroy()

@@ -22,11 +22,27 @@ test.each([
 ])('%s', (_what, text, shown) => expect(plainText(text)).toBe(shown))
 
 test('no remaining text can control a terminal, in every combination of pieces', () => {
-  const pieces = ['\u001b', '[', ']', '0;x', '\u0007', '\\', '\u009b', 'P', '\u009c', '31m', 'c', '\r', '\u0090', '\u202e']
+  const pieces = [
+    '\u001b',
+    '[',
+    ']',
+    '0;x',
+    '\u0007',
+    '\\',
+    '\u009b',
+    'P',
+    '\u009c',
+    '31m',
+    'c',
+    '\r',
+    '\u0090',
+    '\u202e',
+  ]
   for (const a of pieces)
     for (const b of pieces)
       for (const c of pieces)
-        for (const d of pieces) expect(plainText(`${a}${b}${c}${d}`)).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/)
+        for (const d of pieces)
+          expect(plainText(`${a}${b}${c}${d}`)).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/)
 })
 
 test('a first line indicates that there is more', () => {
@@ -37,7 +53,11 @@ test('a first line indicates that there is more', () => {
 })
 
 test('a document on a terminal keeps its values and cannot control the terminal', () => {
-  const value = { title: 'a\u009b31m\u009d52;c;eA==\u0007\u007f', result: 'b\u202ec\u{e0041}\u001b]0;x', 'k\u009be': '\u00fc\u65e5' }
+  const value = {
+    title: 'a\u009b31m\u009d52;c;eA==\u0007\u007f',
+    result: 'b\u202ec\u{e0041}\u001b]0;x',
+    'k\u009be': '\u00fc\u65e5',
+  }
   const written: string[] = []
   createPrinter({ write: text => written.push(text), isTTY: true }, { write: () => {} }, {}).json(value)
   const shown = written.join('')

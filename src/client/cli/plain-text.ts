@@ -1,5 +1,9 @@
-/** OSC, DCS, SOS, PM and APC strings with their content: titles, links, clipboard writes. One that is cut off ends with its line. */
-const strings = /(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u009c\n]*(?:\u0007|\u009c|\u001b\\)?/g
+/**
+ * OSC, DCS, SOS, PM and APC strings with their content: titles, links, clipboard writes. One that is cut off
+ * ends with its line.
+ */
+const strings =
+  /(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u009c\n]*(?:\u0007|\u009c|\u001b\\)?/g
 /** CSI sequences: colours, cursor movements, erasing. */
 const controls = /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?/g
 /** Every other escape sequence. */
@@ -13,11 +17,14 @@ const remains = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]|\p{Surrogate}/gu
 const name = (char: string) => `<U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`
 
 /**
- * Returns text of an agent, a repository or a person as it may go to a terminal: without escape sequences and control characters, with what
- * would reorder or hide text shown by its code point. Of a line that carriage returns write over, the last is kept. Lines and tabs stay.
+ * Returns text of an agent, a repository or a person as it may go to a terminal: without escape sequences and
+ * control characters, with what would reorder or hide text shown by its code point. Of a line that carriage
+ * returns write over, the last is kept. Lines and tabs stay.
  */
 export function plainText(text: string): string {
-  return overwritten(text.replace(strings, '').replace(controls, '').replace(escapes, '')).replace(deceptive, name).replace(remains, '')
+  return overwritten(text.replace(strings, '').replace(controls, '').replace(escapes, ''))
+    .replace(deceptive, name)
+    .replace(remains, '')
 }
 
 /** No pattern: with a thousand carriage returns it would begin at each of them again. */
@@ -30,8 +37,12 @@ function overwritten(text: string): string {
     .join('\n')
 }
 
-/** Returns the same JSON as it may go to a terminal: JSON itself escapes only the control characters below U+0020. */
-export const plainJson = (json: string): string => json.replace(deceptive, escaped).replace(/[\u007F-\u009F]/g, escaped)
+/**
+ * Returns the same JSON as it may go to a terminal: JSON itself escapes only the control characters below
+ * U+0020.
+ */
+export const plainJson = (json: string): string =>
+  json.replace(deceptive, escaped).replace(/[\u007F-\u009F]/g, escaped)
 
 const escaped = (char: string) =>
   char

@@ -9,7 +9,10 @@ export type Stream = { write(text: string): unknown; isTTY?: boolean; columns?: 
 export type Printer = {
   /** A line of the result. Its text must be plain or styled already. */
   line(text?: string): void
-  /** A document of the API: indented and without characters that control a terminal on one, otherwise on one line. */
+  /**
+   * A document of the API: indented and without characters that control a terminal on one, otherwise on one
+   * line.
+   */
   json(value: unknown): void
   /** A note: what happens, what to do next. */
   note(text: string): void
@@ -21,8 +24,14 @@ export type Printer = {
   width: number | null
 }
 
-/** Returns what writes to the terminal. Colour and progress go to terminals only, and nowhere with NO_COLOR. */
-export function createPrinter(stdout: Stream, stderr: Stream, env: Record<string, string | undefined>): Printer {
+/**
+ * Returns what writes to the terminal. Colour and progress go to terminals only, and nowhere with NO_COLOR.
+ */
+export function createPrinter(
+  stdout: Stream,
+  stderr: Stream,
+  env: Record<string, string | undefined>,
+): Printer {
   const plain = Boolean(env.NO_COLOR) || env.TERM === 'dumb'
   const colour = Boolean(stdout.isTTY) && !plain
   const lively = Boolean(stderr.isTTY) && !plain
@@ -38,7 +47,9 @@ export function createPrinter(stdout: Stream, stderr: Stream, env: Record<string
     },
     json(value) {
       erase()
-      stdout.write(stdout.isTTY ? `${plainJson(JSON.stringify(value, null, 2))}\n` : `${JSON.stringify(value)}\n`)
+      stdout.write(
+        stdout.isTTY ? `${plainJson(JSON.stringify(value, null, 2))}\n` : `${JSON.stringify(value)}\n`,
+      )
     },
     note(text) {
       erase()
@@ -60,12 +71,23 @@ export function createPrinter(stdout: Stream, stderr: Stream, env: Record<string
   }
 }
 
-/** Returns rows as columns of equal width, the last one open. Cells are measured before `paint` colours them. */
-export function columns(rows: string[][], paint: (text: string, row: number, column: number) => string = text => text): string[] {
-  const widths = rows.reduce<number[]>((wide, row) => row.map((cell, n) => Math.max(wide[n] ?? 0, cell.length)), [])
+/**
+ * Returns rows as columns of equal width, the last one open. Cells are measured before `paint` colours them.
+ */
+export function columns(
+  rows: string[][],
+  paint: (text: string, row: number, column: number) => string = text => text,
+): string[] {
+  const widths = rows.reduce<number[]>(
+    (wide, row) => row.map((cell, n) => Math.max(wide[n] ?? 0, cell.length)),
+    [],
+  )
   return rows.map((row, n) =>
     row
-      .map((cell, m) => paint(cell, n, m) + (m === row.length - 1 ? '' : ' '.repeat((widths[m] ?? 0) - cell.length)))
+      .map(
+        (cell, m) =>
+          paint(cell, n, m) + (m === row.length - 1 ? '' : ' '.repeat((widths[m] ?? 0) - cell.length)),
+      )
       .join('  ')
       .trimEnd(),
   )

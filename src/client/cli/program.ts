@@ -1,5 +1,13 @@
 import { type Help, InvalidArgumentError, Command as Program, Option as ProgramOption } from 'commander'
-import { aboutOf, type Command, type CommandGroup, global_options, help_option, type Options, type Values } from './command.ts'
+import {
+  aboutOf,
+  type Command,
+  type CommandGroup,
+  global_options,
+  help_option,
+  type Options,
+  type Values,
+} from './command.ts'
 import { UsageError } from './exit.ts'
 import { version } from './version.ts'
 
@@ -11,10 +19,21 @@ const EXIT_CODES =
 
 type Output = { width: number | null; write(text: string): void }
 /** A command line that was understood. */
-export type CommandLine = { command: Command; values: Values<Options> & Values<typeof global_options>; words: string[] }
+export type CommandLine = {
+  command: Command
+  values: Values<Options> & Values<typeof global_options>
+  words: string[]
+}
 
-/** Builds commander's program from the table of commands. `onCommand` receives the command line when it is parsed. */
-export function createProgram(groups: readonly CommandGroup[], output: Output, onCommand: (line: CommandLine) => void): Program {
+/**
+ * Builds commander's program from the table of commands. `onCommand` receives the command line when it is
+ * parsed.
+ */
+export function createProgram(
+  groups: readonly CommandGroup[],
+  output: Output,
+  onCommand: (line: CommandLine) => void,
+): Program {
   const width = Math.min(output.width ?? MAX_HELP_COLUMNS, MAX_HELP_COLUMNS)
   const program = new Program('agentrun')
     .exitOverride()
@@ -25,17 +44,27 @@ export function createProgram(groups: readonly CommandGroup[], output: Output, o
       getErrHelpWidth: () => width,
       getOutHasColors: () => false,
     })
-    .configureHelp({ subcommandTerm: command => command.name(), commandUsage: usageOf(groups), visibleOptions: visibleOptions(groups) })
+    .configureHelp({
+      subcommandTerm: command => command.name(),
+      commandUsage: usageOf(groups),
+      visibleOptions: visibleOptions(groups),
+    })
     .enablePositionalOptions()
     .helpCommand(false)
     .helpOption('-h, --help', help_option.about)
     .version(version, '-V, --version', 'show the version')
   addOptions(program, global_options, GLOBAL_HEADING)
-  for (const { heading, commands } of groups) for (const command of commands) addCommand(program, heading, command, onCommand)
+  for (const { heading, commands } of groups)
+    for (const command of commands) addCommand(program, heading, command, onCommand)
   return program.addHelpText('after', `\n${program.createHelp().boxWrap(EXIT_CODES, width)}`)
 }
 
-function addCommand(program: Program, heading: string, command: Command, onCommand: (line: CommandLine) => void): void {
+function addCommand(
+  program: Program,
+  heading: string,
+  command: Command,
+  onCommand: (line: CommandLine) => void,
+): void {
   const { name, summary, notes = [], options } = command
   const subcommand = program
     .command(name)
@@ -46,7 +75,10 @@ function addCommand(program: Program, heading: string, command: Command, onComma
   addOptions(subcommand, global_options, GLOBAL_HEADING)
   subcommand.argument('[words...]').action((words: string[]) => {
     requireWords(command, words)
-    const values = { ...definedValues(program, global_options), ...definedValues(subcommand, { ...options, ...global_options }) }
+    const values = {
+      ...definedValues(program, global_options),
+      ...definedValues(subcommand, { ...options, ...global_options }),
+    }
     onCommand({ command, values, words })
   })
 }
@@ -57,12 +89,16 @@ function addOptions(program: Program, options: Options, heading: string): void {
     const about = aboutOf(definition)
     const flags = `${short === undefined ? '' : `-${short}, `}--${name}${type === 'boolean' ? '' : ` <${value ?? 'VALUE'}>`}`
     const option = new ProgramOption(flags, choices === undefined ? about : `${about}: ${choices.join(', ')}`)
-    if (type === 'string') option.argParser<string | string[]>((text, before) => optionValue(text, before, choices, multiple))
+    if (type === 'string')
+      option.argParser<string | string[]>((text, before) => optionValue(text, before, choices, multiple))
     program.addOption(option.helpGroup(heading))
   }
 }
 
-/** The value of one occurrence of an option, together with those before. The choices contain no commas, so one text may list several. */
+/**
+ * The value of one occurrence of an option, together with those before. The choices contain no commas, so one
+ * text may list several.
+ */
 function optionValue(
   text: string,
   before: string | string[] | undefined,
@@ -102,23 +138,33 @@ const definitionOf = (groups: readonly CommandGroup[], program: Program): Comman
   groups.flatMap(({ commands }) => commands).find(({ name }) => name === program.name())
 
 /** The action that the command line names, for which the help is shown; null for all of them. */
-const actionOf = (program: Program, { choices = [] }: Command): string | null => choices.find(choice => choice === program.args[0]) ?? null
+const actionOf = (program: Program, { choices = [] }: Command): string | null =>
+  choices.find(choice => choice === program.args[0]) ?? null
 
 /** One line for each form of the command; those of one action alone if the command line names it. */
 const usageOf = (groups: readonly CommandGroup[]) => (program: Program) => {
   const command = definitionOf(groups, program)
   if (command === undefined) return 'agentrun COMMAND [OPTIONS]'
   const action = actionOf(program, command)
-  const forms = command.usage.filter(form => action === null || form.replace(/[[\]]/g, '').split(' ')[0] === action)
-  return (forms.length === 0 ? [''] : forms).map(form => `agentrun ${command.name} ${form} [OPTIONS]`.replace('  ', ' ')).join('\n       ')
+  const forms = command.usage.filter(
+    form => action === null || form.replace(/[[\]]/g, '').split(' ')[0] === action,
+  )
+  return (forms.length === 0 ? [''] : forms)
+    .map(form => `agentrun ${command.name} ${form} [OPTIONS]`.replace('  ', ' '))
+    .join('\n       ')
 }
 
 const visibleOptions = (groups: readonly CommandGroup[]) =>
   function (this: Help, program: Program): ProgramOption[] {
     const command = definitionOf(groups, program)
     const action = command && actionOf(program, command)
-    const shown = [...program.options, new ProgramOption('-h, --help', help_option.about).helpGroup(GLOBAL_HEADING)]
+    const shown = [
+      ...program.options,
+      new ProgramOption('-h, --help', help_option.about).helpGroup(GLOBAL_HEADING),
+    ]
     if (command === undefined || action === null || action === undefined) return shown
-    const hidden = Object.entries(command.options).filter(([, { actions }]) => actions !== undefined && !actions.includes(action))
+    const hidden = Object.entries(command.options).filter(
+      ([, { actions }]) => actions !== undefined && !actions.includes(action),
+    )
     return shown.filter(({ long }) => !hidden.some(([name]) => `--${name}` === long))
   }

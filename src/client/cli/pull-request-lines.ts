@@ -7,7 +7,8 @@ type Comment = Result<'createPullRequestComment'>
 
 /** Returns what a person looks for in a pull request, its text last. */
 export function pullRequestLines(pr: PullRequest): string[] {
-  const { id, number, title, state, head_branch, base_branch, head_sha, mergeable, url, body, agent_run_id } = pr
+  const { id, number, title, state, head_branch, base_branch, head_sha, mergeable, url, body, agent_run_id } =
+    pr
   return [
     `${id} (#${number}) ${firstLine(title, 200)}`,
     `state    ${state}${state === 'open' && mergeable !== 'unknown' ? `, ${mergeable === 'clean' ? 'can be merged' : 'conflicts'}` : ''}`,

@@ -22,7 +22,11 @@ type Resource<O extends Options> = Omit<Command<O>, 'choices' | 'run'> & {
 }
 
 /** Returns a command whose first word is one of its actions. */
-export function resource<const O extends Options>({ actions, exact = false, ...definition }: Resource<O>): Command {
+export function resource<const O extends Options>({
+  actions,
+  exact = false,
+  ...definition
+}: Resource<O>): Command {
   const choices = Object.keys(actions)
   return command({
     ...definition,
@@ -30,7 +34,8 @@ export function resource<const O extends Options>({ actions, exact = false, ...d
     async run(given) {
       const [name = choices[0] ?? '', ...words] = given.words
       const action = actions[name]
-      if (action === undefined) throw new UsageError(`agentrun ${definition.name} must be one of ${choices.join(', ')}`)
+      if (action === undefined)
+        throw new UsageError(`agentrun ${definition.name} must be one of ${choices.join(', ')}`)
       const { takes, words: [min, max] = takes === undefined ? [0, 0] : [1, 1] } = action
       if (words.length < min || (exact && words.length > max))
         throw new UsageError(`agentrun ${definition.name} ${name} takes ${takes ?? 'nothing else'}`)
@@ -63,7 +68,9 @@ type Single<N extends JsonName, O extends Options> = Operation<N> & {
 }
 
 /** Returns the action that calls an operation and prints the lines of its result. */
-export const single = <N extends JsonName, O extends Options = Options>(definition: Single<N, O>): Action<O> => ({
+export const single = <N extends JsonName, O extends Options = Options>(
+  definition: Single<N, O>,
+): Action<O> => ({
   ...wordsOf(definition),
   async run(given, ...words) {
     const { json, print } = given
@@ -109,9 +116,16 @@ export const list = <N extends ListName, O extends Options = Options>(definition
   },
 })
 
-type View = { lines(items: readonly unknown[], print: Printer): string[] } & Pick<List<ListName, Options>, 'limit' | 'noun' | 'empty'>
+type View = { lines(items: readonly unknown[], print: Printer): string[] } & Pick<
+  List<ListName, Options>,
+  'limit' | 'noun' | 'empty'
+>
 
-function printPage(print: Printer, { items, total = items.length }: Page, { lines, limit, noun, empty }: View): void {
+function printPage(
+  print: Printer,
+  { items, total = items.length }: Page,
+  { lines, limit, noun, empty }: View,
+): void {
   if (total === 0 && empty !== undefined) print.note(empty)
   else for (const line of lines(items, print)) print.line(line)
   if (total <= items.length) return
@@ -153,13 +167,19 @@ const parameters: Record<string, string> = {
   user_id: 'the id of a user',
 }
 
-/** Returns the path parameters that the words of a command line are, in their order. The client knows the organization. */
+/**
+ * Returns the path parameters that the words of a command line are, in their order. The client knows the
+ * organization.
+ */
 const parametersOf = (operation: OperationName): string[] =>
-  [...routes[operation].path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).filter(name => name !== 'org_id')
+  [...routes[operation].path.matchAll(/\{(\w+)\}/g)]
+    .map(([, name = '']) => name)
+    .filter(name => name !== 'org_id')
 
 function wordsOf({ operation, takes, words }: Operation<JsonName>): Pick<Action, 'takes' | 'words'> {
   const names = parametersOf(operation)
-  const described = takes ?? (names.length === 0 ? undefined : names.map(name => parameters[name] ?? name).join(' and '))
+  const described =
+    takes ?? (names.length === 0 ? undefined : names.map(name => parameters[name] ?? name).join(' and '))
   const needed = Math.max(names.length, described === undefined ? 0 : 1)
   return { takes: described, words: words ?? [needed, needed] }
 }
@@ -170,7 +190,9 @@ function chosenRepository(given: Given<Options>, { of_repository }: Operation<Js
 }
 
 const operationOf = (given: Given<Options>, definition: Operation<JsonName>): JsonName =>
-  chosenRepository(given, definition) === null ? definition.operation : (definition.of_repository ?? definition.operation)
+  chosenRepository(given, definition) === null
+    ? definition.operation
+    : (definition.of_repository ?? definition.operation)
 
 /** A repository is given by its id or name. Other parameters that end with `_id` are whole numbers. */
 async function paramsOf(given: Given<Options>, definition: Operation<JsonName>, words: readonly string[]) {
@@ -188,7 +210,10 @@ async function paramsOf(given: Given<Options>, definition: Operation<JsonName>, 
 type Input = { params: object; query?: object; body?: unknown; repeatable?: boolean }
 type Caller = { call(name: OperationName, input: Input & { signal: AbortSignal }): Promise<unknown> }
 
-/** The compiler cannot relate an input to a variable operation: `params` comes from the contract, the rest has the types of the definition. */
+/**
+ * The compiler cannot relate an input to a variable operation: `params` comes from the contract, the rest has
+ * the types of the definition.
+ */
 const call = <N extends JsonName>({ client, signal }: Given<Options>, name: OperationName, input: Input) =>
   (client() as Caller).call(name, { ...input, signal }) as Promise<Result<N>>
 

@@ -16,12 +16,16 @@ const styles: Record<string, Style> = {
 const statusStyle = ({ status, status_reason }: Pick<AgentRun, 'status' | 'status_reason'>): Style =>
   /^complete/i.test(status) && status_reason !== null ? 'yellow' : (styles[status.toLowerCase()] ?? 'dim')
 
-/** Returns the status with its known reason: `failed (timeout)`, `starting: clone`, `running: model`, `queued, 2 before it`. */
+/**
+ * Returns the status with its known reason: `failed (timeout)`, `starting: clone`, `running: model`, `queued,
+ * 2 before it`.
+ */
 export function statusText(run: AgentRun): string {
   const { status, status_reason, waiting_on, phase, queue_position } = run
   if (status_reason !== null) return `${status} (${status_reason})`
   if (phase !== null) return `${status}: ${waiting_on ?? phase}`
-  if (queue_position !== null) return queue_position > 1 ? `${status}, ${queue_position - 1} before it` : status
+  if (queue_position !== null)
+    return queue_position > 1 ? `${status}, ${queue_position - 1} before it` : status
   return waiting_on === null || waiting_on === 'worker' ? status : `${status} (${waiting_on})`
 }
 
@@ -29,7 +33,9 @@ export function statusText(run: AgentRun): string {
 export const runLine = (run: AgentRun, { style }: Pick<Printer, 'style'>) =>
   `${style('bold', `run ${run.id}`)}  ${style(statusStyle(run), plainText(statusText(run)))}  ${firstLine(run.title, 200)}`
 
-/** Returns a table of runs, newest first as they come. `relationOf`: adds a column with the relation of each. */
+/**
+ * Returns a table of runs, newest first as they come. `relationOf`: adds a column with the relation of each.
+ */
 export function runTable<R extends AgentRun>(
   runs: R[],
   print: Pick<Printer, 'style' | 'width'>,
@@ -42,11 +48,14 @@ export function runTable<R extends AgentRun>(
     ...relation(relationOf?.(run) ?? ''),
     firstLine(run.title, 100),
   ])
-  return columns([['ID', 'STATUS', 'CREATED', ...relation('RELATION'), 'TITLE'], ...rows], (text, row, column) => {
-    const run = runs[row - 1]
-    if (run === undefined) return print.style('dim', text)
-    return column === 1 ? print.style(statusStyle(run), text) : text
-  })
+  return columns(
+    [['ID', 'STATUS', 'CREATED', ...relation('RELATION'), 'TITLE'], ...rows],
+    (text, row, column) => {
+      const run = runs[row - 1]
+      if (run === undefined) return print.style('dim', text)
+      return column === 1 ? print.style(statusStyle(run), text) : text
+    },
+  )
 }
 
 /** Returns everything about a run that people need, its answer or error last. */
@@ -58,7 +67,9 @@ export function runDetails(run: AgentRun, print: Pick<Printer, 'style'>, now: nu
     ['repository', run.repo_id === null ? null : `${run.repo_id}`],
     [
       'base',
-      run.base_ref === null && run.base_sha === null ? null : [run.base_ref, run.base_sha?.slice(0, 12)].filter(Boolean).join(' at '),
+      run.base_ref === null && run.base_sha === null
+        ? null
+        : [run.base_ref, run.base_sha?.slice(0, 12)].filter(Boolean).join(' at '),
     ],
     ['branch', run.branch],
     ['tags', run.tags.length === 0 ? null : run.tags.join(', ')],
@@ -79,7 +90,9 @@ export function runDetails(run: AgentRun, print: Pick<Printer, 'style'>, now: nu
       `#${pull.number} ${pull.state}: ${pull.title ?? ''} (${pull.head_branch_name} into ${pull.base_branch_name}, ${pull.files_changed} files, +${pull.additions} -${pull.deletions})${pull.url === null ? '' : ` ${pull.url}`}`,
     ]),
   ]
-  const rows = facts.flatMap(([name, value]) => (value === null ? [] : [[`  ${name}`, firstLine(value, 2_000)]]))
+  const rows = facts.flatMap(([name, value]) =>
+    value === null ? [] : [[`  ${name}`, firstLine(value, 2_000)]],
+  )
   return [
     runLine(run, print),
     ...columns(rows, (text, _row, column) => (column === 0 ? print.style('dim', text) : text)),
@@ -110,7 +123,9 @@ export function duration(ms: number): string {
   const seconds = Math.max(0, ms) / 1000
   if (seconds < 60) return `${seconds.toFixed(1)} s`
   const minutes = Math.floor(seconds / 60)
-  return minutes < 60 ? `${minutes} min ${Math.floor(seconds % 60)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+  return minutes < 60
+    ? `${minutes} min ${Math.floor(seconds % 60)} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
 /** Returns the age of an ISO 8601 time as text for people: `12 s ago`, `5 min ago`, `3 h ago`, `2 d ago`. */

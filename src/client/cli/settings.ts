@@ -17,16 +17,33 @@ export type Settings = {
 
 type Flags = { url?: string | undefined; token?: string | undefined; org?: string | undefined }
 
-/** Reads flags, then the environment (AGENTRUN_URL, AGENTRUN_TOKEN, AGENTRUN_ORG), then what `login` stored. Throws UsageError. */
+/**
+ * Reads flags, then the environment (AGENTRUN_URL, AGENTRUN_TOKEN, AGENTRUN_ORG), then what `login` stored.
+ * Throws UsageError.
+ */
 export function readSettings(flags: Flags, env: Record<string, string | undefined>): Settings {
   const config_path = configPath(env)
   const { file, problem } = readConfigFile(config_path)
-  const url = first(['flag', flags.url], ['environment', env.AGENTRUN_URL], ['config file', file.default_url], ['default', default_url])
+  const url = first(
+    ['flag', flags.url],
+    ['environment', env.AGENTRUN_URL],
+    ['config file', file.default_url],
+    ['default', default_url],
+  )
   const base_url = address(url?.value ?? default_url)
   const stored = Object.hasOwn(file.services, base_url) ? file.services[base_url] : undefined
-  const token = first(['flag', flags.token], ['environment', env.AGENTRUN_TOKEN], ['config file', stored?.token])
-  const org = first(['flag', flags.org], ['environment', env.AGENTRUN_ORG], ['config file', stored?.organization_id?.toString()])
-  if (org && !/^\d{1,15}$/.test(String(org.value))) throw new UsageError('the organization must be its id, a whole number')
+  const token = first(
+    ['flag', flags.token],
+    ['environment', env.AGENTRUN_TOKEN],
+    ['config file', stored?.token],
+  )
+  const org = first(
+    ['flag', flags.org],
+    ['environment', env.AGENTRUN_ORG],
+    ['config file', stored?.organization_id?.toString()],
+  )
+  if (org && !/^\d{1,15}$/.test(String(org.value)))
+    throw new UsageError('the organization must be its id, a whole number')
   return {
     base_url,
     url_from: url?.from ?? 'default',
@@ -39,14 +56,24 @@ export function readSettings(flags: Flags, env: Record<string, string | undefine
 }
 
 function first<T>(...choices: [Source, T | null | undefined][]): { from: Source; value: T } | null {
-  for (const [from, value] of choices) if (value !== undefined && value !== null && value !== '') return { from, value }
+  for (const [from, value] of choices)
+    if (value !== undefined && value !== null && value !== '') return { from, value }
   return null
 }
 
 /** Normalizes an address. */
 function address(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
-  if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.password || url.search || url.hash)
-    throw new UsageError(`the address of the service must be like ${default_url}, not ${JSON.stringify(text)}`)
+  if (
+    !url ||
+    !['http:', 'https:'].includes(url.protocol) ||
+    url.username ||
+    url.password ||
+    url.search ||
+    url.hash
+  )
+    throw new UsageError(
+      `the address of the service must be like ${default_url}, not ${JSON.stringify(text)}`,
+    )
   return url.href.replace(/(?<!\/)\/+$/, '')
 }

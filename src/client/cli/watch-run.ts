@@ -16,10 +16,15 @@ export const watching = {
 type Watching = Given<typeof watching>
 
 /**
- * Prints the started run and, with `--wait` or `--follow`, waits for it: the exit code is then the outcome of the run. As JSON it prints the
- * run; with `--follow` one entry per line and the run as the last line. `after_seq`: the entry after which the trace is shown.
+ * Prints the started run and, with `--wait` or `--follow`, waits for it: the exit code is then the outcome of
+ * the run. As JSON it prints the run; with `--follow` one entry per line and the run as the last line.
+ * `after_seq`: the entry after which the trace is shown.
  */
-export async function watchRun(given: Watching, handle: RunHandle, after_seq: (run: AgentRun) => number): Promise<number> {
+export async function watchRun(
+  given: Watching,
+  handle: RunHandle,
+  after_seq: (run: AgentRun) => number,
+): Promise<number> {
   const { json, print, values } = given
   const started = await handle
   if (!values.follow && !values.wait) {
@@ -32,7 +37,11 @@ export async function watchRun(given: Watching, handle: RunHandle, after_seq: (r
   }
   if (!json) print.note(`run ${started.id}: ${started.web_url}`)
   const run = await staying(given, started.id, async () => {
-    if (values.follow) return showTrace(given, handle.follow({ after_seq: after_seq(started), signal: given.signal, until: 'rest' }))
+    if (values.follow)
+      return showTrace(
+        given,
+        handle.follow({ after_seq: after_seq(started), signal: given.signal, until: 'rest' }),
+      )
     print.progress(`run ${started.id}: ${statusText(started)}`)
     return handle.wait({ signal: given.signal })
   })
@@ -45,7 +54,10 @@ export async function watchRun(given: Watching, handle: RunHandle, after_seq: (r
   return exitCodeOfRun(run)
 }
 
-/** Shows the entries of a stream as they come, and the state of the run as progress; returns the run as the stream left it. */
+/**
+ * Shows the entries of a stream as they come, and the state of the run as progress; returns the run as the
+ * stream left it.
+ */
 export async function showTrace(
   { json, print }: Given<Options>,
   events: ReturnType<RunHandle['follow']>,
@@ -61,7 +73,8 @@ export async function showTrace(
     }
     if (event.type === 'run') run = event.run
     else doing = event.type === 'log' ? '' : lastWords(event.data) || doing
-    if (run !== undefined) print.progress([`run ${run.id}: ${statusText(run)}`, doing].filter(Boolean).join(' · '))
+    if (run !== undefined)
+      print.progress([`run ${run.id}: ${statusText(run)}`, doing].filter(Boolean).join(' · '))
   }
   print.progress(null)
   if (run === undefined) throw new Error('the stream ended without the run')
@@ -70,7 +83,11 @@ export async function showTrace(
 
 /** What passes by: the name of a tool that begins, or the last line of its output or of the model. */
 const lastWords = ({ tool_name, text }: Record<string, unknown>) =>
-  typeof tool_name === 'string' ? tool_name : typeof text === 'string' ? (text.trimEnd().split('\n').at(-1) ?? '') : ''
+  typeof tool_name === 'string'
+    ? tool_name
+    : typeof text === 'string'
+      ? (text.trimEnd().split('\n').at(-1) ?? '')
+      : ''
 
 /** Reports on Ctrl-C that only the watching ends. */
 export async function staying<T>(
@@ -82,7 +99,9 @@ export async function staying<T>(
     return await work()
   } catch (error) {
     if (signal.aborted && error instanceof Interrupted)
-      print.note(`run ${id} continues. To stop it: agentrun stop ${id}. To follow it again: agentrun logs -f ${id}`)
+      print.note(
+        `run ${id} continues. To stop it: agentrun stop ${id}. To follow it again: agentrun logs -f ${id}`,
+      )
     throw error
   } finally {
     print.progress(null)

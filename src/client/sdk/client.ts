@@ -44,20 +44,24 @@ export type Client = Core & {
     query?: Query<'listRepositories'>,
     options?: CallOptions,
   ): Paged<Result<'listRepositories'>, Result<'listRepositories'>['items'][number]>
-  sandboxes(query?: Query<'listSandboxes'>, options?: CallOptions): Paged<Result<'listSandboxes'>, Result<'listSandboxes'>['items'][number]>
+  sandboxes(
+    query?: Query<'listSandboxes'>,
+    options?: CallOptions,
+  ): Paged<Result<'listSandboxes'>, Result<'listSandboxes'>['items'][number]>
   /** Status changes of all runs of the organization as they happen. */
   events(options?: { after_seq?: number; signal?: AbortSignal }): AsyncGenerator<OrganizationEvent>
 }
 
 /**
- * Returns a client of one service as one token. It sends nothing before it is used. Throws TypeError for an address or a token that can be
- * none.
+ * Returns a client of one service as one token. It sends nothing before it is used. Throws TypeError for an
+ * address or a token that can be none.
  */
 export function createClient(options: ClientOptions): Client {
   const base_url = options.base_url.replace(/(?<!\/)\/+$/, '')
   if (!/^https?:\/\/[^/?#]/.test(base_url)) throw new TypeError('base_url must be an http or https address')
   const { organization_id, token, fetch: given } = options
-  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) throw new TypeError('token must be printable ASCII without blanks')
+  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token))
+    throw new TypeError('token must be printable ASCII without blanks')
   const organization =
     organization_id === undefined
       ? onlyOrganization(() => core.call('listOrganizations', { query: { limit: 100 } }))
@@ -79,9 +83,12 @@ export function createClient(options: ClientOptions): Client {
     ...core,
     organization,
     runs: createRuns(core),
-    organizations: (query = {}, more) => listed(query, next => core.page('listOrganizations', { query: next, ...more })),
-    repositories: (query = {}, more) => listed(query, next => core.page('listRepositories', { query: next, ...more })),
-    sandboxes: (query = {}, more) => listed(query, next => core.page('listSandboxes', { query: next, ...more })),
+    organizations: (query = {}, more) =>
+      listed(query, next => core.page('listOrganizations', { query: next, ...more })),
+    repositories: (query = {}, more) =>
+      listed(query, next => core.page('listRepositories', { query: next, ...more })),
+    sandboxes: (query = {}, more) =>
+      listed(query, next => core.page('listSandboxes', { query: next, ...more })),
     events: more => followOrganization(core, more),
   }
 }

@@ -13,13 +13,17 @@ type Facts = {
 }
 
 /**
- * Every failure of a call. `status` is the HTTP status, or 0 when there was no response: `code` is then `unreachable`, `timeout`
- * or `stream_blocked`. An abort by the caller's own signal is not one of these: it rejects with the signal's reason.
+ * Every failure of a call. `status` is the HTTP status, or 0 when there was no response: `code` is then
+ * `unreachable`, `timeout` or `stream_blocked`. An abort by the caller's own signal is not one of these: it
+ * rejects with the signal's reason.
  */
 export class AgentRunError extends Error {
   override name = 'AgentRunError'
   readonly status: number
-  /** A code of the service (`invalid_request`, `unauthorized`, …), or `unexpected` for a response that is not from the service. */
+  /**
+   * A code of the service (`invalid_request`, `unauthorized`, …), or `unexpected` for a response that is not
+   * from the service.
+   */
   readonly code: string
   readonly detail: string
   /** The problem of each field: `loc` is `body`, `query` or `path` and the names below. */
@@ -42,7 +46,10 @@ export class AgentRunError extends Error {
   }
 }
 
-/** Returns the error of a failed response. A body that is no problem document (a proxy's page) is described by its status. */
+/**
+ * Returns the error of a failed response. A body that is no problem document (a proxy's page) is described by
+ * its status.
+ */
 export async function refusal(response: Response, retry_after_ms: number | null): Promise<AgentRunError> {
   const body = await response
     .text()
@@ -62,4 +69,8 @@ export async function refusal(response: Response, retry_after_ms: number | null)
 }
 
 const isProblem = (body: unknown): body is Problem =>
-  typeof body === 'object' && body !== null && 'code' in body && 'message' in body && typeof body.message === 'string'
+  typeof body === 'object' &&
+  body !== null &&
+  'code' in body &&
+  'message' in body &&
+  typeof body.message === 'string'

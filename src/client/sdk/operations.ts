@@ -1,6 +1,6 @@
 /**
- * The types of all operations. In the built client this module is replaced by one without zod, written from the OpenAPI
- * document by `scripts/client-types.ts`; a test holds the two against each other.
+ * The types of all operations. In the built client this module is replaced by one without zod, written from
+ * the OpenAPI document by `scripts/client-types.ts`; a test holds the two against each other.
  */
 
 export type { Body, Params, Query, Result } from '../../contract/calls.ts'

@@ -1,7 +1,10 @@
 import { AgentRunError } from './error.ts'
 import type { Result } from './operations.ts'
 
-/** Returns the organization of a client that names none: the only one of its token, requested once. Rejects with AgentRunError when there is none or several. */
+/**
+ * Returns the organization of a client that names none: the only one of its token, requested once. Rejects
+ * with AgentRunError when there is none or several.
+ */
 export function onlyOrganization(list: () => Promise<Result<'listOrganizations'>>): () => Promise<number> {
   let organization: Promise<number> | null = null
   const findOnly = async () => {
@@ -10,7 +13,9 @@ export function onlyOrganization(list: () => Promise<Result<'listOrganizations'>
     if (first !== undefined && total === 1) return first.id
     const which = items.map(({ id, name }) => `${id} (${name})`).join(', ')
     const detail =
-      total === 0 ? 'The token belongs to no organization.' : `The token belongs to ${total} organizations, choose one: ${which}`
+      total === 0
+        ? 'The token belongs to no organization.'
+        : `The token belongs to ${total} organizations, choose one: ${which}`
     throw new AgentRunError({ status: 0, code: 'organization_needed', detail })
   }
   return () => {

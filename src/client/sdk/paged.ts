@@ -36,7 +36,8 @@ export function paged<Page, Item, Position>(source: PageSource<Page, Item, Posit
 type Position = { skip?: number | undefined; page?: number | undefined; cursor?: string | undefined }
 
 /**
- * Returns a list that begins at `skip` or `page` and continues by the cursors of its pages: items that are added meanwhile move none.
+ * Returns a list that begins at `skip` or `page` and continues by the cursors of its pages: items that are
+ * added meanwhile move none.
  */
 export function listed<Page extends { items: unknown[] }, Query extends Position>(
   query: Query,

@@ -19,7 +19,11 @@ function response(pieces: string[], after: 'end' | 'silence' | 'break' = 'end'):
 }
 
 /** Reads until `last` is seen, from connections that get the responses in order. */
-async function read(responses: (Response | AgentRunError)[], last: number, options: Partial<StreamOptions> = {}) {
+async function read(
+  responses: (Response | AgentRunError)[],
+  last: number,
+  options: Partial<StreamOptions> = {},
+) {
   const opened_after: (number | null)[] = []
   const seen: (number | null)[] = []
   const open = async (after: number | null) => {
@@ -40,7 +44,10 @@ const refused = (status: number) => new AgentRunError({ status, code: 'x', detai
 
 test('a repeated event is returned once, and an ephemeral event without a number immediately', async () => {
   const passing = 'event: output\ndata: {"text":"x"}\n\n'
-  const { opened_after, seen } = await read([response([entry(1), entry(2), entry(1)]), response([entry(2), passing, entry(3)])], 3)
+  const { opened_after, seen } = await read(
+    [response([entry(1), entry(2), entry(1)]), response([entry(2), passing, entry(3)])],
+    3,
+  )
   expect({ opened_after, seen }).toEqual({ opened_after: [0, 2], seen: [1, 2, null, 3] })
 })
 
@@ -49,7 +56,10 @@ test('a missing number is requested before the later ones are returned', async (
     opened_after: [0, 1],
     seen: [1, 2, 3],
   })
-  expect(await read([response([entry(1), entry(3)])], 3, { dense: false })).toEqual({ opened_after: [0], seen: [1, 3] })
+  expect(await read([response([entry(1), entry(3)])], 3, { dense: false })).toEqual({
+    opened_after: [0],
+    seen: [1, 3],
+  })
 })
 
 test('an event that is cut in the middle is requested again, at every boundary of pieces', async () => {
@@ -63,7 +73,10 @@ test('a stream that falls silent is resumed; one that sends nothing from its sta
     opened_after: [0, 1],
     seen: [1, 2],
   })
-  await expect(read([response([], 'silence')], 1, { silence_ms: 20 })).rejects.toMatchObject({ code: 'stream_blocked', status: 0 })
+  await expect(read([response([], 'silence')], 1, { silence_ms: 20 })).rejects.toMatchObject({
+    code: 'stream_blocked',
+    status: 0,
+  })
 })
 
 test('a temporary refusal is retried, a final one ends the stream, and so does a failed first connection', async () => {
@@ -100,8 +113,14 @@ async function readPersistently(responses: (Response | AgentRunError)[]) {
   }
   const wait = async (ms: number) => void waits.push(ms)
   const stream = streamEvents({
-    ...{ open, after: null, dense: false, signal: stop.signal, silence_ms: 20 },
-    ...{ persistent: true, wait, on_state: (state: ConnectionState) => states.push(state) },
+    open,
+    after: null,
+    dense: false,
+    signal: stop.signal,
+    silence_ms: 20,
+    persistent: true,
+    wait,
+    on_state: (state: ConnectionState) => states.push(state),
   })
   const failure = await collect(stream).catch((error: unknown) => error)
   return {
@@ -119,19 +138,38 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 test('a persistent stream retries its first connection and reports each state; events restart the count of attempts', async () => {
-  const { states, attempts, failure } = await readPersistently([refused(0), refused(500), response([entry(1)]), response([], 'silence')])
-  expect(states).toEqual(['connecting', 'reconnecting', 'reconnecting', 'live', 'reconnecting', 'live', 'reconnecting'])
+  const { states, attempts, failure } = await readPersistently([
+    refused(0),
+    refused(500),
+    response([entry(1)]),
+    response([], 'silence'),
+  ])
+  expect(states).toEqual([
+    'connecting',
+    'reconnecting',
+    'reconnecting',
+    'live',
+    'reconnecting',
+    'live',
+    'reconnecting',
+  ])
   expect(attempts).toEqual([1, 2, 1, 2])
   expect(failure).toMatchObject({ name: 'AbortError' })
 })
 
 test('a persistent stream ends with a refusal that no retry can fix', async () => {
-  for (const status of [401, 403, 404]) expect((await readPersistently([refused(status)])).failure).toMatchObject({ status })
+  for (const status of [401, 403, 404])
+    expect((await readPersistently([refused(status)])).failure).toMatchObject({ status })
   expect((await readPersistently([refused(408), refused(429)])).attempts).toEqual([1, 2])
 })
 
 test('a wait that the service requests before a reconnection is kept', async () => {
-  const draining = new AgentRunError({ status: 503, code: 'unavailable', detail: 'draining', retry_after_ms: 9_000 })
+  const draining = new AgentRunError({
+    status: 503,
+    code: 'unavailable',
+    detail: 'draining',
+    retry_after_ms: 9_000,
+  })
   expect((await readPersistently([draining])).waits).toEqual([9_000])
 })
 

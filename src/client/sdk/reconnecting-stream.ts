@@ -5,15 +5,24 @@ import { withTimeout } from '../../core/timeout.ts'
 import { AgentRunError } from './error.ts'
 import { backOff } from './waiting.ts'
 
-/** One server-sent event. `seq` is its position in the stream; null for an ephemeral event, which is not stored. */
+/**
+ * One server-sent event. `seq` is its position in the stream; null for an ephemeral event, which is not
+ * stored.
+ */
 type StreamEvent = { seq: number | null; event: string; data: unknown }
 
 /** `error` is null when the service or a proxy closed the stream. */
-export type ConnectionState = { name: 'connecting' } | { name: 'live' } | { name: 'reconnecting'; attempt: number; error: unknown }
+export type ConnectionState =
+  | { name: 'connecting' }
+  | { name: 'live' }
+  | { name: 'reconnecting'; attempt: number; error: unknown }
 
 /** How a stream keeps its connection. The defaults suit a program; the web page sets all three. */
 export type Connection = {
-  /** Retries without limit, from the first connection on, until the service refuses with a 4xx status that no retry can fix. */
+  /**
+   * Retries without limit, from the first connection on, until the service refuses with a 4xx status that no
+   * retry can fix.
+   */
   persistent?: boolean
   on_state?: (state: ConnectionState) => void
   /** Waits before a reconnection. May resolve earlier than after `ms`; rejects when `signal` is aborted. */
@@ -29,14 +38,18 @@ export type StreamOptions = Connection & {
   signal: AbortSignal | undefined
   /** The service sends something every 10 s: a stream that is silent for longer is closed and resumed. */
   silence_ms?: number
-  /** How many connections in a row may fail after the first one succeeded. A persistent stream has no such limit. */
+  /**
+   * How many connections in a row may fail after the first one succeeded. A persistent stream has no such
+   * limit.
+   */
   reconnects?: number
 }
 
 /**
- * Yields the events of a stream, for as long as the caller reads on: however a connection ends, the next one resumes behind the last number
- * seen, and each number comes once and in order. Rejects when the stream is refused, when it cannot be reached again, with code
- * `stream_blocked` when it opens but brings nothing (a proxy holds it back), or with the signal's reason.
+ * Yields the events of a stream, for as long as the caller reads on: however a connection ends, the next one
+ * resumes behind the last number seen, and each number comes once and in order. Rejects when the stream is
+ * refused, when it cannot be reached again, with code `stream_blocked` when it opens but brings nothing (a
+ * proxy holds it back), or with the signal's reason.
  */
 export async function* streamEvents(options: StreamOptions): AsyncGenerator<StreamEvent> {
   const { signal, dense, silence_ms = 25_000, wait = pause, on_state } = options
@@ -74,16 +87,25 @@ export async function* streamEvents(options: StreamOptions): AsyncGenerator<Stre
 }
 
 /**
- * Whether a later connection can succeed. A program learns at once of a wrong address or a refusal, so its first connection is final;
- * `open` has retried several times by then. A persistent stream ends only with a refusal that does not depend on time.
+ * Whether a later connection can succeed. A program learns at once of a wrong address or a refusal, so its
+ * first connection is final; `open` has retried several times by then. A persistent stream ends only with a
+ * refusal that does not depend on time.
  */
-function canRetry(error: unknown, { persistent, reconnects = 20 }: StreamOptions, so_far: { opened: boolean; failures: number }): boolean {
+function canRetry(
+  error: unknown,
+  { persistent, reconnects = 20 }: StreamOptions,
+  so_far: { opened: boolean; failures: number },
+): boolean {
   if (persistent) return !(error instanceof AgentRunError) || !isFinalRefusal(error)
   if (!so_far.opened || so_far.failures >= reconnects) return false
-  return !(error instanceof AgentRunError) || (error.code !== 'stream_blocked' && [0, 429, 502, 503, 504].includes(error.status))
+  return (
+    !(error instanceof AgentRunError) ||
+    (error.code !== 'stream_blocked' && [0, 429, 502, 503, 504].includes(error.status))
+  )
 }
 
-const isFinalRefusal = ({ status }: AgentRunError) => status >= 400 && status < 500 && status !== 408 && status !== 429
+const isFinalRefusal = ({ status }: AgentRunError) =>
+  status >= 400 && status < 500 && status !== 408 && status !== 429
 
 const requestedWait = (error: unknown) => (error instanceof AgentRunError ? (error.retry_after_ms ?? 0) : 0)
 
@@ -91,14 +113,30 @@ function dataOf({ data }: EventSourceMessage): unknown {
   try {
     return storedJson<unknown>(data)
   } catch (cause) {
-    throw new AgentRunError({ status: 200, code: 'unexpected', detail: 'An event of the stream is not JSON: is it the service?', cause })
+    throw new AgentRunError({
+      status: 200,
+      code: 'unexpected',
+      detail: 'An event of the stream is not JSON: is it the service?',
+      cause,
+    })
   }
 }
 
-/** The messages of one connection, `alive` at each of them and at each heartbeat. Ends when it is cut or silent; leaving it closes it. */
-async function* messages(response: Response, silence_ms: number, alive: () => void): AsyncGenerator<EventSourceMessage> {
+/**
+ * The messages of one connection, `alive` at each of them and at each heartbeat. Ends when it is cut or
+ * silent; leaving it closes it.
+ */
+async function* messages(
+  response: Response,
+  silence_ms: number,
+  alive: () => void,
+): AsyncGenerator<EventSourceMessage> {
   if (!response.headers.get('content-type')?.startsWith('text/event-stream') || response.body === null)
-    throw new AgentRunError({ status: response.status, code: 'unexpected', detail: `The response of ${response.url} is no event stream.` })
+    throw new AgentRunError({
+      status: response.status,
+      code: 'unexpected',
+      detail: `The response of ${response.url} is no event stream.`,
+    })
   const ready: EventSourceMessage[] = []
   const parser = createParser({
     onComment: alive,

@@ -8,19 +8,33 @@ export type CallOptions = {
   signal?: AbortSignal
   /** Sent as well; they replace the client's own. */
   headers?: Record<string, string>
-  /** Create, resume and fork get a random one, the same for all attempts; `null` sends none, and then they are not repeated. */
+  /**
+   * Create, resume and fork get a random one, the same for all attempts; `null` sends none, and then they are
+   * not repeated.
+   */
   idempotency_key?: string | null
-  /** Declares that the request may arrive twice, so that it is also repeated after a cut connection. Reading always may. */
+  /**
+   * Declares that the request may arrive twice, so that it is also repeated after a cut connection. Reading
+   * always may.
+   */
   repeatable?: boolean
 }
 
-type Part<K extends string, T> = undefined extends T ? { [P in K]?: T } : Partial<T> extends T ? { [P in K]?: T } : { [P in K]: T }
+type Part<K extends string, T> = undefined extends T
+  ? { [P in K]?: T }
+  : Partial<T> extends T
+    ? { [P in K]?: T }
+    : { [P in K]: T }
 
 /** What an operation takes. `params` without `org_id`: the client's organization. */
-export type CallInput<N extends OperationName> = Part<'params', Params<N>> & Part<'query', Query<N>> & Part<'body', Body<N>> & CallOptions
+export type CallInput<N extends OperationName> = Part<'params', Params<N>> &
+  Part<'query', Query<N>> &
+  Part<'body', Body<N>> &
+  CallOptions
 
 /** The input may be left out when nothing of it is required. */
-type InputArguments<N extends OperationName> = Partial<CallInput<N>> extends CallInput<N> ? [input?: CallInput<N>] : [input: CallInput<N>]
+type InputArguments<N extends OperationName> =
+  Partial<CallInput<N>> extends CallInput<N> ? [input?: CallInput<N>] : [input: CallInput<N>]
 
 /** Operations that return JSON; the others are for `request`. */
 type JsonName = { [N in OperationName]: [Result<N>] extends [never] ? never : N }[OperationName]
@@ -29,18 +43,28 @@ export type Core = {
   /** Calls an operation of the table and returns its JSON. Rejects with AgentRunError. */
   call<N extends JsonName>(name: N, ...input: InputArguments<N>): Promise<Result<N>>
   /** Calls a list and returns its page with the cursor of the next one; null: it was the last. */
-  page<N extends JsonName>(name: N, ...input: InputArguments<N>): Promise<{ page: Result<N>; cursor: string | null }>
+  page<N extends JsonName>(
+    name: N,
+    ...input: InputArguments<N>
+  ): Promise<{ page: Result<N>; cursor: string | null }>
   /** The response of an operation once it is a success: for streams, patches and files. */
   request<N extends OperationName>(name: N, ...input: InputArguments<N>): Promise<Response>
 }
 
-type Loose = CallOptions & { params?: Record<string, unknown>; query?: Record<string, unknown>; body?: unknown }
+type Loose = CallOptions & {
+  params?: Record<string, unknown>
+  query?: Record<string, unknown>
+  body?: unknown
+}
 
 /** Where bearer tokens come from. */
 type Credentials = {
   /** The token of the next request; undefined sends none. */
   token(): Promise<string | undefined>
-  /** Discards a token that was refused with 401; the request is then repeated once with the next one. Without it a 401 is final. */
+  /**
+   * Discards a token that was refused with 401; the request is then repeated once with the next one. Without
+   * it a 401 is final.
+   */
   discard?(token: string): void
 }
 
@@ -53,16 +77,22 @@ export type CoreOptions = {
 }
 
 /**
- * Returns the calls and streams of all operations, with the token, organization and idempotency key that each needs. Failures are
- * AgentRunError.
+ * Returns the calls and streams of all operations, with the token, organization and idempotency key that each
+ * needs. Failures are AgentRunError.
  */
 export function createCore(options: CoreOptions): Core {
   const { credentials } = options
 
-  async function outgoing(name: OperationName, input: Loose, accept: string): Promise<Outgoing & { token: string | undefined }> {
+  async function outgoing(
+    name: OperationName,
+    input: Loose,
+    accept: string,
+  ): Promise<Outgoing & { token: string | undefined }> {
     const { method, path, access, keyed } = routes[name]
     const needs_organization = path.includes('{org_id}') && input.params?.org_id === undefined
-    const params = needs_organization ? { ...input.params, org_id: await options.organization() } : input.params
+    const params = needs_organization
+      ? { ...input.params, org_id: await options.organization() }
+      : input.params
     const key = keyed && input.idempotency_key === undefined ? randomKey() : input.idempotency_key
     const token = access === 'token' ? await credentials.token() : undefined
     const headers: Record<string, string> = { accept }
@@ -80,7 +110,12 @@ export function createCore(options: CoreOptions): Core {
     }
   }
 
-  async function perform<T>(name: OperationName, input: Loose, accept: string, read: (response: Response) => Promise<T>): Promise<T> {
+  async function perform<T>(
+    name: OperationName,
+    input: Loose,
+    accept: string,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
     const { token, ...request } = await outgoing(name, input, accept)
     try {
       return await send(options.transport, request, read)
@@ -101,13 +136,21 @@ export function createCore(options: CoreOptions): Core {
       const { text, url, link } = await perform(name, input as Loose, 'application/json', textOf)
       return { page: parsed(text, url), cursor: nextCursor(link) }
     },
-    request: (name, ...[input = {}]) => perform(name, input as Loose, '*/*', response => Promise.resolve(response)),
+    request: (name, ...[input = {}]) =>
+      perform(name, input as Loose, '*/*', response => Promise.resolve(response)),
   }
 }
 
-const textOf = async (response: Response) => ({ text: await response.text(), url: response.url, link: response.headers.get('link') })
+const textOf = async (response: Response) => ({
+  text: await response.text(),
+  url: response.url,
+  link: response.headers.get('link'),
+})
 
-/** Returns the cursor in the address of the next page (RFC 8288), which is sent to the client's own address of the service. */
+/**
+ * Returns the cursor in the address of the next page (RFC 8288), which is sent to the client's own address of
+ * the service.
+ */
 function nextCursor(link: string | null): string | null {
   const next = /<([^<>]*)>; rel="next"/.exec(link ?? '')?.[1]
   return next === undefined ? null : new URL(next, 'http://localhost').searchParams.get('cursor')
@@ -117,7 +160,12 @@ function parsed<T>(text: string, url: string): T {
   try {
     return storedJson<T>(text)
   } catch (cause) {
-    throw new AgentRunError({ status: 200, code: 'unexpected', detail: `The response of ${url} is not JSON: is it the service?`, cause })
+    throw new AgentRunError({
+      status: 200,
+      code: 'unexpected',
+      detail: `The response of ${url} is not JSON: is it the service?`,
+      cause,
+    })
   }
 }
 
@@ -137,4 +185,5 @@ function search(query: Record<string, unknown>): string {
 }
 
 /** 128 random bits. `crypto.randomUUID` is missing in pages that came by plain http. */
-const randomKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('')
+const randomKey = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('')

@@ -8,7 +8,10 @@ export type LogPages = Paged<Result<'getAgentRunLogs'>, LogEntry>
 
 /** The run when it is awaited; its methods need not be awaited first. */
 export type RunHandle = Promise<AgentRun> & {
-  /** The run once it rests: it has ended, is paused or waits for a person. Check `status`: a failed run does not reject. */
+  /**
+   * The run once it rests: it has ended, is paused or waits for a person. Check `status`: a failed run does
+   * not reject.
+   */
   wait(options?: WaitOptions): Promise<AgentRun>
   logs(query?: Query<'getAgentRunLogs'>, options?: CallOptions): LogPages
   follow(options?: FollowOptions): AsyncGenerator<RunEvent>
@@ -27,7 +30,11 @@ export type Runs = {
   /** Sends a follow-up: a prompt, or a prompt with more. Its `wait` is for what the run makes of it. */
   resume(agent_run_id: number, input: string | FollowUp, options?: CallOptions): RunHandle
   /** Begins a new run at entry `from_seq` of another one, with its conversation and its files. */
-  fork(agent_run_id: number, input: number | Omit<Body<'forkAgentRun'>, 'agent_run_id'>, options?: CallOptions): RunHandle
+  fork(
+    agent_run_id: number,
+    input: number | Omit<Body<'forkAgentRun'>, 'agent_run_id'>,
+    options?: CallOptions,
+  ): RunHandle
   stop(agent_run_id: number, options?: CallOptions): RunHandle
   /** Pauses a run; a resume continues it. Its `wait` resolves when the worker has released the run. */
   pause(agent_run_id: number, options?: CallOptions): RunHandle
@@ -38,8 +45,8 @@ export type Runs = {
   /** `limit` is the size of a page. Iterating continues from the last entry, with any filter. */
   logs(agent_run_id: number, query?: Query<'getAgentRunLogs'>, options?: CallOptions): LogPages
   /**
-   * Yields the parts of a search as they are found; their `seqs` together are all matching entries. The first part comes at once, and the last
-   * one is `complete`.
+   * Yields the parts of a search as they are found; their `seqs` together are all matching entries. The first
+   * part comes at once, and the last one is `complete`.
    */
   search(
     agent_run_id: number,
@@ -49,9 +56,20 @@ export type Runs = {
   follow(agent_run_id: number, options?: FollowOptions): AsyncGenerator<RunEvent>
   wait(agent_run_id: number, options?: WaitOptions): Promise<AgentRun>
   /** The outcome of every step, and how often another worker continued the run. */
-  recovery(agent_run_id: number, query?: Query<'getAgentRunRecovery'>, options?: CallOptions): Promise<Result<'getAgentRunRecovery'>>
-  /** Analyzes at once why a run failed, from its logs; `agent_run_id` of the response is the run that explains it. */
-  analyze(agent_run_id: number, input?: { prompt?: string }, options?: CallOptions): Promise<Result<'analyzeAgentRunLogs'>>
+  recovery(
+    agent_run_id: number,
+    query?: Query<'getAgentRunRecovery'>,
+    options?: CallOptions,
+  ): Promise<Result<'getAgentRunRecovery'>>
+  /**
+   * Analyzes at once why a run failed, from its logs; `agent_run_id` of the response is the run that explains
+   * it.
+   */
+  analyze(
+    agent_run_id: number,
+    input?: { prompt?: string },
+    options?: CallOptions,
+  ): Promise<Result<'analyzeAgentRunLogs'>>
   /** The run that it belongs to, and the runs that belong to it: children, forks, analyses. */
   related(
     agent_run_id: number,
@@ -71,18 +89,24 @@ export function createRuns(core: Core): Runs {
         const run = await created
         return waitForRun(core, run.id, run.total_logs, options)
       },
-      logs: (query?: Query<'getAgentRunLogs'>, options?: CallOptions) => logPages(core, () => created.then(run => run.id), query, options),
+      logs: (query?: Query<'getAgentRunLogs'>, options?: CallOptions) =>
+        logPages(core, () => created.then(run => run.id), query, options),
       async *follow(options: FollowOptions = {}) {
         const run = await created
         yield* followRun(core, run.id, options)
       },
     })
-  const reference = (agent_run_id: number, options?: CallOptions) => ({ body: { agent_run_id }, repeatable: true, ...options })
+  const reference = (agent_run_id: number, options?: CallOptions) => ({
+    body: { agent_run_id },
+    repeatable: true,
+    ...options,
+  })
 
   return {
     create: (body, options) => handle(core.call('createAgentRun', { body, ...options })),
     dryRun: (body, options) => core.call('dryRunAgentRun', { body, repeatable: true, ...options }),
-    get: (agent_run_id, options) => handle(core.call('getAgentRun', { params: { agent_run_id }, ...options })),
+    get: (agent_run_id, options) =>
+      handle(core.call('getAgentRun', { params: { agent_run_id }, ...options })),
     resume(agent_run_id, input, options) {
       const follow_up = typeof input === 'string' ? { prompt: input } : input
       return handle(core.call('resumeAgentRun', { body: { agent_run_id, ...follow_up }, ...options }))
@@ -95,18 +119,25 @@ export function createRuns(core: Core): Runs {
     pause: (agent_run_id, options) => handle(core.call('pauseAgentRun', reference(agent_run_id, options))),
     update: (agent_run_id, body, options) =>
       handle(core.call('updateAgentRun', { params: { agent_run_id }, body, repeatable: true, ...options })),
-    archive: (agent_run_id, options) => handle(core.call('archiveAgentRun', reference(agent_run_id, options))),
-    unarchive: (agent_run_id, options) => handle(core.call('unarchiveAgentRun', reference(agent_run_id, options))),
-    list: (query = {}, options) => listed(query, position => core.page('listAgentRuns', { query: position, ...options })),
-    logs: (agent_run_id, query, options) => logPages(core, () => Promise.resolve(agent_run_id), query, options),
+    archive: (agent_run_id, options) =>
+      handle(core.call('archiveAgentRun', reference(agent_run_id, options))),
+    unarchive: (agent_run_id, options) =>
+      handle(core.call('unarchiveAgentRun', reference(agent_run_id, options))),
+    list: (query = {}, options) =>
+      listed(query, position => core.page('listAgentRuns', { query: position, ...options })),
+    logs: (agent_run_id, query, options) =>
+      logPages(core, () => Promise.resolve(agent_run_id), query, options),
     search: (agent_run_id, query, options) => searchPages(core, agent_run_id, query, options),
     follow: (agent_run_id, options) => followRun(core, agent_run_id, options),
     wait: (agent_run_id, options) => waitForRun(core, agent_run_id, 0, options),
     recovery: (agent_run_id, query, options) =>
       core.call('getAgentRunRecovery', { params: { agent_run_id }, ...(query && { query }), ...options }),
-    analyze: (agent_run_id, body, options) => core.call('analyzeAgentRunLogs', { params: { agent_run_id }, body, ...options }),
+    analyze: (agent_run_id, body, options) =>
+      core.call('analyzeAgentRunLogs', { params: { agent_run_id }, body, ...options }),
     related: (agent_run_id, query = {}, options) =>
-      listed(query, position => core.page('listRelatedAgentRuns', { params: { agent_run_id }, query: position, ...options })),
+      listed(query, position =>
+        core.page('listRelatedAgentRuns', { params: { agent_run_id }, query: position, ...options }),
+      ),
     diff: (agent_run_id, { from_seq, to_seq, ...options } = {}) =>
       core.call('getAgentRunDiff', { params: { agent_run_id }, query: { from_seq, to_seq }, ...options }),
     async patch(agent_run_id, { from_seq, to_seq, ...options } = {}) {
@@ -117,19 +148,34 @@ export function createRuns(core: Core): Runs {
   }
 }
 
-async function* searchPages(core: Core, agent_run_id: number, query: Query<'searchAgentRunLogs'>, options?: CallOptions) {
+async function* searchPages(
+  core: Core,
+  agent_run_id: number,
+  query: Query<'searchAgentRunLogs'>,
+  options?: CallOptions,
+) {
   for (let position = query; ; ) {
-    const part = await core.call('searchAgentRunLogs', { params: { agent_run_id }, query: position, ...options })
+    const part = await core.call('searchAgentRunLogs', {
+      params: { agent_run_id },
+      query: position,
+      ...options,
+    })
     yield part
     if (part.complete) return undefined
     position = { ...query, after_seq: part.searched_to }
   }
 }
 
-function logPages(core: Core, id: () => Promise<number>, query: Query<'getAgentRunLogs'> = {}, options: CallOptions = {}): LogPages {
+function logPages(
+  core: Core,
+  id: () => Promise<number>,
+  query: Query<'getAgentRunLogs'> = {},
+  options: CallOptions = {},
+): LogPages {
   return paged({
     first: query,
-    load: async position => core.call('getAgentRunLogs', { params: { agent_run_id: await id() }, query: position, ...options }),
+    load: async position =>
+      core.call('getAgentRunLogs', { params: { agent_run_id: await id() }, query: position, ...options }),
     items: page => page.logs,
     next(page, { skip: _skip, ...position }) {
       const last = page.logs.at(-1)

@@ -21,20 +21,30 @@ export type Outgoing = {
   headers: Record<string, string>
   body: string | null
   signal: AbortSignal | undefined
-  /** Whether the request may arrive twice: it changes nothing, or the service knows it by its idempotency key. */
+  /**
+   * Whether the request may arrive twice: it changes nothing, or the service knows it by its idempotency key.
+   */
   repeatable: boolean
 }
 
 /**
- * Sends a request and reads its response, again while that can help: after 429 always, because nothing was done; after a cut connection,
- * a time-out, 502, 503 and 504 when it may arrive twice. Rejects with AgentRunError, or with the signal's reason.
+ * Sends a request and reads its response, again while that can help: after 429 always, because nothing was
+ * done; after a cut connection, a time-out, 502, 503 and 504 when it may arrive twice. Rejects with
+ * AgentRunError, or with the signal's reason.
  */
-export async function send<T>(transport: Transport, request: Outgoing, read: (response: Response) => Promise<T>): Promise<T> {
+export async function send<T>(
+  transport: Transport,
+  request: Outgoing,
+  read: (response: Response) => Promise<T>,
+): Promise<T> {
   for (let failures = 1; ; failures++) {
     try {
       return await attempt(transport, request, read)
     } catch (error) {
-      const wait = error instanceof AgentRunError && failures <= transport.retries ? waitAfter(error, request, failures) : null
+      const wait =
+        error instanceof AgentRunError && failures <= transport.retries
+          ? waitAfter(error, request, failures)
+          : null
       if (wait === null || wait > transport.longest_wait_ms) throw error
       transport.on_wait?.(error as AgentRunError, wait)
       await pause(wait, request.signal)
@@ -42,14 +52,25 @@ export async function send<T>(transport: Transport, request: Outgoing, read: (re
   }
 }
 
-/** Milliseconds to wait before the next attempt; null when there is to be none. A 409 with a time: the first attempt is still running. */
-function waitAfter({ status, retry_after_ms }: AgentRunError, request: Outgoing, failures: number): number | null {
+/**
+ * Milliseconds to wait before the next attempt; null when there is to be none. A 409 with a time: the first
+ * attempt is still running.
+ */
+function waitAfter(
+  { status, retry_after_ms }: AgentRunError,
+  request: Outgoing,
+  failures: number,
+): number | null {
   const passing = [0, 502, 503, 504].includes(status) || (status === 409 && retry_after_ms !== null)
   if (status !== 429 && !(passing && request.repeatable)) return null
   return retry_after_ms ?? backOff(failures, Math.random())
 }
 
-async function attempt<T>(transport: Transport, request: Outgoing, read: (response: Response) => Promise<T>): Promise<T> {
+async function attempt<T>(
+  transport: Transport,
+  request: Outgoing,
+  read: (response: Response) => Promise<T>,
+): Promise<T> {
   const late = new AbortController()
   const signal = request.signal ? AbortSignal.any([request.signal, late.signal]) : late.signal
   return withTimeout(exchange(transport, { ...request, signal }, read), transport.timeout_ms, () => {
@@ -65,9 +86,17 @@ async function exchange<T>(
 ): Promise<T> {
   try {
     // The service never redirects, and a token must not be sent to another address.
-    const response = await fetch(url, { method, headers, body, ...(signal && { signal }), redirect: 'manual' })
-    if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) throw redirected(url, response)
-    if (!response.ok) throw await refusal(response, retryAfter(response.headers.get('retry-after'), Date.now()))
+    const response = await fetch(url, {
+      method,
+      headers,
+      body,
+      ...(signal && { signal }),
+      redirect: 'manual',
+    })
+    if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400))
+      throw redirected(url, response)
+    if (!response.ok)
+      throw await refusal(response, retryAfter(response.headers.get('retry-after'), Date.now()))
     return await read(response)
   } catch (error) {
     if (signal?.aborted) throw signal.reason

@@ -7,8 +7,8 @@ import { RunStatus } from '../../contract/runs/runs.ts'
 type Route = { method: Endpoint['method']; path: string; access: Endpoint['access']; keyed?: true }
 
 /**
- * What a client needs of the contract at run time. `scripts/build-client.ts` replaces this module by its values,
- * so that the built client carries neither zod nor a schema: exports must be plain JSON.
+ * What a client needs of the contract at run time. `scripts/build-client.ts` replaces this module by its
+ * values, so that the built client carries neither zod nor a schema: exports must be plain JSON.
  */
 export const routes = Object.fromEntries(
   Object.entries<Endpoint>(endpoints).map(([name, { method, path, access, idempotent }]) => [

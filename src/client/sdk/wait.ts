@@ -6,7 +6,10 @@ import type { AgentRun } from './operations.ts'
 import type { Core } from './request.ts'
 
 export type WaitOptions = {
-  /** Rejects with code `timeout` when the run has not reached the state by then; the run continues. Default: no limit. */
+  /**
+   * Rejects with code `timeout` when the run has not reached the state by then; the run continues. Default:
+   * no limit.
+   */
   timeout_ms?: number
   signal?: AbortSignal
   /** What is waited for; by default that the run rests, see `isAtRest`. */
@@ -16,8 +19,16 @@ export type WaitOptions = {
 /** A client that polls sends no more than one request in this time. */
 const POLL_MS = 2_000
 
-/** Resolves with the run once `until` accepts it. Follows its events; polls every 2 s where streams are refused or blocked by a proxy. */
-export async function waitForRun(core: Core, agent_run_id: number, after_seq: number, options: WaitOptions = {}): Promise<AgentRun> {
+/**
+ * Resolves with the run once `until` accepts it. Follows its events; polls every 2 s where streams are
+ * refused or blocked by a proxy.
+ */
+export async function waitForRun(
+  core: Core,
+  agent_run_id: number,
+  after_seq: number,
+  options: WaitOptions = {},
+): Promise<AgentRun> {
   const { timeout_ms, until = isAtRest } = options
   const late = new AbortController()
   const signal = options.signal ? AbortSignal.any([options.signal, late.signal]) : late.signal
@@ -41,16 +52,24 @@ const tooLate = (agent_run_id: number, timeout_ms: number) =>
 
 /** Also where the run itself cannot be read: then the first poll reports it. */
 const refusesStreams = ({ status, code }: AgentRunError) =>
-  code === 'stream_blocked' || (code === 'unexpected' && status === 200) || (status >= 400 && status !== 401 && status !== 429)
+  code === 'stream_blocked' ||
+  (code === 'unexpected' && status === 200) ||
+  (status >= 400 && status !== 401 && status !== 429)
 
 type Wanted = { after_seq: number; until: (run: AgentRun) => boolean; signal: AbortSignal }
 
 async function byStream(core: Core, agent_run_id: number, wanted: Wanted): Promise<AgentRun> {
-  for await (const event of followRun(core, agent_run_id, wanted)) if (event.type === 'run' && wanted.until(event.run)) return event.run
+  for await (const event of followRun(core, agent_run_id, wanted))
+    if (event.type === 'run' && wanted.until(event.run)) return event.run
   throw new Error('a stream of a run ended without the run')
 }
 
-async function byPolling(core: Core, agent_run_id: number, until: Wanted['until'], signal: AbortSignal): Promise<AgentRun> {
+async function byPolling(
+  core: Core,
+  agent_run_id: number,
+  until: Wanted['until'],
+  signal: AbortSignal,
+): Promise<AgentRun> {
   for (;;) {
     const run = await core.call('getAgentRun', { params: { agent_run_id }, signal })
     if (until(run)) return run

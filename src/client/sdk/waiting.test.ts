@@ -13,6 +13,8 @@ test('Retry-After is read as whole seconds and as an HTTP date, and any other va
 })
 
 test('waits double up to 8 s, and jitter removes at most half of each', () => {
-  expect([1, 2, 3, 4, 5, 6, 400].map(failures => backOff(failures, 1))).toEqual([500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000])
+  expect([1, 2, 3, 4, 5, 6, 400].map(failures => backOff(failures, 1))).toEqual([
+    500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000,
+  ])
   expect([1, 5].map(failures => backOff(failures, 0))).toEqual([250, 4_000])
 })

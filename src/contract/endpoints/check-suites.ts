@@ -26,7 +26,8 @@ export const checkSuiteEndpoints = {
     method: 'PUT',
     path: '/v1/organizations/{org_id}/repos/check-suite-settings',
     summary: 'Change the settings for failing checks of a repository',
-    description: 'An absent or null key is unchanged. Active runs use the new settings from their next poll of the checks on.',
+    description:
+      'An absent or null key is unchanged. Active runs use the new settings from their next poll of the checks on.',
     scope: 'repos:admin',
     bucket: 'standard',
     params: org,

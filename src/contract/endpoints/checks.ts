@@ -1,6 +1,11 @@
 import { id } from '../decimal.ts'
 import { type Endpoint, org, repository, v1 } from '../endpoint.ts'
-import { CheckCommands, CheckCommandsInput, PullRequestChecks, PullRequestChecksQuery } from '../pull-requests/checks.ts'
+import {
+  CheckCommands,
+  CheckCommandsInput,
+  PullRequestChecks,
+  PullRequestChecksQuery,
+} from '../pull-requests/checks.ts'
 
 /** Checks that the service runs itself, and the results of all checks of a pull request. */
 export const checkEndpoints = {

@@ -1,7 +1,8 @@
 import { type Endpoint, org, repository, v1 } from '../endpoint.ts'
 import { Egress, EgressInput, EgressRule } from '../organizations/egress.ts'
 
-const replaced = 'Replaces all rules: an absent or null key means an empty list. Active runs apply the change within a second or two.'
+const replaced =
+  'Replaces all rules: an absent or null key means an empty list. Active runs apply the change within a second or two.'
 
 /** Network access of runs, by organization and repository. */
 export const egressEndpoints = {

@@ -23,7 +23,8 @@ import {
 
 /** The page of the web interface to which GitHub sends the browser after it has created an app. */
 export const GITHUB_APP_PATH = '/github-app'
-const by_state = 'The state begins with the id of its organization. 404 for a state that is not of this organization, too old or used.'
+const by_state =
+  'The state begins with the id of its organization. 404 for a state that is not of this organization, too old or used.'
 
 /** Forges that an organization is connected to. */
 export const forgeEndpoints = {
@@ -48,7 +49,8 @@ export const forgeEndpoints = {
     method: 'DELETE',
     path: '/v1/organizations/{org_id}/integrations/github',
     summary: 'End the connection to GitHub',
-    description: 'Its credentials are deleted. Pull requests that were created there stay, with everything that is known about them.',
+    description:
+      'Its credentials are deleted. Pull requests that were created there stay, with everything that is known about them.',
     scope: 'org:admin',
     bucket: 'standard',
     params: org,
@@ -160,7 +162,8 @@ export const forgeEndpoints = {
     method: 'DELETE',
     path: '/v1/organizations/{org_id}/integrations/gitea',
     summary: 'End the connection to Gitea or Forgejo',
-    description: 'Its token is deleted. Pull requests that were created there stay, with everything that is known about them.',
+    description:
+      'Its token is deleted. Pull requests that were created there stay, with everything that is known about them.',
     scope: 'org:admin',
     bucket: 'standard',
     params: org,

@@ -13,7 +13,9 @@ import { ExecuteToolInput, ToolExecution, Tools } from '../runs/tool-execution.t
 
 const of_organization = z.object({ org_id: id().describe('The organization') })
 
-/** Connections to external services, in the form of the public API (specification.md#wire-profiles, #access). */
+/**
+ * Connections to external services, in the form of the public API (specification.md#wire-profiles, #access).
+ */
 export const integrationEndpoints = {
   listIntegrations: {
     ...v1,
@@ -62,7 +64,9 @@ export const integrationEndpoints = {
     scope: 'runs:write',
     bucket: 'standard',
     params: none,
-    query: of_organization.extend({ provider: z.string().min(1).max(200).describe('The provider to disconnect') }),
+    query: of_organization.extend({
+      provider: z.string().min(1).max(200).describe('The provider to disconnect'),
+    }),
     problems: ['not_found'],
     response: Connections,
   },
@@ -86,7 +90,8 @@ export const integrationEndpoints = {
     method: 'GET',
     path: '/v1/organizations/{org_id}/tools',
     summary: 'List the tools that can be executed without an agent',
-    description: 'Agents have more tools: the schemas `Tool_<name>` of the document describe the inputs of all.',
+    description:
+      'Agents have more tools: the schemas `Tool_<name>` of the document describe the inputs of all.',
     scope: 'org:read',
     bucket: 'standard',
     params: org,

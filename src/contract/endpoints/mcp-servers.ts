@@ -1,14 +1,23 @@
 import { z } from 'zod'
 import { type Endpoint, org, repository, v1 } from '../endpoint.ts'
 import { McpServer, McpServerInput, McpServerPage, mcpServerName } from '../organizations/mcp-servers.ts'
-import { McpSignInQuery, McpSignInRequest, McpSignInResponse, McpSignInResult, McpSignInStart } from '../organizations/mcp-sign-in.ts'
+import {
+  McpSignInQuery,
+  McpSignInRequest,
+  McpSignInResponse,
+  McpSignInResult,
+  McpSignInStart,
+} from '../organizations/mcp-sign-in.ts'
 import { namedPageQuery } from '../page.ts'
 
 const base = { ...v1, tag: 'mcp-servers', bucket: 'standard' } as const
 const of_organization = '/v1/organizations/{org_id}/mcp-servers'
 const of_repository = '/v1/organizations/{org_id}/repos/{repo_id}/mcp-servers'
 const of_sign_in = '/v1/organizations/{org_id}/mcp-sign-in'
-/** The page of the web interface to which authorization servers send people back: the redirect URI of every sign-in. */
+/**
+ * The page of the web interface to which authorization servers send people back: the redirect URI of every
+ * sign-in.
+ */
 export const MCP_SIGN_IN_PATH = '/mcp-sign-in'
 const server = { server: mcpServerName() }
 const given =

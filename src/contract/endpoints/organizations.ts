@@ -57,7 +57,8 @@ export const organizationEndpoints = {
     method: 'PATCH',
     path: '/v1/organizations/{org_id}',
     summary: 'Change name and settings of an organization',
-    description: 'An absent key is unchanged. New runs, and turns that start from now on, use the new settings.',
+    description:
+      'An absent key is unchanged. New runs, and turns that start from now on, use the new settings.',
     scope: 'org:admin',
     bucket: 'standard',
     params: org,
@@ -119,7 +120,8 @@ export const organizationEndpoints = {
     method: 'GET',
     path: '/v1/organizations/{org_id}/agents',
     summary: 'List the agents that a run can name',
-    description: 'Agents other than the built-in one are programs that the operator has registered. A run names one as `agent_type`.',
+    description:
+      'Agents other than the built-in one are programs that the operator has registered. A run names one as `agent_type`.',
     scope: 'org:read',
     bucket: 'standard',
     params: org,

@@ -12,9 +12,14 @@ import {
   UpdateCommentInput,
 } from '../pull-requests/pull-request-contents.ts'
 
-const pull_request = org.extend({ pr_id: id().describe('The pull request, by its id rather than its number') })
+const pull_request = org.extend({
+  pr_id: id().describe('The pull request, by its id rather than its number'),
+})
 const of_pull_request = { ...v1, tag: 'pull-requests', bucket: 'standard', params: pull_request } as const
-const comment = { ...of_pull_request, params: pull_request.extend({ comment_id: id().describe('The comment') }) } as const
+const comment = {
+  ...of_pull_request,
+  params: pull_request.extend({ comment_id: id().describe('The comment') }),
+} as const
 
 /** The contents of a pull request, and its comments. */
 export const pullRequestContentEndpoints = {
@@ -23,7 +28,8 @@ export const pullRequestContentEndpoints = {
     method: 'GET',
     path: '/v1/organizations/{org_id}/prs/{pr_id}/commits',
     summary: 'List the commits of a pull request, oldest first',
-    description: 'Those that are not in its base. 409 when the repository no longer has the commit of the pull request.',
+    description:
+      'Those that are not in its base. 409 when the repository no longer has the commit of the pull request.',
     scope: 'runs:read',
     query: z.object(pageQuery),
     ordered_by: 'position',

@@ -9,7 +9,9 @@ import {
   PullRequestPage,
 } from '../pull-requests/pull-requests.ts'
 
-const pull_request = org.extend({ pr_id: id().describe('The pull request, by its id rather than its number') })
+const pull_request = org.extend({
+  pr_id: id().describe('The pull request, by its id rather than its number'),
+})
 
 const edit = {
   ...v1,
@@ -33,7 +35,8 @@ export const pullRequestEndpoints = {
     method: 'GET',
     path: '/v1/organizations/{org_id}/prs',
     summary: 'List pull requests, newest first',
-    description: 'The first 20 open ones, of 5 repositories, are updated from their branches first; the others are returned as last seen.',
+    description:
+      'The first 20 open ones, of 5 repositories, are updated from their branches first; the others are returned as last seen.',
     reach: 'filtered',
     scope: 'runs:read',
     bucket: 'standard',

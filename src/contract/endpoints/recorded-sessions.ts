@@ -1,10 +1,19 @@
 import { type Endpoint, org, v1 } from '../endpoint.ts'
-import { AddSessionLogInput, CreateSessionInput, RecordedSession, SessionId, SetSessionStatusInput } from '../runs/recorded-sessions.ts'
+import {
+  AddSessionLogInput,
+  CreateSessionInput,
+  RecordedSession,
+  SessionId,
+  SetSessionStatusInput,
+} from '../runs/recorded-sessions.ts'
 
 const session = org.extend({ session_id: SessionId })
 const once_stopped = 'After a stop or a ban of the run every report is refused with 409.'
 
-/** Sessions of coding agents outside this service that published clients report (decisions.md#recorded-sessions-are-runs). */
+/**
+ * Sessions of coding agents outside this service that published clients report
+ * (decisions.md#recorded-sessions-are-runs).
+ */
 export const recordedSessionEndpoints = {
   createClaudeCodeSession: {
     ...v1,

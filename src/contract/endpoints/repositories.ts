@@ -1,7 +1,12 @@
 import { z } from 'zod'
 import { type Endpoint, org, repository, v1 } from '../endpoint.ts'
 import { pageQuery } from '../page.ts'
-import { CreateRepositoryInput, Repository, RepositoryPage, UpdateRepositoryInput } from '../repositories/repositories.ts'
+import {
+  CreateRepositoryInput,
+  Repository,
+  RepositoryPage,
+  UpdateRepositoryInput,
+} from '../repositories/repositories.ts'
 import { StartupQuery, StartupStatistics } from '../runs/startups.ts'
 
 /** Repositories of an organization (specification.md#access). */
@@ -53,7 +58,8 @@ export const repositoryEndpoints = {
     method: 'PATCH',
     path: '/v1/organizations/{org_id}/repos/{repo_id}',
     summary: 'Change the settings of a repository',
-    description: 'An absent key is unchanged. An archived repository accepts no new runs; its existing runs can continue.',
+    description:
+      'An absent key is unchanged. An archived repository accepts no new runs; its existing runs can continue.',
     scope: 'repos:admin',
     bucket: 'standard',
     params: repository,

@@ -3,7 +3,15 @@ import { RunFile, RunFileQuery, RunFiles, RunFilesQuery } from '../runs/run-file
 
 const when =
   'As they were in the workspace after an entry of the trace, committed or not; without `seq` after the newest entry whose files are available. Ignored files are not included. When the files of an entry are not available: 409, with the newest entry whose files are. Values of secrets are redacted.'
-const row = { ...v1, tag: 'agents', method: 'GET', scope: 'runs:read', bucket: 'standard', params: run, problems: ['conflict'] } as const
+const row = {
+  ...v1,
+  tag: 'agents',
+  method: 'GET',
+  scope: 'runs:read',
+  bucket: 'standard',
+  params: run,
+  problems: ['conflict'],
+} as const
 
 export const runFileEndpoints = {
   listAgentRunFiles: {

@@ -288,7 +288,8 @@ export const runEndpoints = {
     method: 'GET',
     path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/startup',
     summary: 'Get the start times of a run',
-    description: 'For its first turn. Everything is null until the agent has acted, or the turn has ended before.',
+    description:
+      'For its first turn. Everything is null until the agent has acted, or the turn has ended before.',
     scope: 'runs:read',
     bucket: 'standard',
     params: run,

@@ -1,6 +1,12 @@
 import { id } from '../decimal.ts'
 import { type Endpoint, org, v1 } from '../endpoint.ts'
-import { ListSandboxesQuery, Sandbox, SandboxLogPage, SandboxLogsQuery, SandboxPage } from '../repositories/sandboxes.ts'
+import {
+  ListSandboxesQuery,
+  Sandbox,
+  SandboxLogPage,
+  SandboxLogsQuery,
+  SandboxPage,
+} from '../repositories/sandboxes.ts'
 
 const sandbox = org.extend({ sandbox_id: id().describe('The sandbox') })
 
@@ -12,7 +18,8 @@ export const sandboxEndpoints = {
     method: 'GET',
     path: '/v1/organizations/{org_id}/sandboxes',
     summary: 'List sandboxes, newest first',
-    description: 'Those that run the agent, setup commands and checks. They are listed as long as their run is kept.',
+    description:
+      'Those that run the agent, setup commands and checks. They are listed as long as their run is kept.',
     reach: 'filtered',
     scope: 'runs:read',
     bucket: 'standard',
@@ -37,7 +44,8 @@ export const sandboxEndpoints = {
     method: 'GET',
     path: '/v1/organizations/{org_id}/sandbox/{sandbox_id}/logs',
     summary: 'List the trace entries of a sandbox',
-    description: "The entries of the trace, in the form of the run's logs, oldest first. They are kept after the sandbox has ended.",
+    description:
+      "The entries of the trace, in the form of the run's logs, oldest first. They are kept after the sandbox has ended.",
     scope: 'logs:read',
     bucket: 'standard',
     params: sandbox,

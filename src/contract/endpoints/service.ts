@@ -58,7 +58,13 @@ export const serviceEndpoints = {
     problems: ['forbidden'],
     response: SignedOut,
   },
-  getHealth: { ...open, method: 'GET', path: '/healthz', summary: 'Check that the process is alive', response: Health },
+  getHealth: {
+    ...open,
+    method: 'GET',
+    path: '/healthz',
+    summary: 'Check that the process is alive',
+    response: Health,
+  },
   getReadiness: {
     ...open,
     method: 'GET',
@@ -66,5 +72,11 @@ export const serviceEndpoints = {
     summary: 'Check that the database responds, and report whether workers can start runs',
     response: Readiness,
   },
-  getOpenApi: { ...open, method: 'GET', path: '/openapi.json', summary: 'Get this document', response: 'document' },
+  getOpenApi: {
+    ...open,
+    method: 'GET',
+    path: '/openapi.json',
+    summary: 'Get this document',
+    response: 'document',
+  },
 } as const satisfies Record<string, Endpoint>

@@ -3,7 +3,10 @@ import { type Endpoint, repository, v1 } from '../endpoint.ts'
 import { DroppedEnvironments, EnvironmentList } from '../repositories/environments.ts'
 import { SetupCommandSettings, SetupCommandSettingsInput } from '../repositories/setup-commands.ts'
 
-/** The preparation of the sandbox of a repository's runs before their agent starts (specification.md#setup-and-analysis). */
+/**
+ * The preparation of the sandbox of a repository's runs before their agent starts
+ * (specification.md#setup-and-analysis).
+ */
 export const setupCommandEndpoints = {
   getSetupCommands: {
     ...v1,

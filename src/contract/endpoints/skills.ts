@@ -4,7 +4,10 @@ import { Skill, SkillInput, SkillPage, skillName } from '../organizations/skills
 import { namedPageQuery } from '../page.ts'
 
 const base = { ...v1, tag: 'skills', bucket: 'standard' } as const
-const one = { path: '/v1/organizations/{org_id}/skills/{skill}', params: org.extend({ skill: skillName() }) } as const
+const one = {
+  path: '/v1/organizations/{org_id}/skills/{skill}',
+  params: org.extend({ skill: skillName() }),
+} as const
 
 /** Skills of an organization, which the agents of all its runs can read (specification.md#access). */
 export const skillEndpoints = {

@@ -122,6 +122,12 @@ export const traceEndpoints = {
     params: org,
     query: EventsQuery,
     response: 'stream',
-    examples: { response: frame('run', { seq: 118, type: 'agent_run.status', agent_run_id: exampleRun.id, run: exampleRun }, 118) },
+    examples: {
+      response: frame(
+        'run',
+        { seq: 118, type: 'agent_run.status', agent_run_id: exampleRun.id, run: exampleRun },
+        118,
+      ),
+    },
   },
 } as const satisfies Record<string, Endpoint>

@@ -3,7 +3,10 @@ import { type Endpoint, none, open, scopes } from '../endpoint.ts'
 
 export const MCP_PATH = '/mcp'
 
-/** Describes to clients how to authenticate (RFC 9728): the well-known path, followed by the path of the resource. */
+/**
+ * Describes to clients how to authenticate (RFC 9728): the well-known path, followed by the path of the
+ * resource.
+ */
 export const RESOURCE_METADATA_PATH = `/.well-known/oauth-protected-resource${MCP_PATH}`
 
 /** OAuth 2.0 Protected Resource Metadata (RFC 9728). */
@@ -17,8 +20,8 @@ const ResourceMetadata = z.object({
 })
 
 /**
- * The requests of the Model Context Protocol (specification.md#mcp). Not part of the API document, because the protocol describes itself; each
- * tool call is admitted as the operation that it calls.
+ * The requests of the Model Context Protocol (specification.md#mcp). Not part of the API document, because
+ * the protocol describes itself; each tool call is admitted as the operation that it calls.
  */
 export const mcpOperations = {
   callMcp: {

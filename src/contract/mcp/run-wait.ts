@@ -8,9 +8,10 @@ import { AgentRun } from '../runs/runs.ts'
 export const DEFAULT_WAIT_SECONDS = 50
 
 export const RunWaitQuery = z.object({
-  timeout_seconds: decimal(1, limits.wait_seconds)
-    .optional()
-    .meta({ description: 'Seconds after which the wait ends with the reason `timeout`', default: DEFAULT_WAIT_SECONDS }),
+  timeout_seconds: decimal(1, limits.wait_seconds).optional().meta({
+    description: 'Seconds after which the wait ends with the reason `timeout`',
+    default: DEFAULT_WAIT_SECONDS,
+  }),
 })
 
 /** The result of a wait for a run (specification.md#mcp). */

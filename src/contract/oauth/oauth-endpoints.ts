@@ -9,7 +9,8 @@ export const oauthEndpoints = {
     method: 'GET',
     path: '/v1/oauth/client',
     summary: 'Get a program that requests a sign-in by OAuth',
-    description: 'The program registered itself: its name proves nothing. 400 for an id or an address that is not registered.',
+    description:
+      'The program registered itself: its name proves nothing. 400 for an id or an address that is not registered.',
     scope: null,
     bucket: 'standard',
     params: none,
@@ -35,7 +36,10 @@ export const oauthEndpoints = {
 
 export const AUTHORIZE_PATH = '/oauth/authorize'
 
-/** What clients call by the standards of OAuth, with the responses that those demand. Not part of the API document. */
+/**
+ * What clients call by the standards of OAuth, with the responses that those demand. Not part of the API
+ * document.
+ */
 export const oauthOperations = {
   getOAuthMetadata: {
     ...open,

@@ -18,7 +18,9 @@ const clientId = z
   .regex(/^[\w.-]+$/, 'must be an id that this service gave')
   .max(oauth_limits.client_id_chars, `must have at most ${oauth_limits.client_id_chars} characters`)
   .describe('The id that the client was given when it registered')
-const redirectUri = text(1, oauth_limits.redirect_uri_chars).describe('Address for the code; the client has registered it')
+const redirectUri = text(1, oauth_limits.redirect_uri_chars).describe(
+  'Address for the code; the client has registered it',
+)
 
 export const OAuthClientQuery = z.object({ client_id: clientId, redirect_uri: redirectUri })
 export type OAuthClientQuery = z.output<typeof OAuthClientQuery>
@@ -30,7 +32,10 @@ export const OAuthClient = z
   .object({
     name: z.string().describe('The name that the client gave itself'),
     redirect_uri: z.string().describe('Address for the code'),
-    host: z.string().nullable().describe('The host, or the program, that receives it; null: a program on the computer of the person'),
+    host: z
+      .string()
+      .nullable()
+      .describe('The host, or the program, that receives it; null: a program on the computer of the person'),
   })
   .meta({ id: 'OAuthClient', examples: [{ ...example_client, host: null }] })
 export type OAuthClient = z.output<typeof OAuthClient>
@@ -67,11 +72,20 @@ export type AuthorizeClientInput = z.output<typeof AuthorizeClientInput>
 
 export const ClientAuthorization = z
   .object({
-    redirect_to: z.string().describe('The address that the browser opens: it gives the client a code, valid once within 60 seconds'),
+    redirect_to: z
+      .string()
+      .describe(
+        'The address that the browser opens: it gives the client a code, valid once within 60 seconds',
+      ),
   })
   .meta({
     id: 'ClientAuthorization',
-    examples: [{ redirect_to: 'http://127.0.0.1:53682/callback?code=pG8…&state=af0ifjsldkj&iss=https%3A%2F%2Fagents.example.com' }],
+    examples: [
+      {
+        redirect_to:
+          'http://127.0.0.1:53682/callback?code=pG8…&state=af0ifjsldkj&iss=https%3A%2F%2Fagents.example.com',
+      },
+    ],
   })
 
 /** The body of a registration (RFC 7591). What else a client sends is ignored. */
@@ -89,7 +103,9 @@ export const ExchangeInput = z.object({
   code: text(1, 100),
   client_id: clientId,
   redirect_uri: redirectUri,
-  code_verifier: z.string({ error: 'must be a string' }).regex(/^[\w.~-]{43,128}$/, 'must have 43 to 128 letters, digits and -._~'),
+  code_verifier: z
+    .string({ error: 'must be a string' })
+    .regex(/^[\w.~-]{43,128}$/, 'must have 43 to 128 letters, digits and -._~'),
   resource: text(1, oauth_limits.redirect_uri_chars).optional(),
 })
 export type ExchangeInput = z.output<typeof ExchangeInput>

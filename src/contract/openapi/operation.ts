@@ -44,8 +44,10 @@ function limitText(bucket: Bucket): string {
     const { requests, seconds } = bucketLimits[name]
     return `${requests} requests in ${seconds} seconds for each ${bucketOwner[name]}`
   }
-  if (bucket === 'logs') return `${rateText('standard')} (\`standard\`), and ${rateText('token_total')} over all operations`
-  if (bucket === 'agent_creation') return `${rateText(bucket)} (\`${bucket}\`), and ${rateText('user_creation')} (\`user_creation\`)`
+  if (bucket === 'logs')
+    return `${rateText('standard')} (\`standard\`), and ${rateText('token_total')} over all operations`
+  if (bucket === 'agent_creation')
+    return `${rateText(bucket)} (\`${bucket}\`), and ${rateText('user_creation')} (\`user_creation\`)`
   return `${rateText(bucket)} (\`${bucket}\`)`
 }
 
@@ -68,7 +70,13 @@ function responseContent(endpoint: Endpoint, components: Components): Json {
   const example = responseExample(endpoint)
   const others = Object.fromEntries(other_content_types.map(type => [type, { schema: { type: 'string' } }]))
   if (response === 'stream')
-    return { 'text/event-stream': { schema: { type: 'string' }, ...mediaExamples(null, example, components.examples) }, ...others }
+    return {
+      'text/event-stream': {
+        schema: { type: 'string' },
+        ...mediaExamples(null, example, components.examples),
+      },
+      ...others,
+    }
   if (response === 'file')
     return {
       'text/plain': { schema: { type: 'string' }, ...mediaExamples(null, example, components.examples) },
@@ -81,7 +89,10 @@ function responseContent(endpoint: Endpoint, components: Components): Json {
   return { 'application/json': { schema: shape, examples }, ...others }
 }
 
-/** Returns one row of the table as an operation of the document, at one of its paths; adds what it refers to to `components`. */
+/**
+ * Returns one row of the table as an operation of the document, at one of its paths; adds what it refers to
+ * to `components`.
+ */
 export function operation(name: string, endpoint: Endpoint, path: string, components: Components): Json {
   const { tag, summary, description, stability, scope, access, aliases = [], body } = endpoint
   const alias = aliases.indexOf(path) + 1

@@ -14,30 +14,59 @@ export const headerComponents = {
     description: 'Identifies this request in the log of the service; a value from the client is ignored',
     schema: { ...text, format: 'uuid' },
   },
-  'X-API-Stability': { description: 'The operation may change, announced at least 14 days ahead', schema: { const: 'alpha' } },
-  'RateLimit-Policy': { description: 'The limit that was counted against, as in the IETF draft', schema: text },
-  RateLimit: { description: 'Requests that are left and the time of the reset, as in the IETF draft', schema: text },
+  'X-API-Stability': {
+    description: 'The operation may change, announced at least 14 days ahead',
+    schema: { const: 'alpha' },
+  },
+  'RateLimit-Policy': {
+    description: 'The limit that was counted against, as in the IETF draft',
+    schema: text,
+  },
+  RateLimit: {
+    description: 'Requests that are left and the time of the reset, as in the IETF draft',
+    schema: text,
+  },
   'X-RateLimit-Limit': { description: 'Requests in the window', schema: whole },
   'X-RateLimit-Remaining': { description: 'Requests left', schema: whole },
   'X-RateLimit-Reset': { description: 'Seconds until there is room again', schema: whole },
   'Retry-After': { description: 'Seconds to wait before trying again', schema: whole },
   'WWW-Authenticate': { description: 'The required authentication', schema: { const: 'Bearer' } },
-  Link: { description: 'Addresses of the `next` and the `prev` page of a list, as in RFC 8288; absent where there are none', schema: text },
-  'Idempotent-Replayed': { description: '`true`: the stored response to the first request with this key', schema: { const: 'true' } },
+  Link: {
+    description:
+      'Addresses of the `next` and the `prev` page of a list, as in RFC 8288; absent where there are none',
+    schema: text,
+  },
+  'Idempotent-Replayed': {
+    description: '`true`: the stored response to the first request with this key',
+    schema: { const: 'true' },
+  },
 } as const
 type HeaderName = keyof typeof headerComponents
 
-const limit_headers: HeaderName[] = ['RateLimit-Policy', 'RateLimit', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
+const limit_headers: HeaderName[] = [
+  'RateLimit-Policy',
+  'RateLimit',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+]
 const headers = (...names: HeaderName[]): Json =>
-  Object.fromEntries((['X-Request-Id', ...names] as const).map(name => [name, { $ref: `#/components/headers/${name}` }]))
-const headersOf: Record<number, HeaderName[]> = { 401: ['WWW-Authenticate'], 429: ['Retry-After', ...limit_headers], 503: ['Retry-After'] }
+  Object.fromEntries(
+    (['X-Request-Id', ...names] as const).map(name => [name, { $ref: `#/components/headers/${name}` }]),
+  )
+const headersOf: Record<number, HeaderName[]> = {
+  401: ['WWW-Authenticate'],
+  429: ['Retry-After', ...limit_headers],
+  503: ['Retry-After'],
+}
 
 const schema = { $ref: '#/components/schemas/Problem' }
 
 /** Returns an example of a problem. */
 export function problemExample(code: ProblemCode): Problem {
   const { status, title } = problems[code]
-  const detail = code === 'invalid_request' ? 'query.limit: must be a whole number from 1 to 100' : `${title}.`
+  const detail =
+    code === 'invalid_request' ? 'query.limit: must be a whole number from 1 to 100' : `${title}.`
   return {
     type: problemType(new URL(exampleRun.web_url).origin, code),
     title,
@@ -47,16 +76,24 @@ export function problemExample(code: ProblemCode): Problem {
     code,
     request_id: '0197a1c2-5d3e-7c41-9b1a-2f6f0c8e4d10',
     errors:
-      code === 'invalid_request' ? [{ loc: ['query', 'limit'], msg: 'must be a whole number from 1 to 100', type: 'invalid_format' }] : [],
+      code === 'invalid_request'
+        ? [{ loc: ['query', 'limit'], msg: 'must be a whole number from 1 to 100', type: 'invalid_format' }]
+        : [],
     message: detail,
     status_code: status,
   }
 }
 
-/** Returns `Problem` for every error, and `Problem404` for each of these statuses: its codes and their form. */
+/**
+ * Returns `Problem` for every error, and `Problem404` for each of these statuses: its codes and their form.
+ */
 export function problemComponents(statuses: Iterable<number>): Json {
   const components: Json = {
-    Problem: { description: 'Any error; `code` identifies it', headers: headers(), content: { 'application/problem+json': { schema } } },
+    Problem: {
+      description: 'Any error; `code` identifies it',
+      headers: headers(),
+      content: { 'application/problem+json': { schema } },
+    },
   }
   for (const status of [...statuses].sort((a, b) => a - b)) {
     const codes = (Object.keys(problems) as ProblemCode[]).filter(code => problems[code].status === status)
@@ -66,7 +103,9 @@ export function problemComponents(statuses: Iterable<number>): Json {
       content: {
         'application/problem+json': {
           schema,
-          examples: Object.fromEntries(codes.map(code => [code, { summary: problems[code].title, value: problemExample(code) }])),
+          examples: Object.fromEntries(
+            codes.map(code => [code, { summary: problems[code].title, value: problemExample(code) }]),
+          ),
         },
       },
     }
@@ -84,7 +123,9 @@ export function responsesOf(endpoint: Endpoint, content: Json): Json {
   ]
   return {
     200: { description: 'Success', headers: headers(...own), content },
-    ...Object.fromEntries(problemStatuses(endpoint).map(status => [status, { $ref: `#/components/responses/Problem${status}` }])),
+    ...Object.fromEntries(
+      problemStatuses(endpoint).map(status => [status, { $ref: `#/components/responses/Problem${status}` }]),
+    ),
     default: { $ref: '#/components/responses/Problem' },
   }
 }

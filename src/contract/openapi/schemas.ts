@@ -3,8 +3,9 @@ import { z } from 'zod'
 export type Json = Record<string, unknown>
 
 /**
- * Returns the JSON schema of the wire format. `meta({ wire })` replaces what zod derives: an id in a path is an integer there, though it is
- * parsed from text. `meta({ wire_rules })` adds keywords for what a refinement checks.
+ * Returns the JSON schema of the wire format. `meta({ wire })` replaces what zod derives: an id in a path is
+ * an integer there, though it is parsed from text. `meta({ wire_rules })` adds keywords for what a refinement
+ * checks.
  */
 export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema, ...rest } = z.toJSONSchema(schema, {
@@ -15,15 +16,20 @@ export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
     override: ({ zodSchema, jsonSchema: json }) => {
       const { wire, wire_rules, id, default: fallback } = (zodSchema as unknown as z.ZodType).meta() ?? {}
       if (wire) {
-        const kept = json.description === undefined ? (wire as Json) : { ...(wire as Json), description: json.description }
+        const kept =
+          json.description === undefined
+            ? (wire as Json)
+            : { ...(wire as Json), description: json.description }
         for (const key of Object.keys(json)) delete (json as Json)[key]
         Object.assign(json, kept)
       }
       Object.assign(json, wire_rules)
       if (fallback !== undefined) json.default = fallback as typeof json.default
-      // zod omits it for parsed text, because a default has the parsed type; here both are the same on the wire.
+      // zod omits it for parsed text, because a default has the parsed type; here both are the same on the
+      // wire.
       if (zodSchema instanceof z.ZodDefault) json.default = zodSchema.def.defaultValue as typeof json.default
-      // Every integer of JSON is within the safe range, and a date-time needs no pattern in addition to its format.
+      // Every integer of JSON is within the safe range, and a date-time needs no pattern in addition to its
+      // format.
       if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum
       if (json.maximum === Number.MAX_SAFE_INTEGER) delete json.maximum
       if (json.format === 'date-time') delete json.pattern
@@ -48,8 +54,8 @@ export function hoist(schema: Json, components: Json): Json {
 }
 
 /**
- * Rewrites local references to the document's, and drops the names by which zod identifies a schema (a property called `id` is an object,
- * not a name).
+ * Rewrites local references to the document's, and drops the names by which zod identifies a schema (a
+ * property called `id` is an object, not a name).
  */
 function rewrite(value: Json): Json {
   return JSON.parse(JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/'), (_key, item) => {

@@ -11,7 +11,9 @@ const header = (name: string, description: string, required: boolean): Json => (
 
 /** Returns the webhooks that the service sends, as operations of the receiver. */
 export function sentWebhooks(schemas: Json): Json {
-  const schema = { anyOf: [WebhookMessage, WebhookDeletion].map(message => hoist(jsonSchema(message, 'output'), schemas)) }
+  const schema = {
+    anyOf: [WebhookMessage, WebhookDeletion].map(message => hoist(jsonSchema(message, 'output'), schemas)),
+  }
   return {
     'agent-run-event': {
       post: {

@@ -1,4 +1,7 @@
-/** The actions of the audit log: a noun and a verb in the past. In a module without schemas, so that the web page loads it alone. */
+/**
+ * The actions of the audit log: a noun and a verb in the past. In a module without schemas, so that the web
+ * page loads it alone.
+ */
 export const audit_actions = [
   'check_commands.updated',
   'egress.updated',

@@ -6,7 +6,8 @@ import { isRefName } from './ref-name.ts'
 export const DEFAULT_BRANCH_PREFIX = 'agent/'
 
 /** `run-{id}-{words}` follows it. */
-const isPrefix = (prefix: string) => /[/_-]$/.test(prefix) && isRefName(`${prefix}run-1-x`) && !/^refs\//.test(prefix)
+const isPrefix = (prefix: string) =>
+  /[/_-]$/.test(prefix) && isRefName(`${prefix}run-1-x`) && !/^refs\//.test(prefix)
 
 export const branchPrefixInput = text(1, limits.branch_prefix_chars)
   .refine(isPrefix, { error: 'must be the beginning of a valid branch name and end with /, - or _' })

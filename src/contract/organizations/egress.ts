@@ -18,9 +18,14 @@ export const EgressRule = z
     host: z
       .string()
       .max(253, { abort: true })
-      .regex(HOST, 'must be a host name in lower case, or *. and one of two labels or more for all names below it')
+      .regex(
+        HOST,
+        'must be a host name in lower case, or *. and one of two labels or more for all names below it',
+      )
       .refine(host => !SHARED.test(host), 'must not be all names below a host where anybody can have one')
-      .describe('A host name, or `*.example.com` for all names below `example.com`, without `example.com` itself'),
+      .describe(
+        'A host name, or `*.example.com` for all names below `example.com`, without `example.com` itself',
+      ),
     port: z.int().min(1).max(65_535).nullish().describe('The port; null or absent: 443 and 80'),
     methods: z
       .array(z.enum(egress_methods))
@@ -37,7 +42,10 @@ export type EgressRule = z.output<typeof EgressRule>
 const mode = z.enum(['off', 'allowlist'])
 const list = {
   allow: z.array(EgressRule).max(limits.egress_rules).describe('Allowed destinations'),
-  presets: z.array(z.enum(egress_presets)).max(egress_presets.length).describe('Names of allowed package registries'),
+  presets: z
+    .array(z.enum(egress_presets))
+    .max(egress_presets.length)
+    .describe('Names of allowed package registries'),
 }
 const whose = 'Network access of commands of the agent'
 
@@ -62,7 +70,10 @@ export const Egress = z
   .meta({
     id: 'Egress',
     examples: [
-      { agent: { mode: 'allowlist', allow: [{ host: 'docs.example.com' }], presets: ['npm', 'pypi'] }, setup: { mode: 'allowlist' } },
+      {
+        agent: { mode: 'allowlist', allow: [{ host: 'docs.example.com' }], presets: ['npm', 'pypi'] },
+        setup: { mode: 'allowlist' },
+      },
     ],
   })
 

@@ -19,7 +19,14 @@ export const Integrations = z
   })
   .meta({
     id: 'OrganizationIntegrationsResponse',
-    examples: [{ organization_id: 1, organization_name: 'My organization', integrations: [], total_active_integrations: 0 }],
+    examples: [
+      {
+        organization_id: 1,
+        organization_name: 'My organization',
+        integrations: [],
+        total_active_integrations: 0,
+      },
+    ],
   })
 
 const OAuthProvider = z
@@ -43,7 +50,9 @@ export const ConnectedProviders = z.array(z.string()).meta({ id: 'ConnectedProvi
 export const Connections = z
   .object({
     organization_id: z.int().describe('The organization'),
-    connections: z.array(z.object({ provider: z.string().describe('Name of the provider') })).describe('Providers that are connected'),
+    connections: z
+      .array(z.object({ provider: z.string().describe('Name of the provider') }))
+      .describe('Providers that are connected'),
   })
   .meta({ id: 'OAuthConnections', examples: [{ organization_id: 1, connections: [] }] })
 
@@ -56,4 +65,7 @@ export const SlackToken = z
     message: z.string().describe('Instructions for its use'),
     expires_in_minutes: z.int().describe('Its lifetime'),
   })
-  .meta({ id: 'GenerateTokenResponse', examples: [{ token: '…', message: 'Send it to the app.', expires_in_minutes: 10 }] })
+  .meta({
+    id: 'GenerateTokenResponse',
+    examples: [{ token: '…', message: 'Send it to the app.', expires_in_minutes: 10 }],
+  })

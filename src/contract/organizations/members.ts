@@ -16,10 +16,21 @@ const fields = {
   created_at: z.iso.datetime().describe('Time at which the user joined the organization'),
 }
 const example = {
-  ...{ user_id: 2, organization_id: 1, kind: 'person', email: 'ada@example.org', full_name: 'Ada Lovelace', role: 'MEMBER' },
-  ...{ github_user_id: '', github_username: 'ada', has_signed_in: false, created_at: '2026-11-20T10:30:00.000Z' },
+  user_id: 2,
+  organization_id: 1,
+  kind: 'person',
+  email: 'ada@example.org',
+  full_name: 'Ada Lovelace',
+  role: 'MEMBER',
+  github_user_id: '',
+  github_username: 'ada',
+  has_signed_in: false,
+  created_at: '2026-11-20T10:30:00.000Z',
 }
-const link = { sign_in_link: 'https://agents.example.org/sign-in#code=…', sign_in_link_expires_at: '2026-11-21T10:30:00.000Z' }
+const link = {
+  sign_in_link: 'https://agents.example.org/sign-in#code=…',
+  sign_in_link_expires_at: '2026-11-21T10:30:00.000Z',
+}
 
 export const Member = z.object(fields).meta({ id: 'Member', examples: [example] })
 export type Member = z.output<typeof Member>
@@ -36,8 +47,14 @@ const invitation = {
   expires_at: z.iso.datetime().describe('Time at which it expires'),
 }
 const invitation_example = {
-  ...{ id: 5, organization_id: 1, email: 'ada@example.org', full_name: 'Ada Lovelace', role: 'MEMBER', created_by: 1 },
-  ...{ created_at: '2026-11-20T10:30:00.000Z', expires_at: '2026-11-27T10:30:00.000Z' },
+  id: 5,
+  organization_id: 1,
+  email: 'ada@example.org',
+  full_name: 'Ada Lovelace',
+  role: 'MEMBER',
+  created_by: 1,
+  created_at: '2026-11-20T10:30:00.000Z',
+  expires_at: '2026-11-27T10:30:00.000Z',
 }
 
 export const Invitation = z.object(invitation).meta({ id: 'Invitation', examples: [invitation_example] })
@@ -45,14 +62,19 @@ export type Invitation = z.output<typeof Invitation>
 export const InvitationPage = pageOf(Invitation).meta({ id: 'PageOfInvitation' })
 
 export const CreatedInvitation = z
-  .object({ ...invitation, invitation_link: z.string().describe('Opens the invitation, for one acceptance; shown only now') })
+  .object({
+    ...invitation,
+    invitation_link: z.string().describe('Opens the invitation, for one acceptance; shown only now'),
+  })
   .meta({
     id: 'CreatedInvitation',
     examples: [{ ...invitation_example, invitation_link: 'https://agents.example.org/invitation#code=…' }],
   })
 
 const code = z.string().min(1).max(200).describe('The code after `#code=` in the invitation link')
-export const AcceptInvitationInput = z.object({ code }).meta({ id: 'AcceptInvitationInput', examples: [{ code: 'Vh3kT0qZ8mLr' }] })
+export const AcceptInvitationInput = z
+  .object({ code })
+  .meta({ id: 'AcceptInvitationInput', examples: [{ code: 'Vh3kT0qZ8mLr' }] })
 
 export const AcceptSessionInvitationInput = z
   .object({
@@ -69,11 +91,17 @@ export const AcceptedSessionInvitation = z
 
 export const OpenedInvitation = z
   .object({
-    ...{ organization_id: invitation.organization_id, email: invitation.email, full_name: invitation.full_name, role: invitation.role },
+    organization_id: invitation.organization_id,
+    email: invitation.email,
+    full_name: invitation.full_name,
+    role: invitation.role,
     organization_name: z.string().describe('Name of the organization'),
     expires_at: invitation.expires_at,
     account: z
-      .object({ user_id: z.int().describe('The user'), full_name: z.string().nullable().describe('Display name') })
+      .object({
+        user_id: z.int().describe('The user'),
+        full_name: z.string().nullable().describe('Display name'),
+      })
       .nullable()
       .describe('The account that is signed in in this browser; null: none'),
   })
@@ -81,8 +109,13 @@ export const OpenedInvitation = z
     id: 'OpenedInvitation',
     examples: [
       {
-        ...{ organization_id: 1, organization_name: 'Acme', email: 'ada@example.org', full_name: 'Ada Lovelace', role: 'MEMBER' },
-        ...{ expires_at: '2026-11-27T10:30:00.000Z', account: null },
+        organization_id: 1,
+        organization_name: 'Acme',
+        email: 'ada@example.org',
+        full_name: 'Ada Lovelace',
+        role: 'MEMBER',
+        expires_at: '2026-11-27T10:30:00.000Z',
+        account: null,
       },
     ],
   })
@@ -106,18 +139,27 @@ const email = z
 export const AddMemberInput = z
   .object({
     email: email.describe('Address by which only this organization identifies the member; case-insensitive'),
-    full_name: text(1, limits.name_chars, { trim: true }).nullish().describe('Name to show, for an account that is created by accepting'),
+    full_name: text(1, limits.name_chars, { trim: true })
+      .nullish()
+      .describe('Name to show, for an account that is created by accepting'),
     role: Role.describe('Role of the user in this organization'),
   })
-  .meta({ id: 'AddMemberInput', examples: [{ email: 'ada@example.org', full_name: 'Ada Lovelace', role: 'MEMBER' }] })
+  .meta({
+    id: 'AddMemberInput',
+    examples: [{ email: 'ada@example.org', full_name: 'Ada Lovelace', role: 'MEMBER' }],
+  })
 export type AddMemberInput = z.output<typeof AddMemberInput>
 
 export const UpdateMemberInput = z
   .object({ role: Role.optional().describe('New role of the user'), ...githubAccountInput })
-  .refine(({ role, github_user_id, github_username }) => [role, github_user_id, github_username].some(value => value !== undefined), {
-    path: ['role'],
-    message: 'give role, github_user_id or github_username',
-  })
+  .refine(
+    ({ role, github_user_id, github_username }) =>
+      [role, github_user_id, github_username].some(value => value !== undefined),
+    {
+      path: ['role'],
+      message: 'give role, github_user_id or github_username',
+    },
+  )
   .meta({ id: 'UpdateMemberInput', examples: [{ role: 'MANAGER' }] })
 export type UpdateMemberInput = z.output<typeof UpdateMemberInput>
 
@@ -131,7 +173,15 @@ export const ServiceUser = z
   })
   .meta({
     id: 'ServiceUser',
-    examples: [{ id: 3, organization_id: 1, name: 'release bot', role: 'MEMBER', created_at: '2026-11-20T10:30:00.000Z' }],
+    examples: [
+      {
+        id: 3,
+        organization_id: 1,
+        name: 'release bot',
+        role: 'MEMBER',
+        created_at: '2026-11-20T10:30:00.000Z',
+      },
+    ],
   })
 export type ServiceUser = z.output<typeof ServiceUser>
 export const ServiceUserPage = pageOf(ServiceUser).meta({ id: 'PageOfServiceUser' })

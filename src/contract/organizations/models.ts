@@ -1,5 +1,13 @@
 import { z } from 'zod'
-import { missingApi, model_apis, model_providers, modelFields, modelId, requireApi, tool_families } from '../model-settings.ts'
+import {
+  missingApi,
+  model_apis,
+  model_providers,
+  modelFields,
+  modelId,
+  requireApi,
+  tool_families,
+} from '../model-settings.ts'
 import { ReasoningEffort } from '../reasoning-effort.ts'
 import { text } from '../text.ts'
 
@@ -28,11 +36,23 @@ const changed = {
 }
 
 const exampleModel = {
-  ...{ id: 'acme/coder', label: 'Acme Coder', provider: 'acme', source: 'organization', usable: true, api: 'openai-chat' },
-  ...{ base_url: 'https://models.example.com/v1', name: null, cache_marks: false, has_key: true },
-  ...{ context_tokens: 200_000, max_output_tokens: 32_000 },
+  id: 'acme/coder',
+  label: 'Acme Coder',
+  provider: 'acme',
+  source: 'organization',
+  usable: true,
+  api: 'openai-chat',
+  base_url: 'https://models.example.com/v1',
+  name: null,
+  cache_marks: false,
+  has_key: true,
+  context_tokens: 200_000,
+  max_output_tokens: 32_000,
   price: { input: '1', output: '4', cached: '0.1', cache_write: '1' },
-  ...{ reasoning_effort: 'medium', tool_family: 'edit', updated_at: '2026-11-20T10:30:00.000Z', updated_by: 1 },
+  reasoning_effort: 'medium',
+  tool_family: 'edit',
+  updated_at: '2026-11-20T10:30:00.000Z',
+  updated_by: 1,
 }
 
 export const ModelDetail = z
@@ -45,12 +65,16 @@ export const ModelDetail = z
     api: z.enum(model_apis).nullable().describe('Wire format, of a model with an address of its own'),
     base_url: z.string().nullable().describe('Address that the organization set'),
     name: z.string().nullable().describe('Name at that address; null: what follows the provider in `id`'),
-    cache_marks: z.boolean().describe('Whether the organization set that requests mark what the provider is to cache'),
+    cache_marks: z
+      .boolean()
+      .describe('Whether the organization set that requests mark what the provider is to cache'),
     has_key: z.boolean().describe('Whether the organization set a key for this model alone'),
     context_tokens: z.int().nullable().describe('Tokens of its context; null: unknown'),
     max_output_tokens: z.int().nullable().describe('Tokens of its longest response; null: unknown'),
     price: ModelPrice.nullable().describe('null: unknown; then budgets do not limit it'),
-    reasoning_effort: ReasoningEffort.nullable().describe('Default reasoning effort; null: the provider decides'),
+    reasoning_effort: ReasoningEffort.nullable().describe(
+      'Default reasoning effort; null: the provider decides',
+    ),
     tool_family: z.enum(tool_families).describe('The tools with which it changes files'),
     ...changed,
   })
@@ -61,12 +85,23 @@ export const ProviderDetail = z
   .object({
     provider: z.enum(model_providers).describe('The provider'),
     source: source.nullable().describe('Owner of the key that its models use; null: there is none'),
-    base_url: z.string().nullable().describe("Address that the organization set; null: the service's or the provider's own"),
+    base_url: z
+      .string()
+      .nullable()
+      .describe("Address that the organization set; null: the service's or the provider's own"),
     ...changed,
   })
   .meta({
     id: 'ModelProviderDetail',
-    examples: [{ provider: 'anthropic', source: 'organization', base_url: null, updated_at: '2026-11-20T10:30:00.000Z', updated_by: 1 }],
+    examples: [
+      {
+        provider: 'anthropic',
+        source: 'organization',
+        base_url: null,
+        updated_at: '2026-11-20T10:30:00.000Z',
+        updated_by: 1,
+      },
+    ],
   })
 export type ProviderDetail = z.infer<typeof ProviderDetail>
 
@@ -81,7 +116,9 @@ export const ModelSettingsList = z
     examples: [
       {
         default_model: 'acme/coder',
-        providers: [{ provider: 'anthropic', source: 'service', base_url: null, updated_at: null, updated_by: null }],
+        providers: [
+          { provider: 'anthropic', source: 'service', base_url: null, updated_at: null, updated_by: null },
+        ],
         models: [exampleModel],
       },
     ],
@@ -100,8 +137,12 @@ const address = z
 
 export const ProviderInput = z
   .object({
-    api_key: key.optional().describe('The key; required except for `openai-compatible`. It is never shown again'),
-    base_url: address.optional().describe("Required for `openai-compatible`; absent for others: the provider's own"),
+    api_key: key
+      .optional()
+      .describe('The key; required except for `openai-compatible`. It is never shown again'),
+    base_url: address
+      .optional()
+      .describe("Required for `openai-compatible`; absent for others: the provider's own"),
   })
   .meta({ id: 'ModelProviderInput', examples: [{ api_key: 'sk-0123456789abcdef' }] })
 export type ProviderInput = z.output<typeof ProviderInput>
@@ -110,7 +151,9 @@ export const ModelInput = z
   .object({
     id: modelId.describe('`provider/model`'),
     ...modelFields,
-    api_key: key.nullish().describe('For a model with `api`; null: none; absent: as before, if the address is the same'),
+    api_key: key
+      .nullish()
+      .describe('For a model with `api`; null: none; absent: as before, if the address is the same'),
   })
   .superRefine(({ id, api, base_url, name, api_key }, ctx) => {
     const issue = (path: string, message: string) => ctx.addIssue({ code: 'custom', path: [path], message })
@@ -122,14 +165,14 @@ export const ModelInput = z
     id: 'ModelInput',
     examples: [
       {
-        ...{
-          id: 'acme/coder',
-          label: 'Acme Coder',
-          api: 'openai-chat',
-          base_url: 'https://models.example.com/v1',
-          api_key: 'sk-0123456789abcdef',
-        },
-        ...{ context_tokens: 200_000, max_output_tokens: 32_000, price: { input: '1', output: '4' } },
+        id: 'acme/coder',
+        label: 'Acme Coder',
+        api: 'openai-chat',
+        base_url: 'https://models.example.com/v1',
+        api_key: 'sk-0123456789abcdef',
+        context_tokens: 200_000,
+        max_output_tokens: 32_000,
+        price: { input: '1', output: '4' },
       },
     ],
   })
@@ -149,8 +192,20 @@ export const ModelTest = z
     error: z
       .object({
         code: z
-          .enum(['auth', 'rate_limited', 'unavailable', 'timeout', 'malformed', 'context_exceeded', 'rejected', 'aborted', 'script_failed'])
-          .describe('`auth`: the key is missing, wrong or revoked; `rejected`: for example an unknown model; `unavailable`: no connection'),
+          .enum([
+            'auth',
+            'rate_limited',
+            'unavailable',
+            'timeout',
+            'malformed',
+            'context_exceeded',
+            'rejected',
+            'aborted',
+            'script_failed',
+          ])
+          .describe(
+            '`auth`: the key is missing, wrong or revoked; `rejected`: for example an unknown model; `unavailable`: no connection',
+          ),
         message: z.string().describe('Message of the provider, without the key'),
         http_status: z.int().nullable().describe('Status of its response; null: there was none'),
       })
@@ -159,9 +214,14 @@ export const ModelTest = z
     cost_usd: z
       .string()
       .nullable()
-      .describe('US dollars that the call cost, as a decimal string; null: unknown. It is not counted in the usage'),
+      .describe(
+        'US dollars that the call cost, as a decimal string; null: unknown. It is not counted in the usage',
+      ),
   })
-  .meta({ id: 'ModelTest', examples: [{ model: 'acme/coder', ok: true, latency_ms: 812, error: null, cost_usd: '0.00001' }] })
+  .meta({
+    id: 'ModelTest',
+    examples: [{ model: 'acme/coder', ok: true, latency_ms: 812, error: null, cost_usd: '0.00001' }],
+  })
 export type ModelTest = z.infer<typeof ModelTest>
 
 export const providerParam = () =>

@@ -11,19 +11,33 @@ import { branchPrefixInput } from './branch-prefix.ts'
 
 const switches = {
   enable_pr_creation: z.boolean().describe('Whether runs propose a pull request by default'),
-  enable_rules_detection: z.boolean().describe('Whether rules for agents, like AGENTS.md, are read from repositories'),
+  enable_rules_detection: z
+    .boolean()
+    .describe('Whether rules for agents, like AGENTS.md, are read from repositories'),
 }
-const AgentPermissions = z.enum(agent_permissions, { error: `must be one of ${agent_permissions.join(', ')}` })
+const AgentPermissions = z.enum(agent_permissions, {
+  error: `must be one of ${agent_permissions.join(', ')}`,
+})
 
 const settings = {
   default_repo_id: z.int().nullable().describe('Used by runs that name no repository'),
-  default_model: z.string().nullable().describe("Used by runs that name no model; null: the service's default"),
-  reasoning_effort: ReasoningEffort.nullable().describe("Reasoning effort of its runs; null: the model's default"),
-  review: ReviewMode.nullable().describe("Reviewer of the changes of its runs: `model` or `rules`; null: the service's default"),
+  default_model: z
+    .string()
+    .nullable()
+    .describe("Used by runs that name no model; null: the service's default"),
+  reasoning_effort: ReasoningEffort.nullable().describe(
+    "Reasoning effort of its runs; null: the model's default",
+  ),
+  review: ReviewMode.nullable().describe(
+    "Reviewer of the changes of its runs: `model` or `rules`; null: the service's default",
+  ),
   agent_permissions: AgentPermissions.nullable().describe(
     'Response to requests of agents of other vendors for permissions, if no stricter one is set for the agent; null: the one of the agent',
   ),
-  branch_prefix: z.string().nullable().describe('Beginning of the names of its runs’ branches; null: `agent/`'),
+  branch_prefix: z
+    .string()
+    .nullable()
+    .describe('Beginning of the names of its runs’ branches; null: `agent/`'),
   approval_paths: z
     .array(z.string())
     .nullable()
@@ -31,22 +45,35 @@ const settings = {
       'Globs of files: a commit that changes one waits for an approval before it is pushed; null: none beyond those of the service',
     ),
   rules: z.string().nullable().describe('Given to the agent of every run'),
-  max_concurrent_runs: z.int().nullable().describe('Maximum number of runs that are active at the same time; null: no limit'),
-  budget_usd_per_month: money.nullable().describe('The cost limit per month (UTC) in US dollars; null: no limit'),
-  runs_per_month: z.int().nullable().describe('Maximum number of runs created in a month (UTC); null: no limit'),
+  max_concurrent_runs: z
+    .int()
+    .nullable()
+    .describe('Maximum number of runs that are active at the same time; null: no limit'),
+  budget_usd_per_month: money
+    .nullable()
+    .describe('The cost limit per month (UTC) in US dollars; null: no limit'),
+  runs_per_month: z
+    .int()
+    .nullable()
+    .describe('Maximum number of runs created in a month (UTC); null: no limit'),
 }
-const example = { id: 1, name: 'My organization', settings: { enable_pr_creation: true, enable_rules_detection: true } }
+const example = {
+  id: 1,
+  name: 'My organization',
+  settings: { enable_pr_creation: true, enable_rules_detection: true },
+}
 const settings_example = {
-  ...{ default_repo_id: 7, default_model: 'anthropic/claude-sonnet-4-5', reasoning_effort: null, review: null },
-  ...{
-    agent_permissions: null,
-    branch_prefix: null,
-    approval_paths: ['infra/', '*.sql'],
-    rules: 'Every change has a test.',
-    max_concurrent_runs: 4,
-    budget_usd_per_month: '250',
-    runs_per_month: null,
-  },
+  default_repo_id: 7,
+  default_model: 'anthropic/claude-sonnet-4-5',
+  reasoning_effort: null,
+  review: null,
+  agent_permissions: null,
+  branch_prefix: null,
+  approval_paths: ['infra/', '*.sql'],
+  rules: 'Every change has a test.',
+  max_concurrent_runs: 4,
+  budget_usd_per_month: '250',
+  runs_per_month: null,
 }
 
 const Organization = z
@@ -68,7 +95,9 @@ export const OrganizationSettings = z
 
 const name = text(1, limits.name_chars, { trim: true }).describe('Display name')
 
-export const CreateOrganizationInput = z.object({ name }).meta({ id: 'CreateOrganizationInput', examples: [{ name: 'Acme' }] })
+export const CreateOrganizationInput = z
+  .object({ name })
+  .meta({ id: 'CreateOrganizationInput', examples: [{ name: 'Acme' }] })
 export type CreateOrganizationInput = z.output<typeof CreateOrganizationInput>
 
 export const UpdateOrganizationInput = z
@@ -82,7 +111,9 @@ export const UpdateOrganizationInput = z
       .optional()
       .describe('Defaults of its runs; an absent key is unchanged'),
     default_repo_id: z.int().min(0).nullish().describe('Used by runs that name no repository; null: none'),
-    default_model: text(1, 200).nullish().describe("Used by runs that name no model, `provider/model`; null: the service's default"),
+    default_model: text(1, 200)
+      .nullish()
+      .describe("Used by runs that name no model, `provider/model`; null: the service's default"),
     reasoning_effort: reasoningEffortInput.describe(
       "Reasoning effort of runs where neither the request nor the repository sets it; null: the model's default",
     ),
@@ -102,19 +133,33 @@ export const UpdateOrganizationInput = z
       .describe(
         'Globs of files, in addition to those of the service, whose change waits for an approval before it is pushed. `*` is any part of a name, `**` any folders, `/` at the end everything below; a glob with a `/` inside begins at the root. Null or empty: none',
       ),
-    rules: text(0, limits.rules_chars, { trim: true }).nullish().describe('Given to the agent of every run; null or empty: none'),
-    max_concurrent_runs: z.int().min(1).max(10_000).nullish().describe('Further runs wait in the queue; null: no limit'),
+    rules: text(0, limits.rules_chars, { trim: true })
+      .nullish()
+      .describe('Given to the agent of every run; null or empty: none'),
+    max_concurrent_runs: z
+      .int()
+      .min(1)
+      .max(10_000)
+      .nullish()
+      .describe('Further runs wait in the queue; null: no limit'),
     budget_usd_per_month: moneyInput
       .nullish()
-      .describe('US dollars per month (UTC): when they are reached, create and resume respond with 402; null: no limit'),
+      .describe(
+        'US dollars per month (UTC): when they are reached, create and resume respond with 402; null: no limit',
+      ),
     runs_per_month: z
       .int()
       .min(0)
       .max(1_000_000_000)
       .nullish()
-      .describe('Maximum number of runs created in a month (UTC): when it is reached, create and resume respond with 402; null: no limit'),
+      .describe(
+        'Maximum number of runs created in a month (UTC): when it is reached, create and resume respond with 402; null: no limit',
+      ),
   })
-  .meta({ id: 'UpdateOrganizationInput', examples: [{ rules: 'Every change has a test.', settings: { enable_pr_creation: false } }] })
+  .meta({
+    id: 'UpdateOrganizationInput',
+    examples: [{ rules: 'Every change has a test.', settings: { enable_pr_creation: false } }],
+  })
 export type UpdateOrganizationInput = z.output<typeof UpdateOrganizationInput>
 
 const ModelOption = z.object({
@@ -125,7 +170,12 @@ const ModelOption = z.object({
 export const Models = z
   .object({
     providers: z
-      .array(z.object({ name: z.string().describe('The provider'), models: z.array(ModelOption).describe('Its models') }))
+      .array(
+        z.object({
+          name: z.string().describe('The provider'),
+          models: z.array(ModelOption).describe('Its models'),
+        }),
+      )
       .describe('Providers that can be called'),
     default_model: z.string().describe('Used by runs that name none'),
   })
@@ -133,7 +183,12 @@ export const Models = z
     id: 'ModelsResponse',
     examples: [
       {
-        providers: [{ name: 'Anthropic', models: [{ label: 'Claude Sonnet 4.5', value: 'anthropic/claude-sonnet-4-5' }] }],
+        providers: [
+          {
+            name: 'Anthropic',
+            models: [{ label: 'Claude Sonnet 4.5', value: 'anthropic/claude-sonnet-4-5' }],
+          },
+        ],
         default_model: 'anthropic/claude-sonnet-4-5',
       },
     ],
@@ -146,8 +201,16 @@ export const Agents = z
         z.object({
           agent_type: z.string().describe('The name in a request'),
           label: z.string().describe('Name to show'),
-          apis: z.array(z.enum(model_apis)).nullable().describe('Wire formats in which it can call a model; null: all of them'),
-          version: z.string().nullable().describe('Version of its npm package that is installed on the machine of the API; null: unknown'),
+          apis: z
+            .array(z.enum(model_apis))
+            .nullable()
+            .describe('Wire formats in which it can call a model; null: all of them'),
+          version: z
+            .string()
+            .nullable()
+            .describe(
+              'Version of its npm package that is installed on the machine of the API; null: unknown',
+            ),
           tested_version: z
             .string()
             .nullable()
@@ -168,10 +231,21 @@ export const Agents = z
     examples: [
       {
         agents: [
-          { agent_type: 'built_in', label: 'Built-in', apis: null, version: null, tested_version: null, permissions: null },
           {
-            ...{ agent_type: 'codex', label: 'Codex', apis: ['openai-responses'] },
-            ...{ version: '2.6.0', tested_version: '2.6.0', permissions: 'allow' },
+            agent_type: 'built_in',
+            label: 'Built-in',
+            apis: null,
+            version: null,
+            tested_version: null,
+            permissions: null,
+          },
+          {
+            agent_type: 'codex',
+            label: 'Codex',
+            apis: ['openai-responses'],
+            version: '2.6.0',
+            tested_version: '2.6.0',
+            permissions: 'allow',
           },
         ],
         default_agent: 'built_in',

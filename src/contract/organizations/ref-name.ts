@@ -1,5 +1,6 @@
 /**
- * Returns whether git accepts this name of a branch or tag (the rules of `git check-ref-format`) and it cannot be mistaken for an option.
+ * Returns whether git accepts this name of a branch or tag (the rules of `git check-ref-format`) and it
+ * cannot be mistaken for an option.
  */
 export function isRefName(name: string): boolean {
   if (name === '' || name === '@' || name.length > 255) return false

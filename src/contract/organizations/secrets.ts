@@ -17,8 +17,13 @@ export const secretName = () =>
 export const Secret = z
   .object({
     name: z.string().describe('Its name in runs'),
-    repo_id: z.int().nullable().describe('Repository whose runs receive it; null: all repositories of the organization'),
-    for_agent: z.boolean().describe('Whether agents receive it; otherwise only the setup of their sandbox does'),
+    repo_id: z
+      .int()
+      .nullable()
+      .describe('Repository whose runs receive it; null: all repositories of the organization'),
+    for_agent: z
+      .boolean()
+      .describe('Whether agents receive it; otherwise only the setup of their sandbox does'),
     created_at: z.iso.datetime().describe('Time of its creation'),
     updated_at: z.iso.datetime().describe('Time at which its value was last set'),
     updated_by: z.int().describe('The user who set it last'),
@@ -27,8 +32,12 @@ export const Secret = z
     id: 'Secret',
     examples: [
       {
-        ...{ name: 'NPM_TOKEN', repo_id: null, for_agent: false, updated_by: 1 },
-        ...{ created_at: '2026-11-20T10:30:00.000Z', updated_at: '2026-11-20T10:30:00.000Z' },
+        name: 'NPM_TOKEN',
+        repo_id: null,
+        for_agent: false,
+        updated_by: 1,
+        created_at: '2026-11-20T10:30:00.000Z',
+        updated_at: '2026-11-20T10:30:00.000Z',
       },
     ],
   })
@@ -39,12 +48,17 @@ const bytes = (value: string) => new TextEncoder().encode(value).length
 export const SecretInput = z
   .object({
     value: text(1, limits.secret_bytes)
-      .refine(value => bytes(value) <= limits.secret_bytes, `must have at most ${limits.secret_bytes} bytes as UTF-8`)
+      .refine(
+        value => bytes(value) <= limits.secret_bytes,
+        `must have at most ${limits.secret_bytes} bytes as UTF-8`,
+      )
       .describe('The value; it is never shown again'),
     for_agent: z
       .boolean()
       .optional()
-      .describe('Whether agents receive it, as a variable of their commands; absent: unchanged, false for a new secret'),
+      .describe(
+        'Whether agents receive it, as a variable of their commands; absent: unchanged, false for a new secret',
+      ),
   })
   .meta({ id: 'SecretInput', examples: [{ value: 'npm_…' }] })
 export type SecretInput = z.output<typeof SecretInput>

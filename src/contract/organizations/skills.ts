@@ -23,10 +23,14 @@ const fields = {
   updated_by: z.int().describe('The user who set it last'),
 }
 const example = {
-  ...{ name: 'release', description: 'Use it to publish a version.', updated_by: 1 },
-  ...{ created_at: '2026-11-20T10:30:00.000Z', updated_at: '2026-11-20T10:30:00.000Z' },
+  name: 'release',
+  description: 'Use it to publish a version.',
+  updated_by: 1,
+  created_at: '2026-11-20T10:30:00.000Z',
+  updated_at: '2026-11-20T10:30:00.000Z',
 }
-const content = '---\nname: release\ndescription: Use it to publish a version.\n---\n\n1. Update CHANGELOG.md.\n2. Tag the commit.\n'
+const content =
+  '---\nname: release\ndescription: Use it to publish a version.\n---\n\n1. Update CHANGELOG.md.\n2. Tag the commit.\n'
 
 /** A skill without its text. */
 const SkillSummary = z.object(fields).meta({ id: 'SkillSummary', examples: [example] })

@@ -20,12 +20,24 @@ const fields = {
   kind: z.enum(['personal', 'service']).describe("`service`: a service user's"),
   prefix: z.string().describe('Its first characters; empty for one that the operator chose'),
   hint: z.string().describe('Its last four characters'),
-  scopes: z.array(Scope).nullable().describe('Its scopes, limited by the role of its user; null: all scopes of that role'),
-  repository_ids: z.array(z.int()).nullable().describe('The only repositories that it is valid for; null: all'),
+  scopes: z
+    .array(Scope)
+    .nullable()
+    .describe('Its scopes, limited by the role of its user; null: all scopes of that role'),
+  repository_ids: z
+    .array(z.int())
+    .nullable()
+    .describe('The only repositories that it is valid for; null: all'),
   wire_profile: WireProfile.describe('The format of responses: `codegen` for clients of the Codegen API'),
-  organization_id: z.int().nullable().describe('The only organization that it is valid for; null: all of its user'),
+  organization_id: z
+    .int()
+    .nullable()
+    .describe('The only organization that it is valid for; null: all of its user'),
   user_id: z.int().describe('The user that it acts for'),
-  created_by: z.int().nullable().describe('The user who created it; null: the first start of the service, or the operator'),
+  created_by: z
+    .int()
+    .nullable()
+    .describe('The user who created it; null: the first start of the service, or the operator'),
   created_at: time.describe('Time of its creation'),
   expires_at: time.nullable().describe('Time at which it expires; null: never'),
   last_used_at: time.nullable().describe('Last use, to the minute'),
@@ -33,19 +45,28 @@ const fields = {
   oauth_client: z
     .string()
     .nullable()
-    .describe('Program that signed its user in by OAuth, by its own name for itself; null: created by a person'),
+    .describe(
+      'Program that signed its user in by OAuth, by its own name for itself; null: created by a person',
+    ),
 }
 
 const example = {
-  ...{ id: 7, name: 'nightly build', kind: 'personal', prefix: 'arun_p_', hint: 'x3Kd', scopes: ['runs:read', 'runs:write'] },
-  ...{ repository_ids: null, wire_profile: 'standard', organization_id: 1, user_id: 1, created_by: 1 },
-  ...{
-    created_at: '2026-11-20T10:30:00.000Z',
-    expires_at: '2027-02-18T10:30:00.000Z',
-    last_used_at: null,
-    revoked_at: null,
-    oauth_client: null,
-  },
+  id: 7,
+  name: 'nightly build',
+  kind: 'personal',
+  prefix: 'arun_p_',
+  hint: 'x3Kd',
+  scopes: ['runs:read', 'runs:write'],
+  repository_ids: null,
+  wire_profile: 'standard',
+  organization_id: 1,
+  user_id: 1,
+  created_by: 1,
+  created_at: '2026-11-20T10:30:00.000Z',
+  expires_at: '2027-02-18T10:30:00.000Z',
+  last_used_at: null,
+  revoked_at: null,
+  oauth_client: null,
 }
 
 /** The visible fields of a token: never its secret. */
@@ -80,7 +101,11 @@ export const CreateTokenInput = z
         'Or an absolute time. With neither it expires with your token, or never if that does not expire or is one of the web interface',
       ),
     wire_profile: WireProfile.nullish().describe('Default `standard`'),
-    user_id: z.int().min(0).nullish().describe('Another member, or a service user, that it acts for: requires the scope `org:admin`'),
+    user_id: z
+      .int()
+      .min(0)
+      .nullish()
+      .describe('Another member, or a service user, that it acts for: requires the scope `org:admin`'),
   })
   .meta({
     id: 'CreateTokenInput',

@@ -28,7 +28,11 @@ export type UsageQuery = z.output<typeof UsageQuery>
 const numbers = {
   runs: z.int().describe('Runs created'),
   completed: z.int().describe('Turns that were completed'),
-  completed_with_reason: z.int().describe('Of these, turns that did not do everything that was requested: their run had a `status_reason`'),
+  completed_with_reason: z
+    .int()
+    .describe(
+      'Of these, turns that did not do everything that was requested: their run had a `status_reason`',
+    ),
   failed: z.int().describe('Turns that failed'),
   cancelled: z.int().describe('Turns that were stopped'),
   input_tokens: z.int().describe('Tokens that models read'),
@@ -43,16 +47,28 @@ const numbers = {
     .describe(
       '`completed` without `completed_with_reason`, as a part of `completed` and `failed`, from 0 to 1 with three decimals; null when there were neither',
     ),
-  pull_requests: z.int().describe('Runs of the period that proposed a pull request; deleted runs do not count'),
+  pull_requests: z
+    .int()
+    .describe('Runs of the period that proposed a pull request; deleted runs do not count'),
   median_seconds_to_pull_request: z
     .number()
     .nullable()
-    .describe('Median of the seconds from the creation of these runs to their pull request; null without one'),
+    .describe(
+      'Median of the seconds from the creation of these runs to their pull request; null without one',
+    ),
 }
 const proposed = { success_rate: 0.8, pull_requests: 8, median_seconds_to_pull_request: 312.5 }
 const turns = { completed: 9, completed_with_reason: 1, failed: 1, cancelled: 0 }
 const tokens = { input_tokens: 120_000, output_tokens: 9_000, cached_tokens: 80_000 }
-const example = { runs: 10, ...turns, ...tokens, cost_usd: '1.25', known_cost_usd: '1.25', active_seconds: 840.5, ...proposed }
+const example = {
+  runs: 10,
+  ...turns,
+  ...tokens,
+  cost_usd: '1.25',
+  known_cost_usd: '1.25',
+  active_seconds: 840.5,
+  ...proposed,
+}
 
 const UsageItem = z
   .object({
@@ -60,7 +76,10 @@ const UsageItem = z
     repo_id: z.int().nullable().describe('The repository, when grouped by repo; null: runs without one'),
     user_id: z.int().nullable().describe('The creator of the runs, when grouped by user'),
     model: z.string().nullable().describe('The model, when grouped by model'),
-    name: z.string().nullable().describe('Name of the repository or user; null for other groups, and after its removal'),
+    name: z
+      .string()
+      .nullable()
+      .describe('Name of the repository or user; null for other groups, and after its removal'),
     ...numbers,
   })
   .meta({ id: 'UsageItem' })
@@ -77,7 +96,10 @@ export const Usage = z
       .object({
         first_day: z.string().describe('First day of this month (UTC)'),
         runs: z.int().describe('Runs created in it'),
-        runs_per_month: z.int().nullable().describe('Maximum number of runs that can be created; null: no limit'),
+        runs_per_month: z
+          .int()
+          .nullable()
+          .describe('Maximum number of runs that can be created; null: no limit'),
         known_cost_usd: money.describe('US dollars of the calls whose price is known'),
         budget_usd_per_month: money.nullable().describe('US dollars that may be spent; null: no limit'),
       })
@@ -87,10 +109,18 @@ export const Usage = z
     id: 'UsageResponse',
     examples: [
       {
-        ...{ from: '2026-11-01', to: '2026-11-20', group_by: 'day' },
+        from: '2026-11-01',
+        to: '2026-11-20',
+        group_by: 'day',
         items: [{ day: '2026-11-20', repo_id: null, user_id: null, model: null, name: null, ...example }],
         total: example,
-        month: { first_day: '2026-11-01', runs: 10, runs_per_month: null, known_cost_usd: '1.25', budget_usd_per_month: '250' },
+        month: {
+          first_day: '2026-11-01',
+          runs: 10,
+          runs_per_month: null,
+          known_cost_usd: '1.25',
+          budget_usd_per_month: '250',
+        },
       },
     ],
   })

@@ -6,11 +6,20 @@ import { text, web_address } from '../text.ts'
 export const Role = z.enum(['ADMIN', 'MANAGER', 'MEMBER', 'READER'])
 
 const example = {
-  ...{ id: 1, email: 'ada@example.org', github_user_id: '583231', github_username: 'ada', avatar_url: null },
-  ...{ full_name: 'Ada Lovelace', role: 'ADMIN', is_admin: true },
+  id: 1,
+  email: 'ada@example.org',
+  github_user_id: '583231',
+  github_username: 'ada',
+  avatar_url: null,
+  full_name: 'Ada Lovelace',
+  role: 'ADMIN',
+  is_admin: true,
 }
 
-/** For display only: the account is not verified, and grants nothing (decisions.md#github-accounts-are-display-text). */
+/**
+ * For display only: the account is not verified, and grants nothing
+ * (decisions.md#github-accounts-are-display-text).
+ */
 export const githubAccountFields = {
   github_user_id: z.string().describe('Number of the GitHub account, as text; empty where unknown'),
   github_username: z.string().describe('Login name on GitHub; empty where unknown'),
@@ -45,7 +54,9 @@ const where = 'It applies in the organizations that you had joined when you last
 
 const hidden = 'null: nothing, or the token does not reach all of your organizations.'
 
-export const Me = User.extend({ custom_prompt: z.string().nullable().describe(`${custom_prompt}; ${hidden} ${where}`) }).meta({
+export const Me = User.extend({
+  custom_prompt: z.string().nullable().describe(`${custom_prompt}; ${hidden} ${where}`),
+}).meta({
   id: 'MeResponse',
   examples: [{ ...example, custom_prompt: 'Answer in French.' }],
 })
@@ -70,9 +81,18 @@ export type UpdateMeInput = z.output<typeof UpdateMeInput>
 
 export const CliRules = z
   .object({
-    organization_rules: z.string().nullable().describe('The instructions of the organization for every agent'),
-    user_custom_prompt: z.string().nullable().describe(`${custom_prompt}; null if you have not set it since you joined the organization`),
+    organization_rules: z
+      .string()
+      .nullable()
+      .describe('The instructions of the organization for every agent'),
+    user_custom_prompt: z
+      .string()
+      .nullable()
+      .describe(`${custom_prompt}; null if you have not set it since you joined the organization`),
   })
-  .meta({ id: 'CLIRulesResponse', examples: [{ organization_rules: 'Every change has a test.', user_custom_prompt: null }] })
+  .meta({
+    id: 'CLIRulesResponse',
+    examples: [{ organization_rules: 'Every change has a test.', user_custom_prompt: null }],
+  })
 
 export const UserPage = pageOf(User).meta({ id: 'PageOfUser' })

@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { limits } from '../limits.ts'
 import { text } from '../text.ts'
 
-const name = text(1, limits.check_name_chars, { trim: true }).describe('Its name in settings, traces and pull requests')
+const name = text(1, limits.check_name_chars, { trim: true }).describe(
+  'Its name in settings, traces and pull requests',
+)
 const command = text(1, limits.check_command_chars, { trim: true }).describe(
   'A command line of bash, run in the folder of the repository; exit code 0: it passes',
 )
@@ -11,7 +13,9 @@ const timeout_seconds = z.int().min(1).max(limits.check_seconds).describe('Secon
 /** The checks of a repository that the service runs itself. */
 export const CheckCommands = z
   .object({
-    checks: z.array(z.object({ name, command, timeout_seconds })).describe('The checks, in the order in which they run'),
+    checks: z
+      .array(z.object({ name, command, timeout_seconds }))
+      .describe('The checks, in the order in which they run'),
     updated_at: z.iso.datetime().nullable().describe('Time of the last change; null: never'),
     updated_by: z.int().nullable().describe('The user who set them last'),
   })
@@ -20,7 +24,8 @@ export const CheckCommands = z
     examples: [
       {
         checks: [{ name: 'test', command: 'npm test', timeout_seconds: 600 }],
-        ...{ updated_at: '2026-11-20T10:30:00.000Z', updated_by: 1 },
+        updated_at: '2026-11-20T10:30:00.000Z',
+        updated_by: 1,
       },
     ],
   })
@@ -30,7 +35,10 @@ export const CheckCommandsInput = z
     checks: z
       .array(z.object({ name, command, timeout_seconds: timeout_seconds.default(600) }))
       .max(limits.check_commands)
-      .refine(checks => new Set(checks.map(check => check.name)).size === checks.length, 'must have names of their own')
+      .refine(
+        checks => new Set(checks.map(check => check.name)).size === checks.length,
+        'must have names of their own',
+      )
       .describe('The checks, in the order in which they run; an empty list: the service runs none'),
   })
   .meta({ id: 'CheckCommandsInput', examples: [{ checks: [{ name: 'test', command: 'npm test' }] }] })
@@ -44,7 +52,17 @@ export type CheckStatus = (typeof checkStatuses)[number]
 export const checkConclusions = [
   ...['success', 'failure', 'neutral', 'cancelled', 'skipped'],
   ...['timed_out', 'action_required', 'startup_failure', 'stale'],
-] as ['success', 'failure', 'neutral', 'cancelled', 'skipped', 'timed_out', 'action_required', 'startup_failure', 'stale']
+] as [
+  'success',
+  'failure',
+  'neutral',
+  'cancelled',
+  'skipped',
+  'timed_out',
+  'action_required',
+  'startup_failure',
+  'stale',
+]
 export type CheckConclusion = (typeof checkConclusions)[number]
 
 const time = z.iso.datetime()
@@ -54,12 +72,20 @@ export const Check = z
     id: z.int().describe('The check of this commit'),
     name: z.string().describe('Its name'),
     head_sha: z.string().describe('Its commit'),
-    source: z.enum(checkSources).describe('`local`: a command that the service runs; otherwise the forge that reported it'),
+    source: z
+      .enum(checkSources)
+      .describe('`local`: a command that the service runs; otherwise the forge that reported it'),
     app: z.string().nullable().describe('The app of the forge that ran it'),
     status: z.enum(checkStatuses).describe('Whether it has ended'),
-    conclusion: z.enum(checkConclusions).nullable().describe('Its conclusion; null until it has ended. The values are those of GitHub'),
+    conclusion: z
+      .enum(checkConclusions)
+      .nullable()
+      .describe('Its conclusion; null until it has ended. The values are those of GitHub'),
     url: z.string().nullable().describe('The page of the check'),
-    log_excerpt: z.string().nullable().describe('The part of its output that explains the failure, with values of secrets redacted'),
+    log_excerpt: z
+      .string()
+      .nullable()
+      .describe('The part of its output that explains the failure, with values of secrets redacted'),
     attempt: z.int().describe('Number of attempts for this commit'),
     started_at: time.nullable().describe('Time at which this attempt began; UTC, ISO 8601 with milliseconds'),
     completed_at: time.nullable().describe('Time of its end'),
@@ -73,12 +99,16 @@ const unreadable = z
     'Resources that the forge does not permit the connection to read, so that checks may be missing here; `missing_permissions` of the integration explains how to grant access',
   )
 
-/** The combined result of all checks of a commit. Checks that the repository's settings ignore do not count. */
+/**
+ * The combined result of all checks of a commit. Checks that the repository's settings ignore do not count.
+ */
 export const ChecksSummary = z
   .object({
     state: z
       .enum(['none', 'pending', 'success', 'failure'])
-      .describe('`failure`: one has failed; `pending`: none has failed, and one has not ended; `none`: there are no checks'),
+      .describe(
+        '`failure`: one has failed; `pending`: none has failed, and one has not ended; `none`: there are no checks',
+      ),
     passed: z.int().describe('Number of checks that passed; `neutral` and `skipped` count as `success`'),
     failed: z.int().describe('Number of checks that failed'),
     pending: z.int().describe('Number of checks that have not ended'),
@@ -96,12 +126,26 @@ export const PullRequestChecks = ChecksSummary.extend({
   id: 'PullRequestChecks',
   examples: [
     {
-      ...{ state: 'failure', passed: 0, failed: 1, pending: 0, unreadable: [], head_sha: example_sha },
+      state: 'failure',
+      passed: 0,
+      failed: 1,
+      pending: 0,
+      unreadable: [],
+      head_sha: example_sha,
       items: [
         {
-          ...{ id: 5, name: 'test', head_sha: example_sha, source: 'local', app: null, status: 'completed', conclusion: 'failure' },
-          ...{ url: 'http://127.0.0.1:4600/agent/trace/12', log_excerpt: 'AssertionError: 1 !== 2', attempt: 1 },
-          ...{ started_at: '2026-11-20T10:30:00.000Z', completed_at: '2026-11-20T10:30:04.000Z' },
+          id: 5,
+          name: 'test',
+          head_sha: example_sha,
+          source: 'local',
+          app: null,
+          status: 'completed',
+          conclusion: 'failure',
+          url: 'http://127.0.0.1:4600/agent/trace/12',
+          log_excerpt: 'AssertionError: 1 !== 2',
+          attempt: 1,
+          started_at: '2026-11-20T10:30:00.000Z',
+          completed_at: '2026-11-20T10:30:04.000Z',
         },
       ],
     },

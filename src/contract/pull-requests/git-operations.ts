@@ -14,8 +14,9 @@ const of_repository = {
 } as const
 
 /**
- * The requests of git itself (specification.md#access): its smart HTTP protocol, with a token as the password. Not part of the API
- * document, because no API client calls them; permissions are checked as for every endpoint.
+ * The requests of git itself (specification.md#access): its smart HTTP protocol, with a token as the
+ * password. Not part of the API document, because no API client calls them; permissions are checked as for
+ * every endpoint.
  */
 export const gitOperations = {
   gitInfoRefs: {

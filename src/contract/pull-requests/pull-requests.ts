@@ -14,7 +14,8 @@ export type PullRequestState = z.infer<typeof PullRequestState>
 /** The words of `verdict` in a `PR_EVALUATION`. */
 export const PullRequestReview = z.enum(['pass', 'fail', 'inconclusive', 'none']).meta({
   id: 'PullRequestReview',
-  description: 'The verdict of the service on a pull request; `none`: its newest commit has not been evaluated',
+  description:
+    'The verdict of the service on a pull request; `none`: its newest commit has not been evaluated',
 })
 export type PullRequestReview = z.infer<typeof PullRequestReview>
 
@@ -46,14 +47,20 @@ const example = {
   merged_at: null,
 }
 
-/** A pull request, of the built-in forge or of one that the organization is connected to (specification.md#create-and-resume). */
+/**
+ * A pull request, of the built-in forge or of one that the organization is connected to
+ * (specification.md#create-and-resume).
+ */
 export const PullRequest = z
   .object({
     id: z.int().describe('The pull request'),
     number: z.int().describe('Its number on its forge; the built-in one counts per repository'),
     organization_id: z.int().describe('Organization of the pull request'),
     repo_id: z.int().describe('Its repository'),
-    agent_run_id: z.int().nullable().describe('The run that proposed it; null: that run was deleted or detached'),
+    agent_run_id: z
+      .int()
+      .nullable()
+      .describe('The run that proposed it; null: that run was deleted or detached'),
     title: z.string().describe('The title of the run that proposed it, until it is changed'),
     body: z
       .string()
@@ -65,7 +72,9 @@ export const PullRequest = z
     head_branch: z.string().describe('Branch with the changes'),
     base_branch: z.string().describe('Branch into which it is merged'),
     base_sha: z.string().describe('The commit that the run started from'),
-    head_sha: z.string().describe('The newest commit of the head branch, which is checked when the pull request is read'),
+    head_sha: z
+      .string()
+      .describe('The newest commit of the head branch, which is checked when the pull request is read'),
     merge_sha: z.string().nullable().describe('The commit on the base branch that merged it'),
     mergeable: z
       .enum(['clean', 'conflict', 'unknown'])
@@ -142,6 +151,8 @@ export const EditPullRequestResponse = z
   })
   .meta({
     id: 'EditPRResponse',
-    examples: [{ success: true, url: example.url, number: 3, title: example.title, state: 'closed', error: null }],
+    examples: [
+      { success: true, url: example.url, number: 3, title: example.title, state: 'closed', error: null },
+    ],
   })
 export type EditPullRequestResponse = z.infer<typeof EditPullRequestResponse>

@@ -17,11 +17,22 @@ const review = {
     .describe('Empty without a remark'),
 }
 const words = {
-  title: z.string().trim().min(1).max(200).describe('At most 72 characters, in the imperative: what the change does'),
-  body: z.string().trim().min(1).max(20_000).describe('Markdown: what was changed and why, and how it was tested'),
+  title: z
+    .string()
+    .trim()
+    .min(1)
+    .max(200)
+    .describe('At most 72 characters, in the imperative: what the change does'),
+  body: z
+    .string()
+    .trim()
+    .min(1)
+    .max(20_000)
+    .describe('Markdown: what was changed and why, and how it was tested'),
 }
 
-const isReasoned = ({ verdict, findings }: { verdict: string; findings: unknown[] }) => verdict !== 'fail' || findings.length > 0
+const isReasoned = ({ verdict, findings }: { verdict: string; findings: unknown[] }) =>
+  verdict !== 'fail' || findings.length > 0
 const unreasoned = { path: ['findings'], error: '`fail` needs a finding that says why' }
 
 export const Review = z.object(review).refine(isReasoned, unreasoned)
@@ -33,7 +44,9 @@ export const NewPullRequestReview = z.object({ ...review, ...words }).refine(isR
 export const PullRequestReview = z
   .object({
     ...review,
-    pull_request: Review.describe('Whether title and description of the pull request are still right with these commits'),
+    pull_request: Review.describe(
+      'Whether title and description of the pull request are still right with these commits',
+    ),
   })
   .refine(isReasoned, unreasoned)
 

@@ -1,5 +1,12 @@
 /** What a connection may lack the permission for. */
-export const forgeResources = ['check_runs', 'app_check_runs', 'commit_statuses', 'run_status', 'user_permissions', 'issues'] as const
+export const forgeResources = [
+  'check_runs',
+  'app_check_runs',
+  'commit_statuses',
+  'run_status',
+  'user_permissions',
+  'issues',
+] as const
 export type ForgeResource = (typeof forgeResources)[number]
 /** The name of each resource in a sentence. */
 export const forgeResourceNames: Record<ForgeResource, string> = {

@@ -10,9 +10,13 @@ export const forgeNames: Record<ForgeKind, string> = { github: 'GitHub', gitea: 
 
 const GITHUB = 'https://github.com'
 const GITEA = 'https://git.example.org/gitea'
-const url = text(1, 500).describe('Web address without a path: `https://github.com`, or a GitHub Enterprise Server')
+const url = text(1, 500).describe(
+  'Web address without a path: `https://github.com`, or a GitHub Enterprise Server',
+)
 
-const base_url = text(1, 500).describe('Web address, with its path if it has one: `https://git.example.org`, `https://example.org/gitea`')
+const base_url = text(1, 500).describe(
+  'Web address, with its path if it has one: `https://git.example.org`, `https://example.org/gitea`',
+)
 
 export const ForgeAddress = z.object({ url: url.default(GITHUB) })
 export const GiteaAddress = z.object({ url: base_url })
@@ -21,7 +25,11 @@ const App = z
   .object({
     app_id: z.int().min(1).describe('The number of the app'),
     private_key: text(1, 20_000).describe('A private key of it, PEM; never shown again'),
-    installation_id: z.int().min(1).nullish().describe('The only installation to use; absent: the one of each repository'),
+    installation_id: z
+      .int()
+      .min(1)
+      .nullish()
+      .describe('The only installation to use; absent: the one of each repository'),
   })
   .describe('A GitHub App; the service creates and renews its tokens')
 
@@ -35,18 +43,25 @@ const webhook_secret = text(1, 200)
 export const ForgeConnectionInput = z
   .object({
     url: url.default(GITHUB),
-    token: text(1, 500, { trim: true }).nullish().describe('A personal access token, preferably of a machine user; never shown again'),
+    token: text(1, 500, { trim: true })
+      .nullish()
+      .describe('A personal access token, preferably of a machine user; never shown again'),
     app: App.nullish(),
     webhook_secret,
   })
-  .refine(({ token, app }) => (token == null) !== (app == null), { path: ['token'], message: 'give either a token or an app' })
+  .refine(({ token, app }) => (token == null) !== (app == null), {
+    path: ['token'],
+    message: 'give either a token or an app',
+  })
   .meta({ id: 'ForgeConnectionInput', examples: [{ url: GITHUB, token: 'github_pat_…' }] })
 export type ForgeConnectionInput = z.output<typeof ForgeConnectionInput>
 
 export const GiteaConnectionInput = z
   .object({
     url: base_url,
-    token: text(1, 500, { trim: true }).describe('An access token, preferably of a machine user; never shown again'),
+    token: text(1, 500, { trim: true }).describe(
+      'An access token, preferably of a machine user; never shown again',
+    ),
     webhook_secret,
   })
   .meta({ id: 'GiteaConnectionInput', examples: [{ url: GITEA, token: '9f86d081884c7d65…' }] })
@@ -76,26 +91,43 @@ export const ForgeConnection = z
     problem: z.string().nullable().describe('The cause of the failure'),
     missing_permissions: z
       .array(MissingPermission)
-      .describe('Requests that the forge refused because these credentials lack a permission; everything else works'),
+      .describe(
+        'Requests that the forge refused because these credentials lack a permission; everything else works',
+      ),
     webhook_url: z.string().describe('The webhook URL for the forge'),
-    webhook_secret: z.string().nullable().describe('The webhook secret: shown when it was just generated, and never again'),
-    last_used_at: z.iso.datetime().nullable().describe('Time of the last use, accurate to a minute; null: never'),
+    webhook_secret: z
+      .string()
+      .nullable()
+      .describe('The webhook secret: shown when it was just generated, and never again'),
+    last_used_at: z.iso
+      .datetime()
+      .nullable()
+      .describe('Time of the last use, accurate to a minute; null: never'),
     updated_at: z.iso.datetime().describe('Time of the last change'),
-    updated_by: z.int().describe('The user who set it, and who owns the runs that people start from the forge'),
+    updated_by: z
+      .int()
+      .describe('The user who set it, and who owns the runs that people start from the forge'),
   })
   .meta({
     id: 'ForgeConnection',
     examples: [
       {
-        ...{ id: 3, kind: 'github', url: GITHUB, auth: 'token', login: 'careful-bot', app_id: null, app_slug: null, installation_id: null },
-        ...{
-          active: true,
-          problem: null,
-          missing_permissions: [],
-          webhook_url: 'https://agents.example.org/hooks/github/3',
-          webhook_secret: null,
-        },
-        ...{ last_used_at: '2026-11-20T10:31:12.000Z', updated_at: '2026-11-20T10:30:00.000Z', updated_by: 1 },
+        id: 3,
+        kind: 'github',
+        url: GITHUB,
+        auth: 'token',
+        login: 'careful-bot',
+        app_id: null,
+        app_slug: null,
+        installation_id: null,
+        active: true,
+        problem: null,
+        missing_permissions: [],
+        webhook_url: 'https://agents.example.org/hooks/github/3',
+        webhook_secret: null,
+        last_used_at: '2026-11-20T10:31:12.000Z',
+        updated_at: '2026-11-20T10:30:00.000Z',
+        updated_by: 1,
       },
     ],
   })
@@ -118,7 +150,11 @@ const ForgeRepositoryItem = z
     id: 'ForgeRepository',
     examples: [
       {
-        ...{ full_name: 'acme/app', url: 'https://github.com/acme/app.git', default_branch: 'main', private: true, archived: false },
+        full_name: 'acme/app',
+        url: 'https://github.com/acme/app.git',
+        default_branch: 'main',
+        private: true,
+        archived: false,
         repo_id: null,
       },
     ],
@@ -128,8 +164,12 @@ export const ForgeRepositoryPage = pageOf(ForgeRepositoryItem).meta({ id: 'PageO
 export const AppManifestInput = z
   .object({
     url: text(1, 80).default(GITHUB).describe('Web address without a path'),
-    owner: text(1, 39).nullish().describe('The organization there that will own the app; absent: the signed-in account'),
-    name: text(1, 34, { trim: true }).default('agentrun').describe('The name of the app: it must be unique on GitHub'),
+    owner: text(1, 39)
+      .nullish()
+      .describe('The organization there that will own the app; absent: the signed-in account'),
+    name: text(1, 34, { trim: true })
+      .default('agentrun')
+      .describe('The name of the app: it must be unique on GitHub'),
   })
   .meta({ id: 'AppManifestInput', examples: [{ owner: 'acme', name: 'acme-agents' }] })
 export type AppManifestInput = z.output<typeof AppManifestInput>
@@ -145,7 +185,12 @@ export const AppManifest = z
   })
   .meta({
     id: 'AppManifest',
-    examples: [{ open_url: 'https://agents.example.org/hooks/github-app/manifest?state=1.3f…', expires_at: '2026-11-20T11:30:00.000Z' }],
+    examples: [
+      {
+        open_url: 'https://agents.example.org/hooks/github-app/manifest?state=1.3f…',
+        expires_at: '2026-11-20T11:30:00.000Z',
+      },
+    ],
   })
 
 export const ManifestState = z.object({ state: text(1, 500).describe('The state in `open_url`') })
@@ -153,17 +198,30 @@ export const ManifestState = z.object({ state: text(1, 500).describe('The state 
 export const AppRequest = z
   .object({
     url: z.string().describe('The address of GitHub'),
-    owner: z.string().nullable().describe('The organization there that owns the app; null: the account of the person'),
+    owner: z
+      .string()
+      .nullable()
+      .describe('The organization there that owns the app; null: the account of the person'),
     name: z.string().describe('The name of the app'),
     started_by: z.int().describe('The user who began'),
     expires_at: z.iso.datetime().describe('Time until which it must be connected'),
   })
   .meta({
     id: 'AppRequest',
-    examples: [{ url: GITHUB, owner: 'acme', name: 'acme-agents', started_by: 1, expires_at: '2026-11-20T11:30:00.000Z' }],
+    examples: [
+      {
+        url: GITHUB,
+        owner: 'acme',
+        name: 'acme-agents',
+        started_by: 1,
+        expires_at: '2026-11-20T11:30:00.000Z',
+      },
+    ],
   })
 
-export const AppResponse = ManifestState.extend({ code: text(1, 100).describe('The code that GitHub passed') }).meta({
+export const AppResponse = ManifestState.extend({
+  code: text(1, 100).describe('The code that GitHub passed'),
+}).meta({
   id: 'AppResponse',
   examples: [{ state: '1.3f…', code: 'c' }],
 })
@@ -189,5 +247,9 @@ export const ForgeReceipt = z
   .meta({ id: 'ForgeReceipt', examples: [{ received: true, duplicate: false, queued: true, reason: null }] })
 export type ForgeReceipt = z.output<typeof ForgeReceipt>
 
-export const GiteaDelivery = z.looseObject({}).meta({ id: 'GiteaDelivery', examples: [{ action: 'created' }] })
-export const GitHubDelivery = z.looseObject({}).meta({ id: 'GitHubDelivery', examples: [{ zen: 'Keep it logically awesome.' }] })
+export const GiteaDelivery = z
+  .looseObject({})
+  .meta({ id: 'GiteaDelivery', examples: [{ action: 'created' }] })
+export const GitHubDelivery = z
+  .looseObject({})
+  .meta({ id: 'GitHubDelivery', examples: [{ zen: 'Keep it logically awesome.' }] })

@@ -19,10 +19,20 @@ export const Repository = z
     setup_status: z.string().describe('`SETUP` or `NOT_SETUP`'),
     language: z.string().nullable().describe('Main language, if known'),
     url: z.string().describe('Address for clone and push, without credentials'),
-    default_branch: z.string().nullable().describe('Default base of runs without `base_ref`; null until it was detected'),
-    reasoning_effort: ReasoningEffort.nullable().describe("Reasoning effort of its runs; null: the organization's"),
-    review: ReviewMode.nullable().describe("Reviewer of the changes of its runs: `model` or `rules`; null: the organization's"),
-    branch_prefix: z.string().nullable().describe("Beginning of the names of its runs' branches; null: the organization's"),
+    default_branch: z
+      .string()
+      .nullable()
+      .describe('Default base of runs without `base_ref`; null until it was detected'),
+    reasoning_effort: ReasoningEffort.nullable().describe(
+      "Reasoning effort of its runs; null: the organization's",
+    ),
+    review: ReviewMode.nullable().describe(
+      "Reviewer of the changes of its runs: `model` or `rules`; null: the organization's",
+    ),
+    branch_prefix: z
+      .string()
+      .nullable()
+      .describe("Beginning of the names of its runs' branches; null: the organization's"),
     use_mcp_file: z.boolean().describe('Whether runs use the MCP servers that its own `.mcp.json` names'),
     is_default: z.boolean().describe('Used by runs that name no repository'),
     sample: z.boolean().describe('The small sample repository of the first start'),
@@ -31,17 +41,24 @@ export const Repository = z
     id: 'RepoResponse',
     examples: [
       {
-        ...{ id: 1, name: 'shop', full_name: 'acme/shop', description: null, github_id: '', organization_id: 1, visibility: null },
-        ...{ archived: false, setup_status: 'NOT_SETUP', language: null, url: 'https://git.example.org/acme/shop.git' },
-        ...{
-          default_branch: 'main',
-          reasoning_effort: null,
-          review: null,
-          branch_prefix: null,
-          use_mcp_file: false,
-          is_default: true,
-          sample: false,
-        },
+        id: 1,
+        name: 'shop',
+        full_name: 'acme/shop',
+        description: null,
+        github_id: '',
+        organization_id: 1,
+        visibility: null,
+        archived: false,
+        setup_status: 'NOT_SETUP',
+        language: null,
+        url: 'https://git.example.org/acme/shop.git',
+        default_branch: 'main',
+        reasoning_effort: null,
+        review: null,
+        branch_prefix: null,
+        use_mcp_file: false,
+        is_default: true,
+        sample: false,
       },
     ],
   })
@@ -54,9 +71,13 @@ const branch = text(1, 255).describe('Base of runs without `base_ref`')
 
 export const CreateRepositoryInput = z
   .object({
-    url: text(1, limits.repository_url_chars).describe('https or ssh, without a password; a local path only where the operator allows it'),
+    url: text(1, limits.repository_url_chars).describe(
+      'https or ssh, without a password; a local path only where the operator allows it',
+    ),
     name: name.nullish().describe('Name to show; absent: the last part of the address'),
-    default_branch: branch.nullish().describe("Base of runs without `base_ref`; absent: the repository's own default branch"),
+    default_branch: branch
+      .nullish()
+      .describe("Base of runs without `base_ref`; absent: the repository's own default branch"),
     description: description.nullish(),
   })
   .meta({ id: 'CreateRepositoryInput', examples: [{ url: 'https://git.example.org/acme/shop.git' }] })
@@ -66,11 +87,15 @@ export const UpdateRepositoryInput = z
   .object({
     name: name.optional(),
     description: description.nullish(),
-    default_branch: branch.nullish().describe("Base of runs without `base_ref`; null: the repository's own default branch"),
+    default_branch: branch
+      .nullish()
+      .describe("Base of runs without `base_ref`; null: the repository's own default branch"),
     archived: z.boolean().optional().describe('Whether it rejects new runs'),
     visibility: text(1, 50).nullish().describe('For information only'),
     language: text(1, 50).nullish().describe('For information only'),
-    reasoning_effort: reasoningEffortInput.describe("Reasoning effort of runs that do not set it; null: the organization's"),
+    reasoning_effort: reasoningEffortInput.describe(
+      "Reasoning effort of runs that do not set it; null: the organization's",
+    ),
     review: reviewModeInput.describe(
       "Reviewer of the changes of runs that do not set it: `model`, or `rules` without model calls; null: the organization's",
     ),

@@ -20,12 +20,16 @@ export const Sandbox = z
     organization_id: z.int().describe('The organization'),
     agent_run_id: z.int().describe('Its run'),
     repo_id: z.int().nullable().describe('The repository of the run'),
-    kind: SandboxKind.describe('The commands that ran in it: those of the agent, of the setup, or of one check'),
+    kind: SandboxKind.describe(
+      'The commands that ran in it: those of the agent, of the setup, or of one check',
+    ),
     state: SandboxState.describe('`lost`: it ended unexpectedly'),
     end_reason: z
       .enum(['stopped', 'start_failed', 'died', 'owner_lost'])
       .nullable()
-      .describe('`died`: the sandbox failed; `owner_lost`: the worker of the run was lost; null while it is running'),
+      .describe(
+        '`died`: the sandbox failed; `owner_lost`: the worker of the run was lost; null while it is running',
+      ),
     driver: z.string().describe('The sandbox driver that isolates it'),
     host: z.string().describe('The machine of its worker'),
     limits: z
@@ -57,12 +61,35 @@ export const Sandbox = z
     id: 'Sandbox',
     examples: [
       {
-        ...{ id: 3, organization_id: 1, agent_run_id: 12, repo_id: 7, kind: 'agent', state: 'ended', end_reason: 'stopped' },
-        ...{ driver: 'bubblewrap', host: 'worker-1' },
-        limits: { memory_bytes: 4_294_967_296, cpus: 4, processes: 512, disk_bytes: 10_737_418_240, files: 1_000_000 },
-        peaks: { memory_bytes: 402_653_184, disk_bytes: 96_468_992, processes: 31, cpu_ms: 41_200, memory_kills: 0 },
-        ...{ first_seq: 3, last_seq: 27, logs_url: 'http://127.0.0.1:4600/agent/trace/12#e3' },
-        ...{ created_at: '2026-11-20T10:30:00.000Z', started_at: '2026-11-20T10:30:00.040Z', ended_at: '2026-11-20T10:34:12.000Z' },
+        id: 3,
+        organization_id: 1,
+        agent_run_id: 12,
+        repo_id: 7,
+        kind: 'agent',
+        state: 'ended',
+        end_reason: 'stopped',
+        driver: 'bubblewrap',
+        host: 'worker-1',
+        limits: {
+          memory_bytes: 4_294_967_296,
+          cpus: 4,
+          processes: 512,
+          disk_bytes: 10_737_418_240,
+          files: 1_000_000,
+        },
+        peaks: {
+          memory_bytes: 402_653_184,
+          disk_bytes: 96_468_992,
+          processes: 31,
+          cpu_ms: 41_200,
+          memory_kills: 0,
+        },
+        first_seq: 3,
+        last_seq: 27,
+        logs_url: 'http://127.0.0.1:4600/agent/trace/12#e3',
+        created_at: '2026-11-20T10:30:00.000Z',
+        started_at: '2026-11-20T10:30:00.040Z',
+        ended_at: '2026-11-20T10:34:12.000Z',
       },
     ],
   })

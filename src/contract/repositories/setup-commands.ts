@@ -8,7 +8,9 @@ const shape = {
   commands: z
     .array(text(1, limits.setup_command_chars, { trim: true }))
     .max(limits.setup_commands)
-    .describe('Command lines of bash, run one after the other in one shell, in the folder of the repository; none: there is no setup'),
+    .describe(
+      'Command lines of bash, run one after the other in one shell, in the folder of the repository; none: there is no setup',
+    ),
   maintenance_commands: z
     .array(text(1, limits.setup_command_chars, { trim: true }))
     .max(limits.setup_commands)
@@ -16,16 +18,28 @@ const shape = {
       'Command lines that run instead where `commands` have prepared an environment for an earlier run at another commit: what must be repeated when sources change, such as a build',
     ),
   variables: z
-    .record(z.string().regex(VARIABLE, 'must be letters, digits and _, and not begin with a digit'), text(0, limits.setup_variable_chars))
-    .refine(set => Object.keys(set).length <= limits.setup_variables, `must not be more than ${limits.setup_variables}`)
+    .record(
+      z.string().regex(VARIABLE, 'must be letters, digits and _, and not begin with a digit'),
+      text(0, limits.setup_variable_chars),
+    )
+    .refine(
+      set => Object.keys(set).length <= limits.setup_variables,
+      `must not be more than ${limits.setup_variables}`,
+    )
     .meta({ wire_rules: { maxProperties: limits.setup_variables } })
     .describe(
       'Environment variables of these commands and of nothing else, in addition to the secrets. They are not secret: traces show them',
     ),
   on_failure: z
     .enum(['fail', 'continue'])
-    .describe('Behaviour when a command fails: the run ends as `setup_failed`, or continues with the agent, which is informed'),
-  timeout_seconds: z.int().min(10).max(limits.setup_seconds).describe('Seconds that all of them may take together'),
+    .describe(
+      'Behaviour when a command fails: the run ends as `setup_failed`, or continues with the agent, which is informed',
+    ),
+  timeout_seconds: z
+    .int()
+    .min(10)
+    .max(limits.setup_seconds)
+    .describe('Seconds that all of them may take together'),
 }
 
 /** How the sandbox of a repository's runs is prepared (specification.md#setup-and-analysis). */
@@ -39,14 +53,13 @@ export const SetupCommandSettings = z
     id: 'SetupCommandSettings',
     examples: [
       {
-        ...{
-          commands: ['npm ci', 'npm run build'],
-          maintenance_commands: ['npm run build'],
-          variables: { NODE_ENV: 'development' },
-          on_failure: 'fail',
-          timeout_seconds: 600,
-        },
-        ...{ updated_at: '2026-11-20T10:30:00.000Z', updated_by: 1 },
+        commands: ['npm ci', 'npm run build'],
+        maintenance_commands: ['npm run build'],
+        variables: { NODE_ENV: 'development' },
+        on_failure: 'fail',
+        timeout_seconds: 600,
+        updated_at: '2026-11-20T10:30:00.000Z',
+        updated_by: 1,
       },
     ],
   })
@@ -78,9 +91,15 @@ export const SetupSuggestion = z.object({
   commands: z
     .array(text(1, 2_000, { trim: true }))
     .max(20)
-    .describe('Command lines of bash, run one after the other in the folder of the repository; empty: it needs nothing'),
-  proof: text(1, 2_000, { trim: true }).describe("The repository's own command of its tests, or of its build where its tests cannot run"),
-  reason: text(1, 2_000, { trim: true }).describe('In one or two sentences: what was wrong, and why this is correct'),
+    .describe(
+      'Command lines of bash, run one after the other in the folder of the repository; empty: it needs nothing',
+    ),
+  proof: text(1, 2_000, { trim: true }).describe(
+    "The repository's own command of its tests, or of its build where its tests cannot run",
+  ),
+  reason: text(1, 2_000, { trim: true }).describe(
+    'In one or two sentences: what was wrong, and why this is correct',
+  ),
 })
 
 /** Why nothing was verified. */
@@ -96,7 +115,9 @@ export const unproved_reasons = [
 /** The result of a run of `/setup-commands/generate`, as JSON text in its `result`. */
 export const FoundSetupCommands = z.object({
   commands: shape.commands,
-  verified: z.boolean().describe('They ran in a clean sandbox, and a command of the repository passed on the result'),
+  verified: z
+    .boolean()
+    .describe('They ran in a clean sandbox, and a command of the repository passed on the result'),
   saved: z.boolean().describe('The repository had none, and has these now'),
   reason: z.enum(unproved_reasons).nullable().describe('The reason for which they are not verified'),
   detail: z.string().describe('The proof, or the obstacle'),
@@ -115,6 +136,8 @@ export const FoundSetupCommands = z.object({
     proofs: z.array(z.object({ command: z.string(), ms: z.int() })),
     total_ms: z.int(),
   }),
-  environment_digest: z.string().describe('SHA-256 of commands, variables, lockfiles and versions of the toolchain'),
+  environment_digest: z
+    .string()
+    .describe('SHA-256 of commands, variables, lockfiles and versions of the toolchain'),
 })
 export type FoundSetupCommands = z.output<typeof FoundSetupCommands>

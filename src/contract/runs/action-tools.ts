@@ -10,7 +10,14 @@ export const optionalTools = agentTools.filter(name => name !== 'finish')
 
 /** Actions that the service itself performs for a run and records in its trace like tool calls. */
 export const serviceTools = [
-  ...['organization_rules', 'user_custom_prompt', 'repository_instructions', 'sandbox_secrets', 'egress_blocked', 'mcp_connections'],
+  ...[
+    'organization_rules',
+    'user_custom_prompt',
+    'repository_instructions',
+    'sandbox_secrets',
+    'egress_blocked',
+    'mcp_connections',
+  ],
   ...[
     'git_clone',
     'git_left_out',
@@ -21,17 +28,28 @@ export const serviceTools = [
     'workspace_restored',
     'context_compacted',
   ],
-  ...['setup_command', 'setup_changes', 'setup_proof', 'setup_repair', 'setup_proposal', 'environment', 'check', 'log_analysis'],
+  ...[
+    'setup_command',
+    'setup_changes',
+    'setup_proof',
+    'setup_repair',
+    'setup_proposal',
+    'environment',
+    'check',
+    'log_analysis',
+  ],
 ] as const
 
 export type AgentTool = (typeof agentTools)[number]
 export type ServiceTool = (typeof serviceTools)[number]
 export type ActionTool = AgentTool | ServiceTool
 
-const namesOf = <N extends string>(names: readonly N[]) => Object.fromEntries(names.map(name => [name, name])) as { readonly [K in N]: K }
+const namesOf = <N extends string>(names: readonly N[]) =>
+  Object.fromEntries(names.map(name => [name, name])) as { readonly [K in N]: K }
 
 /**
- * Every `tool_name` of an `ACTION` entry that the service writes: `actionTool.git_clone` is `'git_clone'`. Only recorded sessions
- * bring names of their own. The module loads no schema, so that the web page can use it.
+ * Every `tool_name` of an `ACTION` entry that the service writes: `actionTool.git_clone` is `'git_clone'`.
+ * Only recorded sessions bring names of their own. The module loads no schema, so that the web page can use
+ * it.
  */
 export const actionTool = namesOf<ActionTool>([...agentTools, ...serviceTools])

@@ -84,7 +84,12 @@ export const exampleEntry = {
   thought: 'First see which test fails.',
   tool_name: 'shell',
   tool_input: { command: 'node --test' },
-  tool_output: { status: 'ok', exit_code: 1, output: 'not ok 2 - the total counts the discount\n', truncated: false },
+  tool_output: {
+    status: 'ok',
+    exit_code: 1,
+    output: 'not ok 2 - the total counts the discount\n',
+    truncated: false,
+  },
   observation: null,
   turn: 1,
   duration_ms: 412,

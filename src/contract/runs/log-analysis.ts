@@ -8,7 +8,11 @@ const seq = z.int().min(1)
 /** A finding in the entries of runs. Quotations come from the entry that `seq` names. */
 export const LogFinding = z
   .object({
-    code: z.string().describe('Kind of finding, for example `command_failed`, `failing_tests`, `node_module_not_found`, `flaky`'),
+    code: z
+      .string()
+      .describe(
+        'Kind of finding, for example `command_failed`, `failing_tests`, `node_module_not_found`, `flaky`',
+      ),
     severity: z
       .enum(['error', 'warning', 'info'])
       .describe('`error`: it blocks the run; `warning`: it blocked the run earlier, or may block it'),
@@ -45,17 +49,29 @@ const AnalyzedAmount = z.object({
 })
 
 const example = {
-  ...{ code: 'node_module_not_found', severity: 'error', message: 'A module is not found: express' },
+  code: 'node_module_not_found',
+  severity: 'error',
+  message: 'A module is not found: express',
   cause: '`express` is not installed here, or the path of the import is wrong.',
   mend: 'A package: install what package.json lists (`npm ci`), and add it there if it is missing.',
-  ...{ agent_run_id: 12, sandbox_id: 3, seq: 9, url: 'http://127.0.0.1:4600/agent/trace/12#e9' },
-  ...{ excerpt: "Error: Cannot find module 'express'", count: 1, entries: [], agent_run_ids: [] },
-  ...{ command: 'node app.js', exit_code: 1, tests: [] },
+  agent_run_id: 12,
+  sandbox_id: 3,
+  seq: 9,
+  url: 'http://127.0.0.1:4600/agent/trace/12#e9',
+  excerpt: "Error: Cannot find module 'express'",
+  count: 1,
+  entries: [],
+  agent_run_ids: [],
+  command: 'node app.js',
+  exit_code: 1,
+  tests: [],
 } as const
 
 export const LogAnalysis = z
   .object({
-    agent_run_id: z.int().describe('The run that analyzes: its result contains the explanation of a model, if there is one'),
+    agent_run_id: z
+      .int()
+      .describe('The run that analyzes: its result contains the explanation of a model, if there is one'),
     status: RunStatus,
     message: z.string().describe('Findings of the rules'),
     findings: z.array(LogFinding).describe('The findings one by one, the root cause first'),
@@ -66,7 +82,9 @@ export const LogAnalysis = z
     id: 'AnalyzeLogsResponse',
     examples: [
       {
-        ...{ agent_run_id: 13, status: 'queued', url: 'http://127.0.0.1:4600/agent/trace/13' },
+        agent_run_id: 13,
+        status: 'queued',
+        url: 'http://127.0.0.1:4600/agent/trace/13',
         message: 'A module is not found: express. (run 12, #9) Analyzed 4 commands in 17 entries.',
         findings: [{ ...example, entries: [], agent_run_ids: [], tests: [] }],
         looked_at: { runs: 1, entries: 17, commands: 4, left_out: [] },
@@ -83,7 +101,10 @@ export const AnalyzeLogsInput = z
   .meta({ id: 'AnalyzeLogsInput', examples: [{ prompt: 'Why do the tests fail?' }] })
 export type AnalyzeLogsInput = z.output<typeof AnalyzeLogsInput>
 
-const moment = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time with zone, for example 2026-11-20T10:30:00Z' })
+const moment = z.iso.datetime({
+  offset: true,
+  error: 'must be an ISO 8601 time with zone, for example 2026-11-20T10:30:00Z',
+})
 
 export const AnalyzeManyLogsInput = z
   .object({
@@ -103,7 +124,9 @@ export const LogExplanation = z.object({
     .trim()
     .min(1)
     .max(8_000)
-    .describe('Markdown: what went wrong, why, and what to do. Entries are named as #12, and only those that are shown to you'),
+    .describe(
+      'Markdown: what went wrong, why, and what to do. Entries are named as #12, and only those that are shown to you',
+    ),
   references: z
     .array(z.object({ agent_run_id: z.int().describe('The run'), seq: seq.describe('Its entry') }))
     .max(50)
@@ -113,4 +136,8 @@ export const LogExplanation = z.object({
 export type LogExplanation = z.output<typeof LogExplanation>
 
 const { $schema: _of_no_use_there, ...input_schema } = z.toJSONSchema(LogExplanation, { io: 'input' })
-export const explanation_tool = { name: 'log_explanation', description: 'Says why it failed, and which entries prove that', input_schema }
+export const explanation_tool = {
+  name: 'log_explanation',
+  description: 'Says why it failed, and which entries prove that',
+  input_schema,
+}

@@ -6,12 +6,18 @@ import { text } from '../text.ts'
 import { failedFilter, MessageType } from './logs.ts'
 
 export const SearchLogsQuery = z.object({
-  q: text(1, 200).describe('Text in the thought, the tool, its input, its output or the observation of an entry; the case does not matter'),
-  after_seq: decimal(0, limits.page_skip).optional().describe('Only entries with a greater `seq`: `searched_to` of the previous response'),
+  q: text(1, 200).describe(
+    'Text in the thought, the tool, its input, its output or the observation of an entry; the case does not matter',
+  ),
+  after_seq: decimal(0, limits.page_skip)
+    .optional()
+    .describe('Only entries with a greater `seq`: `searched_to` of the previous response'),
   message_type: several(MessageType).describe('Only entries of one of these kinds'),
   tool_name: several(text(1, 100)).describe('Only entries of one of these tools'),
   failed: failedFilter,
-  limit: decimal(0, limits.page_limit).optional().describe('Largest number of `hits`, default 100; `seqs` does not depend on it'),
+  limit: decimal(0, limits.page_limit)
+    .optional()
+    .describe('Largest number of `hits`, default 100; `seqs` does not depend on it'),
 })
 export type SearchLogsQuery = z.output<typeof SearchLogsQuery>
 
@@ -24,7 +30,9 @@ export const LogHit = z
     tool_name: z.string().nullable().describe('Tool of the entry'),
     field: z
       .string()
-      .describe('Path of the first match, with dots between names: `tool_output.output`; empty when it spans several fields'),
+      .describe(
+        'Path of the first match, with dots between names: `tool_output.output`; empty when it spans several fields',
+      ),
     snippet: z.string().describe('The text around the first match, at most 520 characters'),
     match_start: z.int().describe('Position of the match in `snippet`, in UTF-16 code units'),
     match_length: z.int().describe('Length of the match in UTF-16 code units'),
@@ -38,10 +46,18 @@ export const LogSearch = z
     agent_run_id: z.int().describe('The run'),
     seqs: z
       .array(z.int())
-      .describe('`seq` of all matching entries that were searched, ascending, at most 10,000: their number and order give "3 of 412"'),
-    hits: z.array(LogHit).describe('The first `limit` of `seqs`, with the text around the first match of each'),
-    searched_to: z.int().describe('`seq` of the last entry that was searched; continue with it as `after_seq`'),
-    complete: z.boolean().describe('Whether all entries up to `total_logs` were searched; otherwise continue'),
+      .describe(
+        '`seq` of all matching entries that were searched, ascending, at most 10,000: their number and order give "3 of 412"',
+      ),
+    hits: z
+      .array(LogHit)
+      .describe('The first `limit` of `seqs`, with the text around the first match of each'),
+    searched_to: z
+      .int()
+      .describe('`seq` of the last entry that was searched; continue with it as `after_seq`'),
+    complete: z
+      .boolean()
+      .describe('Whether all entries up to `total_logs` were searched; otherwise continue'),
     total_logs: z.int().describe('Number of entries of the run when the search started'),
   })
   .meta({
@@ -52,11 +68,20 @@ export const LogSearch = z
         seqs: [4],
         hits: [
           {
-            ...{ seq: 4, created_at: '2026-11-20T10:30:02.000Z', turn: 1, message_type: 'ACTION', tool_name: 'shell' },
-            ...{ field: 'tool_output.output', snippet: 'Error: expected 3 to equal 4', match_start: 0, match_length: 5 },
+            seq: 4,
+            created_at: '2026-11-20T10:30:02.000Z',
+            turn: 1,
+            message_type: 'ACTION',
+            tool_name: 'shell',
+            field: 'tool_output.output',
+            snippet: 'Error: expected 3 to equal 4',
+            match_start: 0,
+            match_length: 5,
           },
         ],
-        ...{ searched_to: 9, complete: true, total_logs: 9 },
+        searched_to: 9,
+        complete: true,
+        total_logs: 9,
       },
     ],
   })

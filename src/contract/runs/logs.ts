@@ -28,7 +28,9 @@ export type MessageType = z.infer<typeof MessageType>
 
 const json = z.record(z.string(), z.unknown())
 
-/** One entry of a run's trace: the eight keys of specification.md#logs, always present, and additional ones. */
+/**
+ * One entry of a run's trace: the eight keys of specification.md#logs, always present, and additional ones.
+ */
 export const LogEntry = z
   .object({
     agent_run_id: z.int().describe('The run'),
@@ -39,9 +41,16 @@ export const LogEntry = z
     tool_name: z.string().nullable().describe('The tool of an ACTION, or of an ERROR during one'),
     tool_input: json
       .nullable()
-      .describe('The input of the tool, long texts truncated in the middle; for the built-in tools see the schemas `Tool_…`'),
-    tool_output: json.nullable().describe('The output of the tool; of `shell`: `status`, `exit_code`, `output`, `truncated`'),
-    observation: z.union([json, z.string()]).nullable().describe('The observation; its shape depends on `message_type`'),
+      .describe(
+        'The input of the tool, long texts truncated in the middle; for the built-in tools see the schemas `Tool_…`',
+      ),
+    tool_output: json
+      .nullable()
+      .describe('The output of the tool; of `shell`: `status`, `exit_code`, `output`, `truncated`'),
+    observation: z
+      .union([json, z.string()])
+      .nullable()
+      .describe('The observation; its shape depends on `message_type`'),
     turn: z.int().describe('1 for the first prompt, incremented with each new turn'),
     duration_ms: z.int().nullable().describe('Milliseconds it took'),
     truncated: z.boolean().describe('Whether a long output was truncated'),
@@ -102,15 +111,18 @@ export const RunWithLogs = z
     id: 'AgentRunWithLogsResponse',
     examples: [
       {
-        ...{
-          id: exampleRun.id,
-          organization_id: 1,
-          status: exampleRun.status,
-          created_at: exampleRun.created_at,
-          web_url: exampleRun.web_url,
-        },
-        ...{ result: exampleRun.result, metadata: exampleRun.metadata, logs: [exampleEntry] },
-        ...{ total_logs: exampleRun.total_logs, page: 5, size: 1, pages: 9 },
+        id: exampleRun.id,
+        organization_id: 1,
+        status: exampleRun.status,
+        created_at: exampleRun.created_at,
+        web_url: exampleRun.web_url,
+        result: exampleRun.result,
+        metadata: exampleRun.metadata,
+        logs: [exampleEntry],
+        total_logs: exampleRun.total_logs,
+        page: 5,
+        size: 1,
+        pages: 9,
       },
     ],
   })

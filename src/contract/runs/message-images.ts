@@ -15,10 +15,18 @@ export const MessageImages = z
   .object({
     agent_run_id: z.int().describe('The run'),
     seq: z.int().describe('The entry'),
-    images: z.array(z.string()).describe('The images as data URIs, as they were sent or returned; empty for an entry without images'),
+    images: z
+      .array(z.string())
+      .describe('The images as data URIs, as they were sent or returned; empty for an entry without images'),
   })
   .meta({
     id: 'AgentRunMessageImages',
-    examples: [{ agent_run_id: exampleRun.id, seq: 1, images: ['data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAAC'] }],
+    examples: [
+      {
+        agent_run_id: exampleRun.id,
+        seq: 1,
+        images: ['data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAAC'],
+      },
+    ],
   })
 export type MessageImages = z.infer<typeof MessageImages>

@@ -8,14 +8,21 @@ export const SessionId = z
   .meta({ wire: { type: 'string', pattern: SESSION_ID.source } })
   .describe('The session, by the name that its client chose; names are unique per user')
 
-export const CreateSessionInput = z
-  .object({ session_id: SessionId })
-  .meta({ id: 'CreateClaudeCodeSessionInput', examples: [{ session_id: '5f0c1f0e-8f43-4d0e-9a35-0d9d8e6f4b21' }] })
+export const CreateSessionInput = z.object({ session_id: SessionId }).meta({
+  id: 'CreateClaudeCodeSessionInput',
+  examples: [{ session_id: '5f0c1f0e-8f43-4d0e-9a35-0d9d8e6f4b21' }],
+})
 
 // Accepted unchanged, because its shape belongs to another program.
 const log = z
-  .custom<Record<string, unknown>>(value => typeof value === 'object' && JSON.stringify(value)[0] === '{', 'must be an object')
-  .refine(value => JSON.stringify(value).length <= limits.session_log_bytes, 'must have at most 4 MiB as JSON')
+  .custom<Record<string, unknown>>(
+    value => typeof value === 'object' && JSON.stringify(value)[0] === '{',
+    'must be an object',
+  )
+  .refine(
+    value => JSON.stringify(value).length <= limits.session_log_bytes,
+    'must have at most 4 MiB as JSON',
+  )
   .meta({ wire: { type: 'object', additionalProperties: {} } })
 
 export const AddSessionLogInput = z.object({ log: log.describe('One line of the log of the session') }).meta({
@@ -26,7 +33,11 @@ export const AddSessionLogInput = z.object({ log: log.describe('One line of the 
 export const SessionStatus = z.enum(['ACTIVE', 'COMPLETE', 'ERROR'])
 export type SessionStatus = z.infer<typeof SessionStatus>
 export const SetSessionStatusInput = z
-  .object({ status: SessionStatus.describe('`ACTIVE`: works on a prompt; `COMPLETE`: has answered it; `ERROR`: ended with an error') })
+  .object({
+    status: SessionStatus.describe(
+      '`ACTIVE`: works on a prompt; `COMPLETE`: has answered it; `ERROR`: ended with an error',
+    ),
+  })
   .meta({ id: 'SetClaudeCodeStatusInput', examples: [{ status: 'COMPLETE' }] })
 
 export const RecordedSession = z

@@ -23,12 +23,23 @@ export const RecoveryStep = z
     state: StepState,
     tool_name: z.string().nullable().describe('The tool; null for a model call'),
     call_id: z.string().nullable().describe('The id that the model gave the call; null for a model call'),
-    seq: z.int().nullable().describe('Length of the trace when its outcome was written; for a tool, its entry. Null without an outcome'),
-    epoch: z.int().describe('The number of the worker that started it: it increases with every claim, recovery and hand-over'),
+    seq: z
+      .int()
+      .nullable()
+      .describe(
+        'Length of the trace when its outcome was written; for a tool, its entry. Null without an outcome',
+      ),
+    epoch: z
+      .int()
+      .describe(
+        'The number of the worker that started it: it increases with every claim, recovery and hand-over',
+      ),
     started_at: z.iso
       .datetime()
       .nullable()
-      .describe('Time at which its start was recorded; UTC, ISO 8601 with milliseconds. Null when it never started'),
+      .describe(
+        'Time at which its start was recorded; UTC, ISO 8601 with milliseconds. Null when it never started',
+      ),
     ended_at: z.iso.datetime().nullable().describe('Time at which its outcome was recorded'),
   })
   .meta({ id: 'RecoveryStep' })
@@ -41,7 +52,10 @@ const RestoredWorkspace = z
       .describe(
         '`adopted`: the folder still existed. `restored`: populated from a checkpoint. `fresh`: a checkout, because nothing else was available',
       ),
-    seq: z.int().nullable().describe('Entry of the checkpoint that the files equal; null: they are those of `commit`'),
+    seq: z
+      .int()
+      .nullable()
+      .describe('Entry of the checkpoint that the files equal; null: they are those of `commit`'),
     commit: z.string().nullable().describe('The HEAD of the workspace'),
     tree: z.string().nullable().describe('A digest of all of its files, as they were read back'),
     matches: z.boolean().describe('Whether they are the files of the last checkpoint'),
@@ -63,29 +77,45 @@ const Recovery = z
     epoch: z.int().describe('The number of the worker that continued'),
     model_call_reissued: z.boolean().describe('Whether a model call was in progress and is repeated'),
     interrupted: z
-      .array(z.object({ call_id: z.string().describe('Id of the call'), tool_name: z.string().describe('Its tool') }))
+      .array(
+        z.object({
+          call_id: z.string().describe('Id of the call'),
+          tool_name: z.string().describe('Its tool'),
+        }),
+      )
       .describe('Calls whose outcome is unknown'),
-    workspace: RestoredWorkspace.nullable().describe('Recovery of the files; null until it is done, or when there were none'),
+    workspace: RestoredWorkspace.nullable().describe(
+      'Recovery of the files; null until it is done, or when there were none',
+    ),
   })
   .meta({ id: 'Recovery' })
 
-const step = { turn: 1, epoch: 1, started_at: '2026-11-20T10:30:01.000Z', ended_at: '2026-11-20T10:30:03.000Z' }
+const step = {
+  turn: 1,
+  epoch: 1,
+  started_at: '2026-11-20T10:30:01.000Z',
+  ended_at: '2026-11-20T10:30:03.000Z',
+}
 
-/** The recovery report of a run: the outcome of every step, and how often another worker continued it (specification.md#journal). */
+/**
+ * The recovery report of a run: the outcome of every step, and how often another worker continued it
+ * (specification.md#journal).
+ */
 export const RunRecovery = z
   .object({
     agent_run_id: z.int().describe('The run'),
     newest_kept_seq: z
       .int()
       .nullable()
-      .describe('The last entry after which all files are available: fork and restore work up to here. Null: none are'),
+      .describe(
+        'The last entry after which all files are available: fork and restore work up to here. Null: none are',
+      ),
     recoveries: z.array(Recovery).describe('Every time that another worker continued, oldest first'),
     counts: z
       .object(
-        Object.fromEntries(StepState.options.map(state => [state, z.int().describe(`Steps that are \`${state}\``)])) as Record<
-          StepState,
-          z.ZodInt
-        >,
+        Object.fromEntries(
+          StepState.options.map(state => [state, z.int().describe(`Steps that are \`${state}\``)]),
+        ) as Record<StepState, z.ZodInt>,
       )
       .describe('Steps by state, of the whole run'),
     steps: pageOf(RecoveryStep).describe('A page of the steps, oldest first'),
@@ -98,8 +128,14 @@ export const RunRecovery = z
         newest_kept_seq: 4,
         recoveries: [
           {
-            ...{ turn: 1, cause: 'lease_lost', lost_at: '2026-11-20T10:30:10.000Z', recovered_at: '2026-11-20T10:30:11.000Z' },
-            ...{ after_seq: 4, epoch: 3, model_call_reissued: true, interrupted: [] },
+            turn: 1,
+            cause: 'lease_lost',
+            lost_at: '2026-11-20T10:30:10.000Z',
+            recovered_at: '2026-11-20T10:30:11.000Z',
+            after_seq: 4,
+            epoch: 3,
+            model_call_reissued: true,
+            interrupted: [],
             workspace: {
               how: 'restored',
               seq: 3,
@@ -113,10 +149,30 @@ export const RunRecovery = z
         counts: { committed: 1, reissued: 1, interrupted: 0, not_run: 0, failed: 0, open: 0 },
         steps: {
           items: [
-            { ...step, n: 1, kind: 'tool_call', state: 'committed', tool_name: 'shell', call_id: 'call_1', seq: 4 },
-            { ...step, n: 2, kind: 'model_call', state: 'reissued', tool_name: null, call_id: null, seq: null, ended_at: null },
+            {
+              ...step,
+              n: 1,
+              kind: 'tool_call',
+              state: 'committed',
+              tool_name: 'shell',
+              call_id: 'call_1',
+              seq: 4,
+            },
+            {
+              ...step,
+              n: 2,
+              kind: 'model_call',
+              state: 'reissued',
+              tool_name: null,
+              call_id: null,
+              seq: null,
+              ended_at: null,
+            },
           ],
-          ...{ total: 2, page: 1, size: 100, pages: 1 },
+          total: 2,
+          page: 1,
+          size: 100,
+          pages: 1,
         },
       },
     ],

@@ -10,7 +10,10 @@ export const RelatedRun = AgentRun.extend({
     .describe(
       '`parent`: the run that it belongs to; `child`, `fork` and `analysis`: a run that was started for it, forked from it, or analyzes its logs',
     ),
-}).meta({ id: 'RelatedAgentRun', examples: [{ ...exampleRun, id: exampleRun.id + 1, parent_run_id: exampleRun.id, relation: 'child' }] })
+}).meta({
+  id: 'RelatedAgentRun',
+  examples: [{ ...exampleRun, id: exampleRun.id + 1, parent_run_id: exampleRun.id, relation: 'child' }],
+})
 export type RelatedRun = z.infer<typeof RelatedRun>
 
 export const RelatedRunPage = pageOf(RelatedRun).meta({ id: 'PageOfRelatedAgentRun' })

@@ -6,7 +6,9 @@ const ChangedFile = z
   .object({
     path: z.string().describe('Path in the repository'),
     old_path: z.string().nullable().describe('Previous path of a renamed or copied file'),
-    status: z.enum(['added', 'modified', 'deleted', 'renamed', 'copied', 'type_changed']).describe('Kind of the change'),
+    status: z
+      .enum(['added', 'modified', 'deleted', 'renamed', 'copied', 'type_changed'])
+      .describe('Kind of the change'),
     additions: z.int().nullable().describe('Lines added; null for binary files'),
     deletions: z.int().nullable().describe('Lines removed; null for binary files'),
     binary: z.boolean().describe('Whether it is binary'),
@@ -27,7 +29,12 @@ export const RunDiff = z
   .object({
     agent_run_id: z.int().describe('The run'),
     base_sha: z.string().nullable().describe('Commit that it started from'),
-    head_sha: z.string().nullable().describe('Commit of its changes; null while there is none. For steps: the last state of the workspace'),
+    head_sha: z
+      .string()
+      .nullable()
+      .describe(
+        'Commit of its changes; null while there is none. For steps: the last state of the workspace',
+      ),
     from_seq: z.int().optional().describe('Only for steps: after this entry; 0: at the start'),
     to_seq: z.int().optional().describe('Only for steps: up to and including this entry'),
     files_changed: z.int().describe('Number of files'),
@@ -41,10 +48,24 @@ export const RunDiff = z
     id: 'AgentRunDiff',
     examples: [
       {
-        ...{ agent_run_id: exampleRun.id, base_sha: exampleRun.base_sha, head_sha: '4f2c1d6b9a3e5870c1d2e3f4a5b6c7d8e9f00112' },
-        ...{ files_changed: 1, additions: 1, deletions: 1 },
-        files: [{ path: 'invoice.js', old_path: null, status: 'modified', additions: 1, deletions: 1, binary: false }],
-        ...{ patch, patch_truncated: false },
+        agent_run_id: exampleRun.id,
+        base_sha: exampleRun.base_sha,
+        head_sha: '4f2c1d6b9a3e5870c1d2e3f4a5b6c7d8e9f00112',
+        files_changed: 1,
+        additions: 1,
+        deletions: 1,
+        files: [
+          {
+            path: 'invoice.js',
+            old_path: null,
+            status: 'modified',
+            additions: 1,
+            deletions: 1,
+            binary: false,
+          },
+        ],
+        patch,
+        patch_truncated: false,
       },
     ],
   })

@@ -10,7 +10,8 @@ const MAX_ENTRIES = 1_000
 const DEFAULT_ENTRIES = 200
 
 const not_a_name = ['', '.', '..', '.git']
-const isInside = (path: string): boolean => path.split('/').every(name => !not_a_name.includes(name.toLowerCase()))
+const isInside = (path: string): boolean =>
+  path.split('/').every(name => !not_a_name.includes(name.toLowerCase()))
 const path = (min: 0 | 1) =>
   text(min, MAX_PATH).refine(
     value => value === '' || isInside(value),
@@ -25,9 +26,13 @@ export const RunFilesQuery = z.object({
   seq,
   q: text(1, MAX_TEXT)
     .optional()
-    .describe('Only files, links and submodules below the folder, at any depth, whose path in it has this text; the case does not matter'),
+    .describe(
+      'Only files, links and submodules below the folder, at any depth, whose path in it has this text; the case does not matter',
+    ),
   skip: decimal(0, 10_000_000).optional().describe('Number of entries to skip, default 0'),
-  limit: decimal(1, MAX_ENTRIES).default(DEFAULT_ENTRIES).describe(`Largest number of entries returned, default ${DEFAULT_ENTRIES}`),
+  limit: decimal(1, MAX_ENTRIES)
+    .default(DEFAULT_ENTRIES)
+    .describe(`Largest number of entries returned, default ${DEFAULT_ENTRIES}`),
 })
 export type RunFilesQuery = z.output<typeof RunFilesQuery>
 
@@ -38,15 +43,22 @@ export const RunFileQuery = z.object({
 export type RunFileQuery = z.output<typeof RunFileQuery>
 
 const entry = {
-  path: z.string().describe('Path in the repository; one that is not UTF-8 as git quotes it: `"caf\\351.txt"`'),
+  path: z
+    .string()
+    .describe('Path in the repository; one that is not UTF-8 as git quotes it: `"caf\\351.txt"`'),
   kind: z.enum(['folder', 'file', 'link', 'submodule']).describe('A link is never followed'),
   executable: z.boolean().describe('Whether it is a file that can be executed'),
   size: z.int().nullable().describe('Bytes of a file; null for everything else'),
-  target: z.string().nullable().describe('Target of a link, as it is stored; null for everything else, and above 4,096 bytes'),
+  target: z
+    .string()
+    .nullable()
+    .describe('Target of a link, as it is stored; null for everything else, and above 4,096 bytes'),
   commit: z.string().nullable().describe('Commit of a submodule; null for everything else'),
 }
 
-const RunFileEntry = z.object({ name: z.string().describe('Last part of the path'), ...entry }).meta({ id: 'AgentRunFileEntry' })
+const RunFileEntry = z
+  .object({ name: z.string().describe('Last part of the path'), ...entry })
+  .meta({ id: 'AgentRunFileEntry' })
 export type RunFileEntry = z.infer<typeof RunFileEntry>
 
 const at = {
@@ -75,9 +87,13 @@ export const RunFiles = z
     id: 'AgentRunFiles',
     examples: [
       {
-        ...{ agent_run_id: exampleRun.id, seq: 4, path: 'src' },
+        agent_run_id: exampleRun.id,
+        seq: 4,
+        path: 'src',
         items: [{ name: 'invoice.js', path: 'src/invoice.js', kind: 'file', ...example }],
-        ...{ total: 1, complete: true, left_out: [] },
+        total: 1,
+        complete: true,
+        left_out: [],
       },
     ],
   })
@@ -92,15 +108,28 @@ export const RunFile = z
     ...entry,
     binary: z.boolean().describe('Whether it is a file that is not text'),
     encoding: z.enum(file_encodings).nullable().describe('Encoding of a text file; null for everything else'),
-    text: z.string().nullable().describe('Its text, without byte order mark and secrets; null when it is not a text file'),
-    text_truncated: z.boolean().describe('Whether `text` is only the beginning, because the file has more than 1 MiB'),
+    text: z
+      .string()
+      .nullable()
+      .describe('Its text, without byte order mark and secrets; null when it is not a text file'),
+    text_truncated: z
+      .boolean()
+      .describe('Whether `text` is only the beginning, because the file has more than 1 MiB'),
   })
   .meta({
     id: 'AgentRunFile',
     examples: [
       {
-        ...{ agent_run_id: exampleRun.id, seq: 4, path: 'src/invoice.js', kind: 'file', ...example, size: 45 },
-        ...{ binary: false, encoding: 'utf-8', text: 'export const total = lines => sum(lines) * tax\n', text_truncated: false },
+        agent_run_id: exampleRun.id,
+        seq: 4,
+        path: 'src/invoice.js',
+        kind: 'file',
+        ...example,
+        size: 45,
+        binary: false,
+        encoding: 'utf-8',
+        text: 'export const total = lines => sum(lines) * tax\n',
+        text_truncated: false,
       },
     ],
   })

@@ -32,7 +32,10 @@ const images = z
       .meta({ wire: { type: 'string', pattern: `${IMAGE}[A-Za-z0-9+/=]+$` } }),
   )
   .max(limits.images)
-  .refine(list => list.reduce((sum, uri) => sum + uri.length, 0) <= limits.images_bytes, 'images must have at most 16 MB together')
+  .refine(
+    list => list.reduce((sum, uri) => sum + uri.length, 0) <= limits.images_bytes,
+    'images must have at most 16 MB together',
+  )
   .nullish()
 
 const title = text(1, limits.title_chars, { trim: true })
@@ -48,7 +51,10 @@ const toolsOff = z
 const json_bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).length
 // Accepted unchanged, key for key, because it is echoed: a schema of records would create a new object.
 const metadata = z
-  .custom<Record<string, unknown>>(value => typeof value === 'object' && JSON.stringify(value)[0] === '{', 'must be an object')
+  .custom<Record<string, unknown>>(
+    value => typeof value === 'object' && JSON.stringify(value)[0] === '{',
+    'must be an object',
+  )
   .refine(value => json_bytes(value) <= limits.metadata_bytes, 'must have at most 16 kB as JSON')
   .refine(value => isSoundJson(JSON.stringify(value)), unsound)
   .meta({ wire: { type: 'object', additionalProperties: {} } })
@@ -84,13 +90,18 @@ export const CreateRunInput = z
     ),
     tools_off: toolsOff
       .nullish()
-      .describe('Tools that the agent of this run, its forks and its child runs may not use; any but `finish`. Default: none'),
+      .describe(
+        'Tools that the agent of this run, its forks and its child runs may not use; any but `finish`. Default: none',
+      ),
     agent_type: text(1, 50).nullish().describe('The agent that executes the run; default `built_in`'),
     base_ref: text(1, 255).nullish().describe('Branch, tag or commit to start from'),
     title: title.nullish().describe('Display name; default: derived from the prompt'),
     tags: tags.nullish().describe('Search words'),
     budget: budgetInput.nullish().describe('Limits of the run over all turns; reaching one pauses it'),
-    auto_create_pr: z.boolean().nullish().describe("Propose a pull request; default: the organization's setting"),
+    auto_create_pr: z
+      .boolean()
+      .nullish()
+      .describe("Propose a pull request; default: the organization's setting"),
     parent_run_id: z.int().min(0).nullish().describe('A run of yours that this one belongs to'),
     webhooks,
   })
@@ -98,8 +109,13 @@ export const CreateRunInput = z
     id: 'CreateAgentRunInput',
     examples: [
       {
-        ...{ prompt: exampleRun.prompt, repo_id: 1, base_ref: 'main', title: exampleRun.title, tags: exampleRun.tags },
-        ...{ metadata: exampleRun.metadata, budget: { max_cost_usd: '2.5' } },
+        prompt: exampleRun.prompt,
+        repo_id: 1,
+        base_ref: 'main',
+        title: exampleRun.title,
+        tags: exampleRun.tags,
+        metadata: exampleRun.metadata,
+        budget: { max_cost_usd: '2.5' },
       },
     ],
   })
@@ -108,7 +124,9 @@ export type CreateRunInput = z.output<typeof CreateRunInput>
 export const CreateRunQuery = z.object({
   dry_run: flag()
     .optional()
-    .describe('`true` creates nothing and responds as `dryRunAgentRun`, which clients with generated types should call instead')
+    .describe(
+      '`true` creates nothing and responds as `dryRunAgentRun`, which clients with generated types should call instead',
+    )
     .meta({ deprecated: true }),
 })
 
@@ -116,12 +134,21 @@ export const ResumeRunInput = z
   .object({
     agent_run_id: z.int().min(0).describe('The run'),
     prompt: prompt.describe('The follow-up, or the answer to the question of the run'),
-    mode: z.enum(['steer', 'enqueue', 'interrupt']).optional().describe('Delivery of a message to an active run; default `steer`'),
+    mode: z
+      .enum(['steer', 'enqueue', 'interrupt'])
+      .optional()
+      .describe('Delivery of a message to an active run; default `steer`'),
     images: images.describe('As in the request that creates a run'),
     model: model.nullish().describe('For this turn and later ones; default: unchanged'),
-    reasoning_effort: reasoningEffortInput.describe("For this turn and later ones; null: the model's default; absent: unchanged"),
-    review: reviewModeInput.describe("For this turn and later ones; null: the service's default; absent: unchanged"),
-    budget: budgetInput.nullish().describe('New values of the named limits; a paused run continues with them'),
+    reasoning_effort: reasoningEffortInput.describe(
+      "For this turn and later ones; null: the model's default; absent: unchanged",
+    ),
+    review: reviewModeInput.describe(
+      "For this turn and later ones; null: the service's default; absent: unchanged",
+    ),
+    budget: budgetInput
+      .nullish()
+      .describe('New values of the named limits; a paused run continues with them'),
     approve: z
       .boolean()
       .nullish()
@@ -137,7 +164,10 @@ export const ResumeRunInput = z
       ),
     webhooks,
   })
-  .meta({ id: 'ResumeAgentRunInput', examples: [{ agent_run_id: exampleRun.id, prompt: 'Add a line to the changelog, too.' }] })
+  .meta({
+    id: 'ResumeAgentRunInput',
+    examples: [{ agent_run_id: exampleRun.id, prompt: 'Add a line to the changelog, too.' }],
+  })
 export type ResumeRunInput = z.output<typeof ResumeRunInput>
 
 export const ForkRunInput = z
@@ -146,7 +176,10 @@ export const ForkRunInput = z
     from_seq: z.int().min(1).describe('The last entry of its trace that the new run copies'),
     prompt: prompt.nullish().describe('Task of the agent from there on; default `Continue.`'),
   })
-  .meta({ id: 'ForkAgentRunInput', examples: [{ agent_run_id: exampleRun.id, from_seq: 5, prompt: 'Try it without a discount.' }] })
+  .meta({
+    id: 'ForkAgentRunInput',
+    examples: [{ agent_run_id: exampleRun.id, from_seq: 5, prompt: 'Try it without a discount.' }],
+  })
 export type ForkRunInput = z.output<typeof ForkRunInput>
 
 const { agent_run_id: _in_the_path, prompt: _or_instruction, ...follow_up } = ResumeRunInput.shape
@@ -154,7 +187,11 @@ const { agent_run_id: _in_the_path, prompt: _or_instruction, ...follow_up } = Re
 /** The same for the path that names the run; some clients call the prompt `instruction` there. */
 export const ResumeRunByIdInput = z
   .object({
-    prompt: prompt.nullish().describe('The follow-up, or the answer to the question of the run; required, here or as `instruction`'),
+    prompt: prompt
+      .nullish()
+      .describe(
+        'The follow-up, or the answer to the question of the run; required, here or as `instruction`',
+      ),
     instruction: prompt.nullish().describe('Another name of `prompt`, which takes precedence'),
     ...follow_up,
   })
@@ -166,7 +203,10 @@ export const ResumeRunByIdInput = z
     return z.NEVER
   })
 
-/** The body that existing clients send to stop, ban and the like: positions of cards on their boards are accepted and ignored. */
+/**
+ * The body that existing clients send to stop, ban and the like: positions of cards on their boards are
+ * accepted and ignored.
+ */
 export const StopRunInput = z
   .object({
     agent_run_id: z.int().min(0).describe('The run'),
@@ -189,7 +229,10 @@ export const UpdateRunInput = z
     review: reviewModeInput.describe("For the next turn; null: the service's default"),
     budget: budgetInput.optional().describe('New values of the named limits'),
   })
-  .meta({ id: 'UpdateAgentRunInput', examples: [{ title: 'Discount before tax', tags: ['billing', 'reviewed'] }] })
+  .meta({
+    id: 'UpdateAgentRunInput',
+    examples: [{ title: 'Discount before tax', tags: ['billing', 'reviewed'] }],
+  })
 export type UpdateRunInput = z.output<typeof UpdateRunInput>
 
 export const ListRunsQuery = z.object({
@@ -197,7 +240,9 @@ export const ListRunsQuery = z.object({
   user_id: several(id()).describe('Only runs that one of these users requested'),
   source_type: several(SourceType).describe('Only runs from one of these sources'),
   status: several(RunStatus).describe('Only runs in one of these statuses'),
-  status_reason: several(StatusReason).describe('Only runs that failed, are paused, or completed with one of these reasons'),
+  status_reason: several(StatusReason).describe(
+    'Only runs that failed, are paused, or completed with one of these reasons',
+  ),
   model: several(text(1, 250)).describe('Only runs with one of these models, `provider/model`'),
   repo_id: several(id()).describe('Only runs on one of these repositories'),
   tag: several(text(0, limits.tag_chars), { commas: false }).describe(
@@ -212,5 +257,7 @@ export const ListRunsQuery = z.object({
 export type ListRunsQuery = z.output<typeof ListRunsQuery>
 
 export const EventsQuery = z.object({
-  after_seq: decimal(0, limits.page_skip).optional().describe('Send entries after this `seq`; the header `Last-Event-ID` wins'),
+  after_seq: decimal(0, limits.page_skip)
+    .optional()
+    .describe('Send entries after this `seq`; the header `Last-Event-ID` wins'),
 })

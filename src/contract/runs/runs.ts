@@ -8,8 +8,21 @@ import { type ByLimit, byLimit, run_limits } from './run-limits.ts'
 
 /** Run status (specification.md#run-status). */
 export const RunStatus = z
-  .enum(['queued', 'starting', 'running', 'waiting', 'paused', 'cancelling', 'completed', 'failed', 'cancelled'])
-  .meta({ id: 'RunStatus', description: 'Status of a run; `completed`, `failed` and `cancelled` are final until it is resumed' })
+  .enum([
+    'queued',
+    'starting',
+    'running',
+    'waiting',
+    'paused',
+    'cancelling',
+    'completed',
+    'failed',
+    'cancelled',
+  ])
+  .meta({
+    id: 'RunStatus',
+    description: 'Status of a run; `completed`, `failed` and `cancelled` are final until it is resumed',
+  })
 export type RunStatus = z.infer<typeof RunStatus>
 
 /** Why a run failed, or is paused. */
@@ -29,7 +42,10 @@ export const failureReasons = [
   'policy_denied',
 ] as const
 export const pauseReasons = ['user_request', 'budget', 'sandbox_lost'] as const
-/** Why a run completed without doing everything that was requested. If several hold, the first of this list is reported. */
+/**
+ * Why a run completed without doing everything that was requested. If several hold, the first of this list is
+ * reported.
+ */
 export const completionReasons = [
   'no_effect',
   'push_refused',
@@ -43,10 +59,12 @@ export const completionReasons = [
   'explanation_failed',
 ] as const
 export type CompletionReason = (typeof completionReasons)[number]
-export const StatusReason = z.enum([...new Set([...failureReasons, ...pauseReasons, ...completionReasons])]).meta({
-  id: 'StatusReason',
-  description: `The reason for which a run failed, is paused, or completed without doing everything that was requested. Of a run that is \`completed\`: ${completionReasons.map(reason => `\`${reason}\``).join(', ')}; if several hold, the first of these`,
-})
+export const StatusReason = z
+  .enum([...new Set([...failureReasons, ...pauseReasons, ...completionReasons])])
+  .meta({
+    id: 'StatusReason',
+    description: `The reason for which a run failed, is paused, or completed without doing everything that was requested. Of a run that is \`completed\`: ${completionReasons.map(reason => `\`${reason}\``).join(', ')}; if several hold, the first of these`,
+  })
 export type StatusReason = z.infer<typeof StatusReason>
 
 /** What a run does while it starts, and while it runs. */
@@ -60,7 +78,17 @@ export type RunPhase = z.infer<typeof RunPhase>
 /** What a `waiting` run waits for, and what a run in another status does (specification.md#run-status). */
 const waitingReasons = ['user_input', 'tool_approval', 'ci'] as const
 export type WaitingReason = (typeof waitingReasons)[number]
-const workingReasons = ['slot', 'worker', 'clone', 'setup', 'recovery', 'model', 'model_retry', 'tool', 'push'] as const
+const workingReasons = [
+  'slot',
+  'worker',
+  'clone',
+  'setup',
+  'recovery',
+  'model',
+  'model_retry',
+  'tool',
+  'push',
+] as const
 export const WaitingOn = z.enum([...waitingReasons, ...workingReasons]).meta({
   id: 'WaitingOn',
   description:
@@ -83,11 +111,13 @@ export const publicSourceTypes = [
   'MONDAY',
   'SETUP_COMMANDS',
 ] as const
-export const SourceType = z.enum([...publicSourceTypes, 'SCHEDULE', 'WEBHOOK', 'LOG_ANALYSIS', 'FORK', 'PARENT_RUN', 'TOOL']).meta({
-  id: 'SourceType',
-  description:
-    'Source of a run: `CHAT` the web page, `API` another client, `LOCAL` a session outside this service that is only recorded, `LOG_ANALYSIS` an analysis of logs, `FORK` a fork of another run, `PARENT_RUN` the agent of another run, `TOOL` a single tool call; tokens with the wire profile `codegen` get `API` for these four. No run has `SCHEDULE` or `WEBHOOK` yet. The other values are those of the Codegen API',
-})
+export const SourceType = z
+  .enum([...publicSourceTypes, 'SCHEDULE', 'WEBHOOK', 'LOG_ANALYSIS', 'FORK', 'PARENT_RUN', 'TOOL'])
+  .meta({
+    id: 'SourceType',
+    description:
+      'Source of a run: `CHAT` the web page, `API` another client, `LOCAL` a session outside this service that is only recorded, `LOG_ANALYSIS` an analysis of logs, `FORK` a fork of another run, `PARENT_RUN` the agent of another run, `TOOL` a single tool call; tokens with the wire profile `codegen` get `API` for these four. No run has `SCHEDULE` or `WEBHOOK` yet. The other values are those of the Codegen API',
+  })
 export type SourceType = z.infer<typeof SourceType>
 
 const time = z.iso.datetime()
@@ -119,8 +149,12 @@ const Usage = z
     cached_share: z
       .number()
       .nullable()
-      .describe('`cached_tokens` as a part of `input_tokens`, from 0 to 1 with three decimals; null while none were sent'),
-    cost_usd: money.nullable().describe('Cost in US dollars; null, never 0, when the price of a model is unknown'),
+      .describe(
+        '`cached_tokens` as a part of `input_tokens`, from 0 to 1 with three decimals; null while none were sent',
+      ),
+    cost_usd: money
+      .nullable()
+      .describe('Cost in US dollars; null, never 0, when the price of a model is unknown'),
     active_seconds: z.number().describe('Seconds of worker time spent on the run'),
   })
   .meta({ id: 'Usage' })
@@ -141,7 +175,9 @@ const RunChecks = z
   .object({
     state: z
       .enum(['none', 'pending', 'success', 'failure'])
-      .describe('`failure`: one has failed; `pending`: none has failed, and one has not ended; `none`: there are no checks'),
+      .describe(
+        '`failure`: one has failed; `pending`: none has failed, and one has not ended; `none`: there are no checks',
+      ),
     passed: z.int().describe('Number of checks that passed or were skipped'),
     failed: z.int().describe('Number of checks that failed'),
     pending: z.int().describe('Number of checks that have not ended'),
@@ -158,7 +194,9 @@ export const AgentRun = z
     web_url: z.string().describe('The run in the web interface'),
     result: z
       .string()
-      .describe('The final answer; "" until there is one and while a new turn runs; null instead with the wire profile `codegen`'),
+      .describe(
+        'The final answer; "" until there is one and while a new turn runs; null instead with the wire profile `codegen`',
+      ),
     summary: z.string().nullable().describe('A one-line summary'),
     source_type: SourceType,
     github_pull_requests: z.array(RunPullRequest).describe('Its pull requests; empty when there are none'),
@@ -182,20 +220,32 @@ export const AgentRun = z
     ),
     deadline_at: time
       .nullable()
-      .describe('The deadline of its current activity; null only when it is paused or has ended; UTC, ISO 8601 with milliseconds'),
-    stop_requested_at: time.nullable().describe('Time of the request to stop; null unless for this turn; UTC, ISO 8601 with milliseconds'),
+      .describe(
+        'The deadline of its current activity; null only when it is paused or has ended; UTC, ISO 8601 with milliseconds',
+      ),
+    stop_requested_at: time
+      .nullable()
+      .describe('Time of the request to stop; null unless for this turn; UTC, ISO 8601 with milliseconds'),
     stop_requested_by: z.int().nullable().describe('The user who sent that request'),
-    pause_requested_at: time.nullable().describe('Time of the request to pause; null after it continues; UTC, ISO 8601 with milliseconds'),
+    pause_requested_at: time
+      .nullable()
+      .describe('Time of the request to pause; null after it continues; UTC, ISO 8601 with milliseconds'),
     pause_requested_by: z.int().nullable().describe('The user who sent that request'),
-    started_at: time.nullable().describe('Time at which a worker first claimed it; UTC, ISO 8601 with milliseconds'),
+    started_at: time
+      .nullable()
+      .describe('Time at which a worker first claimed it; UTC, ISO 8601 with milliseconds'),
     updated_at: time.describe('Time of the last change; UTC, ISO 8601 with milliseconds'),
-    finished_at: time.nullable().describe('Time of its end; null while a new turn runs; UTC, ISO 8601 with milliseconds'),
+    finished_at: time
+      .nullable()
+      .describe('Time of its end; null while a new turn runs; UTC, ISO 8601 with milliseconds'),
     error: z
       .object({ code: z.string().describe('For programs'), message: z.string().describe('For people') })
       .nullable()
       .describe('The error'),
     agent_type: z.string().describe('The agent that works on it'),
-    model: z.string().describe('`provider/model`; models under `scripted/` play a script and are not language models'),
+    model: z
+      .string()
+      .describe('`provider/model`; models under `scripted/` play a script and are not language models'),
     reasoning_effort: ReasoningEffort.nullable().describe(
       'Reasoning effort of its model; null: the default of the model, `high` for Claude and `medium` for others',
     ),

@@ -36,7 +36,10 @@ export const RunStartup = z
       ),
     environment: z
       .object({
-        id: z.int().nullable().describe('The environment; null: one of this run alone, because a command had failed'),
+        id: z
+          .int()
+          .nullable()
+          .describe('The environment; null: one of this run alone, because a command had failed'),
         made: z.boolean().describe('Whether this run prepared it'),
         age_seconds: z.int().describe('Its age'),
       })
@@ -47,8 +50,16 @@ export const RunStartup = z
     id: 'RunStartup',
     examples: [
       {
-        ...{ agent_run_id: 12, queue_ms: 3, claim_ms: 8, mirror_ms: 11, clone_ms: 42, setup_ms: 61, sandbox_ms: 55 },
-        ...{ first_model_byte_ms: 640, first_action_ms: 1900, environment: { id: 3, made: false, age_seconds: 3600 } },
+        agent_run_id: 12,
+        queue_ms: 3,
+        claim_ms: 8,
+        mirror_ms: 11,
+        clone_ms: 42,
+        setup_ms: 61,
+        sandbox_ms: 55,
+        first_model_byte_ms: 640,
+        first_action_ms: 1900,
+        environment: { id: 3, made: false, age_seconds: 3600 },
         spans: [
           { part: 'queue', start_ms: 0, duration_ms: 3 },
           { part: 'claim', start_ms: 3, duration_ms: 8 },
@@ -61,7 +72,15 @@ export const RunStartup = z
 export type RunStartup = z.output<typeof RunStartup>
 
 const durations = z.object(shape)
-const median = { ...{ queue_ms: 3, claim_ms: 8, mirror_ms: 11, clone_ms: 42 }, setup_ms: 61, sandbox_ms: 55, first_model_byte_ms: 640 }
+const median = {
+  queue_ms: 3,
+  claim_ms: 8,
+  mirror_ms: 11,
+  clone_ms: 42,
+  setup_ms: 61,
+  sandbox_ms: 55,
+  first_model_byte_ms: 640,
+}
 export const StartupStatistics = z
   .object({
     runs: z.int().describe('Number of runs that are counted: at most the newest 10,000'),
@@ -73,8 +92,10 @@ export const StartupStatistics = z
     id: 'StartupFigures',
     examples: [
       {
-        ...{ runs: 210, since: '2026-11-13T10:30:00.000Z' },
-        ...{ p50: { ...median, first_action_ms: 1900 }, p95: { ...median, first_model_byte_ms: 2100, first_action_ms: 5200 } },
+        runs: 210,
+        since: '2026-11-13T10:30:00.000Z',
+        p50: { ...median, first_action_ms: 1900 },
+        p95: { ...median, first_model_byte_ms: 2100, first_action_ms: 5200 },
       },
     ],
   })

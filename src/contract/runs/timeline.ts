@@ -9,7 +9,9 @@ const MAX_PARTS = 1_000
 export const TimelineQuery = z.object({
   parts: decimal(1, MAX_PARTS)
     .optional()
-    .describe('Largest number of equally long `parts`, default 500; more where turns and sections begin in between'),
+    .describe(
+      'Largest number of equally long `parts`, default 500; more where turns and sections begin in between',
+    ),
 })
 export type TimelineQuery = z.output<typeof TimelineQuery>
 
@@ -18,13 +20,19 @@ const span = {
   through_seq: z.int().describe('Last entry'),
   started_at: z.iso
     .datetime()
-    .describe('Time of the entry before it; of the first entry of a turn, its own time. UTC, ISO 8601 with milliseconds'),
+    .describe(
+      'Time of the entry before it; of the first entry of a turn, its own time. UTC, ISO 8601 with milliseconds',
+    ),
   ended_at: z.iso.datetime().describe('Time of its last entry'),
-  failed: z.int().describe('Entries that report a failure: errors, failed tool calls, failed checks and refused reviews'),
+  failed: z
+    .int()
+    .describe('Entries that report a failure: errors, failed tool calls, failed checks and refused reviews'),
   cost_usd: z
     .string()
     .nullable()
-    .describe('Cost of the model calls before its entries, in US dollars; null when the price of a model of the run is unknown'),
+    .describe(
+      'Cost of the model calls before its entries, in US dollars; null when the price of a model of the run is unknown',
+    ),
 }
 
 const TimelinePart = z
@@ -47,7 +55,10 @@ export type TimelinePart = z.infer<typeof TimelinePart>
 const TimelineSection = z
   .object({
     ...span,
-    title: z.string().nullable().describe('The item of the plan that was in progress, or was the next one; null: there was none'),
+    title: z
+      .string()
+      .nullable()
+      .describe('The item of the plan that was in progress, or was the next one; null: there was none'),
   })
   .meta({ id: 'RunTimelineSection' })
 
@@ -55,7 +66,9 @@ const TimelineTurn = z
   .object({
     ...span,
     turn: z.int().describe('Number of the turn, from 1'),
-    sections: z.array(TimelineSection).describe('Entries that follow each other in one item of the plan, in order'),
+    sections: z
+      .array(TimelineSection)
+      .describe('Entries that follow each other in one item of the plan, in order'),
   })
   .meta({ id: 'RunTimelineTurn' })
 export type TimelineTurn = z.infer<typeof TimelineTurn>
@@ -71,7 +84,9 @@ export const RunTimeline = z
     turns: z.array(TimelineTurn).describe('Turns and the sections of each'),
     parts: z
       .array(TimelinePart)
-      .describe('All entries in order, in parts that never span two turns or sections; for a short run one entry each'),
+      .describe(
+        'All entries in order, in parts that never span two turns or sections; for a short run one entry each',
+      ),
   })
   .meta({
     id: 'RunTimeline',

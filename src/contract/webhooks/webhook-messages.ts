@@ -4,7 +4,12 @@ import { exampleRun } from '../runs/example-run.ts'
 import { AgentRun, WaitingOn } from '../runs/runs.ts'
 
 /** How much of a run's result and of an error is sent; the run has all of it. */
-export const message_limits = { result_chars: 16_000, error_chars: 2_000, title_chars: 500, pull_requests: 20 } as const
+export const message_limits = {
+  result_chars: 16_000,
+  error_chars: 2_000,
+  title_chars: 500,
+  pull_requests: 20,
+} as const
 
 /** The fields of the run object that are included, as of the event. */
 const run = AgentRun.pick({
@@ -34,7 +39,9 @@ const run = AgentRun.pick({
   web_url: true,
 })
 
-/** The body of a webhook except for deletions. Under `data`, a name of the run object has the same meaning. */
+/**
+ * The body of a webhook except for deletions. Under `data`, a name of the run object has the same meaning.
+ */
 export const WebhookMessage = z
   .object({
     type: WebhookEventName.exclude(['agent_run.deleted']).describe('Type of the event'),
@@ -42,12 +49,18 @@ export const WebhookMessage = z
     data: run
       .extend({
         agent_run_id: z.int().describe('The run'),
-        event_seq: z.int().describe('Position of the event among those of the organization, as in its stream'),
+        event_seq: z
+          .int()
+          .describe('Position of the event among those of the organization, as in its stream'),
         seq: z.int().describe('Last entry of the trace at that moment; never smaller at a later event'),
-        waiting_on: WaitingOn.nullable().describe('The condition that it waits for while it is `waiting`; otherwise null'),
+        waiting_on: WaitingOn.nullable().describe(
+          'The condition that it waits for while it is `waiting`; otherwise null',
+        ),
         result: z.string().describe(`The final answer, its first ${message_limits.result_chars} characters`),
         result_truncated: z.boolean().describe('Whether the result is longer; the run has all of it'),
-        change: z.record(z.string(), z.unknown()).describe('Further fields of the event: for a pull request `pr_number` and `state`'),
+        change: z
+          .record(z.string(), z.unknown())
+          .describe('Further fields of the event: for a pull request `pr_number` and `state`'),
       })
       .describe('The run at that moment'),
   })
@@ -102,10 +115,17 @@ export const WebhookDeletion = z
       .object({
         agent_run_id: z.int().describe('The deleted run'),
         organization_id: z.int().describe('The organization'),
-        event_seq: z.int().describe('Position of the event among those of the organization, as in its stream'),
+        event_seq: z
+          .int()
+          .describe('Position of the event among those of the organization, as in its stream'),
         repo_id: z.int().nullable().describe('The repository that it was for'),
         change: z
-          .object({ user_id: z.int().nullable().describe('The user who deleted it; null: its retention period has ended') })
+          .object({
+            user_id: z
+              .int()
+              .nullable()
+              .describe('The user who deleted it; null: its retention period has ended'),
+          })
           .describe('Further fields of the event'),
         web_url: z.string().describe('Its page'),
       })

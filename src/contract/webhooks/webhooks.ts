@@ -11,7 +11,10 @@ export const WebhookConfigInput = z
     enabled: z.boolean().default(true).describe('Whether messages are sent; waiting ones are kept for a day'),
     events: webhookEvents,
   })
-  .meta({ id: 'WebhookConfigRequest', examples: [{ url: 'https://hooks.example.org/runs', secret: 'whsec_…' }] })
+  .meta({
+    id: 'WebhookConfigRequest',
+    examples: [{ url: 'https://hooks.example.org/runs', secret: 'whsec_…' }],
+  })
 export type WebhookConfigInput = z.output<typeof WebhookConfigInput>
 
 const time = z.iso.datetime()
@@ -26,16 +29,30 @@ export const WebhookConfig = z
       .nullable()
       .describe('End of the time in which the previous secret also signs; UTC, ISO 8601 with milliseconds'),
     failures: z.int().describe('Attempts that have failed since the last success'),
-    rests_until: time.nullable().describe('End of the pause in sending that they caused; UTC, ISO 8601 with milliseconds'),
-    disabled_at: time.nullable().describe('Time at which the service disabled it; UTC, ISO 8601 with milliseconds'),
-    disabled_reason: z.string().nullable().describe('The reason for which it is disabled; setting the webhook again enables it'),
+    rests_until: time
+      .nullable()
+      .describe('End of the pause in sending that they caused; UTC, ISO 8601 with milliseconds'),
+    disabled_at: time
+      .nullable()
+      .describe('Time at which the service disabled it; UTC, ISO 8601 with milliseconds'),
+    disabled_reason: z
+      .string()
+      .nullable()
+      .describe('The reason for which it is disabled; setting the webhook again enables it'),
   })
   .meta({
     id: 'WebhookConfigResponse',
     examples: [
       {
-        ...{ url: 'https://hooks.example.org/runs', enabled: true, has_secret: true, events: null, previous_secret_until: null },
-        ...{ failures: 0, rests_until: null, disabled_at: null, disabled_reason: null },
+        url: 'https://hooks.example.org/runs',
+        enabled: true,
+        has_secret: true,
+        events: null,
+        previous_secret_until: null,
+        failures: 0,
+        rests_until: null,
+        disabled_at: null,
+        disabled_reason: null,
       },
     ],
   })
@@ -50,7 +67,14 @@ export const WebhookTest = z
     status: z.int().nullable().describe('The status of the response; null: no response'),
     error: z.string().nullable().describe('The reason for which it is not delivered'),
     latency_ms: z.int().describe('Milliseconds until the result'),
-    signed: z.boolean().describe("Whether it was signed: only messages to the organization's own webhook are signed with its secret"),
+    signed: z
+      .boolean()
+      .describe(
+        "Whether it was signed: only messages to the organization's own webhook are signed with its secret",
+      ),
   })
-  .meta({ id: 'WebhookTestResponse', examples: [{ delivered: true, status: 204, error: null, latency_ms: 87, signed: true }] })
+  .meta({
+    id: 'WebhookTestResponse',
+    examples: [{ delivered: true, status: 204, error: null, latency_ms: 87, signed: true }],
+  })
 export type WebhookTest = z.output<typeof WebhookTest>

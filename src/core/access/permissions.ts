@@ -13,8 +13,8 @@ export const roleScopes: Record<Role, readonly Scope[]> = {
 }
 
 /**
- * Returns the scopes of a token in an organization: its own, limited by the role of its user. `granted` null: everything that the role
- * allows.
+ * Returns the scopes of a token in an organization: its own, limited by the role of its user. `granted` null:
+ * everything that the role allows.
  */
 export function effectiveScopes(role: Role, granted: readonly string[] | null): Scope[] {
   return roleScopes[role].filter(scope => granted === null || granted.includes(scope))

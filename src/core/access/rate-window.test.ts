@@ -15,11 +15,16 @@ const rates: Rates = {
 }
 const token = { token_id: 7, user_id: 4, browser: false, organization_id: 3 }
 const names = (...given: Parameters<typeof chargesOf>) =>
-  chargesOf(...given).map(({ name, subject, refuses }) => `${name} of ${subject}${refuses ? '' : ', counted only'}`)
+  chargesOf(...given).map(
+    ({ name, subject, refuses }) => `${name} of ${subject}${refuses ? '' : ', counted only'}`,
+  )
 
 describe('windows of a request', () => {
   test('its own window and the total, which refuses logs alone', () => {
-    expect(names(rates, 'standard', token, false)).toEqual(['standard of token 7', 'token_total of token 7, counted only'])
+    expect(names(rates, 'standard', token, false)).toEqual([
+      'standard of token 7',
+      'token_total of token 7, counted only',
+    ])
     expect(names(rates, 'logs', token, false)).toEqual(['standard of token 7', 'token_total of token 7'])
     expect(names(rates, 'agent_creation', token, false)).toEqual([
       'agent_creation of token 7',
@@ -30,7 +35,9 @@ describe('windows of a request', () => {
 
   test('all tokens of a user spend one share of tool executions in an organization', () => {
     expect(names(rates, 'tool_execution', token, false)[0]).toBe('tool_execution of user 4 organization 3')
-    expect(names(rates, 'tool_execution', { ...token, token_id: 8 }, false)[0]).toBe('tool_execution of user 4 organization 3')
+    expect(names(rates, 'tool_execution', { ...token, token_id: 8 }, false)[0]).toBe(
+      'tool_execution of user 4 organization 3',
+    )
   })
 
   test('a repeated creation is charged as an ordinary request', () => {
@@ -39,7 +46,9 @@ describe('windows of a request', () => {
 
   test("an organization's share is spent by its members alone", () => {
     expect(names(rates, 'setup_commands', token, false)[0]).toBe('setup_commands of organization 3')
-    expect(names(rates, 'log_analysis', { ...token, organization_id: null }, false)).toEqual(['token_total of token 7, counted only'])
+    expect(names(rates, 'log_analysis', { ...token, organization_id: null }, false)).toEqual([
+      'token_total of token 7, counted only',
+    ])
   })
 
   test('reports of a recorded session are not charged to the total', () => {

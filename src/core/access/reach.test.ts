@@ -4,17 +4,15 @@ import { type Endpoint, none, org, v1 } from '../../contract/endpoint.ts'
 import { namedIn, reachOf } from './reach.ts'
 
 const row = (given: Partial<Endpoint>): Endpoint => ({
-  ...{
-    ...v1,
-    method: 'POST',
-    path: '/',
-    tag: 'agents',
-    summary: 'X',
-    scope: 'runs:write',
-    bucket: 'standard',
-    params: org,
-    response: none,
-  },
+  ...v1,
+  method: 'POST',
+  path: '/',
+  tag: 'agents',
+  summary: 'X',
+  scope: 'runs:write',
+  bucket: 'standard',
+  params: org,
+  response: none,
   ...given,
 })
 
@@ -36,7 +34,11 @@ test('reading the organization is permitted, and a row may override that', () =>
 })
 
 test('only ids that were given count, and only names of the list', () => {
-  const input = { params: { org_id: 1, agent_run_id: 2 }, query: { repo_id: 3 }, body: { parent_run_id: null, constructor: 4, title: 'x' } }
+  const input = {
+    params: { org_id: 1, agent_run_id: 2 },
+    query: { repo_id: 3 },
+    body: { parent_run_id: null, constructor: 4, title: 'x' },
+  }
   expect(namedIn(input)).toEqual([
     { kind: 'run', id: 2 },
     { kind: 'repository', id: 3 },

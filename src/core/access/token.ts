@@ -5,13 +5,17 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /** `p` personal token, `s` a service user's, `b` the browser's 15-minute token. */
 type TokenKind = 'p' | 's' | 'b'
 
-/** Returns a new token: `arun_` + kind + `_` + 32 base62 characters + 6 of checksum (specification.md#access). */
+/**
+ * Returns a new token: `arun_` + kind + `_` + 32 base62 characters + 6 of checksum (specification.md#access).
+ */
 export function newToken(kind: TokenKind): string {
   const body = base62(randomBytes(64), 32)
   return `arun_${kind}_${body}${checksum(body)}`
 }
 
-/** Returns whether a token with our prefix has a valid checksum; other tokens are only known by their digest. */
+/**
+ * Returns whether a token with our prefix has a valid checksum; other tokens are only known by their digest.
+ */
 export function isWellFormed(token: string): boolean {
   if (!token.startsWith('arun_')) return true
   const match = /^arun_[a-z]_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/.exec(token)
@@ -19,8 +23,8 @@ export function isWellFormed(token: string): boolean {
 }
 
 /**
- * Returns the public prefix of a generated token, by which its owner recognizes it. Empty for a token that the user chose: all of it is
- * secret.
+ * Returns the public prefix of a generated token, by which its owner recognizes it. Empty for a token that
+ * the user chose: all of it is secret.
  */
 export const tokenPrefix = (token: string) => /^arun_[a-z]_/.exec(token)?.[0] ?? ''
 

@@ -1,6 +1,9 @@
 import type { ModelApi } from '../../contract/model-settings.ts'
 
-/** The model of a run, as a program in its sandbox calls it. `gateway`: the address of the model gateway, without a path. */
+/**
+ * The model of a run, as a program in its sandbox calls it. `gateway`: the address of the model gateway,
+ * without a path.
+ */
 export type CalledModel = {
   gateway: string
   api: ModelApi
@@ -10,9 +13,16 @@ export type CalledModel = {
 }
 
 /** How a program starts: a bash command, its variables, and files in its home folder by their path there. */
-export type AgentStart = { command: string; environment: Record<string, string>; files?: Record<string, string> }
+export type AgentStart = {
+  command: string
+  environment: Record<string, string>
+  files?: Record<string, string>
+}
 
-/** An agent whose settings the service knows, so that an operator states its folder only: that of `npm install --prefix FOLDER PACKAGE`. */
+/**
+ * An agent whose settings the service knows, so that an operator states its folder only: that of `npm install
+ * --prefix FOLDER PACKAGE`.
+ */
 export type AgentPreset = {
   label: string
   /** Its package in npm, and the version that its tests install. */

@@ -23,24 +23,36 @@ export type RegisteredAgent = {
   /** Its package in npm, if the service knows it, and the version that was tested. */
   npm: AgentPreset['npm'] | null
   /**
-   * The command writes what the agent reads from its home folder, and starts it. It requests permissions unless all are given; a command of the
-   * operator is used as it is.
+   * The command writes what the agent reads from its home folder, and starts it. It requests permissions
+   * unless all are given; a command of the operator is used as it is.
    */
   start(model: CalledModel, permissions: AgentPermissions): Pick<AgentStart, 'command' | 'environment'>
 }
 
-/** Returns the registered agents by id, or what is missing: an id that the service does not know needs a command and wire formats. */
-export function registerAgents(settings: Record<string, AgentSettings>): { agents: Map<string, RegisteredAgent> } | { mistakes: string[] } {
+/**
+ * Returns the registered agents by id, or what is missing: an id that the service does not know needs a
+ * command and wire formats.
+ */
+export function registerAgents(
+  settings: Record<string, AgentSettings>,
+): { agents: Map<string, RegisteredAgent> } | { mistakes: string[] } {
   const agents = new Map<string, RegisteredAgent>()
   const mistakes: string[] = []
-  for (const [id, { label, folder, command, apis, environment = {}, permissions = 'allow' }] of Object.entries(settings)) {
+  for (const [
+    id,
+    { label, folder, command, apis, environment = {}, permissions = 'allow' },
+  ] of Object.entries(settings)) {
     const known = KNOWN_AGENTS[id]
     const formats = apis ?? known?.apis
     if (command === undefined && known === undefined) mistakes.push(`${id}, command is required`)
     if (formats === undefined) mistakes.push(`${id}, apis is required`)
     if (formats === undefined) continue
     agents.set(id, {
-      ...{ id, label: label ?? known?.label ?? id, folder: folder ?? null, apis: formats, permissions },
+      id,
+      label: label ?? known?.label ?? id,
+      folder: folder ?? null,
+      apis: formats,
+      permissions,
       continues: known?.continues !== false,
       npm: command === undefined ? (known?.npm ?? null) : null,
       start(model, policy) {
@@ -59,12 +71,18 @@ export function registerAgents(settings: Record<string, AgentSettings>): { agent
 export const agentFolder = (id: string): string => `/opt/agents/${id}`
 
 function withFiles(command: string, files: Record<string, string>): string {
-  const writes = Object.entries(files).map(([path, text]) => `${homeFileCommand(path, `printf %s ${shellQuote(text)}`)} && `)
+  const writes = Object.entries(files).map(
+    ([path, text]) => `${homeFileCommand(path, `printf %s ${shellQuote(text)}`)} && `,
+  )
   return writes.join('') + command
 }
 
-function filled(environment: Record<string, string>, { gateway, name, api }: CalledModel): Record<string, string> {
+function filled(
+  environment: Record<string, string>,
+  { gateway, name, api }: CalledModel,
+): Record<string, string> {
   const values: Record<string, string> = { gateway, model: name, api }
-  const fill = (text: string) => text.replace(/\{(gateway|model|api)\}/g, (_, key: string) => values[key] ?? '')
+  const fill = (text: string) =>
+    text.replace(/\{(gateway|model|api)\}/g, (_, key: string) => values[key] ?? '')
   return Object.fromEntries(Object.entries(environment).map(([key, text]) => [key, fill(text)]))
 }

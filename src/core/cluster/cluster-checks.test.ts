@@ -2,8 +2,16 @@ import { expect, test } from 'vitest'
 import { checkCluster, type ServiceProcess } from './cluster-checks.ts'
 
 const process_of = (changed: Partial<ServiceProcess>): ServiceProcess => ({
-  ...{ role: 'serve', host: 'a', pid: 1, version: '1.0.0', newest_migration: '0001_x.sql', folder_id: 'f1', key_id: 'k1' },
-  ...{ base_url: 'https://a.example', clock_ahead_ms: 0, seen_seconds: 3 },
+  role: 'serve',
+  host: 'a',
+  pid: 1,
+  version: '1.0.0',
+  newest_migration: '0001_x.sql',
+  folder_id: 'f1',
+  key_id: 'k1',
+  base_url: 'https://a.example',
+  clock_ahead_ms: 0,
+  seen_seconds: 3,
   ...changed,
 })
 const worker = process_of({ role: 'work', pid: 2, folder_id: 'f2' })
@@ -22,7 +30,11 @@ test.each<[string, ServiceProcess[], string[]]>([
   ['no process', [], ['broken processes']],
   ['no API', [worker], ['broken processes']],
   ['no worker', [process_of({})], ['broken processes']],
-  ['a silent process', [process_of({}), worker, process_of({ pid: 3, seen_seconds: 31, key_id: 'k2' })], ['warning processes']],
+  [
+    'a silent process',
+    [process_of({}), worker, process_of({ pid: 3, seen_seconds: 31, key_id: 'k2' })],
+    ['warning processes'],
+  ],
   ['another version', [process_of({ version: '1.0.1' }), worker], ['warning versions']],
   ['another schema', [process_of({ newest_migration: '0002_x.sql' }), worker], ['warning versions']],
   ['a clock behind', [process_of({ clock_ahead_ms: -2_001 }), worker], ['broken clocks']],

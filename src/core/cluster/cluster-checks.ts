@@ -21,10 +21,13 @@ const SILENT_SECONDS = 30
 const MAX_SKEW_MS = 2_000
 
 /**
- * Returns whether the processes of a database fit together: their roles, versions, clocks, keys, data folders and addresses. `nameOf` returns how
- * a process is named in a detail.
+ * Returns whether the processes of a database fit together: their roles, versions, clocks, keys, data folders
+ * and addresses. `nameOf` returns how a process is named in a detail.
  */
-export function checkCluster(all: readonly ServiceProcess[], nameOf: (process: ServiceProcess) => string): HealthCheck[] {
+export function checkCluster(
+  all: readonly ServiceProcess[],
+  nameOf: (process: ServiceProcess) => string,
+): HealthCheck[] {
   const alive = all.filter(({ seen_seconds }) => seen_seconds <= SILENT_SECONDS)
   const named = (processes: readonly ServiceProcess[]) => processes.map(nameOf).join(', ')
   return [
@@ -39,9 +42,12 @@ function checkRoles(alive: readonly ServiceProcess[]): HealthCheck[] {
   const counted = ['all', 'serve', 'work']
     .filter(role => count(role) > 0)
     .map(role => `${count(role)} ${role === 'all' ? 'with all roles' : role}`)
-  if (alive.length === 0) return [broken('processes', 'none is alive', 'start one: npm start, or the roles serve and work')]
+  if (alive.length === 0)
+    return [broken('processes', 'none is alive', 'start one: npm start, or the roles serve and work')]
   if (count('all') + count('serve') === 0)
-    return [broken('processes', `${counted.join(', ')}: none serves the API`, 'start one with the role serve')]
+    return [
+      broken('processes', `${counted.join(', ')}: none serves the API`, 'start one with the role serve'),
+    ]
   if (count('all') + count('work') === 0)
     return [broken('processes', `${counted.join(', ')}: none works on runs`, 'start one with the role work')]
   return [ok('processes', counted.join(', '))]
@@ -53,9 +59,13 @@ function checkSilent(count: number, names: string): HealthCheck[] {
   return [warning('processes', `${names}: no report for ${SILENT_SECONDS} s`, fix)]
 }
 
-function checkAgreement(alive: readonly ServiceProcess[], named: (processes: readonly ServiceProcess[]) => string): HealthCheck[] {
+function checkAgreement(
+  alive: readonly ServiceProcess[],
+  named: (processes: readonly ServiceProcess[]) => string,
+): HealthCheck[] {
   if (alive.length === 0) return []
-  const groups = (key: (process: ServiceProcess) => string | null) => [...Map.groupBy(alive, key)].filter(([value]) => value !== null)
+  const groups = (key: (process: ServiceProcess) => string | null) =>
+    [...Map.groupBy(alive, key)].filter(([value]) => value !== null)
   const listed = (found: [string | null, ServiceProcess[]][]) =>
     found.map(([value, processes]) => `${value} (${named(processes)})`).join(', ')
   const versions = groups(({ version, newest_migration }) => `${version} with ${newest_migration}`)
@@ -66,7 +76,11 @@ function checkAgreement(alive: readonly ServiceProcess[], named: (processes: rea
   return [
     versions.length === 1
       ? ok('versions', listed(versions))
-      : warning('versions', listed(versions), 'complete the upgrade, or the rollback: replace the other processes'),
+      : warning(
+          'versions',
+          listed(versions),
+          'complete the upgrade, or the rollback: replace the other processes',
+        ),
     skewed.length === 0
       ? ok('clocks', `within ${MAX_SKEW_MS / 1_000} s of the database`)
       : broken(
@@ -93,6 +107,8 @@ function checkAgreement(alive: readonly ServiceProcess[], named: (processes: rea
         'stop all but one, delete the file "id" in their data folders, and start them',
       ),
     ),
-    ...(urls.length > 1 ? [warning('addresses', listed(urls), 'give all processes the same AGENTRUN_BASE_URL: links go by it')] : []),
+    ...(urls.length > 1
+      ? [warning('addresses', listed(urls), 'give all processes the same AGENTRUN_BASE_URL: links go by it')]
+      : []),
   ]
 }

@@ -26,14 +26,28 @@ test.each([
   for (const [index, concurrent] of [1_000, 10_000, 100_000].entries()) {
     // Around the clock.
     const runs_per_day = (concurrent * 24 * 60) / 10
-    const computed = sizeOf({ runs_per_day, concurrent, run_minutes: 10, step_seconds: 5, retention_days: null })[key]
+    const computed = sizeOf({
+      runs_per_day,
+      concurrent,
+      run_minutes: 10,
+      step_seconds: 5,
+      retention_days: null,
+    })[key]
     const ratio = computed / (documented[index] ?? Number.NaN)
     expect({ concurrent, close: ratio > 0.9 && ratio < 1.1, computed }).toMatchObject({ close: true })
   }
 })
 
 test('the description names what to set, and what exceeds the measurements or contradicts itself', () => {
-  expect(describeSize({ runs_per_day: 2_000, concurrent: 100, run_minutes: 10, step_seconds: 5, retention_days: 90 })).toEqual([
+  expect(
+    describeSize({
+      runs_per_day: 2_000,
+      concurrent: 100,
+      run_minutes: 10,
+      step_seconds: 5,
+      retention_days: 90,
+    }),
+  ).toEqual([
     'database: the embedded one, or one of your own, 0.055 cores busy',
     'database: 140 commits and 0.14 MB of write-ahead log per second',
     'database: max_connections 88 and a reserve',
@@ -41,8 +55,16 @@ test('the description names what to set, and what exceeds the measurements or co
     'processes: 2 workers with AGENTRUN_WORKER_CONCURRENCY=50, 2 that serve',
     'sandboxes: 100 GB of memory and 50 cores, with 1 GB and half a core each',
   ])
-  const large = describeSize({ runs_per_day: 3_000_000, concurrent: 20_000, run_minutes: 10, step_seconds: 5, retention_days: null })
+  const large = describeSize({
+    runs_per_day: 3_000_000,
+    concurrent: 20_000,
+    run_minutes: 10,
+    step_seconds: 5,
+    retention_days: null,
+  })
   expect(large).toContain('warning: more than one database was measured for: 2 clusters')
-  expect(large).toContain('warning: 3000000 runs per day of 10 minutes are 21,000 at the same time on average: runs will wait')
+  expect(large).toContain(
+    'warning: 3000000 runs per day of 10 minutes are 21,000 at the same time on average: runs will wait',
+  )
   expect(large[0]).toContain('one of your own (DATABASE_URL)')
 })

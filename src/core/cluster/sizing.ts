@@ -1,4 +1,6 @@
-/** Measured, with its source: docs/operations/sizing.md. A test compares the results with the tables there. */
+/**
+ * Measured, with its source: docs/operations/sizing.md. A test compares the results with the tables there.
+ */
 const measured = {
   /** Processor time of the database. */
   step_ms: 1,
@@ -21,7 +23,9 @@ const measured = {
   sandbox_gb: 1,
   sandbox_cores: 0.5,
 }
-/** One creates some hundred runs per second and serves thousands of streams: a second one is for replacement. */
+/**
+ * One creates some hundred runs per second and serves thousands of streams: a second one is for replacement.
+ */
 const API_PROCESSES = 2
 const DAY_SECONDS = 86_400
 
@@ -43,7 +47,8 @@ export function sizeOf({ runs_per_day, concurrent, run_minutes, step_seconds, re
     steps_per_second,
     commits_per_second: concurrent + measured.step_commits * steps_per_second,
     database_cores: (steps_per_second * measured.step_ms + concurrent * measured.heartbeat_ms) / 1_000,
-    wal_mb_per_second: (steps_per_second * measured.step_wal_kb + concurrent * measured.heartbeat_wal_kb) / 1_000,
+    wal_mb_per_second:
+      (steps_per_second * measured.step_wal_kb + concurrent * measured.heartbeat_wal_kb) / 1_000,
     trace_gb_per_day,
     trace_gb: retention_days === null ? null : trace_gb_per_day * retention_days,
     workers,
@@ -57,7 +62,10 @@ export function sizeOf({ runs_per_day, concurrent, run_minutes, step_seconds, re
   }
 }
 
-/** Returns the size in words: one line for each resource, and warnings where the input contradicts itself or exceeds what was measured. */
+/**
+ * Returns the size in words: one line for each resource, and warnings where the input contradicts itself or
+ * exceeds what was measured.
+ */
 export function describeSize(input: SizingInput): string[] {
   const size = sizeOf(input)
   const partitioned = (size.trace_gb ?? 0) > measured.partition_gb
@@ -69,7 +77,9 @@ export function describeSize(input: SizingInput): string[] {
     ...(partitioned ? [`disk: partition the trace from ${measured.partition_gb} GB on`] : []),
     `processes: ${size.workers} worker${size.workers === 1 ? '' : 's'} with AGENTRUN_WORKER_CONCURRENCY=${Math.ceil(input.concurrent / size.workers)}, ${size.api_processes} that serve`,
     `sandboxes: ${number(size.sandbox_memory_gb)} GB of memory and ${number(size.sandbox_cores)} cores, with 1 GB and half a core each`,
-    ...(size.databases > 1 ? [`warning: more than one database was measured for: ${size.databases} clusters`] : []),
+    ...(size.databases > 1
+      ? [`warning: more than one database was measured for: ${size.databases} clusters`]
+      : []),
     ...(size.average_concurrent > input.concurrent
       ? [
           `warning: ${input.runs_per_day} runs per day of ${input.run_minutes} minutes are ${number(size.average_concurrent)} at the same time on average: runs will wait`,

@@ -5,7 +5,8 @@ export type Semaphore = {
 }
 
 /**
- * Returns a semaphore for `width` holders at a time, in the order of their calls. `enter` resolves to null when its signal aborts first.
+ * Returns a semaphore for `width` holders at a time, in the order of their calls. `enter` resolves to null
+ * when its signal aborts first.
  */
 export function createSemaphore(width: number): Semaphore {
   const waiting: (() => void)[] = []

@@ -38,7 +38,11 @@ test('a forge is an origin, or a path below one: no password, and no private add
   const read = (text: string, allow_private = false, path = false) => forgeUrl(text, { allow_private, path })
   expect(read('https://GitHub.com')).toEqual({ ok: true, url: 'https://github.com' })
   expect(read('http://127.0.0.1:81/', true)).toEqual({ ok: true, url: 'http://127.0.0.1:81' })
-  for (const text of ['https://Example.org/gitea', 'https://example.org/gitea/', 'https://example.org//gitea//'])
+  for (const text of [
+    'https://Example.org/gitea',
+    'https://example.org/gitea/',
+    'https://example.org//gitea//',
+  ])
     expect(read(text, false, true)).toEqual({ ok: true, url: 'https://example.org/gitea' })
   const refused = [
     'github.com',
@@ -48,7 +52,9 @@ test('a forge is an origin, or a path below one: no password, and no private add
     'http://github.com',
     'https://10.0.0.1',
   ]
-  expect(refused.map(text => read(text))).toEqual(['url', 'url', 'url', 'path', 'https', 'private'].map(reason => ({ ok: false, reason })))
+  expect(refused.map(text => read(text))).toEqual(
+    ['url', 'url', 'url', 'path', 'https', 'private'].map(reason => ({ ok: false, reason })),
+  )
   for (const text of ['https://example.org/a?b', 'https://example.org/a#b', 'https://example.org/a%2Fb'])
     expect(read(text, false, true)).toEqual({ ok: false, reason: 'path' })
 })

@@ -10,8 +10,10 @@ export function valueAt(value: unknown, path: string[]): unknown {
   return value
 }
 
-export const text = (value: unknown) => (typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : '')
-export const number = (value: unknown) => (typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0)
+export const text = (value: unknown) =>
+  typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : ''
+export const number = (value: unknown) =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0
 export const long = (value: unknown) => text(value).slice(0, MAX_BODY).toWellFormed()
 export const short = (value: unknown) => text(value).slice(0, MAX_TITLE).toWellFormed()
 export const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()

@@ -33,15 +33,17 @@ type Delivery = {
 }
 
 /**
- * Reads a signed delivery of Gitea or Forgejo, with the same meaning as one of GitHub. `name` is our account there, without `@`. Reviews
- * come without their number, and label changes of some versions without the label: the forge is queried for both.
+ * Reads a signed delivery of Gitea or Forgejo, with the same meaning as one of GitHub. `name` is our account
+ * there, without `@`. Reviews come without their number, and label changes of some versions without the
+ * label: the forge is queried for both.
  */
 export function readGiteaEvent(event: string, payload: unknown, name: string): ReadEvent {
   const at = (...path: string[]) => valueAt(payload, path)
   const repository = { owner: text(at('repository', 'owner', 'login')), name: text(at('repository', 'name')) }
   if (repository.owner === '' || repository.name === '') return { ignored: 'it is about no repository' }
   const delivery: Delivery = { event, action: text(at('action')), repository, name, at }
-  if (event === 'issue_comment' || REVIEW.test(event)) return at('review') != null ? reviewEvent(delivery) : commentEvent(delivery)
+  if (event === 'issue_comment' || REVIEW.test(event))
+    return at('review') != null ? reviewEvent(delivery) : commentEvent(delivery)
   if (event === 'issues' || event === 'pull_request') return subjectEvent(delivery)
   return commitEvent(delivery)
 }
@@ -54,7 +56,11 @@ function reviewEvent(delivery: Delivery): ReadEvent {
   const ignored = ignoredText(delivery, body)
   if (ignored !== null) return { ignored }
   const author = text(at('sender', 'login'))
-  return mentionUnlessBot(isBot(at('sender', 'id')), 'review', { ...aboutOf(delivery), author, mentioned_in: body })
+  return mentionUnlessBot(isBot(at('sender', 'id')), 'review', {
+    ...aboutOf(delivery),
+    author,
+    mentioned_in: body,
+  })
 }
 
 /** Reads a comment on an issue or a pull request. */
@@ -76,16 +82,26 @@ function commentEvent(delivery: Delivery): ReadEvent {
     url: text(at('comment', 'html_url')),
   }
   const written_at = latest(at('comment', 'created_at'), at('comment', 'updated_at'))
-  return requestUnlessBot(isBot(at('comment', 'user', 'id')), request, `issue_comment:${id}`, { written_at, mentioned_in: body })
+  return requestUnlessBot(isBot(at('comment', 'user', 'id')), request, `issue_comment:${id}`, {
+    written_at,
+    mentioned_in: body,
+  })
 }
 
-/** Reads a change of an issue or a pull request: a new one that mentions us, our label, or a change that the forge is queried for. */
+/**
+ * Reads a change of an issue or a pull request: a new one that mentions us, our label, or a change that the
+ * forge is queried for.
+ */
 function subjectEvent(delivery: Delivery): ReadEvent {
   const { event, action, at, repository, name } = delivery
   const about = aboutOf(delivery)
-  if (action === 'opened' && mayMention(text(at(subjectOf(delivery), 'body')), name)) return openingEvent(delivery)
+  if (action === 'opened' && mayMention(text(at(subjectOf(delivery), 'body')), name))
+    return openingEvent(delivery)
   if (action === 'label_updated' && isLabeled(delivery))
-    return mentionUnlessBot(isBot(at('sender', 'id')), 'label', { ...about, author: text(at('sender', 'login')) })
+    return mentionUnlessBot(isBot(at('sender', 'id')), 'label', {
+      ...about,
+      author: text(at('sender', 'login')),
+    })
   if (event === 'pull_request' && PULL_REQUEST_ACTIONS.includes(action))
     return { task: { kind: 'pull_request', repository, number: about.number }, once: null }
   return unknownEvent(event, action)
@@ -124,13 +140,16 @@ function commitEvent({ event, action, at, repository, name }: Delivery): ReadEve
 const subjectOf = ({ at }: Delivery) => (at('pull_request') != null ? 'pull_request' : 'issue')
 
 /** Returns the issue or pull request of a delivery, as a request names it. */
-function aboutOf(delivery: Delivery): Pick<ForgeRequest, 'repository' | 'number' | 'is_pull_request' | 'title'> {
+function aboutOf(
+  delivery: Delivery,
+): Pick<ForgeRequest, 'repository' | 'number' | 'is_pull_request' | 'title'> {
   const { at, repository } = delivery
   const subject = subjectOf(delivery)
   return {
     repository,
     number: number(at(subject, 'number')),
-    is_pull_request: subject === 'pull_request' || at('is_pull') === true || at('issue', 'pull_request') != null,
+    is_pull_request:
+      subject === 'pull_request' || at('is_pull') === true || at('issue', 'pull_request') != null,
     title: short(at(subject, 'title')),
   }
 }
@@ -143,7 +162,10 @@ function ignoredText({ name }: Delivery, body: string): string | null {
 
 const isBot = (user_id: unknown) => number(user_id) === 0
 
-/** Returns whether our label was added; if the delivery does not contain the added labels, whether it is there. */
+/**
+ * Returns whether our label was added; if the delivery does not contain the added labels, whether it is
+ * there.
+ */
 function isLabeled(delivery: Delivery): boolean {
   const { at, name } = delivery
   const added = at('changes', 'added_labels')

@@ -57,11 +57,23 @@ describe('the deliveries that GitHub publishes as examples', () => {
       of('check_run', ({ check_run }) => Object.assign(check_run, { name, app: { ...check_run.app, slug } }))
     const status = (context: string, login: string) =>
       of('status', payload => Object.assign(payload, { context, sender: { ...payload.sender, login } }))
-    const suite = (slug: string) => of('check_suite', payload => Object.assign(payload.check_suite.app, { slug }))
-    const ours = [check('agentrun', 'careful-agent'), status('AgentRun', 'careful-agent'), status('agentrun', 'careful-agent[bot]')]
-    for (const read of [...ours, suite('careful-agent')]) expect(read).toEqual({ ignored: 'it is a mark of ours' })
-    const others = [check('agentrun', 'another-app'), check('test', 'careful-agent'), status('agentrun', 'eve'), suite('another-app')]
-    for (const read of [...others, status('ci', 'careful-agent')]) expect(read).toMatchObject({ task: { kind: 'checks' } })
+    const suite = (slug: string) =>
+      of('check_suite', payload => Object.assign(payload.check_suite.app, { slug }))
+    const ours = [
+      check('agentrun', 'careful-agent'),
+      status('AgentRun', 'careful-agent'),
+      status('agentrun', 'careful-agent[bot]'),
+    ]
+    for (const read of [...ours, suite('careful-agent')])
+      expect(read).toEqual({ ignored: 'it is a mark of ours' })
+    const others = [
+      check('agentrun', 'another-app'),
+      check('test', 'careful-agent'),
+      status('agentrun', 'eve'),
+      suite('another-app'),
+    ]
+    for (const read of [...others, status('ci', 'careful-agent')])
+      expect(read).toMatchObject({ task: { kind: 'checks' } })
   })
 
   test('become requests when they are addressed to us: a comment, a remark in a review, a review, a label', () => {
@@ -82,16 +94,38 @@ describe('the deliveries that GitHub publishes as examples', () => {
       readGitHubEvent('issues', label, 'careful-agent'),
       readGitHubEvent('issues', issue, 'careful-agent'),
     ]
-    const by = { kind: 'request', author: 'Codertocat', number: expect.any(Number), url: expect.stringMatching(/^https:/) }
+    const by = {
+      kind: 'request',
+      author: 'Codertocat',
+      number: expect.any(Number),
+      url: expect.stringMatching(/^https:/),
+    }
     expect(read).toMatchObject([
-      { task: { ...by, by: 'comment', is_pull_request: false, author_association: 'OWNER' }, once: `issue_comment:${comment.comment.id}` },
-      { task: { ...by, by: 'comment', is_pull_request: true }, once: `pull_request_review_comment:${remark.comment.id}` },
-      { task: { ...by, by: 'review', is_pull_request: true }, once: `pull_request_review:${review.review.id}` },
-      { task: { kind: 'asked', by: 'label', repository: { owner: 'Codertocat' }, number: label.issue.number }, once: null },
-      { task: { ...by, by: 'opening', comment_id: null, body: issue.issue.body }, once: `issues:${issue.issue.id}` },
+      {
+        task: { ...by, by: 'comment', is_pull_request: false, author_association: 'OWNER' },
+        once: `issue_comment:${comment.comment.id}`,
+      },
+      {
+        task: { ...by, by: 'comment', is_pull_request: true },
+        once: `pull_request_review_comment:${remark.comment.id}`,
+      },
+      {
+        task: { ...by, by: 'review', is_pull_request: true },
+        once: `pull_request_review:${review.review.id}`,
+      },
+      {
+        task: { kind: 'asked', by: 'label', repository: { owner: 'Codertocat' }, number: label.issue.number },
+        once: null,
+      },
+      {
+        task: { ...by, by: 'opening', comment_id: null, body: issue.issue.body },
+        once: `issues:${issue.issue.id}`,
+      },
     ])
     // A remark counts from when its review was sent.
-    const times = ['20:21', '20:38', '20:38', undefined, '20:18'].map(time => time && new Date(`2019-05-15T15:${time}Z`))
+    const times = ['20:21', '20:38', '20:38', undefined, '20:18'].map(
+      time => time && new Date(`2019-05-15T15:${time}Z`),
+    )
     expect(read.map(one => 'task' in one && one.written_at)).toEqual(times)
   })
 
@@ -111,5 +145,11 @@ describe('the deliveries that GitHub publishes as examples', () => {
 
 test('any payload is read without an error', () => {
   const events = recorded.map(({ name }) => name)
-  fc.assert(fc.property(fc.constantFrom(...events), fc.jsonValue(), (event, payload) => void readGitHubEvent(event, payload, 'agent')))
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...events),
+      fc.jsonValue(),
+      (event, payload) => void readGitHubEvent(event, payload, 'agent'),
+    ),
+  )
 })

@@ -12,7 +12,14 @@ import {
 import { latest, long, number, same, short, text, valueAt } from './forge-payload.ts'
 import { MARK_NAME } from './run-mark.ts'
 
-const PULL_REQUEST_ACTIONS = ['closed', 'reopened', 'converted_to_draft', 'ready_for_review', 'edited', 'synchronize']
+const PULL_REQUEST_ACTIONS = [
+  'closed',
+  'reopened',
+  'converted_to_draft',
+  'ready_for_review',
+  'edited',
+  'synchronize',
+]
 
 /** A signed delivery about a repository. `name` is our account there, without `@`. */
 type Delivery = {
@@ -25,8 +32,8 @@ type Delivery = {
 }
 
 /**
- * Reads a signed delivery. `name` is our name there, without `@`: a comment that mentions it is a request, and so is a label of that name.
- * Comments of bots and later edits are not.
+ * Reads a signed delivery. `name` is our name there, without `@`: a comment that mentions it is a request,
+ * and so is a label of that name. Comments of bots and later edits are not.
  */
 export function readGitHubEvent(event: string, payload: unknown, name: string): ReadEvent {
   const at = (...path: string[]) => valueAt(payload, path)
@@ -34,15 +41,20 @@ export function readGitHubEvent(event: string, payload: unknown, name: string): 
   if (event === 'ping') return { ignored: 'a ping' }
   if (repository.owner === '' || repository.name === '') return { ignored: 'it is about no repository' }
   const delivery: Delivery = { event, action: text(at('action')), repository, name, at }
-  if (event === 'issue_comment' || event === 'pull_request_review_comment') return commentEvent(delivery, 'comment')
+  if (event === 'issue_comment' || event === 'pull_request_review_comment')
+    return commentEvent(delivery, 'comment')
   if (event === 'pull_request_review') return commentEvent(delivery, 'review')
   if (event === 'issues' || event === 'pull_request') return subjectEvent(delivery)
   return isOwnMark(delivery) ? { ignored: 'it is a mark of ours' } : commitEvent(delivery)
 }
 
 /** Reads a comment on an issue, a pull request or a line of its diff, or a submitted review. */
-function commentEvent({ event, action, at, repository, name }: Delivery, source: 'comment' | 'review'): ReadEvent {
-  if (action !== (source === 'review' ? 'submitted' : 'created')) return { ignored: `a ${source} that is ${action}` }
+function commentEvent(
+  { event, action, at, repository, name }: Delivery,
+  source: 'comment' | 'review',
+): ReadEvent {
+  if (action !== (source === 'review' ? 'submitted' : 'created'))
+    return { ignored: `a ${source} that is ${action}` }
   if (at(source, 'performed_via_github_app') != null) return { ignored: 'it was written by an app' }
   const body = text(at(source, 'body'))
   if (body.includes(OUR_MARK)) return { ignored: 'it is a comment of ours' }
@@ -64,18 +76,29 @@ function commentEvent({ event, action, at, repository, name }: Delivery, source:
   }
   // A review comment is written before its review is submitted, and updated when it is.
   const written_at = latest(at(source, 'created_at'), at(source, 'updated_at'), at(source, 'submitted_at'))
-  return requestUnlessBot(at(source, 'user', 'type') !== 'User', request, `${event}:${id}`, { written_at, mentioned_in: body })
+  return requestUnlessBot(at(source, 'user', 'type') !== 'User', request, `${event}:${id}`, {
+    written_at,
+    mentioned_in: body,
+  })
 }
 
-/** Reads a change of an issue or a pull request: a new one that mentions us, our label, or a change that GitHub is queried for. */
+/**
+ * Reads a change of an issue or a pull request: a new one that mentions us, our label, or a change that
+ * GitHub is queried for.
+ */
 function subjectEvent(delivery: Delivery): ReadEvent {
   const { event, action, at, repository, name } = delivery
   const subject = event === 'issues' ? 'issue' : 'pull_request'
-  if (action === 'opened' && mayMention(text(at(subject, 'body')), name)) return openingEvent(delivery, subject)
+  if (action === 'opened' && mayMention(text(at(subject, 'body')), name))
+    return openingEvent(delivery, subject)
   const subject_number = number(at(subject, 'number'))
   if (action === 'labeled' && same(text(at('label', 'name')), name)) {
     const author = text(at('sender', 'login'))
-    return mentionUnlessBot(at('sender', 'type') !== 'User', 'label', { repository, number: subject_number, author })
+    return mentionUnlessBot(at('sender', 'type') !== 'User', 'label', {
+      repository,
+      number: subject_number,
+      author,
+    })
   }
   if (event === 'pull_request' && PULL_REQUEST_ACTIONS.includes(action))
     return { task: { kind: 'pull_request', repository, number: subject_number }, once: null }
@@ -112,11 +135,18 @@ function commitEvent({ event, action, at, repository }: Delivery): ReadEvent {
 }
 
 /**
- * Returns whether the event reports the status that this service set for a run: both name and author match. It is no check, so nothing
- * needs to be read.
+ * Returns whether the event reports the status that this service set for a run: both name and author match.
+ * It is no check, so nothing needs to be read.
  */
 function isOwnMark({ event, at, name }: Delivery): boolean {
-  if (event === 'status') return same(text(at('context')), MARK_NAME) && [name, `${name}[bot]`].includes(text(at('sender', 'login')))
+  if (event === 'status')
+    return (
+      same(text(at('context')), MARK_NAME) && [name, `${name}[bot]`].includes(text(at('sender', 'login')))
+    )
   if (event === 'check_suite') return text(at('check_suite', 'app', 'slug')) === name
-  return event === 'check_run' && text(at('check_run', 'name')) === MARK_NAME && text(at('check_run', 'app', 'slug')) === name
+  return (
+    event === 'check_run' &&
+    text(at('check_run', 'name')) === MARK_NAME &&
+    text(at('check_run', 'app', 'slug')) === name
+  )
 }

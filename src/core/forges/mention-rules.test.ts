@@ -6,7 +6,11 @@ test('a text is for us when it mentions us and we did not write it; a label when
   expect(isForUs('@Agent, please', 'agent')).toBe(true)
   expect(isForUs('@agents', 'agent')).toBe(false)
   expect(isForUs('@agent <!-- agentrun: x -->', 'agent')).toBe(false)
-  expect([isLabelOf('AGENT', 'agent'), isLabelOf('agents', 'agent'), isLabelOf('', '')]).toEqual([true, false, false])
+  expect([isLabelOf('AGENT', 'agent'), isLabelOf('agents', 'agent'), isLabelOf('', '')]).toEqual([
+    true,
+    false,
+    false,
+  ])
 })
 
 test('of a label that was added and removed the last addition counts, until it is removed too', () => {
@@ -22,7 +26,9 @@ test('a client that continues from the last item reaches the end and misses noth
   const seconds = fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 60 })
   fc.assert(
     fc.property(seconds, fc.integer({ min: 1, max: 10 }), (times, most) => {
-      const changed = times.sort((a, b) => a - b).map((second, id) => ({ id, changed_at: new Date(second * 1_000) }))
+      const changed = times
+        .sort((a, b) => a - b)
+        .map((second, id) => ({ id, changed_at: new Date(second * 1_000) }))
       const seen = new Set<number>()
       let since = new Date(0)
       for (let poll = 0; poll <= 21; poll++) {

@@ -2,10 +2,11 @@
 const WORD_JOINER = '\u2060'
 
 /**
- * Returns a Markdown text without mentions, for text that agents and repositories write to a forge: `@ada` and `@acme/team` appear the same
- * and notify nobody. Code (where forges detect no mention and from which people copy), e-mail addresses and URLs are unchanged. Ambiguous
- * parts count as text: after an indented fence, which may belong to a list and end with it, later fences are ignored. References such as
- * `#12` and words such as "fixes #12" stay: they notify nobody.
+ * Returns a Markdown text without mentions, for text that agents and repositories write to a forge: `@ada`
+ * and `@acme/team` appear the same and notify nobody. Code (where forges detect no mention and from which
+ * people copy), e-mail addresses and URLs are unchanged. Ambiguous parts count as text: after an indented
+ * fence, which may belong to a list and end with it, later fences are ignored. References such as `#12` and
+ * words such as "fixes #12" stay: they notify nobody.
  */
 export function neutralMentions(markdown: string): string {
   let fence: string | null = null
@@ -47,7 +48,9 @@ const COMMENT_END = /-->/
 const BLANK = /^\s*$/
 const NEVER = /$^/
 
-/** Returns the end of an HTML block that begins in this line; it contains no code block. Null: none begins. */
+/**
+ * Returns the end of an HTML block that begins in this line; it contains no code block. Null: none begins.
+ */
 function htmlEnd(line: string): RegExp | null {
   if (/^ {0,3}<!--/.test(line)) return COMMENT_END
   if (/^ {0,3}<([?!]|(pre|script|style|textarea)\b)/i.test(line)) return NEVER
@@ -55,8 +58,8 @@ function htmlEnd(line: string): RegExp | null {
 }
 
 /**
- * Removes code spans. A span ends in the same line, at as many backticks as it began with; a table cell does not split it, and no tag comes
- * before it.
+ * Removes code spans. A span ends in the same line, at as many backticks as it began with; a table cell does
+ * not split it, and no tag comes before it.
  */
 function outsideSpans(line: string): string {
   const token = /\\.|`+|<(?=[a-z/!?])/gi
@@ -76,7 +79,8 @@ function outsideSpans(line: string): string {
 function endOfSpan(line: string, start: number, length: number): number | null {
   const runs = /`+/g
   runs.lastIndex = start
-  for (let run = runs.exec(line); run !== null; run = runs.exec(line)) if (run[0].length === length) return runs.lastIndex
+  for (let run = runs.exec(line); run !== null; run = runs.exec(line))
+    if (run[0].length === length) return runs.lastIndex
   return null
 }
 
@@ -84,4 +88,5 @@ function endOfSpan(line: string, start: number, length: number): number | null {
 const PARTS =
   /(?<![^\s*_~(])https?:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)+(?:[/:?#][^\s<>()[\]|*"'`\\]*)?|(?<![a-z0-9])(@|&#0*64;|&#x0*40;|&commat;)(?=[\w-])/gi
 
-const split = (text: string): string => text.replace(PARTS, (part, at?: string) => (at === undefined ? part : `${at}${WORD_JOINER}`))
+const split = (text: string): string =>
+  text.replace(PARTS, (part, at?: string) => (at === undefined ? part : `${at}${WORD_JOINER}`))

@@ -3,14 +3,23 @@ import { RunStatus } from '../../contract/runs/runs.ts'
 import { isTerminal } from '../runs/run-transitions.ts'
 import { isOverKey, markKey, runMark } from './run-mark.ts'
 
-const run = { status: 'completed', status_reason: null, waiting_on: null, superseded: false, checks_given_up: null } as const
+const run = {
+  status: 'completed',
+  status_reason: null,
+  waiting_on: null,
+  superseded: false,
+  checks_given_up: null,
+} as const
 
-test.each(RunStatus.options)('of a run that is %s it is over if the run is, and has a conclusion if it is over', status => {
-  const mark = runMark({ ...run, status })
-  expect(mark.status === 'completed').toBe(isTerminal(status))
-  expect(mark.conclusion !== null).toBe(isTerminal(status))
-  expect(isOverKey(markKey(mark))).toBe(isTerminal(status))
-})
+test.each(RunStatus.options)(
+  'of a run that is %s it is over if the run is, and has a conclusion if it is over',
+  status => {
+    const mark = runMark({ ...run, status })
+    expect(mark.status === 'completed').toBe(isTerminal(status))
+    expect(mark.conclusion !== null).toBe(isTerminal(status))
+    expect(isOverKey(markKey(mark))).toBe(isTerminal(status))
+  },
+)
 
 test('only a run that did everything that was requested is a success', () => {
   const good = [

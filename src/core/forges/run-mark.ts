@@ -3,7 +3,10 @@ import type { RunStatus, StatusReason, WaitingReason } from '../../contract/runs
 /** The name of our status among the checks of a commit. */
 export const MARK_NAME = 'agentrun'
 
-/** The state of a run as a status of its commit. It contains only fixed text, because everybody who sees the repository can read it. */
+/**
+ * The state of a run as a status of its commit. It contains only fixed text, because everybody who sees the
+ * repository can read it.
+ */
 export type RunMark = {
   status: 'queued' | 'in_progress' | 'completed'
   conclusion: 'success' | 'failure' | 'cancelled' | 'neutral' | null
@@ -23,11 +26,16 @@ type Marked = {
 const waits: Record<WaitingReason, string> = {
   user_input: 'Waiting for an answer',
   tool_approval: 'Waiting for an approval',
-  // The same text as before and after: the checks are listed beside the status, and each update counts against a rate limit.
+  // The same text as before and after: the checks are listed beside the status, and each update counts
+  // against a rate limit.
   ci: 'Running',
 }
 const inProgress = (title: string): RunMark => ({ status: 'in_progress', conclusion: null, title })
-const over = (conclusion: RunMark['conclusion'], title: string): RunMark => ({ status: 'completed', conclusion, title })
+const over = (conclusion: RunMark['conclusion'], title: string): RunMark => ({
+  status: 'completed',
+  conclusion,
+  title,
+})
 
 /** Returns the status of a run; undefined: the run is deleted. */
 export function runMark(run: Marked | undefined): RunMark {
@@ -38,9 +46,11 @@ export function runMark(run: Marked | undefined): RunMark {
   if (run.status === 'paused') return inProgress('Paused')
   if (run.status === 'cancelling') return inProgress('Stopping')
   if (run.status === 'cancelled') return over('cancelled', 'Stopped')
-  if (run.status === 'failed') return over('failure', `Failed${run.status_reason === null ? '' : ` (${run.status_reason})`}`)
+  if (run.status === 'failed')
+    return over('failure', `Failed${run.status_reason === null ? '' : ` (${run.status_reason})`}`)
   if (run.status !== 'completed') return inProgress('Running')
-  if (run.checks_given_up !== null) return over('neutral', `Completed, while checks do not pass (${run.checks_given_up})`)
+  if (run.checks_given_up !== null)
+    return over('neutral', `Completed, while checks do not pass (${run.checks_given_up})`)
   return run.status_reason === null
     ? over('success', 'Completed')
     : over('neutral', `Completed, not everything was done (${run.status_reason})`)

@@ -4,13 +4,17 @@ import type { JsonBounds } from './json-meter.ts'
 const MIB = 1024 * 1024
 
 /**
- * The bounds of every channel that brings JSON from outside. What follows the parser costs 1 to 50 microseconds per value, schemas of libraries the
- * most, because they describe each wrong value: a message must not occupy the process for longer than a few tenths of the permitted 250 ms.
+ * The bounds of every channel that brings JSON from outside. What follows the parser costs 1 to 50
+ * microseconds per value, schemas of libraries the most, because they describe each wrong value: a message
+ * must not occupy the process for longer than a few tenths of the permitted 250 ms.
  */
 export const json_channels = {
   /** Bodies of the API and of sign-in; most routes accept fewer bytes. */
   api_body: { bytes: limits.body_bytes, depth: limits.body_depth, values: limits.body_values },
-  /** A delivery of a forge, which is parsed after its signature was verified: a push lists the files of 2,048 commits. */
+  /**
+   * A delivery of a forge, which is parsed after its signature was verified: a push lists the files of 2,048
+   * commits.
+   */
   forge_delivery: { bytes: limits.body_bytes, depth: limits.body_depth, values: 200_000 },
   /** A response of a forge: a page of 100 pull requests has some 50,000 values. */
   forge_response: { bytes: 32 * MIB, depth: 64, values: 150_000 },

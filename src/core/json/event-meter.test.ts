@@ -20,7 +20,8 @@ function delivers(text: string): boolean {
 const refuses = (text: string, size = text.length) => {
   const meter = new EventMeter(bounds)
   const bytes = Buffer.from(text)
-  for (let at = 0; at < bytes.length; at += size) if (meter.add(bytes.subarray(at, at + size)) !== null) return true
+  for (let at = 0; at < bytes.length; at += size)
+    if (meter.add(bytes.subarray(at, at + size)) !== null) return true
   return false
 }
 
@@ -58,18 +59,25 @@ const piece = fc.oneof({ weight: 3, arbitrary: values }, { weight: 2, arbitrary:
 test('nothing that the parser of the libraries delivers escapes the count, however lines end and the bytes are split', () => {
   const cases = { exceeding: 0 }
   fc.assert(
-    fc.property(fc.array(piece, { minLength: 5, maxLength: 40 }), fc.integer({ min: 1, max: 9 }), (parts, size) => {
-      const text = `data: ${parts.join('')}\n\n`
-      if (!delivers(text)) return
-      cases.exceeding++
-      expect(refuses(text, size)).toBe(true)
-    }),
+    fc.property(
+      fc.array(piece, { minLength: 5, maxLength: 40 }),
+      fc.integer({ min: 1, max: 9 }),
+      (parts, size) => {
+        const text = `data: ${parts.join('')}\n\n`
+        if (!delivers(text)) return
+        cases.exceeding++
+        expect(refuses(text, size)).toBe(true)
+      },
+    ),
     { numRuns: 20_000 },
   )
   expect(cases.exceeding).toBeGreaterThan(100)
 })
 
-test.each(['\uFEFFdata: [1,2,3,4]\n\n', '\u00EF\u00BB\u00BFdata: [1,2,3,4]\n\n', 'data: [\rdata: 1,2,3,4]\r\r'])(
-  'a mark or another end of line hides no data: %j',
-  text => expect([delivers(text), refuses(text, 1)]).toEqual([true, true]),
+test.each([
+  '\uFEFFdata: [1,2,3,4]\n\n',
+  '\u00EF\u00BB\u00BFdata: [1,2,3,4]\n\n',
+  'data: [\rdata: 1,2,3,4]\r\r',
+])('a mark or another end of line hides no data: %j', text =>
+  expect([delivers(text), refuses(text, 1)]).toEqual([true, true]),
 )

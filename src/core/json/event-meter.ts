@@ -4,8 +4,9 @@ const [NEWLINE, RETURN] = [0x0a, 0x0d]
 const FIELD = new TextEncoder().encode('data:')
 
 /**
- * Counts the JSON in the data of each event of an event stream, before a parser collects it: the lines `data:` of one event are one text. Lines end
- * with LF, CR or both, and an empty line ends the event, as browsers and libraries read it.
+ * Counts the JSON in the data of each event of an event stream, before a parser collects it: the lines
+ * `data:` of one event are one text. Lines end with LF, CR or both, and an empty line ends the event, as
+ * browsers and libraries read it.
  */
 export class EventMeter {
   readonly #data: JsonMeter

@@ -2,7 +2,11 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { JsonMeter } from './json-meter.ts'
 
-const open = { bytes: Number.POSITIVE_INFINITY, depth: Number.POSITIVE_INFINITY, values: Number.POSITIVE_INFINITY }
+const open = {
+  bytes: Number.POSITIVE_INFINITY,
+  depth: Number.POSITIVE_INFINITY,
+  values: Number.POSITIVE_INFINITY,
+}
 const bytes = (text: string) => new TextEncoder().encode(text)
 
 /** What a parser of the text must create. */
@@ -15,12 +19,18 @@ const depthOf = (value: unknown): number =>
 
 test('the values of every JSON text are counted exactly, however it is split and indented', () => {
   fc.assert(
-    fc.property(fc.json({ depthSize: 'large' }), fc.integer({ min: 1, max: 7 }), fc.integer({ min: 0, max: 3 }), (json, size, indent) => {
-      const text = bytes(JSON.stringify(JSON.parse(json), null, indent))
-      const meter = new JsonMeter(open)
-      for (let at = 0; at < text.length; at += size) expect(meter.add(text, at, Math.min(text.length, at + size))).toBeNull()
-      expect(meter.values).toBe(valuesIn(JSON.parse(json)))
-    }),
+    fc.property(
+      fc.json({ depthSize: 'large' }),
+      fc.integer({ min: 1, max: 7 }),
+      fc.integer({ min: 0, max: 3 }),
+      (json, size, indent) => {
+        const text = bytes(JSON.stringify(JSON.parse(json), null, indent))
+        const meter = new JsonMeter(open)
+        for (let at = 0; at < text.length; at += size)
+          expect(meter.add(text, at, Math.min(text.length, at + size))).toBeNull()
+        expect(meter.values).toBe(valuesIn(JSON.parse(json)))
+      },
+    ),
   )
 })
 
@@ -31,8 +41,10 @@ test('each bound is the largest number that passes', () => {
       const exact = { bytes: bytes(json).length, depth: depthOf(value), values: valuesIn(value) }
       expect(new JsonMeter(exact).add(bytes(json))).toBeNull()
       expect(new JsonMeter({ ...exact, bytes: exact.bytes - 1 }).add(bytes(json))?.limit).toBe('bytes')
-      if (exact.depth > 0) expect(new JsonMeter({ ...exact, depth: exact.depth - 1 }).add(bytes(json))?.limit).toBe('depth')
-      if (exact.values > 1) expect(new JsonMeter({ ...exact, values: exact.values - 1 }).add(bytes(json))?.limit).toBe('values')
+      if (exact.depth > 0)
+        expect(new JsonMeter({ ...exact, depth: exact.depth - 1 }).add(bytes(json))?.limit).toBe('depth')
+      if (exact.values > 1)
+        expect(new JsonMeter({ ...exact, values: exact.values - 1 }).add(bytes(json))?.limit).toBe('values')
     }),
   )
 })

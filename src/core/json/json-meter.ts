@@ -1,4 +1,7 @@
-/** What a JSON text may have. `values`: numbers, strings, lists and objects at all levels, without the names of members. */
+/**
+ * What a JSON text may have. `values`: numbers, strings, lists and objects at all levels, without the names
+ * of members.
+ */
 export type JsonBounds = { bytes: number; depth: number; values: number }
 
 /** The bound that a text exceeds, and why it is refused, as the end of a sentence about the text. */
@@ -18,8 +21,9 @@ for (const [characters, kind] of [
   for (const character of characters) kinds[character.charCodeAt(0)] = kind
 
 /**
- * Counts a JSON text before anything parses it: one pass over its bytes in UTF-8, which may arrive in parts, without recursion and in constant
- * memory. It checks no syntax: a text that is no JSON is refused by the parser, which stops at its first mistake.
+ * Counts a JSON text before anything parses it: one pass over its bytes in UTF-8, which may arrive in parts,
+ * without recursion and in constant memory. It checks no syntax: a text that is no JSON is refused by the
+ * parser, which stops at its first mistake.
  */
 export class JsonMeter {
   readonly #bounds: JsonBounds
@@ -28,7 +32,10 @@ export class JsonMeter {
   #values = 1
   #in_string = false
   #escaped = false
-  /** A bracket was the last character apart from white space: the next one begins the first value in it, or closes it. */
+  /**
+   * A bracket was the last character apart from white space: the next one begins the first value in it, or
+   * closes it.
+   */
   #opened = false
 
   constructor(bounds: JsonBounds) {
@@ -50,11 +57,15 @@ export class JsonMeter {
     this.#opened = false
   }
 
-  /** Counts the next part of the text, from `start` to before `end`. Returns the first bound that it exceeds; null: none. */
+  /**
+   * Counts the next part of the text, from `start` to before `end`. Returns the first bound that it exceeds;
+   * null: none.
+   */
   add(bytes: Uint8Array, start = 0, end = bytes.length): JsonExcess | null {
     const { bytes: max_bytes, depth: max_depth, values: max_values } = this.#bounds
     this.#bytes += end - start
-    if (this.#bytes > max_bytes) return { limit: 'bytes', max: max_bytes, message: `has more than ${max_bytes} bytes` }
+    if (this.#bytes > max_bytes)
+      return { limit: 'bytes', max: max_bytes, message: `has more than ${max_bytes} bytes` }
     // Locals: a private field costs several times as much for each byte.
     let [depth, values, opened] = [this.#depth, this.#values, this.#opened]
     let at = this.#in_string ? this.#afterString(bytes, start, end) : start
@@ -71,12 +82,17 @@ export class JsonMeter {
     this.#depth = depth
     this.#values = values
     this.#opened = opened
-    if (depth > max_depth) return { limit: 'depth', max: max_depth, message: `is nested deeper than ${max_depth}` }
-    if (values > max_values) return { limit: 'values', max: max_values, message: `has more than ${max_values} values` }
+    if (depth > max_depth)
+      return { limit: 'depth', max: max_depth, message: `is nested deeper than ${max_depth}` }
+    if (values > max_values)
+      return { limit: 'values', max: max_values, message: `has more than ${max_values} values` }
     return null
   }
 
-  /** Returns the position after the quote that ends the current string, or `end` if it continues in the next part. */
+  /**
+   * Returns the position after the quote that ends the current string, or `end` if it continues in the next
+   * part.
+   */
   #afterString(bytes: Uint8Array, start: number, end: number): number {
     let escaped = this.#escaped
     let at = start

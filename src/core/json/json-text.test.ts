@@ -11,14 +11,17 @@ test('a repeated key in one object is found in any spelling; in two objects it i
 })
 
 test('broken texts are left to the parser', () => {
-  for (const text of ['', '{"a', '{"\\', ']]]', '{"a\\', '"\\\\', '{"\\x":1,"b":2}']) expect(repeatedKey(text)).toBeNull()
+  for (const text of ['', '{"a', '{"\\', ']]]', '{"a\\', '"\\\\', '{"\\x":1,"b":2}'])
+    expect(repeatedKey(text)).toBeNull()
 })
 
 test('numbers that a double cannot hold are written as they came', () => {
   const text =
     '{"id":1234567890123456789,"huge":1e999,"negative":-9007199254740993,"list":[12345678901234567890],"plain":[1,1.5,-0.25,1e3]}'
   expect(JSON.stringify(parseJsonExactly(text))).toBe(text.replace('1e3', '1000'))
-  expect(parseJsonExactly('{"plain":[1,1.5,9007199254740991]}')).toEqual({ plain: [1, 1.5, 9007199254740991] })
+  expect(parseJsonExactly('{"plain":[1,1.5,9007199254740991]}')).toEqual({
+    plain: [1, 1.5, 9007199254740991],
+  })
 })
 
 test('a key called __proto__ is a key like any other', () => {

@@ -5,8 +5,8 @@ const json = JSON as unknown as {
 }
 
 /**
- * Returns a key that an object of a JSON text has twice, of which JSON.parse keeps the last; null: none has. One pass without recursion, for a text
- * whose values were counted.
+ * Returns a key that an object of a JSON text has twice, of which JSON.parse keeps the last; null: none has.
+ * One pass without recursion, for a text whose values were counted.
  */
 export function repeatedKey(text: string): string | null {
   // For every open bracket: the keys so far, null for an array.
@@ -44,7 +44,9 @@ function stringEnd(text: string, start: number): number {
   }
 }
 
-/** Returns the canonical spelling of a key: `"\u0061"` is `"a"`. An invalid JSON string is left to JSON.parse. */
+/**
+ * Returns the canonical spelling of a key: `"\u0061"` is `"a"`. An invalid JSON string is left to JSON.parse.
+ */
 function spelled(key: string): string {
   if (!key.includes('\\')) return key
   try {
@@ -55,8 +57,8 @@ function spelled(key: string): string {
 }
 
 /**
- * Parses JSON like JSON.parse, but a number that a double cannot represent (an integer beyond 2^53, `1e999`) keeps its text, which
- * JSON.stringify writes unchanged. For values that are echoed and not calculated with.
+ * Parses JSON like JSON.parse, but a number that a double cannot represent (an integer beyond 2^53, `1e999`)
+ * keeps its text, which JSON.stringify writes unchanged. For values that are echoed and not calculated with.
  */
 export function parseJsonExactly(text: string): unknown {
   return json.parse(text, (_key, value, { source }) =>
@@ -64,4 +66,5 @@ export function parseJsonExactly(text: string): unknown {
   )
 }
 
-const isExact = (value: number, source: string) => Number.isFinite(value) && (Number.isSafeInteger(value) || !/^-?\d+$/.test(source))
+const isExact = (value: number, source: string) =>
+  Number.isFinite(value) && (Number.isSafeInteger(value) || !/^-?\d+$/.test(source))

@@ -5,13 +5,16 @@ import { excessOf, parseJson, readJson, readLargeJson, responseJson } from './pa
 const channels = Object.entries(json_channels) as [JsonChannel, (typeof json_channels)[JsonChannel]][]
 const items = (count: number) => `[${Array(count).fill('{}').join()}]`
 
-test.each(channels)('%s: the bound of values passes, and one more is refused by name', async (channel, { values }) => {
-  expect(readJson(channel, items(values - 1)).problem).toBeUndefined()
-  const problem = { limit: 'values', max: values, message: `has more than ${values} values` }
-  expect(readJson(channel, items(values))).toEqual({ problem })
-  expect(await readLargeJson(channel, Buffer.from(items(values)))).toEqual({ problem })
-  expect(await responseJson(channel, new Response(items(values)))).toBeUndefined()
-})
+test.each(channels)(
+  '%s: the bound of values passes, and one more is refused by name',
+  async (channel, { values }) => {
+    expect(readJson(channel, items(values - 1)).problem).toBeUndefined()
+    const problem = { limit: 'values', max: values, message: `has more than ${values} values` }
+    expect(readJson(channel, items(values))).toEqual({ problem })
+    expect(await readLargeJson(channel, Buffer.from(items(values)))).toEqual({ problem })
+    expect(await responseJson(channel, new Response(items(values)))).toBeUndefined()
+  },
+)
 
 test.each(channels)('%s: depth and bytes are refused by name', (channel, { depth, bytes }) => {
   const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)

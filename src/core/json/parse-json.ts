@@ -12,15 +12,18 @@ const SLICE_BYTES = 1024 * 1024
 const encoder = new TextEncoder()
 
 /**
- * Parses a JSON text from outside within the bounds of its channel, which are counted before: the only way to a value that this service did not
- * write (decisions.md#json-is-counted-before-it-is-parsed).
+ * Parses a JSON text from outside within the bounds of its channel, which are counted before: the only way to
+ * a value that this service did not write (decisions.md#json-is-counted-before-it-is-parsed).
  */
 export function readJson(channel: JsonChannel, text: string): ReadJson {
   const problem = excessOf(channel, encoder.encode(text))
   return problem === null ? parseCounted(text) : { problem }
 }
 
-/** The same for bytes in UTF-8 that may be many: others are served between the steps of the work. Invalid UTF-8 is read as U+FFFD. */
+/**
+ * The same for bytes in UTF-8 that may be many: others are served between the steps of the work. Invalid
+ * UTF-8 is read as U+FFFD.
+ */
 export async function readLargeJson(channel: JsonChannel, bytes: Uint8Array): Promise<ReadJson> {
   const problem = await largeExcessOf(channel, bytes)
   if (problem !== null) return { problem }
@@ -43,7 +46,8 @@ export function parseCounted(text: string): ReadJson {
 export const parseJson = (channel: JsonChannel, text: string): unknown => readJson(channel, text).value
 
 /** Returns the bound of a channel that a text exceeds; null: none. For a text that a library parses. */
-export const excessOf = (channel: JsonChannel, text: Uint8Array): JsonExcess | null => new JsonMeter(json_channels[channel]).add(text)
+export const excessOf = (channel: JsonChannel, text: Uint8Array): JsonExcess | null =>
+  new JsonMeter(json_channels[channel]).add(text)
 
 /** The same, with pauses in which others are served. */
 export async function largeExcessOf(channel: JsonChannel, text: Uint8Array): Promise<JsonExcess | null> {

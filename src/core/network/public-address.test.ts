@@ -82,10 +82,16 @@ describe('addressNeverAllowed', () => {
     'localhost',
   ])('connections to %s are never allowed', ip => expect(addressNeverAllowed(ip)).toBe(true))
 
-  test.each(['127.0.0.1', '10.0.0.1', '::1', 'fd12::1', '64:ff9b:1::10.0.0.1', '2002:a00:1::', '2606:50c0:8000::153', '1.1.1.1'])(
-    '%s can be',
-    ip => expect(addressNeverAllowed(ip)).toBe(false),
-  )
+  test.each([
+    '127.0.0.1',
+    '10.0.0.1',
+    '::1',
+    'fd12::1',
+    '64:ff9b:1::10.0.0.1',
+    '2002:a00:1::',
+    '2606:50c0:8000::153',
+    '1.1.1.1',
+  ])('%s can be', ip => expect(addressNeverAllowed(ip)).toBe(false))
 })
 
 describe('isPrivateHost', () => {
@@ -100,7 +106,8 @@ describe('isPrivateHost', () => {
     '[::ffff:7f00:1]',
     '10.0.0.1',
   ])('%s is', host => expect(isPrivateHost(host)).toBe(true))
-  test.each(['example.org', 'localhost.example.org', 'internal', '1.1.1.1', '[2606:50c0:8000::153]'])('%s is not', host =>
-    expect(isPrivateHost(host)).toBe(false),
+  test.each(['example.org', 'localhost.example.org', 'internal', '1.1.1.1', '[2606:50c0:8000::153]'])(
+    '%s is not',
+    host => expect(isPrivateHost(host)).toBe(false),
   )
 })

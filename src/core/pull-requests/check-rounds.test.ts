@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { type CheckRound, type Found, nextRound } from './check-rounds.ts'
 
 const found = (tree: string, names: string[], more: Partial<Found> & { attempt?: number } = {}): Found => ({
-  ...{ head_sha: `sha-${tree}`, tree, findings: 0 },
+  head_sha: `sha-${tree}`,
+  tree,
+  findings: 0,
   failing: names.map(name => ({ name, attempt: more.attempt ?? 1, fixable: true })),
   ...more,
 })
@@ -14,7 +16,14 @@ function play(all: Found[], allowed: (name: string) => number) {
     const next = nextRound(rounds, now, allowed)
     if (next.kind === 'stop') return { rounds, stopped: next }
     const { head_sha, tree, failing, findings } = now
-    rounds.push({ head_sha, tree, failing: [...failing], findings, worked_on: next.on, attempt: next.attempt })
+    rounds.push({
+      head_sha,
+      tree,
+      failing: [...failing],
+      findings,
+      worked_on: next.on,
+      attempt: next.attempt,
+    })
   }
   return { rounds, stopped: null }
 }
@@ -32,25 +41,38 @@ describe('it stops', () => {
 
   test('when another check fails each time, as often as one may be worked on', () => {
     const turns = ['a', 'b', 'a', 'b', 'c'].map((name, i) => found(`${i}`, [name]))
-    expect(play(turns, () => 2)).toMatchObject({ rounds: [{}, {}], stopped: { because: 'not_converging', attempt: 2 } })
+    expect(play(turns, () => 2)).toMatchObject({
+      rounds: [{}, {}],
+      stopped: { because: 'not_converging', attempt: 2 },
+    })
   })
 
   test('at one commit after as many attempts as are allowed, though the checks ran again each time', () => {
     const again = [1, 2, 3, 4].map(attempt => found('1', ['test'], { attempt }))
     const { rounds, stopped } = play(again, thrice)
     expect([rounds.length, stopped]).toMatchObject([3, { because: 'attempts_used' }])
-    expect(play(again, () => 0)).toMatchObject({ rounds: [], stopped: { because: 'attempts_used', attempt: 0, max_attempts: 0 } })
+    expect(play(again, () => 0)).toMatchObject({
+      rounds: [],
+      stopped: { because: 'attempts_used', attempt: 0, max_attempts: 0 },
+    })
   })
 
   test('when the same files recur, in another commit or in the same one without a new check run', () => {
     const back = [found('1', ['a', 'b']), found('2', ['a']), { ...found('1', ['a']), head_sha: 'another' }]
     expect(play(back, thrice)).toMatchObject({ rounds: [{}, {}], stopped: { because: 'same_diff' } })
-    expect(play([found('1', ['a']), found('1', ['a'])], thrice)).toMatchObject({ rounds: [{}], stopped: { because: 'same_diff' } })
+    expect(play([found('1', ['a']), found('1', ['a'])], thrice)).toMatchObject({
+      rounds: [{}],
+      stopped: { because: 'same_diff' },
+    })
   })
 
   test('when there is more to fix than before: checks, or findings in the commits', () => {
-    expect(play([found('1', ['a']), found('2', ['a', 'b'])], thrice).stopped).toMatchObject({ because: 'findings_grew' })
-    expect(play([found('1', ['a']), found('2', ['a'], { findings: 1 })], thrice).stopped).toMatchObject({ because: 'findings_grew' })
+    expect(play([found('1', ['a']), found('2', ['a', 'b'])], thrice).stopped).toMatchObject({
+      because: 'findings_grew',
+    })
+    expect(play([found('1', ['a']), found('2', ['a'], { findings: 1 })], thrice).stopped).toMatchObject({
+      because: 'findings_grew',
+    })
     // Fewer failing checks are progress, regardless of other findings.
     expect(play([found('1', ['a', 'b']), found('2', ['a'], { findings: 9 })], thrice).stopped).toBe(null)
   })
@@ -63,7 +85,10 @@ describe('it stops', () => {
 
 describe('it continues', () => {
   test('as long as fewer checks fail, each time with as many attempts again', () => {
-    const { rounds, stopped } = play([found('1', ['a', 'b', 'c']), found('2', ['b', 'c']), found('3', ['c'])], () => 1)
+    const { rounds, stopped } = play(
+      [found('1', ['a', 'b', 'c']), found('2', ['b', 'c']), found('3', ['c'])],
+      () => 1,
+    )
     expect([rounds.map(round => round.attempt), stopped]).toEqual([[1, 1, 1], null])
   })
 
@@ -91,8 +116,17 @@ describe('for any findings', () => {
     { minLength: 60, maxLength: 60 },
   )
   const counts = fc.record({ a: fc.nat(4), b: fc.nat(4), c: fc.nat(4), d: fc.nat(4) })
-  const asFound = (one: { head: number; tree: number; failing: string[]; fixable: boolean; attempt: number; findings: number }): Found => ({
-    ...{ head_sha: `h${one.head}`, tree: `t${one.tree}`, findings: one.findings },
+  const asFound = (one: {
+    head: number
+    tree: number
+    failing: string[]
+    fixable: boolean
+    attempt: number
+    findings: number
+  }): Found => ({
+    head_sha: `h${one.head}`,
+    tree: `t${one.tree}`,
+    findings: one.findings,
     failing: one.failing.map(name => ({ name, attempt: one.attempt, fixable: one.fixable })),
   })
 
@@ -119,11 +153,15 @@ describe('for any findings', () => {
         const { rounds } = play(all.map(asFound), name => count[name as keyof typeof count])
         for (const name of names)
           for (const head of new Set(rounds.map(round => round.head_sha)))
-            expect(rounds.filter(round => round.head_sha === head && round.worked_on.includes(name)).length).toBeLessThanOrEqual(
-              count[name as keyof typeof count],
-            )
+            expect(
+              rounds.filter(round => round.head_sha === head && round.worked_on.includes(name)).length,
+            ).toBeLessThanOrEqual(count[name as keyof typeof count])
         for (const [i, round] of rounds.entries())
-          expect(rounds.slice(0, i).some(before => before.tree === round.tree && before.head_sha !== round.head_sha)).toBe(false)
+          expect(
+            rounds
+              .slice(0, i)
+              .some(before => before.tree === round.tree && before.head_sha !== round.head_sha),
+          ).toBe(false)
       }),
     )
   })

@@ -26,19 +26,35 @@ export type StopReason = keyof typeof stopReasons
 export type Failing = { name: string; attempt: number; fixable: boolean }
 export type Found = { head_sha: string; tree: string; failing: readonly Failing[]; findings: number }
 
-/** `attempt` of `max_attempts` counts from the moment at which the number of failing checks last reached a new minimum in the turn. */
-export type NextRound = { attempt: number; max_attempts: number } & ({ kind: 'work'; on: string[] } | { kind: 'stop'; because: StopReason })
+/**
+ * `attempt` of `max_attempts` counts from the moment at which the number of failing checks last reached a new
+ * minimum in the turn.
+ */
+export type NextRound = { attempt: number; max_attempts: number } & (
+  | { kind: 'work'; on: string[] }
+  | { kind: 'stop'; because: StopReason }
+)
 
 /**
- * Returns whether failing checks go back to the agent once more. Two independent guards: for one commit a check is worked on as often as
- * `allowed` permits; and over all commits of the turn there must be progress: fewer failing checks within a number of attempts, never the
- * same files again, and never more problems than before. `rounds`: the attempts of this turn, oldest first.
+ * Returns whether failing checks go back to the agent once more. Two independent guards: for one commit a
+ * check is worked on as often as `allowed` permits; and over all commits of the turn there must be progress:
+ * fewer failing checks within a number of attempts, never the same files again, and never more problems than
+ * before. `rounds`: the attempts of this turn, oldest first.
  */
-export function nextRound(rounds: readonly CheckRound[], found: Found, allowed: (name: string) => number): NextRound {
+export function nextRound(
+  rounds: readonly CheckRound[],
+  found: Found,
+  allowed: (name: string) => number,
+): NextRound {
   const names = found.failing.filter(check => check.fixable).map(check => check.name)
   const since = sinceProgress(rounds, found.failing.length)
   const max_attempts = Math.max(0, ...names.map(allowed))
-  const stop = (because: StopReason): NextRound => ({ kind: 'stop', because, attempt: since.length, max_attempts })
+  const stop = (because: StopReason): NextRound => ({
+    kind: 'stop',
+    because,
+    attempt: since.length,
+    max_attempts,
+  })
   if (names.length === 0) return stop('needs_person')
   if (isOldFiles(rounds, found)) return stop('same_diff')
   if (hasGrown(rounds.at(-1), found) && since.length > 0) return stop('findings_grew')
@@ -50,7 +66,10 @@ export function nextRound(rounds: readonly CheckRound[], found: Found, allowed: 
   return { kind: 'work', on, attempt: since.length + 1, max_attempts }
 }
 
-/** Returns the attempts since the number of failing checks last reached a new minimum, counting the current `failing`. */
+/**
+ * Returns the attempts since the number of failing checks last reached a new minimum, counting the current
+ * `failing`.
+ */
 function sinceProgress(rounds: readonly CheckRound[], failing: number): readonly CheckRound[] {
   let fewest = Number.POSITIVE_INFINITY
   let from = 0
@@ -62,16 +81,23 @@ function sinceProgress(rounds: readonly CheckRound[], failing: number): readonly
   return failing < fewest ? [] : rounds.slice(from)
 }
 
-/** Returns whether the files are those of an earlier commit, or of the same one without a new check attempt. */
+/**
+ * Returns whether the files are those of an earlier commit, or of the same one without a new check attempt.
+ */
 function isOldFiles(rounds: readonly CheckRound[], found: Found): boolean {
   if (rounds.some(round => round.tree === found.tree && round.head_sha !== found.head_sha)) return true
   const last = rounds.at(-1)
   if (last?.head_sha !== found.head_sha) return false
-  return found.failing.every(({ name, attempt }) => last.failing.some(known => known.name === name && known.attempt >= attempt))
+  return found.failing.every(({ name, attempt }) =>
+    last.failing.some(known => known.name === name && known.attempt >= attempt),
+  )
 }
 
 /** A difference at the same commit is flakiness. */
 const hasGrown = (last: CheckRound | undefined, now: Found) =>
-  last !== undefined && last.head_sha !== now.head_sha && now.failing.length + now.findings > last.failing.length + last.findings
+  last !== undefined &&
+  last.head_sha !== now.head_sha &&
+  now.failing.length + now.findings > last.failing.length + last.findings
 
-const timesOf = (rounds: readonly CheckRound[], name: string) => rounds.filter(round => round.worked_on.includes(name)).length
+const timesOf = (rounds: readonly CheckRound[], name: string) =>
+  rounds.filter(round => round.worked_on.includes(name)).length

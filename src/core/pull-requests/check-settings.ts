@@ -25,4 +25,6 @@ export function checkSettings(kept: Kept | undefined): CheckSettings {
 
 /** Returns how often a check is worked on. */
 export const retriesOf = (settings: CheckSettings, name: string): number =>
-  Object.hasOwn(settings.check_retry_counts, name) ? (settings.check_retry_counts[name] ?? 0) : settings.check_retry_count
+  Object.hasOwn(settings.check_retry_counts, name)
+    ? (settings.check_retry_counts[name] ?? 0)
+    : settings.check_retry_count

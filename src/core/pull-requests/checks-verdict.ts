@@ -1,4 +1,9 @@
-import type { CheckConclusion, CheckSource, CheckStatus, ChecksSummary } from '../../contract/pull-requests/checks.ts'
+import type {
+  CheckConclusion,
+  CheckSource,
+  CheckStatus,
+  ChecksSummary,
+} from '../../contract/pull-requests/checks.ts'
 
 export type SeenCheck = {
   name: string
@@ -14,9 +19,12 @@ const PASSED: readonly CheckConclusion[] = ['success', 'neutral', 'skipped']
 /** A code change may fix these; any other conclusion except success needs a person. */
 const FIXABLE: readonly CheckConclusion[] = ['failure', 'timed_out', 'startup_failure']
 
-export const hasPassed = ({ conclusion }: Pick<SeenCheck, 'conclusion'>) => conclusion !== null && PASSED.includes(conclusion)
-export const isFixable = ({ conclusion }: Pick<SeenCheck, 'conclusion'>) => conclusion !== null && FIXABLE.includes(conclusion)
-export const hasFailed = (check: Pick<SeenCheck, 'conclusion'>) => check.conclusion !== null && !hasPassed(check)
+export const hasPassed = ({ conclusion }: Pick<SeenCheck, 'conclusion'>) =>
+  conclusion !== null && PASSED.includes(conclusion)
+export const isFixable = ({ conclusion }: Pick<SeenCheck, 'conclusion'>) =>
+  conclusion !== null && FIXABLE.includes(conclusion)
+export const hasFailed = (check: Pick<SeenCheck, 'conclusion'>) =>
+  check.conclusion !== null && !hasPassed(check)
 
 type ChecksVerdict<C extends SeenCheck> = Omit<ChecksSummary, 'unreadable'> & {
   failing: C[]
@@ -25,9 +33,13 @@ type ChecksVerdict<C extends SeenCheck> = Omit<ChecksSummary, 'unreadable'> & {
 }
 
 /**
- * Returns the combined result of the checks of one commit. `high_priority`: apps whose failures are worked on while other checks still run.
+ * Returns the combined result of the checks of one commit. `high_priority`: apps whose failures are worked on
+ * while other checks still run.
  */
-export function checksVerdict<C extends SeenCheck>(checks: readonly C[], high_priority: readonly string[] = []): ChecksVerdict<C> {
+export function checksVerdict<C extends SeenCheck>(
+  checks: readonly C[],
+  high_priority: readonly string[] = [],
+): ChecksVerdict<C> {
   const counted = checks.filter(check => !check.ignored)
   const failing = counted.filter(hasFailed)
   const passed = counted.filter(hasPassed).length

@@ -1,12 +1,22 @@
 import { expect, test } from 'vitest'
 import { type Brought, evaluateCommits } from './commit-findings.ts'
 
-const nothing: Brought = { commits: [], files: [], blobs: [], conflicts: [], secrets: [], gaps: [], approvals: new Map() }
+const nothing: Brought = {
+  commits: [],
+  files: [],
+  blobs: [],
+  conflicts: [],
+  secrets: [],
+  gaps: [],
+  approvals: new Map(),
+}
 const codes = (brought: Partial<Brought>) => {
   const { verdict, findings } = evaluateCommits({ ...nothing, ...brought })
   return [
     verdict,
-    ...findings.map(({ severity, code, path, line }) => [severity, code, path, line].filter(part => part !== null).join(' ')),
+    ...findings.map(({ severity, code, path, line }) =>
+      [severity, code, path, line].filter(part => part !== null).join(' '),
+    ),
   ]
 }
 const added = (...paths: string[]) => ({ files: paths.map(path => ({ path, status: 'added' })) })
@@ -14,7 +24,9 @@ const added = (...paths: string[]) => ({ files: paths.map(path => ({ path, statu
 test('a commit without findings passes', () => {
   expect(codes({})).toEqual(['pass'])
   expect(codes(added('README.md', 'src/a.ts', 'src/a.test.ts'))).toEqual(['pass'])
-  expect(codes({ commits: [{ sha: 'a', message: 'invoice: count from one\n\nBecause.', files: [] }] })).toEqual(['pass'])
+  expect(
+    codes({ commits: [{ sha: 'a', message: 'invoice: count from one\n\nBecause.', files: [] }] }),
+  ).toEqual(['pass'])
 })
 
 test('the value of a secret fails, in a file or in the message of a commit', () => {
@@ -29,25 +41,36 @@ test('the value of a secret fails, in a file or in the message of a commit', () 
 })
 
 test('a conflict that was not resolved fails with its line', () => {
-  expect(codes({ conflicts: [{ path: 'a.md', line: 11 }] })).toEqual(['fail', 'error conflict_marker a.md 11'])
+  expect(codes({ conflicts: [{ path: 'a.md', line: 11 }] })).toEqual([
+    'fail',
+    'error conflict_marker a.md 11',
+  ])
 })
 
 test('content instead of a pointer of Git LFS fails, and so does a change that is not in the commit, unless nothing can commit it', () => {
-  expect(codes({ gaps: [{ kind: 'submodule', path: 'lib' }] })).toEqual(['pass', 'warning change_not_committed lib'])
+  expect(codes({ gaps: [{ kind: 'submodule', path: 'lib' }] })).toEqual([
+    'pass',
+    'warning change_not_committed lib',
+  ])
   for (const kind of ['flagged', 'unreadable'] as const)
     expect(codes({ gaps: [{ kind, path: 'a' }] })).toEqual(['fail', 'error change_not_committed a'])
   expect(codes({ gaps: [{ kind: 'lfs', path: 'a.png' }] })).toEqual(['fail', 'error lfs_content a.png'])
 })
 
 test('generated files of tools fail when they are added, possible build output is reported, and neither when it existed before', () => {
-  expect(codes(added('web/node_modules/a/index.js', 'a/__pycache__/b.txt', 'x.pyc', '.DS_Store'))[0]).toBe('fail')
+  expect(codes(added('web/node_modules/a/index.js', 'a/__pycache__/b.txt', 'x.pyc', '.DS_Store'))[0]).toBe(
+    'fail',
+  )
   expect(codes(added('dist/app.js', 'run.log'))).toEqual([
     'pass',
     'warning generated_file dist/app.js',
     'warning generated_file run.log',
     'info tests_untouched',
   ])
-  expect(codes({ files: [{ path: 'node_modules/a/index.js', status: 'modified' }] })).toEqual(['pass', 'info tests_untouched'])
+  expect(codes({ files: [{ path: 'node_modules/a/index.js', status: 'modified' }] })).toEqual([
+    'pass',
+    'info tests_untouched',
+  ])
 })
 
 test('a file is reported from 1 MiB on and fails from 10 MiB on, whichever commit has it', () => {
@@ -62,8 +85,11 @@ test('a file is reported from 1 MiB on and fails from 10 MiB on, whichever commi
 })
 
 test('a renamed file no longer has its old path', () => {
-  const approvals = new Map([['.github/workflows/audit.yml', { code: 'ci_workflow_changed' as const, body: '' }]])
-  const renamed = (old_path: string, path: string, status = 'renamed') => codes({ files: [{ path, old_path, status }], approvals })
+  const approvals = new Map([
+    ['.github/workflows/audit.yml', { code: 'ci_workflow_changed' as const, body: '' }],
+  ])
+  const renamed = (old_path: string, path: string, status = 'renamed') =>
+    codes({ files: [{ path, old_path, status }], approvals })
   expect(renamed('.github/workflows/audit.yml', 'docs/audit.yml')).toEqual([
     'pass',
     'warning ci_workflow_changed .github/workflows/audit.yml',
@@ -93,5 +119,6 @@ test('deleted or missing tests are reported, and so are meaningless commit messa
     ).toEqual(['pass'])
   for (const message of ['wip', 'Fix', '', '...'])
     expect(codes({ commits: [{ sha: 'a', message, files: [] }] })).toEqual(['pass', 'info message_unclear'])
-  for (const message of ['修复计数器', 'Счёт до двух']) expect(codes({ commits: [{ sha: 'a', message, files: [] }] })).toEqual(['pass'])
+  for (const message of ['修复计数器', 'Счёт до двух'])
+    expect(codes({ commits: [{ sha: 'a', message, files: [] }] })).toEqual(['pass'])
 })

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import { failingExcerpt } from './failing-excerpt.ts'
 
 test('a short text is kept whole, without control sequences of a terminal', () => {
-  expect(failingExcerpt('\u001b[31mnot ok 1\u001b[0m - a\r\n  1 !== 2\n\n', 100)).toBe('not ok 1 - a\n  1 !== 2')
+  expect(failingExcerpt('\u001b[31mnot ok 1\u001b[0m - a\r\n  1 !== 2\n\n', 100)).toBe(
+    'not ok 1 - a\n  1 !== 2',
+  )
   expect(failingExcerpt('10 %\r50 %\rdone', 100)).toBe('done')
   expect(failingExcerpt('', 100)).toBe('')
 })
@@ -22,5 +24,6 @@ test('a failure that is reported long before the end precedes it', () => {
 })
 
 test('an unpaired surrogate is removed', () => {
-  for (let most = 10; most < 20; most++) expect(failingExcerpt('😀'.repeat(100), most).isWellFormed()).toBe(true)
+  for (let most = 10; most < 20; most++)
+    expect(failingExcerpt('😀'.repeat(100), most).isWellFormed()).toBe(true)
 })

@@ -15,8 +15,8 @@ export const plainOutput = (output: string): string =>
     .join('\n')
 
 /**
- * Returns the part of an output that explains why a command failed, at most `max` characters: its end, and, when failures are reported
- * earlier, the first lines that report them.
+ * Returns the part of an output that explains why a command failed, at most `max` characters: its end, and,
+ * when failures are reported earlier, the first lines that report them.
  */
 export function failingExcerpt(output: string, max_chars: number): string {
   const text = plainOutput(output).trim()

@@ -14,7 +14,13 @@ test('a merge names source and target, a squash its change; both name the run in
   expect(mergeMessage({ ...pull_request, method: 'merge' })).toBe(
     "Merge branch 'agent/run-12-round' into main\n\nRound the total\n\nAgent-Run: http://x/agent/trace/12\n",
   )
-  expect(mergeMessage({ ...pull_request, method: 'squash' })).toBe('Round the total\n\nIt was cut.\n\nAgent-Run: http://x/agent/trace/12\n')
-  expect(mergeMessage({ ...pull_request, body: '', method: 'squash' })).toBe('Round the total\n\nAgent-Run: http://x/agent/trace/12\n')
-  expect(mergeMessage({ ...pull_request, run_url: null, method: 'squash' })).toBe('Round the total\n\nIt was cut.\n')
+  expect(mergeMessage({ ...pull_request, method: 'squash' })).toBe(
+    'Round the total\n\nIt was cut.\n\nAgent-Run: http://x/agent/trace/12\n',
+  )
+  expect(mergeMessage({ ...pull_request, body: '', method: 'squash' })).toBe(
+    'Round the total\n\nAgent-Run: http://x/agent/trace/12\n',
+  )
+  expect(mergeMessage({ ...pull_request, run_url: null, method: 'squash' })).toBe(
+    'Round the total\n\nIt was cut.\n',
+  )
 })

@@ -9,8 +9,22 @@ type Merge = {
   run_url: string | null
 }
 
-/** Returns the message of the commit that merges a pull request. The number is omitted: a remote forge would take it for one of its own. */
-export function mergeMessage({ method, title, body, head_branch, base_branch, trailer, run_url }: Merge): string {
-  const text = method === 'squash' ? [title.trim(), body.trim()] : [`Merge branch '${head_branch}' into ${base_branch}`, title.trim()]
+/**
+ * Returns the message of the commit that merges a pull request. The number is omitted: a remote forge would
+ * take it for one of its own.
+ */
+export function mergeMessage({
+  method,
+  title,
+  body,
+  head_branch,
+  base_branch,
+  trailer,
+  run_url,
+}: Merge): string {
+  const text =
+    method === 'squash'
+      ? [title.trim(), body.trim()]
+      : [`Merge branch '${head_branch}' into ${base_branch}`, title.trim()]
   return `${[...text, run_url === null ? '' : `${trailer}: ${run_url}`].filter(part => part !== '').join('\n\n')}\n`
 }

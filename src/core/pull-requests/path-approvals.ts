@@ -15,8 +15,8 @@ const RULES: Rule[] = Object.entries(RUN_ELSEWHERE).flatMap(([who, globs]) =>
 )
 
 /**
- * Returns the function that decides whether a change of a path needs an approval; null: none. `globs`: those of the organization. A path that
- * is not UTF-8 is quoted. One call takes up to a millisecond.
+ * Returns the function that decides whether a change of a path needs an approval; null: none. `globs`: those
+ * of the organization. A path that is not UTF-8 is quoted. One call takes up to a millisecond.
  */
 export function readApprovals(globs: readonly string[]): (path: string) => Approval | null {
   const own = globs.map(glob => ({
@@ -32,6 +32,11 @@ export function readApprovals(globs: readonly string[]): (path: string) => Appro
   }
 }
 
-/** Returns whether a person must approve commits with these findings. The operator may decide that what runs elsewhere needs none. */
+/**
+ * Returns whether a person must approve commits with these findings. The operator may decide that what runs
+ * elsewhere needs none.
+ */
 export const needsApproval = (findings: { code: string }[], approve_ci_changes: boolean): boolean =>
-  findings.some(({ code }) => code === 'approval_path_changed' || (approve_ci_changes && code === 'ci_workflow_changed'))
+  findings.some(
+    ({ code }) => code === 'approval_path_changed' || (approve_ci_changes && code === 'ci_workflow_changed'),
+  )

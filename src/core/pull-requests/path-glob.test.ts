@@ -36,7 +36,12 @@ test('agrees with a regular expression', () => {
       })
       const path = given.join('/')
       const expected = new RegExp(`^${pattern.join('')}$`).test(path)
-      if (expected) expect([wanted.join('/'), path, namesPath(wanted.join('/'), path)]).toEqual([wanted.join('/'), path, true])
+      if (expected)
+        expect([wanted.join('/'), path, namesPath(wanted.join('/'), path)]).toEqual([
+          wanted.join('/'),
+          path,
+          true,
+        ])
     }),
   )
 })

@@ -30,7 +30,12 @@ test('commits that should not have been pushed, and a conflict, fail it', () => 
 test('wording and size are reported and do not fail the evaluation', () => {
   expect(found({ title: 'WIP', description: 'x', unanswered: ['Testing', 'Risk'] })).toEqual({
     verdict: 'pass',
-    codes: ['warning title_unclear', 'info description_missing', 'warning template_unanswered', 'warning template_unanswered'],
+    codes: [
+      'warning title_unclear',
+      'info description_missing',
+      'warning template_unanswered',
+      'warning template_unanswered',
+    ],
   })
   expect(found({ title: 'x'.repeat(101) }).codes).toEqual(['info title_too_long'])
   expect([found({ additions: 998 }).codes, found({ files_changed: 51 }).codes]).toEqual([

@@ -32,34 +32,63 @@ const TITLE_CHARS = 100
 const SHORT_CHARS = 20
 
 /**
- * Returns the findings and the verdict. `fail`: one of the findings is an error, and the pull request stays a draft until a person opens it
- * or a later head passes.
+ * Returns the findings and the verdict. `fail`: one of the findings is an error, and the pull request stays a
+ * draft until a person opens it or a later head passes.
  */
-export function evaluatePullRequest(proposed: Proposed): { verdict: Verdict; findings: PullRequestFinding[] } {
+export function evaluatePullRequest(proposed: Proposed): {
+  verdict: Verdict
+  findings: PullRequestFinding[]
+} {
   const findings = [...errors(proposed), ...textFindings(proposed), ...size(proposed)]
   return { verdict: findings.some(({ severity }) => severity === 'error') ? 'fail' : 'pass', findings }
 }
 
-const of = (severity: Finding['severity'], code: PullRequestFindingCode, body: string): PullRequestFinding => ({
-  ...{ path: null, line: null, severity, code, body },
+const of = (
+  severity: Finding['severity'],
+  code: PullRequestFindingCode,
+  body: string,
+): PullRequestFinding => ({
+  path: null,
+  line: null,
+  severity,
+  code,
+  body,
 })
 
 const errors = ({ commits, mergeable, base_branch }: Proposed) => [
-  ...(commits === 'fail' ? [of('error', 'commits_failed', 'The findings in its commits were not fixed.')] : []),
-  ...(mergeable === 'conflict' ? [of('error', 'conflict_with_base', `It does not go together with ${base_branch} as that is now.`)] : []),
+  ...(commits === 'fail'
+    ? [of('error', 'commits_failed', 'The findings in its commits were not fixed.')]
+    : []),
+  ...(mergeable === 'conflict'
+    ? [of('error', 'conflict_with_base', `It does not go together with ${base_branch} as that is now.`)]
+    : []),
 ]
 
 function textFindings({ title, description, unanswered }: Proposed): PullRequestFinding[] {
   return [
-    ...(UNCLEAR_MESSAGE.test(title.trim()) ? [of('warning', 'title_unclear', 'The title does not describe the change.')] : []),
-    ...(title.length > TITLE_CHARS ? [of('info', 'title_too_long', `The title has ${title.length} characters.`)] : []),
-    ...(description.trim().length < SHORT_CHARS ? [of('info', 'description_missing', 'The description is too short.')] : []),
-    ...unanswered.map(heading => of('warning', 'template_unanswered', `The section “${heading}” of the template is empty.`)),
+    ...(UNCLEAR_MESSAGE.test(title.trim())
+      ? [of('warning', 'title_unclear', 'The title does not describe the change.')]
+      : []),
+    ...(title.length > TITLE_CHARS
+      ? [of('info', 'title_too_long', `The title has ${title.length} characters.`)]
+      : []),
+    ...(description.trim().length < SHORT_CHARS
+      ? [of('info', 'description_missing', 'The description is too short.')]
+      : []),
+    ...unanswered.map(heading =>
+      of('warning', 'template_unanswered', `The section “${heading}” of the template is empty.`),
+    ),
   ]
 }
 
 function size({ files_changed, additions, deletions }: Proposed): PullRequestFinding[] {
   const lines = additions + deletions
   if (lines <= LARGE.lines && files_changed <= LARGE.files) return []
-  return [of('warning', 'large_change', `It changes ${lines} lines of ${files_changed} files: few people read that with care.`)]
+  return [
+    of(
+      'warning',
+      'large_change',
+      `It changes ${lines} lines of ${files_changed} files: few people read that with care.`,
+    ),
+  ]
 }

@@ -9,10 +9,11 @@ const table: Record<PullRequestState, Record<RequestedState, string>> = {
   merged: { open: 'refused', closed: 'refused', draft: 'refused', ready_for_review: 'refused' },
 }
 
-test.each(Object.entries(table).flatMap(([state, row]) => Object.entries(row).map(([requested, then]) => [state, requested, then])))(
-  'one that is %s and should become %s: %s',
-  (state, requested, then) => {
-    const response = requestedState(state as PullRequestState, requested as RequestedState)
-    expect('state' in response ? response.state : 'refused').toBe(then)
-  },
-)
+test.each(
+  Object.entries(table).flatMap(([state, row]) =>
+    Object.entries(row).map(([requested, then]) => [state, requested, then]),
+  ),
+)('one that is %s and should become %s: %s', (state, requested, then) => {
+  const response = requestedState(state as PullRequestState, requested as RequestedState)
+  expect('state' in response ? response.state : 'refused').toBe(then)
+})

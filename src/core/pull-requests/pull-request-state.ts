@@ -2,7 +2,10 @@ import type { PullRequestState } from '../../contract/pull-requests/pull-request
 
 export type RequestedState = 'open' | 'closed' | 'draft' | 'ready_for_review'
 
-/** Returns the state of a pull request after a person's request, or why the request is invalid. Requesting the current state is valid. */
+/**
+ * Returns the state of a pull request after a person's request, or why the request is invalid. Requesting the
+ * current state is valid.
+ */
 export function requestedState(
   state: PullRequestState,
   requested: RequestedState,

@@ -36,13 +36,17 @@ test('a template without a heading for the description has it on top', () => {
 })
 
 test('a heading in a block of code does not count', () => {
-  expect(fillTemplate('```\n# Summary\n```\n## What\n', 'Rounds.')).toBe('```\n# Summary\n```\n## What\n\nRounds.')
+  expect(fillTemplate('```\n# Summary\n```\n## What\n', 'Rounds.')).toBe(
+    '```\n# Summary\n```\n## What\n\nRounds.',
+  )
 })
 
 test('what a body leaves unanswered is named, a title over other headings is not', () => {
   expect(unanswered(template, fillTemplate(template, 'Rounds.'))).toEqual(['How was it tested?', 'Checklist'])
   expect(unanswered(template, 'Rounds.')).toEqual(['Description', 'How was it tested?', 'Checklist'])
-  const whole = fillTemplate(template, 'Rounds.').replace('tested?\n', 'tested?\n`npm test`\n').replaceAll('[ ]', '[x]')
+  const whole = fillTemplate(template, 'Rounds.')
+    .replace('tested?\n', 'tested?\n`npm test`\n')
+    .replaceAll('[ ]', '[x]')
   expect(unanswered(template, whole)).toEqual([])
   expect(unanswered('No headings at all', 'Rounds.')).toEqual([])
 })

@@ -1,9 +1,11 @@
 /**
- * Files that make other machines run something: CI, deployments, bots, and the computers of the people who check the branch out. A commit
- * that changes one waits for an approval. This is a list, so it is never complete; organizations add their own (`approval_paths`).
+ * Files that make other machines run something: CI, deployments, bots, and the computers of the people who
+ * check the branch out. A commit that changes one waits for an approval. This is a list, so it is never
+ * complete; organizations add their own (`approval_paths`).
  *
- * To add one, write a line into the group of who runs it. `*` is any part of a name, `?` one character, `**` any folders, a `/` at the end
- * everything below. A line with a `/` inside begins at the root of the repository, others apply at any depth. Case does not matter.
+ * To add one, write a line into the group of who runs it. `*` is any part of a name, `?` one character, `**`
+ * any folders, a `/` at the end everything below. A line with a `/` inside begins at the root of the
+ * repository, others apply at any depth. Case does not matter.
  */
 export const RUN_ELSEWHERE: Record<string, string[]> = {
   CI: [

@@ -2,7 +2,10 @@ import { expect, test } from 'vitest'
 import { isManifest } from './dependency-manifests.ts'
 
 test('manifests are known by their names in every folder, scripts by the commands that name them, and other files are none', () => {
-  const commands = ['bash scripts/prepare.sh --all && ./other.sh', 'cd web && ./tools/fetch.sh && pip install -r dev/all.txt']
+  const commands = [
+    'bash scripts/prepare.sh --all && ./other.sh',
+    'cd web && ./tools/fetch.sh && pip install -r dev/all.txt',
+  ]
   const manifests = [
     'package.json',
     'web/pnpm-lock.yaml',

@@ -4,12 +4,16 @@ import { Lexer, parse } from 'yaml'
 type FrontMatter = { fields: Record<string, string> | null; body: string }
 
 const MAX_YAML_CHARS = 8_000
-/** Parts of YAML, which cost the parser some ten microseconds each. A description and ten other fields have less than a hundred. */
+/**
+ * Parts of YAML, which cost the parser some ten microseconds each. A description and ten other fields have
+ * less than a hundred.
+ */
 const MAX_LEXEMES = 1_000
 
 /**
- * Reads the front matter of a file that a repository wrote. What is not valid YAML, like the unquoted `globs: *.ts` of Cursor, is read line by
- * line; nested values are ignored, lists of texts are joined by commas. Never throws.
+ * Reads the front matter of a file that a repository wrote. What is not valid YAML, like the unquoted `globs:
+ * *.ts` of Cursor, is read line by line; nested values are ignored, lists of texts are joined by commas.
+ * Never throws.
  */
 export function readFrontMatter(text: string): FrontMatter {
   const begin = /^\ufeff?---[ \t]*\r?\n/.exec(text)?.[0]
@@ -32,7 +36,9 @@ function yamlFields(block: string): Record<string, string> | null {
   try {
     const value: unknown = parse(block, { maxAliasCount: 0, logLevel: 'silent' })
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
-    return Object.fromEntries(Object.entries(value).flatMap(([name, item]) => (isPlain(item) ? [[name, textOf(item)]] : [])))
+    return Object.fromEntries(
+      Object.entries(value).flatMap(([name, item]) => (isPlain(item) ? [[name, textOf(item)]] : [])),
+    )
   } catch {
     return null
   }

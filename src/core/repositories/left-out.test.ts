@@ -4,8 +4,14 @@ import { leftOutBy, leftOutText } from './left-out.ts'
 test('submodules are known by their folders, files of LFS by their attribute', () => {
   const modules =
     '[submodule "lib"]\n\tpath = vendor/lib\n\turl = https://example.org/lib.git\n[submodule "x"]\r\n  path="odd name"\r\n\turl = ../x\n'
-  expect(leftOutBy(modules, '# *.psd filter=lfs\n*.txt text\n')).toEqual({ submodules: ['vendor/lib', 'odd name'], lfs: false })
-  expect(leftOutBy(undefined, '*.txt text\n*.psd filter=lfs diff=lfs merge=lfs -text\n')).toEqual({ submodules: [], lfs: true })
+  expect(leftOutBy(modules, '# *.psd filter=lfs\n*.txt text\n')).toEqual({
+    submodules: ['vendor/lib', 'odd name'],
+    lfs: false,
+  })
+  expect(leftOutBy(undefined, '*.txt text\n*.psd filter=lfs diff=lfs merge=lfs -text\n')).toEqual({
+    submodules: [],
+    lfs: true,
+  })
 })
 
 test('a repository without either leaves nothing out', () => {

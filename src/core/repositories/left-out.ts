@@ -1,4 +1,7 @@
-/** Parts of a repository that a clone does not contain: `submodules` by their folder, `lfs` whether files are stored in Git LFS. */
+/**
+ * Parts of a repository that a clone does not contain: `submodules` by their folder, `lfs` whether files are
+ * stored in Git LFS.
+ */
 export type LeftOut = { submodules: string[]; lfs: boolean }
 
 const MAX_SUBMODULES = 20
@@ -15,7 +18,9 @@ export function leftOutBy(gitmodules: string | undefined, gitattributes: string 
 /** Returns a sentence or two for agents and people; the names come from the repository. */
 export function leftOutText({ submodules, lfs }: LeftOut): string {
   const parts = [
-    ...(submodules.length === 0 ? [] : [`Its submodules are not checked out (${submodules.join(', ')}): their folders are empty.`]),
+    ...(submodules.length === 0
+      ? []
+      : [`Its submodules are not checked out (${submodules.join(', ')}): their folders are empty.`]),
     ...(lfs ? ['Files that it keeps by Git LFS are pointers of a few lines, not their content.'] : []),
   ]
   return `${parts.join(' ')} They cannot be fetched here.`

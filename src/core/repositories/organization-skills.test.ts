@@ -3,9 +3,18 @@ import { organizationSkill, SKILLS_FOLDER, skillPath } from './organization-skil
 import { fitInstructions, instructionsSection, NO_INSTRUCTIONS } from './repository-instructions.ts'
 import { uniqueSkills } from './skill-files.ts'
 
-const of_repository = { path: '.agents/skills/release/SKILL.md', name: 'release', description: 'Of the repository.', note: null }
-const skills = [organizationSkill({ name: 'audit', description: 'Audits.' }), organizationSkill({ name: 'release', description: 'Tags.' })]
-const sectionOf = (listed: typeof skills) => instructionsSection(fitInstructions({ ...NO_INSTRUCTIONS, skills: listed })) ?? ''
+const of_repository = {
+  path: '.agents/skills/release/SKILL.md',
+  name: 'release',
+  description: 'Of the repository.',
+  note: null,
+}
+const skills = [
+  organizationSkill({ name: 'audit', description: 'Audits.' }),
+  organizationSkill({ name: 'release', description: 'Tags.' }),
+]
+const sectionOf = (listed: typeof skills) =>
+  instructionsSection(fitInstructions({ ...NO_INSTRUCTIONS, skills: listed })) ?? ''
 
 test('only paths below their folder are skills of the organization', () => {
   expect(skillPath(SKILLS_FOLDER)).toEqual({ name: null })
@@ -18,7 +27,9 @@ test('only paths below their folder are skills of the organization', () => {
 test('a skill of the repository replaces one of the organization with the same name, and people are informed', () => {
   expect(uniqueSkills([of_repository, ...skills])).toEqual({
     skills: [of_repository, skills[0]],
-    notes: ['/organization/skills/release/SKILL.md has the name of .agents/skills/release/SKILL.md, so it is not listed.'],
+    notes: [
+      '/organization/skills/release/SKILL.md has the name of .agents/skills/release/SKILL.md, so it is not listed.',
+    ],
   })
 })
 
@@ -32,7 +43,10 @@ test('skills of the organization are listed between the marks, and the agent lea
 
 test('50 long skills of the organization beside 50 of a repository stay within the limits', () => {
   const many = (from: string) =>
-    Array.from({ length: 50 }, (_, n) => ({ name: `${from}-${n}-${'n'.repeat(50)}`, description: 'd'.repeat(1_024) }))
+    Array.from({ length: 50 }, (_, n) => ({
+      name: `${from}-${n}-${'n'.repeat(50)}`,
+      description: 'd'.repeat(1_024),
+    }))
   const section = sectionOf([
     ...many('r').map(one => ({ ...one, path: `.agents/skills/${one.name}/SKILL.md`, note: null })),
     ...many('o').map(organizationSkill),

@@ -9,7 +9,10 @@ type PodConfiguration = {
   AGENTRUN_AGENTS?: ReadonlyMap<string, { folder: string | null }> | undefined
 }
 
-/** A value of `AGENTRUN_KUBERNETES_SECCOMP`: the profile of the container runtime instead of the service's own. */
+/**
+ * A value of `AGENTRUN_KUBERNETES_SECCOMP`: the profile of the container runtime instead of the service's
+ * own.
+ */
 export const RUNTIME_DEFAULT = 'RuntimeDefault'
 
 const REQUIRED = [
@@ -21,14 +24,20 @@ const REQUIRED = [
 ] as const
 const DIGEST = /@sha256:[0-9a-f]{64}$/
 
-/** Returns one line for each variable that pods need and that is missing, or that weakens them without the operator's explicit choice. */
+/**
+ * Returns one line for each variable that pods need and that is missing, or that weakens them without the
+ * operator's explicit choice.
+ */
 export function podConfigurationFaults(configuration: PodConfiguration): string[] {
   const faults = [
-    ...REQUIRED.filter(name => configuration[name] === undefined).map(name => `${name}: AGENTRUN_SANDBOX=kubernetes needs it`),
+    ...REQUIRED.filter(name => configuration[name] === undefined).map(
+      name => `${name}: AGENTRUN_SANDBOX=kubernetes needs it`,
+    ),
     ...agentFaults(configuration.AGENTRUN_AGENTS ?? new Map()),
   ]
   const image = configuration.AGENTRUN_SANDBOX_IMAGE
-  if (image === undefined || DIGEST.test(image) || configuration.AGENTRUN_KUBERNETES_UNPINNED_IMAGE) return faults
+  if (image === undefined || DIGEST.test(image) || configuration.AGENTRUN_KUBERNETES_UNPINNED_IMAGE)
+    return faults
   return [
     ...faults,
     'AGENTRUN_SANDBOX_IMAGE: must end in @sha256:…, or set AGENTRUN_KUBERNETES_UNPINNED_IMAGE=1 to run whatever the tag names',

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
 
-/** The inputs of a stored environment. `manifests`: path and object name of each file that declares what is installed. */
+/**
+ * The inputs of a stored environment. `manifests`: path and object name of each file that declares what is
+ * installed.
+ */
 export type PreparedFrom = {
   commands: readonly string[]
   variables: Readonly<Record<string, string>>
@@ -13,8 +16,18 @@ export type PreparedFrom = {
   toolchain: string
 }
 
-/** Returns the key of an environment on its machine, 32 hexadecimal digits: equal when the same commands would prepare the same. */
-export function preparedEnvironmentKey({ commands, variables, secrets, manifests, base_ref, toolchain }: PreparedFrom): string {
+/**
+ * Returns the key of an environment on its machine, 32 hexadecimal digits: equal when the same commands would
+ * prepare the same.
+ */
+export function preparedEnvironmentKey({
+  commands,
+  variables,
+  secrets,
+  manifests,
+  base_ref,
+  toolchain,
+}: PreparedFrom): string {
   const named = Object.entries(variables).toSorted(([a], [b]) => (a < b ? -1 : 1))
   const files = manifests.toSorted(([a], [b]) => (a < b ? -1 : 1))
   return createHash('sha256')
@@ -36,6 +49,9 @@ export const setupDigest = (commands: readonly string[], variables: string): str
     .digest('hex')
     .slice(0, 16)
 
-/** Returns a digest of the commands and their secrets: the inputs of an environment that are the same on every machine. */
+/**
+ * Returns a digest of the commands and their secrets: the inputs of an environment that are the same on every
+ * machine.
+ */
 export const environmentInputsDigest = (setup_digest: string, secrets: string): string =>
   createHash('sha256').update(`${setup_digest} ${secrets}`).digest('hex').slice(0, 16)

@@ -9,9 +9,9 @@ const one: ProvedSetup = {
 }
 
 test('a proved setup has one digest in every order of its names, and another for anything else', () => {
-  expect(provedSetupDigest({ ...one, variables: { Y: '2', X: '1' }, lockfiles: { 'b.lock': '2', 'a.lock': '1' } })).toBe(
-    provedSetupDigest(one),
-  )
+  expect(
+    provedSetupDigest({ ...one, variables: { Y: '2', X: '1' }, lockfiles: { 'b.lock': '2', 'a.lock': '1' } }),
+  ).toBe(provedSetupDigest(one))
   const others: ProvedSetup[] = [
     { ...one, commands: ['b', 'a'] },
     { ...one, variables: { X: '1' } },

@@ -3,7 +3,10 @@ import { INSTRUCTION_CHARS, withinChars } from './instruction-files.ts'
 import { SKILLS_FOLDER, skillPath } from './organization-skills.ts'
 import type { Listed, Skill } from './skill-files.ts'
 
-/** The instructions of a commit for agents. `folders`: folder → files with its own instructions, which are delivered when a file below it is used. */
+/**
+ * The instructions of a commit for agents. `folders`: folder → files with its own instructions, which are
+ * delivered when a file below it is used.
+ */
 export type RepositoryInstructions = {
   files: InstructionText[]
   folders: ReadonlyMap<string, string[]>
@@ -15,9 +18,18 @@ export type RepositoryInstructions = {
 }
 
 /** Without any. */
-export const NO_INSTRUCTIONS: RepositoryInstructions = { files: [], folders: new Map(), rules: [], skills: [], notes: [] }
+export const NO_INSTRUCTIONS: RepositoryInstructions = {
+  files: [],
+  folders: new Map(),
+  rules: [],
+  skills: [],
+  notes: [],
+}
 
-/** Characters of the lists, and of the marks and paths of files: the texts get what the rest leaves of `INSTRUCTION_CHARS`. */
+/**
+ * Characters of the lists, and of the marks and paths of files: the texts get what the rest leaves of
+ * `INSTRUCTION_CHARS`.
+ */
 const MAX_CHARS = { skills: 5_000, rules: 4_000, folders: 2_000, marks: 4_000 }
 /** Descriptions are cut to the first of these lengths with which a list fits. */
 const DESCRIPTION_CHARS = [Number.POSITIVE_INFINITY, 300, 100, 0]
@@ -32,7 +44,10 @@ const RULES_INTRO = 'Read these rules before you work on what they are for:'
 const FOLDERS_INTRO =
   'Some folders have instructions of their own. You get them with the result of the first call of read, search, edit, write or apply_patch below the folder; read them yourself before you work there with commands:'
 
-/** Cuts the files so that the whole section has at most `INSTRUCTION_CHARS` characters. A rule that finds no room is listed instead. */
+/**
+ * Cuts the files so that the whole section has at most `INSTRUCTION_CHARS` characters. A rule that finds no
+ * room is listed instead.
+ */
 export function fitInstructions(found: RepositoryInstructions): RepositoryInstructions {
   let marks = 0
   const fits = (file: InstructionText) => {
@@ -42,19 +57,30 @@ export function fitInstructions(found: RepositoryInstructions): RepositoryInstru
   const unique = withinChars(found.files, Number.POSITIVE_INFINITY).filter(({ note }) => note === undefined)
   const first_out = unique.findIndex(file => !fits(file))
   const shown = first_out < 0 ? unique : unique.slice(0, first_out)
-  const listed = unique.slice(shown.length).map(({ path }) => ({ path, name: nameOf(path), description: 'counts for every file' }))
+  const listed = unique
+    .slice(shown.length)
+    .map(({ path }) => ({ path, name: nameOf(path), description: 'counts for every file' }))
   const rest = { ...found, rules: [...listed, ...found.rules] }
-  const used = (instructionsSection({ ...rest, files: [] }) ?? INTRO).length + shown.reduce((sum, file) => sum + marksOf(file), 0)
+  const used =
+    (instructionsSection({ ...rest, files: [] }) ?? INTRO).length +
+    shown.reduce((sum, file) => sum + marksOf(file), 0)
   return { ...rest, files: withinChars(shown, INSTRUCTION_CHARS - used) }
 }
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
 /** The characters of a truncated file in addition to its text. */
 const marksOf = (file: InstructionText) =>
-  SEPARATOR.length + instructionBlock({ ...file, text: '', truncated: true }).length + String(INSTRUCTION_CHARS).length
+  SEPARATOR.length +
+  instructionBlock({ ...file, text: '', truncated: true }).length +
+  String(INSTRUCTION_CHARS).length
 
 /** Returns the section of the prompt about the instructions of the repository; null: there are none. */
-export function instructionsSection({ files, folders, rules, skills }: Omit<RepositoryInstructions, 'notes'>): string | null {
+export function instructionsSection({
+  files,
+  folders,
+  rules,
+  skills,
+}: Omit<RepositoryInstructions, 'notes'>): string | null {
   const first_paths = [...folders].flatMap(([, [first]]) => first ?? [])
   const parts = [
     ...files.map(instructionBlock),
@@ -66,7 +92,9 @@ export function instructionsSection({ files, folders, rules, skills }: Omit<Repo
 }
 
 const skillsIntro = (skills: readonly Listed[]) =>
-  skills.some(({ path }) => skillPath(path) !== null) ? `${SKILLS_INTRO} ${ORGANIZATION_SKILLS}` : SKILLS_INTRO
+  skills.some(({ path }) => skillPath(path) !== null)
+    ? `${SKILLS_INTRO} ${ORGANIZATION_SKILLS}`
+    : SKILLS_INTRO
 
 function foldersText(paths: string[]): string {
   const shown = fitting(paths, ', ', MAX_CHARS.folders)
@@ -100,6 +128,7 @@ function fitting(texts: string[], separator: string, max_chars: number): string[
 }
 
 function lineOf({ path, name, description }: Listed, max_chars: number): string {
-  const cut = description.length > max_chars ? `${description.slice(0, max_chars).toWellFormed()}…` : description
+  const cut =
+    description.length > max_chars ? `${description.slice(0, max_chars).toWellFormed()}…` : description
   return `- ${name} (${path})${description === '' || max_chars === 0 ? '' : `: ${cut}`}`
 }

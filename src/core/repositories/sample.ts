@@ -1,4 +1,7 @@
-/** The sample repository of the first start: small enough to read in a minute, with one test that fails for a real reason. */
+/**
+ * The sample repository of the first start: small enough to read in a minute, with one test that fails for a
+ * real reason.
+ */
 export const SAMPLE_FILES: Record<string, string> = {
   'README.md': `# Invoice
 

@@ -6,15 +6,18 @@ export type Listed = { path: string; name: string; description: string }
 /** `note`: what is wrong with the file, for people. */
 export type Skill = Listed & { note: string | null }
 /** A rule of Cursor: its text counts always, or it is listed, or only a person may use it. */
-export type CursorRule = { kind: 'always'; file: InstructionText } | { kind: 'listed'; listed: Listed } | { kind: 'manual' }
+export type CursorRule =
+  | { kind: 'always'; file: InstructionText }
+  | { kind: 'listed'; listed: Listed }
+  | { kind: 'manual' }
 
 const NAME_CHARS = 64
 /** Characters of a description, as agentskills.io limits them. */
 export const DESCRIPTION_CHARS = 1_024
 
 /**
- * Reads the name and the description of a `SKILL.md`. One without front matter or description is listed by its folder and its first line. Null:
- * only people may start it.
+ * Reads the name and the description of a `SKILL.md`. One without front matter or description is listed by
+ * its folder and its first line. Null: only people may start it.
  */
 export function readSkill({ path, text }: Pick<InstructionText, 'path' | 'text'>): Skill | null {
   const { fields, body } = readFrontMatter(text)
@@ -32,9 +35,12 @@ export function readSkill({ path, text }: Pick<InstructionText, 'path' | 'text'>
 /** Reads a rule of `.cursor/rules`. */
 export function readCursorRule(file: InstructionText): CursorRule {
   const { fields, body } = readFrontMatter(file.text)
-  if (fields === null || fields.alwaysApply === 'true') return { kind: 'always', file: { ...file, text: body } }
+  if (fields === null || fields.alwaysApply === 'true')
+    return { kind: 'always', file: { ...file, text: body } }
   const globs = oneLine(fields.globs, NAME_CHARS * 4)
-  const description = [globs === '' ? '' : `for ${globs}`, oneLine(fields.description, DESCRIPTION_CHARS)].filter(Boolean).join(': ')
+  const description = [globs === '' ? '' : `for ${globs}`, oneLine(fields.description, DESCRIPTION_CHARS)]
+    .filter(Boolean)
+    .join(': ')
   if (description === '') return { kind: 'manual' }
   return { kind: 'listed', listed: { path: file.path, name: file.path.split('/').at(-1) ?? '', description } }
 }

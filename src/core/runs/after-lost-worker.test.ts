@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest'
 import { afterLoss } from './after-lost-worker.ts'
 
-const run = { status: 'running', pausing: false, overdue: false, losses: 0, stalled: false, stalls: 0 } as const
+const run = {
+  status: 'running',
+  pausing: false,
+  overdue: false,
+  losses: 0,
+  stalled: false,
+  stalls: 0,
+} as const
 
 test('another worker continues a run that lost its worker, up to the allowed number of times', () => {
   expect(afterLoss(run, 10)).toBe('queued')

@@ -19,8 +19,9 @@ type LostState = {
 export const MAX_STALLS = 1
 
 /**
- * Returns what happens to such a run (specification.md#journal, #run-status). A person's request comes first, so that a stop always ends in
- * `cancelled`; then the deadline; otherwise another worker continues, unless the run has lost too many or stalls each of them.
+ * Returns what happens to such a run (specification.md#journal, #run-status). A person's request comes first,
+ * so that a stop always ends in `cancelled`; then the deadline; otherwise another worker continues, unless
+ * the run has lost too many or stalls each of them.
  */
 export function afterLoss(
   { status, pausing, overdue, losses, stalled, stalls }: LostState,

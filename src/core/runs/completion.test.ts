@@ -23,16 +23,32 @@ test.each(completionReasons)('%s alone is the reason, and the answer names it in
 })
 
 test('a turn that did everything has no reason, whatever kind of turn it is', () => {
-  const done: OutcomeFacts = { had_effect: true, push_refusal: null, pull_request_refusal: null, checks: null, failed_reviews: [] }
+  const done: OutcomeFacts = {
+    had_effect: true,
+    push_refusal: null,
+    pull_request_refusal: null,
+    checks: null,
+    failed_reviews: [],
+  }
   const nothing = { reason: null, sentences: [] }
   expect(completionOf({})).toEqual(nothing)
-  expect(completionOf({ ...done, failed_setup: [], setup_verified: true, tool_status: 'ok', explanation_missing: false })).toEqual(nothing)
+  expect(
+    completionOf({
+      ...done,
+      failed_setup: [],
+      setup_verified: true,
+      tool_status: 'ok',
+      explanation_missing: false,
+    }),
+  ).toEqual(nothing)
 })
 
 test('of two reasons that hold together the earlier one is reported, and the answer names both', () => {
   const order = new Map(completionReasons.map((reason, i) => [reason, i]))
   for (const one of completionReasons)
-    for (const other of completionReasons.filter(reason => facts[reason].checks === undefined || facts[one].checks === undefined)) {
+    for (const other of completionReasons.filter(
+      reason => facts[reason].checks === undefined || facts[one].checks === undefined,
+    )) {
       if (one === other) continue
       const { reason, sentences } = completionOf({ ...facts[one], ...facts[other] })
       const first = (order.get(one) ?? 0) < (order.get(other) ?? 0) ? one : other

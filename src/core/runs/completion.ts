@@ -35,19 +35,26 @@ const rows: Record<CompletionReason, (facts: OutcomeFacts) => string | null> = {
     had_effect ? null : `The agent ${answered ? UNFOUNDED : 'gave no answer'} and changed nothing.`,
   push_refused: ({ push_refusal }) => push_refusal ?? null,
   pull_request_refused: ({ pull_request_refusal: why }) =>
-    why == null ? null : `The branch is pushed, but its pull request could not be opened or updated on the forge: ${why}`,
+    why == null
+      ? null
+      : `The branch is pushed, but its pull request could not be opened or updated on the forge: ${why}`,
   checks_failed: ({ checks }) => (checks?.outcome === 'failed' ? checks.summary : null),
   checks_unfinished: ({ checks }) => (checks?.outcome === 'unfinished' ? checks.summary : null),
-  review_failed: ({ failed_reviews = [] }) => (failed_reviews.length === 0 ? null : `The review failed: ${failed_reviews.join(' and ')}.`),
+  review_failed: ({ failed_reviews = [] }) =>
+    failed_reviews.length === 0 ? null : `The review failed: ${failed_reviews.join(' and ')}.`,
   setup_failed: ({ failed_setup = [] }) => (failed_setup.length === 0 ? null : setupSentence(failed_setup)),
-  setup_unverified: ({ setup_verified = true }) => (setup_verified ? null : 'The setup commands could not be verified.'),
-  tool_failed: ({ tool_status = 'ok' }) => (tool_status === 'ok' ? null : `The tool call failed: its status is ${tool_status}.`),
-  explanation_failed: ({ explanation_missing = false }) => (explanation_missing ? 'The model gave no explanation of the findings.' : null),
+  setup_unverified: ({ setup_verified = true }) =>
+    setup_verified ? null : 'The setup commands could not be verified.',
+  tool_failed: ({ tool_status = 'ok' }) =>
+    tool_status === 'ok' ? null : `The tool call failed: its status is ${tool_status}.`,
+  explanation_failed: ({ explanation_missing = false }) =>
+    explanation_missing ? 'The model gave no explanation of the findings.' : null,
 }
 
 /**
- * Returns why a turn did not do everything that was requested, and a sentence for each reason that holds. Of several reasons the first in the
- * order of `completionReasons` is that of the run: what was lost for the caller comes before what is only in doubt.
+ * Returns why a turn did not do everything that was requested, and a sentence for each reason that holds. Of
+ * several reasons the first in the order of `completionReasons` is that of the run: what was lost for the
+ * caller comes before what is only in doubt.
  */
 export function completionOf(facts: OutcomeFacts): { reason: CompletionReason | null; sentences: string[] } {
   const held = completionReasons.flatMap(reason => {

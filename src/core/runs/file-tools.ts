@@ -1,6 +1,9 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
 
-/** Names of ACTIONs that leave the files of a run unchanged. Any other tool may have changed them, including tools added later. */
+/**
+ * Names of ACTIONs that leave the files of a run unchanged. Any other tool may have changed them, including
+ * tools added later.
+ */
 export const tools_without_effect: readonly string[] = [
   ...[
     actionTool.read,

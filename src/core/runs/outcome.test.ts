@@ -7,7 +7,13 @@ const message = 'It stopped.'
 const outcomes: FinalOutcome[] = [
   completed({ text: 'Done.', thought: null }, {}),
   completed({ text: 'Done.', thought: null }, { push_refusal: 'The branch is protected.' }),
-  ...failureReasons.map(reason => ({ kind: 'failed' as const, reason, code: 'x', message, phase: 'agent' as const })),
+  ...failureReasons.map(reason => ({
+    kind: 'failed' as const,
+    reason,
+    code: 'x',
+    message,
+    phase: 'agent' as const,
+  })),
   ...pauseReasons.map(reason => ({ kind: 'paused' as const, reason, message })),
   { kind: 'waiting', approval_of: null },
   { kind: 'waiting', approval_of: 'a'.repeat(40) },
@@ -15,15 +21,26 @@ const outcomes: FinalOutcome[] = [
   { kind: 'stop' },
 ]
 
-test.each(outcomes)('the status of each outcome is one that a run may get, with a reason that it may have: %j', outcome => {
-  const { from, ...move } = moveOf(outcome, 60)
-  expect(() => requireAllowed(from, move)).not.toThrow()
-})
+test.each(outcomes)(
+  'the status of each outcome is one that a run may get, with a reason that it may have: %j',
+  outcome => {
+    const { from, ...move } = moveOf(outcome, 60)
+    expect(() => requireAllowed(from, move)).not.toThrow()
+  },
+)
 
 test('the error of an outcome is shown with its code, and an answer as the result', () => {
-  const failure = { kind: 'failed', reason: 'agent_error', code: 'internal', message, phase: 'agent' } as const
+  const failure = {
+    kind: 'failed',
+    reason: 'agent_error',
+    code: 'internal',
+    message,
+    phase: 'agent',
+  } as const
   expect(moveOf(failure, 60)).toMatchObject({ error: { code: 'internal', message } })
-  expect(moveOf({ kind: 'paused', reason: 'budget', message }, 60)).toMatchObject({ error: { code: 'budget', message } })
+  expect(moveOf({ kind: 'paused', reason: 'budget', message }, 60)).toMatchObject({
+    error: { code: 'budget', message },
+  })
   expect(moveOf(completed({ text: 'Done.', thought: null }, { tool_status: 'error' }), 60)).toEqual({
     from: ['running'],
     to: 'completed',
@@ -33,9 +50,18 @@ test('the error of an outcome is shown with its code, and an answer as the resul
 })
 
 test('a run waits for a person or an approval as long as for any answer, and for checks as long as they may take', () => {
-  expect(moveOf({ kind: 'waiting', approval_of: null }, 60)).toMatchObject({ because: 'user_input', deadline_seconds: 60 })
-  expect(moveOf({ kind: 'waiting', approval_of: 'abc' }, 60)).toMatchObject({ because: 'tool_approval', deadline_seconds: 60 })
-  expect(moveOf({ kind: 'waiting_for_checks', seconds: 5 }, 60)).toMatchObject({ because: 'ci', deadline_seconds: 5 })
+  expect(moveOf({ kind: 'waiting', approval_of: null }, 60)).toMatchObject({
+    because: 'user_input',
+    deadline_seconds: 60,
+  })
+  expect(moveOf({ kind: 'waiting', approval_of: 'abc' }, 60)).toMatchObject({
+    because: 'tool_approval',
+    deadline_seconds: 60,
+  })
+  expect(moveOf({ kind: 'waiting_for_checks', seconds: 5 }, 60)).toMatchObject({
+    because: 'ci',
+    deadline_seconds: 5,
+  })
 })
 
 test('a limit of the budget pauses the run, a ceiling of the service ends it', () => {

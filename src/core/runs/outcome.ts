@@ -16,10 +16,16 @@ export type Failure = {
 /** `reason`: why it did not do everything that was requested; `text` names it. */
 type Completed = { kind: 'completed'; text: string; thought: string | null; reason: CompletionReason | null }
 
-/** `approval_of`: what needs approval, the head of a push or the digest of a tool call; null: the run waits for an answer. */
+/**
+ * `approval_of`: what needs approval, the head of a push or the digest of a tool call; null: the run waits
+ * for an answer.
+ */
 export type Waiting = { kind: 'waiting'; approval_of: string | null }
 
-/** Something that the run needs ended from outside: its sandbox, or a program. Another worker may continue the turn. */
+/**
+ * Something that the run needs ended from outside: its sandbox, or a program. Another worker may continue the
+ * turn.
+ */
 export type Lost =
   | { kind: 'sandbox_lost'; message: string; out_of_memory: boolean }
   | { kind: 'killed'; code: 'git_killed' | 'agent_killed'; message: string }
@@ -32,7 +38,10 @@ export type TurnOutcome =
   | { kind: 'paused'; reason: (typeof pauseReasons)[number]; message: string }
   | Failure
   | Lost
-  /** It stopped because its `Control` requested that, which then states the outcome: this one, if a person stopped the run. */
+  /**
+   * It stopped because its `Control` requested that, which then states the outcome: this one, if a person
+   * stopped the run.
+   */
   | { kind: 'stop' }
   /** Its worker releases the run to another one. */
   | { kind: 'shutdown' }
@@ -40,12 +49,18 @@ export type TurnOutcome =
   | { kind: 'lost' }
 
 /** Returns the outcome of a turn with an answer, which names everything that was not done. */
-export function completed({ text, thought }: Pick<Completed, 'text' | 'thought'>, facts: OutcomeFacts): Completed {
+export function completed(
+  { text, thought }: Pick<Completed, 'text' | 'thought'>,
+  facts: OutcomeFacts,
+): Completed {
   const { reason, sentences } = completionOf(facts)
   return { kind: 'completed', text: [text, ...sentences].join('\n\n'), thought, reason }
 }
 
-/** Returns the outcome of a turn that reached a limit: that of a budget pauses the run, a ceiling of the service ends it. */
+/**
+ * Returns the outcome of a turn that reached a limit: that of a budget pauses the run, a ceiling of the
+ * service ends it.
+ */
 export function outcomeOfLimit(limit: LimitReached): TurnOutcome & { kind: 'paused' | 'failed' } {
   if (limit.kind === 'budget') return { kind: 'paused', reason: 'budget', message: limit.message }
   return { kind: 'failed', reason: limit.reason, code: limit.reason, message: limit.message, phase: 'agent' }
@@ -54,7 +69,10 @@ export function outcomeOfLimit(limit: LimitReached): TurnOutcome & { kind: 'paus
 /** An outcome with a status of its own. After the others, another worker continues the turn. */
 export type FinalOutcome = Exclude<TurnOutcome, Lost | { kind: 'shutdown' | 'lost' }>
 
-/** Returns the status that a run gets by the outcome of its turn. `answer_seconds`: how long it waits for a person. */
+/**
+ * Returns the status that a run gets by the outcome of its turn. `answer_seconds`: how long it waits for a
+ * person.
+ */
 export function moveOf(outcome: FinalOutcome, answer_seconds: number): Move & { from: readonly RunStatus[] } {
   const working = ['starting', 'running'] as const
   switch (outcome.kind) {

@@ -37,7 +37,10 @@ describe('the block in the prompt', () => {
     ['carriage returns', 'text\r\n```playbook\r\n- run: ls\r\n```\r\n'],
     ['words after the info string', '```playbook v1\n- run: ls\n```'],
   ])('is found with %s', (_name, prompt) => {
-    expect(findPlaybook(prompt)).toMatchObject({ ok: true, playbook: { steps: [{ kind: 'run', command: 'ls' }] } })
+    expect(findPlaybook(prompt)).toMatchObject({
+      ok: true,
+      playbook: { steps: [{ kind: 'run', command: 'ls' }] },
+    })
   })
 
   test('a playbook quoted inside another block is text, not a script', () => {
@@ -48,15 +51,27 @@ describe('the block in the prompt', () => {
   test('a shorter fence inside the block is content', () => {
     const found = findPlaybook('````playbook\n- answer: |\n    a\n- thought: x\n```\n````\n')
     expect(found).toMatchObject({ ok: false })
-    expect(findPlaybook('~~~playbook\n- write:\n    path: a.md\n    content: |\n      ```sh\n      ls\n      ```\n~~~')).toMatchObject({
+    expect(
+      findPlaybook(
+        '~~~playbook\n- write:\n    path: a.md\n    content: |\n      ```sh\n      ls\n      ```\n~~~',
+      ),
+    ).toMatchObject({
       ok: true,
       playbook: { steps: [{ content: '```sh\nls\n```\n' }] },
     })
   })
 
   test('an unclosed fence and a second playbook are refused at their line', () => {
-    expect(findPlaybook('a\nb\n```playbook\n- run: ls')).toMatchObject({ ok: false, line: 3, key: 'playbook' })
-    expect(findPlaybook('```playbook\n- run: ls\n```\n```playbook\n- run: ls\n```')).toMatchObject({ ok: false, line: 4, key: 'playbook' })
+    expect(findPlaybook('a\nb\n```playbook\n- run: ls')).toMatchObject({
+      ok: false,
+      line: 3,
+      key: 'playbook',
+    })
+    expect(findPlaybook('```playbook\n- run: ls\n```\n```playbook\n- run: ls\n```')).toMatchObject({
+      ok: false,
+      line: 4,
+      key: 'playbook',
+    })
   })
 })
 
@@ -87,7 +102,9 @@ describe('steps', () => {
 
   test('words that YAML 1.1 would turn into other types stay text', () => {
     expect(
-      play('- run: true\n- run: 42\n- run: no\n- answer: null').steps.map(step => (step.kind === 'run' ? step.command : step.kind)),
+      play('- run: true\n- run: 42\n- run: no\n- answer: null').steps.map(step =>
+        step.kind === 'run' ? step.command : step.kind,
+      ),
     ).toEqual(['true', '42', 'no', 'answer'])
   })
 
@@ -130,7 +147,12 @@ describe('mistakes name the line in the prompt and the key', () => {
     ['an empty plan', '- plan: []', 4, 'plan'],
     ['a plan without end', `- plan: [${'x,'.repeat(100)}x]`, 4, 'plan'],
     ['a command longer than the tool takes', `- run: ${'x'.repeat(100_001)}`, 4, 'run'],
-    ['a path longer than the tool takes', `- write: {path: ${'x'.repeat(4_097)}, content: x}`, 4, 'write.path'],
+    [
+      'a path longer than the tool takes',
+      `- write: {path: ${'x'.repeat(4_097)}, content: x}`,
+      4,
+      'write.path',
+    ],
     ['a question longer than the tool takes', `- ask: ${'x'.repeat(20_001)}`, 4, 'ask'],
     ['an empty answer', '- answer: " "', 4, 'answer'],
     ['a step after the answer', '- answer: x\n- run: ls', 5, 'run'],
@@ -155,19 +177,30 @@ describe('mistakes name the line in the prompt and the key', () => {
 describe('bounds', () => {
   test('500 steps are played, 501 are refused, inner ones counted', () => {
     expect(play('- run: ls\n'.repeat(500)).steps).toHaveLength(500)
-    expect(mistake('- run: ls\n'.repeat(501))).toMatchObject({ line: 504, message: expect.stringContaining('500') })
-    expect(mistake(`${'- run: ls\n'.repeat(499)}- on_checks_failed:\n  - run: ls\n`)).toMatchObject({ line: 504 })
+    expect(mistake('- run: ls\n'.repeat(501))).toMatchObject({
+      line: 504,
+      message: expect.stringContaining('500'),
+    })
+    expect(mistake(`${'- run: ls\n'.repeat(499)}- on_checks_failed:\n  - run: ls\n`)).toMatchObject({
+      line: 504,
+    })
   })
 
   test('more than 200,000 bytes are refused, counted as bytes', () => {
     expect(play(`- answer: "${'x'.repeat(199_000)}"`).steps).toHaveLength(1)
-    expect(mistake(`- answer: "${'ä'.repeat(100_001)}"`)).toMatchObject({ line: 3, message: expect.stringContaining('200000') })
+    expect(mistake(`- answer: "${'ä'.repeat(100_001)}"`)).toMatchObject({
+      line: 3,
+      message: expect.stringContaining('200000'),
+    })
   })
 
-  test.each(['[', '{a: ', '- ', '? ', 'a: ['])('nesting %j thousandfold is refused and does not end the process', piece => {
-    for (const times of [50, 10_000, Math.floor(199_000 / piece.length)])
-      expect(mistake(piece.repeat(times)).message).toMatch(/nested too deeply|not valid/)
-  })
+  test.each(['[', '{a: ', '- ', '? ', 'a: ['])(
+    'nesting %j thousandfold is refused and does not end the process',
+    piece => {
+      for (const times of [50, 10_000, Math.floor(199_000 / piece.length)])
+        expect(mistake(piece.repeat(times)).message).toMatch(/nested too deeply|not valid/)
+    },
+  )
 
   test('more parts than a playbook can have are refused before they are put together', () => {
     expect(mistake(`- plan: [${'x,'.repeat(20_000)}]`).message).toContain('too many parts')

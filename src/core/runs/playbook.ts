@@ -1,4 +1,10 @@
-import { PlaybookMistake, readPlaybookBlock, type YamlMap, type YamlText, type YamlValue } from './playbook-yaml.ts'
+import {
+  PlaybookMistake,
+  readPlaybookBlock,
+  type YamlMap,
+  type YamlText,
+  type YamlValue,
+} from './playbook-yaml.ts'
 
 /** The model that needs no provider. */
 export const SCRIPTED_MODEL_ID = 'scripted/playbook'
@@ -25,7 +31,9 @@ export type Playbook = {
   evaluate_pr: PlaybookVerdict | null
 }
 
-type FoundPlaybook = { ok: true; playbook: Playbook } | { ok: false; line: number; key: string; message: string }
+type FoundPlaybook =
+  | { ok: true; playbook: Playbook }
+  | { ok: false; line: number; key: string; message: string }
 
 const MAX_PLAYBOOK_STEPS = 500
 const MAX_TIMEOUT_SECONDS = 3_600
@@ -36,16 +44,17 @@ const STEP_KEYS = ['thought', 'plan', 'run', 'write', 'edit', 'ask', 'answer']
 const PHASE_KEYS = ['on_checks_failed', 'evaluate_commit', 'evaluate_pr']
 
 /**
- * Returns the playbook of a prompt (specification.md#playbooks): the fenced block whose info string is `playbook`. Null when the prompt has
- * none. For an invalid block, returns the 1-based line in the prompt, the affected key (`run.expect_exit`; `playbook` for the block itself)
- * and one sentence.
+ * Returns the playbook of a prompt (specification.md#playbooks): the fenced block whose info string is
+ * `playbook`. Null when the prompt has none. For an invalid block, returns the 1-based line in the prompt,
+ * the affected key (`run.expect_exit`; `playbook` for the block itself) and one sentence.
  */
 export function findPlaybook(prompt: string): FoundPlaybook | null {
   try {
     const block = readPlaybookBlock(prompt)
     return block && { ok: true, playbook: readPlaybook(block) }
   } catch (mistake) {
-    if (mistake instanceof PlaybookMistake) return { ok: false, line: mistake.line, key: mistake.key, message: mistake.message }
+    if (mistake instanceof PlaybookMistake)
+      return { ok: false, line: mistake.line, key: mistake.key, message: mistake.message }
     throw mistake
   }
 }
@@ -55,7 +64,8 @@ function readPlaybook(block: YamlValue): Playbook {
   const taken = new Set<string>()
   let count = 0
   const countSteps = (item: YamlValue) => {
-    if (++count > MAX_PLAYBOOK_STEPS) throw new PlaybookMistake(item.line, 'playbook', `a playbook has at most ${MAX_PLAYBOOK_STEPS} steps`)
+    if (++count > MAX_PLAYBOOK_STEPS)
+      throw new PlaybookMistake(item.line, 'playbook', `a playbook has at most ${MAX_PLAYBOOK_STEPS} steps`)
   }
   for (const item of list(block, 'playbook')) {
     countSteps(item)
@@ -83,20 +93,30 @@ function readPlaybook(block: YamlValue): Playbook {
 
 function addStep(steps: PlaybookStep[], step: PlaybookStep): void {
   if (steps.at(-1)?.kind === 'answer') {
-    throw new PlaybookMistake(step.line, step.kind, 'the answer ends the turn; a step after it is never played')
+    throw new PlaybookMistake(
+      step.line,
+      step.kind,
+      'the answer ends the turn; a step after it is never played',
+    )
   }
   steps.push(step)
 }
 
 /** A step has one key; only `run` may be combined with `expect_exit` and `timeout`. */
 function stepKey(item: YamlValue, known: string[]): { key: string; value: YamlValue; map: YamlMap } {
-  if (item.kind !== 'map') throw new PlaybookMistake(item.line, 'playbook', `a step has one key of: ${known.join(', ')}`)
+  if (item.kind !== 'map')
+    throw new PlaybookMistake(item.line, 'playbook', `a step has one key of: ${known.join(', ')}`)
   const entry = item.entries.find(({ key }) => key === 'run') ?? item.entries[0]
   if (!entry || !known.includes(entry.key)) {
-    throw new PlaybookMistake(entry?.line ?? item.line, entry?.key ?? 'playbook', `a step has one key of: ${known.join(', ')}`)
+    throw new PlaybookMistake(
+      entry?.line ?? item.line,
+      entry?.key ?? 'playbook',
+      `a step has one key of: ${known.join(', ')}`,
+    )
   }
   const extra = item.entries.find(other => other !== entry)
-  if (extra && entry.key !== 'run') throw new PlaybookMistake(extra.line, extra.key, `a step has one key, and here is ${entry.key} already`)
+  if (extra && entry.key !== 'run')
+    throw new PlaybookMistake(extra.line, extra.key, `a step has one key, and here is ${entry.key} already`)
   return { key: entry.key, value: entry.value, map: item }
 }
 
@@ -117,12 +137,18 @@ function readStep(key: string, value: YamlValue, map: YamlMap): PlaybookStep {
     }
     case 'write': {
       const { path, content } = fields(value, key, ['path', 'content'])
-      return { line, kind: 'write', path: filled(path, 'write.path', MAX_CHARS.path).text, content: anyText(content, 'write.content').text }
+      return {
+        line,
+        kind: 'write',
+        path: filled(path, 'write.path', MAX_CHARS.path).text,
+        content: anyText(content, 'write.content').text,
+      }
     }
     case 'edit': {
       const { path, old, new: replacement } = fields(value, key, ['path', 'old', 'new'])
       const oldText = anyText(old, 'edit.old')
-      if (oldText.text === '') throw new PlaybookMistake(oldText.line, 'edit.old', 'edit.old must not be empty')
+      if (oldText.text === '')
+        throw new PlaybookMistake(oldText.line, 'edit.old', 'edit.old must not be empty')
       return {
         line,
         kind: 'edit',
@@ -133,7 +159,12 @@ function readStep(key: string, value: YamlValue, map: YamlMap): PlaybookStep {
     }
     default: {
       const nested = value.kind === 'map' && map.entries.length === 1
-      const { run, expect_exit, timeout } = fields(nested ? value : map, 'run', ['run'], ['expect_exit', 'timeout'])
+      const { run, expect_exit, timeout } = fields(
+        nested ? value : map,
+        'run',
+        ['run'],
+        ['expect_exit', 'timeout'],
+      )
       return {
         line,
         kind: 'run',
@@ -176,7 +207,8 @@ function anyText(value: YamlValue | undefined, key: string): YamlText {
 
 function filled(value: YamlValue | undefined, key: string, max = MAX_CHARS.text): YamlText {
   const found = anyText(value, key)
-  if (found.text.length > max) throw new PlaybookMistake(found.line, key, `${key} has at most ${max} characters`)
+  if (found.text.length > max)
+    throw new PlaybookMistake(found.line, key, `${key} has at most ${max} characters`)
   if (found.text.trim() === '') throw new PlaybookMistake(found.line, key, `${key} must not be empty`)
   return found
 }
@@ -188,11 +220,21 @@ function integer(value: YamlValue, key: string, min: number, max: number): numbe
 }
 
 /** Returns the values of a mapping by key: all `required` ones, some of the `optional` ones, no others. */
-function fields(value: YamlValue, key: string, required: string[], optional: string[] = []): Record<string, YamlValue | undefined> {
+function fields(
+  value: YamlValue,
+  key: string,
+  required: string[],
+  optional: string[] = [],
+): Record<string, YamlValue | undefined> {
   const form = `${key} must be a mapping with ${required.join(', ')}`
   if (value.kind !== 'map') throw new PlaybookMistake(value.line, key, form)
   const unknown = value.entries.find(entry => !required.includes(entry.key) && !optional.includes(entry.key))
-  if (unknown) throw new PlaybookMistake(unknown.line, `${key}.${unknown.key}`, `${key} does not know the key "${unknown.key}"`)
+  if (unknown)
+    throw new PlaybookMistake(
+      unknown.line,
+      `${key}.${unknown.key}`,
+      `${key} does not know the key "${unknown.key}"`,
+    )
   const missing = required.find(name => !value.entries.some(entry => entry.key === name))
   if (missing) throw new PlaybookMistake(value.line, `${key}.${missing}`, `${key} needs ${missing}`)
   return Object.fromEntries(value.entries.map(entry => [entry.key, entry.value]))

@@ -20,9 +20,9 @@ export type StepRecord = {
 type Step = Omit<RecoveryStep, 'n'>
 
 /**
- * Returns the outcome of every step, from the journal alone (specification.md#journal: intent before, outcome after). A step with an intent
- * of one worker and an outcome of a later one was lost with its worker. `active`: whether a worker executes the run now; otherwise no step
- * is open.
+ * Returns the outcome of every step, from the journal alone (specification.md#journal: intent before, outcome
+ * after). A step with an intent of one worker and an outcome of a later one was lost with its worker.
+ * `active`: whether a worker executes the run now; otherwise no step is open.
  */
 export function stepsOf(records: StepRecord[], at_work: boolean): RecoveryStep[] {
   const steps: Step[] = []

@@ -13,11 +13,14 @@ const allowed = new Set(
 )
 
 test('exactly the decided edges exist, every other pair is refused', () => {
-  for (const from of all) for (const to of all) expect([from, to, mayMove({ from, to })]).toEqual([from, to, allowed.has(`${from}→${to}`)])
+  for (const from of all)
+    for (const to of all)
+      expect([from, to, mayMove({ from, to })]).toEqual([from, to, allowed.has(`${from}→${to}`)])
 })
 
 test('a terminal run moves by a resume only, and only to queued', () => {
-  for (const from of all.filter(isTerminal)) for (const to of all) expect(mayMove({ from, to, by_resume: true })).toBe(to === 'queued')
+  for (const from of all.filter(isTerminal))
+    for (const to of all) expect(mayMove({ from, to, by_resume: true })).toBe(to === 'queued')
 })
 
 test('every non-terminal run can be stopped', () => {

@@ -29,23 +29,26 @@ const TERMINAL: readonly RunStatus[] = ['completed', 'failed', 'cancelled']
 export const isTerminal = (status: RunStatus) => TERMINAL.includes(status)
 
 /**
- * Returns whether a transition is allowed: the one table of specification.md#run-status. Terminal runs move only by a resume, and only to
- * `queued`.
+ * Returns whether a transition is allowed: the one table of specification.md#run-status. Terminal runs move
+ * only by a resume, and only to `queued`.
  */
 export function mayMove({ from, to, by_resume = false }: Transition): boolean {
   if (isTerminal(from)) return by_resume && to === 'queued'
   return edges[from].includes(to)
 }
 
-/** Returns every status from which `to` may be reached without a resume, for the `where` of a conditional update. */
+/**
+ * Returns every status from which `to` may be reached without a resume, for the `where` of a conditional
+ * update.
+ */
 export function sourcesOf(to: RunStatus): RunStatus[] {
   return (Object.keys(edges) as RunStatus[]).filter(from => edges[from].includes(to))
 }
 
 /**
- * A change of status, with the reason for it. A run is queued because a person or an event starts a turn, because a
- * person continues a paused one, or because its worker or sandbox was lost or its worker hands it over. A recorded
- * session that reports again is `running` at once.
+ * A change of status, with the reason for it. A run is queued because a person or an event starts a turn,
+ * because a person continues a paused one, or because its worker or sandbox was lost or its worker hands it
+ * over. A recorded session that reports again is `running` at once.
  */
 export type Move =
   | { to: 'queued'; because: 'new_turn' | 'continued'; deadline_seconds: number }
@@ -69,17 +72,21 @@ export function requireAllowed(from: readonly RunStatus[], move: Move): void {
   // Recorded runs have no worker: their sessions report that they continue.
   if (because === 'session_reports') return
   const by_resume = because === 'new_turn' || because === 'continued'
-  const forbidden = from.find(status => status !== move.to && !mayMove({ from: status, to: move.to, by_resume }))
+  const forbidden = from.find(
+    status => status !== move.to && !mayMove({ from: status, to: move.to, by_resume }),
+  )
   if (forbidden) throw new Error(`a run does not move from ${forbidden} to ${move.to}`)
   if (!isConsistent(detailOf(move))) throw new Error(`a run cannot be ${move.to} with ${because}`)
 }
 
 function detailOf(move: Move): StatusDetail {
   const plain = { status: move.to, status_reason: null, phase: null, waiting_on: null }
-  if (move.to === 'paused' || move.to === 'failed' || move.to === 'completed') return { ...plain, status_reason: move.because ?? null }
+  if (move.to === 'paused' || move.to === 'failed' || move.to === 'completed')
+    return { ...plain, status_reason: move.because ?? null }
   if ('phase' in move) return { ...plain, phase: move.phase }
   // An answered run keeps what it waits for until it is claimed.
-  if (move.to === 'waiting') return { ...plain, waiting_on: move.because === 'answered' ? 'user_input' : move.because }
+  if (move.to === 'waiting')
+    return { ...plain, waiting_on: move.because === 'answered' ? 'user_input' : move.because }
   return plain
 }
 
@@ -102,7 +109,9 @@ const reasonsOf: Partial<Record<RunStatus, Reasons>> = {
 
 const includes = (list: readonly string[], value: string) => list.includes(value)
 
-/** Returns whether reason, phase and waiting_on are consistent with the status (specification.md#run-status). */
+/**
+ * Returns whether reason, phase and waiting_on are consistent with the status (specification.md#run-status).
+ */
 export function isConsistent({ status, status_reason, phase, waiting_on }: StatusDetail): boolean {
   const { reasons, required } = reasonsOf[status] ?? NO_REASONS
   const reasonFits = status_reason === null ? !required : includes(reasons, status_reason)

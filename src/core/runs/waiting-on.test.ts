@@ -4,8 +4,13 @@ import { isTerminal } from './run-transitions.ts'
 import { type Doing, waitingOn } from './waiting-on.ts'
 
 const run: Doing = {
-  ...{ status: 'running', phase: 'agent', waiting_on: null },
-  ...{ claimable: false, ownerless: false, pausing: false, last_record: null },
+  status: 'running',
+  phase: 'agent',
+  waiting_on: null,
+  claimable: false,
+  ownerless: false,
+  pausing: false,
+  last_record: null,
 }
 const of = (doing: Partial<Doing>) => waitingOn({ ...run, ...doing })
 
@@ -31,10 +36,14 @@ test.each([
 })
 
 test('the phase determines it where no agent is active', () => {
-  expect((['clone', 'checkout', 'setup', 'recover'] as const).map(phase => of({ status: 'starting', phase }))).toEqual([
-    ...['clone', 'clone', 'setup', 'recovery'],
+  expect(
+    (['clone', 'checkout', 'setup', 'recover'] as const).map(phase => of({ status: 'starting', phase })),
+  ).toEqual([...['clone', 'clone', 'setup', 'recovery']])
+  expect((['push', 'pull_request', 'evaluate'] as const).map(phase => of({ phase }))).toEqual([
+    'push',
+    'push',
+    'ci',
   ])
-  expect((['push', 'pull_request', 'evaluate'] as const).map(phase => of({ phase }))).toEqual(['push', 'push', 'ci'])
   expect(of({ phase: 'evaluate', last_record: 'model_started' })).toBe('model')
 })
 

@@ -26,8 +26,8 @@ const ofPhase: Record<Exclude<RunPhase, 'agent'>, WaitingOn> = {
 }
 
 /**
- * Each intent is written before its effect, so the last one shows the current activity. A response whose tool has not started waits for the
- * workspace.
+ * Each intent is written before its effect, so the last one shows the current activity. A response whose tool
+ * has not started waits for the workspace.
  */
 const ofRecord: Record<string, WaitingOn> = {
   model_started: 'model',
@@ -37,8 +37,9 @@ const ofRecord: Record<string, WaitingOn> = {
 }
 
 /**
- * Returns what a run waits for right now, derived and never stored, so that it cannot become stale (specification.md#run-status). Null:
- * nothing, because it is paused or has ended. A question that was answered waits for a worker.
+ * Returns what a run waits for right now, derived and never stored, so that it cannot become stale
+ * (specification.md#run-status). Null: nothing, because it is paused or has ended. A question that was
+ * answered waits for a worker.
  */
 export function waitingOn(run: Doing): WaitingOn | null {
   switch (run.status) {

@@ -23,7 +23,10 @@ export type PendingSignIn = SignInParty & {
   expires_at: number
 }
 
-/** What a sign-in needs. `client` null: the service registers itself. `issuer` null: the server names its authorization server. */
+/**
+ * What a sign-in needs. `client` null: the service registers itself. `issuer` null: the server names its
+ * authorization server.
+ */
 export type SignInRequest = {
   url: string
   client: { client_id: string; client_secret: string | null } | null
@@ -58,7 +61,13 @@ export function readSignIn(text: string): McpSignIn {
 /** Returns the values of a sign-in that are secret. */
 export function signInValues(text: string): string[] {
   const { pending, grant } = readSignIn(text)
-  const values = [grant?.access_token, grant?.refresh_token, grant?.client_secret, pending?.client_secret, pending?.code_verifier]
+  const values = [
+    grant?.access_token,
+    grant?.refresh_token,
+    grant?.client_secret,
+    pending?.client_secret,
+    pending?.code_verifier,
+  ]
   return values.filter(value => typeof value === 'string' && value.length >= SHORTEST_SECRET) as string[]
 }
 
@@ -66,7 +75,8 @@ const isoTime = (ms: number) => new Date(ms).toISOString()
 
 /** Returns the state of a sign-in as people see it. */
 export function signInState({ grant, problem }: McpSignIn, now: number) {
-  if (grant === null) return { status: 'signed_out' as const, issuer: null, signed_in_at: null, expires_at: null, problem }
+  if (grant === null)
+    return { status: 'signed_out' as const, issuer: null, signed_in_at: null, expires_at: null, problem }
   const expires_at = grant.refresh_token === null ? grant.expires_at : null
   return {
     status: expires_at !== null && expires_at <= now ? ('expired' as const) : ('signed_in' as const),

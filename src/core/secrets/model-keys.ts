@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto'
 const PREFIX = 'AGENTRUN_MODEL_KEY_'
 
 /**
- * Returns the name of the organization's secret that holds the key of a provider (`anthropic`) or of a model (`acme/fast`), so that keys
- * are sealed, rotated and redacted like all secrets. Different ids have different names.
+ * Returns the name of the organization's secret that holds the key of a provider (`anthropic`) or of a model
+ * (`acme/fast`), so that keys are sealed, rotated and redacted like all secrets. Different ids have different
+ * names.
  */
 export function modelKeyName(id: string): string {
   const words = id.toUpperCase().replace(/[^A-Z0-9]+/g, '_')

@@ -16,12 +16,19 @@ test('no part of a secret is shown wherever the text is shortened', async () => 
 
 test('a quote shows nothing by accident', () => {
   const quote = new Quote(SECRET, 100)
-  for (const shown of [`${quote}`, JSON.stringify(quote), JSON.stringify({ ...quote }), new QuotingError('It ended.', quote).message])
+  for (const shown of [
+    `${quote}`,
+    JSON.stringify(quote),
+    JSON.stringify({ ...quote }),
+    new QuotingError('It ended.', quote).message,
+  ])
     expect(shown).not.toContain('very')
 })
 
 test('a message ends with what it quotes', async () => {
-  expect(await messageWithQuote(new QuotingError('It ended.', new Quote(`${SECRET}!`, 100)), redact)).toBe('It ended. [SECRET]!')
+  expect(await messageWithQuote(new QuotingError('It ended.', new Quote(`${SECRET}!`, 100)), redact)).toBe(
+    'It ended. [SECRET]!',
+  )
   expect(await messageWithQuote(new QuotingError('It ended.'), redact)).toBe('It ended.')
   expect(await messageWithQuote(new Error('x'), redact)).toBe('x')
 })

@@ -2,8 +2,8 @@
 export type Redact = (text: string) => Promise<string>
 
 /**
- * A text of a program outside of this service, which may contain secrets. It leaves this object redacted, and shortened only after that: nothing
- * recognizes a secret without its first or last character.
+ * A text of a program outside of this service, which may contain secrets. It leaves this object redacted, and
+ * shortened only after that: nothing recognizes a secret without its first or last character.
  */
 export class Quote {
   readonly #text: string
@@ -19,12 +19,16 @@ export class Quote {
 
   async shown(redact: Redact): Promise<string> {
     const text = await redact(this.#text)
-    const shown = this.#part === 'start' ? text.slice(0, this.#max_characters) : text.slice(-this.#max_characters)
+    const shown =
+      this.#part === 'start' ? text.slice(0, this.#max_characters) : text.slice(-this.#max_characters)
     return shown.toWellFormed()
   }
 }
 
-/** An error whose message is of this service; `quote`: what a program outside of it has printed or responded, which belongs after the message. */
+/**
+ * An error whose message is of this service; `quote`: what a program outside of it has printed or responded,
+ * which belongs after the message.
+ */
 export class QuotingError extends Error {
   readonly quote: Quote | null
   constructor(message: string, quote: Quote | null = null) {

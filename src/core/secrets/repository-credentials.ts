@@ -10,11 +10,12 @@ const GIT_USERNAME = 'GIT_USERNAME'
 const DEFAULT_USERNAME = 'x-access-token'
 
 /**
- * Returns the credentials of the repository itself: an organization's would be sent to any server that a member registers. Null: it has
- * none.
+ * Returns the credentials of the repository itself: an organization's would be sent to any server that a
+ * member registers. Null: it has none.
  */
 export function repositoryCredentials(secrets: readonly OpenSecret[]): RepositoryCredentials | null {
-  const own = (wanted: string) => secrets.find(({ name, repository_id }) => name === wanted && repository_id !== null)?.value.trim()
+  const own = (wanted: string) =>
+    secrets.find(({ name, repository_id }) => name === wanted && repository_id !== null)?.value.trim()
   const password = own(GIT_TOKEN)
   return password ? { username: own(GIT_USERNAME) || DEFAULT_USERNAME, password } : null
 }

@@ -3,8 +3,15 @@ import { isMcpSignIn } from './mcp-credentials.ts'
 import { signInValues } from './mcp-sign-in.ts'
 import type { SealContext, Sealed, Sealer } from './sealing.ts'
 
-/** Returns the context that a secret is bound to: a repository's secret cannot be swapped for one of its organization. */
-export const secretContext = (organization_id: number, repository_id: number | null, name: string): SealContext => ({
+/**
+ * Returns the context that a secret is bound to: a repository's secret cannot be swapped for one of its
+ * organization.
+ */
+export const secretContext = (
+  organization_id: number,
+  repository_id: number | null,
+  name: string,
+): SealContext => ({
   organization_id,
   scope: repository_id === null ? 'organization' : `repository:${repository_id}`,
   name,
@@ -13,7 +20,10 @@ export const secretContext = (organization_id: number, repository_id: number | n
 export type SealedSecret = Sealed & { name: string; repository_id: number | null; for_agent: boolean }
 export type OpenSecret = KnownValue & { repository_id: number | null; for_agent: boolean }
 
-/** Returns the values of secrets, of a sign-in to an MCP server each of its own, and the names of those that no configured key opens. */
+/**
+ * Returns the values of secrets, of a sign-in to an MCP server each of its own, and the names of those that
+ * no configured key opens.
+ */
 export function openSecrets(sealer: Sealer, organization_id: number, rows: readonly SealedSecret[]) {
   const secrets: OpenSecret[] = []
   const unreadable: string[] = []
@@ -21,7 +31,8 @@ export function openSecrets(sealer: Sealer, organization_id: number, rows: reado
     const { name, repository_id, for_agent } = row
     try {
       const value = sealer.open(secretContext(organization_id, repository_id, name), row)
-      for (const each of isMcpSignIn(name) ? signInValues(value) : [value]) secrets.push({ name, value: each, repository_id, for_agent })
+      for (const each of isMcpSignIn(name) ? signInValues(value) : [value])
+        secrets.push({ name, value: each, repository_id, for_agent })
     } catch {
       unreadable.push(name)
     }
@@ -33,7 +44,8 @@ export function openSecrets(sealer: Sealer, organization_id: number, rows: reado
 export const CANARY = 'canary'
 
 /**
- * Returns the canary of a run, the same for each of its workers and readers of its files, so that a canary copied into them is recognized.
+ * Returns the canary of a run, the same for each of its workers and readers of its files, so that a canary
+ * copied into them is recognized.
  */
 export const canaryOf = (sealer: Sealer, organization_id: number, run_id: number): string =>
   `arun_s_${sealer.derive({ organization_id, scope: 'canary', name: `${run_id}` }, 38)}`

@@ -6,7 +6,8 @@ const sealer = createSealer(randomBytes(32))
 const context = { organization_id: 1, scope: 'organization', name: 'TOKEN' }
 
 test('an encrypted text decrypts to the same text, regardless of its content', () => {
-  for (const value of ['', 'x', 'a\nb\0c', '😀'.repeat(10_000)]) expect(sealer.open(context, sealer.seal(context, value))).toBe(value)
+  for (const value of ['', 'x', 'a\nb\0c', '😀'.repeat(10_000)])
+    expect(sealer.open(context, sealer.seal(context, value))).toBe(value)
 })
 
 test('the same value is never sealed to the same bytes, and none of it can be seen', () => {
@@ -36,13 +37,27 @@ test('a value that was altered, truncated or encrypted with another key is not d
   const other = createSealer(randomBytes(32))
   expect(other.key_id).not.toBe(key_id)
   expect(() => other.open(context, { key_id, sealed })).toThrow(/sealed with the key [0-9a-f]{16}/)
-  expect(() => other.open(context, { key_id: other.key_id, sealed })).toThrow(expect.not.objectContaining({ message: /secret/ }))
+  expect(() => other.open(context, { key_id: other.key_id, sealed })).toThrow(
+    expect.not.objectContaining({ message: /secret/ }),
+  )
 })
 
 test('a key is 32 bytes, as hexadecimal digits or base64, and nothing else is one', () => {
   const key = randomBytes(32)
-  for (const text of [key.toString('hex'), key.toString('hex').toUpperCase(), key.toString('base64'), key.toString('base64url')])
+  for (const text of [
+    key.toString('hex'),
+    key.toString('hex').toUpperCase(),
+    key.toString('base64'),
+    key.toString('base64url'),
+  ])
     expect(readKey(text)?.equals(key)).toBe(true)
-  for (const text of ['', 'x'.repeat(32), key.toString('hex').slice(1), `${key.toString('hex')}0`, randomBytes(31).toString('base64'), ' '])
+  for (const text of [
+    '',
+    'x'.repeat(32),
+    key.toString('hex').slice(1),
+    `${key.toString('hex')}0`,
+    randomBytes(31).toString('base64'),
+    ' ',
+  ])
     expect(readKey(text)).toBeNull()
 })

@@ -11,8 +11,8 @@ const marks: [Encoding, number[]][] = [
 const NO_TEXT = /[\0-\x06\x0e-\x1a\x1c-\x1f\x7f]/
 
 /**
- * Decodes a file as text, by its byte order mark, as UTF-8, or as windows-1252, which older files use. Null: it is not text. `truncated`: the
- * bytes are only its beginning, so the last character may be incomplete.
+ * Decodes a file as text, by its byte order mark, as UTF-8, or as windows-1252, which older files use. Null:
+ * it is not text. `truncated`: the bytes are only its beginning, so the last character may be incomplete.
  */
 export function fileText(bytes: Uint8Array, truncated: boolean): { encoding: Encoding; text: string } | null {
   const marked = marks.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte))?.[0]

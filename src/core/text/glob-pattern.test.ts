@@ -24,7 +24,10 @@ test.each([
   ['src/', ['src/a.ts', 'src/deep/b.tsx', 'src/deep/a+b.ts', 'src/[id].ts', 'test/src/a.ts']],
   ['src/**/*.{ts,tsx}', ['src/a.ts', 'src/deep/b.tsx', 'src/deep/a+b.ts', 'src/[id].ts']],
   ['**/src/*.ts', ['src/a.ts', 'test/src/a.ts', 'src/[id].ts']],
-  ['*.{ts,tsx}', ['a.ts', 'b.tsx', 'src/a.ts', 'src/deep/b.tsx', 'src/deep/a+b.ts', 'test/src/a.ts', 'src/[id].ts']],
+  [
+    '*.{ts,tsx}',
+    ['a.ts', 'b.tsx', 'src/a.ts', 'src/deep/b.tsx', 'src/deep/a+b.ts', 'test/src/a.ts', 'src/[id].ts'],
+  ],
   ['{a,b}.{js,tsx}', ['b.tsx', 'src/deep/b.tsx']],
   ['?.ts', ['a.ts', 'src/a.ts', 'test/src/a.ts']],
   ['[ab].ts*', ['a.ts', 'b.tsx', 'src/a.ts', 'src/deep/b.tsx', 'test/src/a.ts']],

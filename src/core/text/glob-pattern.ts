@@ -6,9 +6,10 @@ export class GlobError extends Error {
 type Reading = { glob: string; at: number; depth: number }
 
 /**
- * Returns the regular expression (PCRE, RE2 and JavaScript) that matches a path relative to the folder that the glob belongs to, as in
- * .gitignore: `*` and `?` stop at `/`, `**` does not, `{a,b}` are alternatives, `[!a]` is none of these, and a glob without `/` matches at any
- * depth. A glob that ends with `/` means everything below. Throws GlobError.
+ * Returns the regular expression (PCRE, RE2 and JavaScript) that matches a path relative to the folder that
+ * the glob belongs to, as in .gitignore: `*` and `?` stop at `/`, `**` does not, `{a,b}` are alternatives,
+ * `[!a]` is none of these, and a glob without `/` matches at any depth. A glob that ends with `/` means
+ * everything below. Throws GlobError.
  */
 export function globPattern(glob: string): string {
   const rooted = glob.replace(/^(?:\.\/|\/)+/, '')

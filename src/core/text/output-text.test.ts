@@ -17,7 +17,10 @@ test('a NUL, or an invalid byte of UTF-8, is replaced, and all around it stays',
     escaped_bytes: 6,
   })
   const names = 'src/main.ts\0src/config.ts\0README.md\0'.repeat(100)
-  expect(outputText(Buffer.from(names))).toEqual({ output: names.replaceAll('\0', '\\x00'), escaped_bytes: 300 })
+  expect(outputText(Buffer.from(names))).toEqual({
+    output: names.replaceAll('\0', '\\x00'),
+    escaped_bytes: 300,
+  })
 })
 
 test('every text is unchanged, except for invalid characters', () => {
@@ -38,7 +41,10 @@ test('a value that a program has put bytes between is not to be read in what is 
 })
 
 test('of binary output that is only part of it, all of it is counted', () => {
-  expect(outputText(new Uint8Array(10), 5_000)).toMatchObject({ binary: true, output: '[binary output, 5000 bytes]' })
+  expect(outputText(new Uint8Array(10), 5_000)).toMatchObject({
+    binary: true,
+    output: '[binary output, 5000 bytes]',
+  })
 })
 
 test('binary output is declared binary and kept as base64', () => {

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { schemaMessage } from './schema-message.ts'
 
-const messageFor = (schema: z.ZodType, value: unknown) => schema.safeParse(value, { error: schemaMessage }).error?.issues[0]?.message
+const messageFor = (schema: z.ZodType, value: unknown) =>
+  schema.safeParse(value, { error: schemaMessage }).error?.issues[0]?.message
 
 test('a value outside of its range, of another type or missing is refused with a message that a person understands', () => {
   expect(messageFor(z.int().min(1), 0)).toBe('must be at least 1')

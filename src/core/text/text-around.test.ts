@@ -2,7 +2,11 @@ import { expect, test } from 'vitest'
 import { textAround } from './text-around.ts'
 
 test('the text around the first occurrence is returned with its position, in any case', () => {
-  const { around, start, length } = textAround(`${'a'.repeat(50)} An Error here ${'b'.repeat(50)} error`, 'ERROR', 10)
+  const { around, start, length } = textAround(
+    `${'a'.repeat(50)} An Error here ${'b'.repeat(50)} error`,
+    'ERROR',
+    10,
+  )
   expect(around).toBe('aaaaaa An Error here bbbb')
   expect(around.slice(start, start + length)).toBe('Error')
 })

@@ -28,7 +28,10 @@ test('fault 45: wide or deep values are truncated too, without visiting all of t
   expect(cut).toBe(true)
   expect(JSON.stringify(value).length).toBeLessThan(150_000)
   expect(truncateStrings(JSON.parse(`${'['.repeat(30)}1${']'.repeat(30)}`), 100).cut).toBe(true)
-  expect(truncateStrings({ a: [1, { b: null }] }, 100)).toEqual({ value: { a: [1, { b: null }] }, cut: false })
+  expect(truncateStrings({ a: [1, { b: null }] }, 100)).toEqual({
+    value: { a: [1, { b: null }] },
+    cut: false,
+  })
 })
 
 test.each([
@@ -38,4 +41,6 @@ test.each([
   [4, 'abef'],
   [6, 'abcdef'],
   [9, 'abcdef'],
-])('of six bytes at most %i', (max, kept) => expect(Buffer.from(truncateBytes(Buffer.from('abcdef'), max)).toString()).toBe(kept))
+])('of six bytes at most %i', (max, kept) =>
+  expect(Buffer.from(truncateBytes(Buffer.from('abcdef'), max)).toString()).toBe(kept),
+)

@@ -11,8 +11,8 @@ const MAX_PARTS = 10_000
 const MAX_KEY = 100
 
 /**
- * Truncates the strings of a JSON value, each on its own and all together to `max`, and limits its depth and number of parts; for entries
- * of a trace and messages to a model.
+ * Truncates the strings of a JSON value, each on its own and all together to `max`, and limits its depth and
+ * number of parts; for entries of a trace and messages to a model.
  */
 export function truncateStrings(value: unknown, max_chars: number): { value: unknown; cut: boolean } {
   let cut = false
@@ -33,7 +33,10 @@ export function truncateStrings(value: unknown, max_chars: number): { value: unk
     if (Array.isArray(item)) return kept.map(part => walk(part, depth + 1))
     cut ||= kept.some(key => String(key).length > MAX_KEY)
     return Object.fromEntries(
-      kept.map(key => [String(key).slice(0, MAX_KEY), walk((item as Record<string, unknown>)[key as string], depth + 1)]),
+      kept.map(key => [
+        String(key).slice(0, MAX_KEY),
+        walk((item as Record<string, unknown>)[key as string], depth + 1),
+      ]),
     )
   }
   return { value: walk(value, 0), cut }

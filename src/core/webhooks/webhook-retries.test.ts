@@ -1,8 +1,16 @@
 import { expect, test } from 'vitest'
-import { FAILURES_TO_REST, RETRY_SECONDS, readRetryAfter, restSeconds, retrySeconds, verdictOf } from './webhook-retries.ts'
+import {
+  FAILURES_TO_REST,
+  RETRY_SECONDS,
+  readRetryAfter,
+  restSeconds,
+  retrySeconds,
+  verdictOf,
+} from './webhook-retries.ts'
 
 test('2xx alone is delivered: a redirect is not followed and not believed', () => {
-  for (const status of [200, 201, 202, 204, 299]) expect(verdictOf({ status, refused: false })).toBe('delivered')
+  for (const status of [200, 201, 202, 204, 299])
+    expect(verdictOf({ status, refused: false })).toBe('delivered')
   for (const status of [100, 199, 300, 301, 302, 307, 400, 401, 404, 409, 429, 500, 503, null])
     expect(verdictOf({ status, refused: false })).toBe('failed')
   expect(verdictOf({ status: 410, refused: false })).toBe('gone')
@@ -30,5 +38,6 @@ test('Retry-After is a number of seconds or a date, and anything else is nothing
   expect(readRetryAfter('120', 0)).toBe(120)
   expect(readRetryAfter('Thu, 01 Jan 1970 00:01:00 GMT', 0)).toBe(60)
   expect(readRetryAfter('Thu, 01 Jan 1970 00:01:00 GMT', 10 ** 9)).toBe(0)
-  for (const value of [undefined, 'soon', '', '-5x', '9'.repeat(20)]) expect(readRetryAfter(value, 0)).toBeNull()
+  for (const value of [undefined, 'soon', '', '-5x', '9'.repeat(20)])
+    expect(readRetryAfter(value, 0)).toBeNull()
 })

@@ -1,6 +1,9 @@
 import { exponential, type RetryPolicy, retryDelay } from '../retry-policy.ts'
 
-/** Seconds from a failed attempt to the next: after the first, the second … The last one holds for all that follow. */
+/**
+ * Seconds from a failed attempt to the next: after the first, the second … The last one holds for all that
+ * follow.
+ */
 export const RETRY_SECONDS = [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 21_600] as const
 const retries: RetryPolicy = { delays: RETRY_SECONDS, jitter: [0.8, 1.2], max_retry_after: 3_600 }
 /** How long a delivery is retried after it entered the queue (specification.md#events). */

@@ -15,6 +15,7 @@ test('the signature is that of the published example of Standard Webhooks', () =
 test('each secret signs, and one without the prefix whsec_ signs as it is', () => {
   expect(signatureHeader(['a', 'b'], 'm', 1, '{}').split(' ')).toHaveLength(2)
   expect(signingKey('plain words').toString()).toBe('plain words')
-  for (const secret of ['whsec_', 'whsec_no base64!', 'whsec_abc']) expect(signingKey(secret).toString()).toBe(secret)
+  for (const secret of ['whsec_', 'whsec_no base64!', 'whsec_abc'])
+    expect(signingKey(secret).toString()).toBe(secret)
   expect(signingKey('whsec_AAEC')).toEqual(Buffer.from([0, 1, 2]))
 })

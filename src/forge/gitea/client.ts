@@ -6,7 +6,13 @@ import { oneOriginFetch, type PlainFetch } from '../one-origin-fetch.ts'
 import { readResponse } from '../read-response.ts'
 
 /** `identity`: the account of the token, where it is known. */
-export type GiteaSettings = { url: string; token: string; fetch: PlainFetch; user_agent: string; identity?: { login: string } | null }
+export type GiteaSettings = {
+  url: string
+  token: string
+  fetch: PlainFetch
+  user_agent: string
+  identity?: { login: string } | null
+}
 
 type Query = Record<string, string>
 type Response = { headers: Headers; data: unknown }
@@ -36,7 +42,12 @@ export class GiteaClient {
     return readResponse('Gitea', shape, (await this.#request('GET', path, query)).data)
   }
 
-  async send<S extends z.ZodType>(shape: S, method: 'POST' | 'PATCH', path: string, body: object): Promise<z.output<S>> {
+  async send<S extends z.ZodType>(
+    shape: S,
+    method: 'POST' | 'PATCH',
+    path: string,
+    body: object,
+  ): Promise<z.output<S>> {
     return readResponse('Gitea', shape, (await this.#request(method, path, {}, body)).data)
   }
 
@@ -45,11 +56,23 @@ export class GiteaClient {
     await this.#request(method, path, {}, body)
   }
 
-  /** The pages of a list. A server may return shorter pages than requested, and reports itself whether there are more. */
-  async *pages<S extends z.ZodType>(shape: S, path: string, query: Query = {}, max_pages = MAX_PAGES): AsyncGenerator<z.output<S>[]> {
+  /**
+   * The pages of a list. A server may return shorter pages than requested, and reports itself whether there
+   * are more.
+   */
+  async *pages<S extends z.ZodType>(
+    shape: S,
+    path: string,
+    query: Query = {},
+    max_pages = MAX_PAGES,
+  ): AsyncGenerator<z.output<S>[]> {
     let seen = 0
     for (let page = 1; page <= max_pages; page++) {
-      const { data, headers } = await this.#request('GET', path, { ...query, page: String(page), limit: String(PER_PAGE) })
+      const { data, headers } = await this.#request('GET', path, {
+        ...query,
+        page: String(page),
+        limit: String(PER_PAGE),
+      })
       const rows = readResponse('Gitea', z.array(shape).max(MAX_ROWS), data)
       if (rows.length > 0) yield rows
       seen += rows.length
@@ -63,7 +86,9 @@ export class GiteaClient {
     const response = await this.#fetch(`${this.#api}${path}${search === '' ? '' : `?${search}`}`, {
       method,
       headers: {
-        ...{ accept: 'application/json', authorization: `token ${token}`, 'user-agent': user_agent },
+        accept: 'application/json',
+        authorization: `token ${token}`,
+        'user-agent': user_agent,
         ...(body && { 'content-type': 'application/json' }),
       },
       ...(body && { body: JSON.stringify(body) }),
@@ -74,7 +99,11 @@ export class GiteaClient {
     this.clock = clockOf(headers.get('date'))
     const data = await responseJson('forge_response', response)
     if (status >= 300)
-      throw responseFailure('Gitea', { status, headers: Object.fromEntries(headers), text: messageIn(data) ?? 'no message' })
+      throw responseFailure('Gitea', {
+        status,
+        headers: Object.fromEntries(headers),
+        text: messageIn(data) ?? 'no message',
+      })
     return { headers, data }
   }
 }
@@ -84,7 +113,9 @@ function failureOf(error: unknown): unknown {
   return connectionFailure('Gitea', error.cause instanceof Error ? error.cause : error)
 }
 
-/** By its `Link` header, otherwise by its total count; a list with neither continues until a page is empty. */
+/**
+ * By its `Link` header, otherwise by its total count; a list with neither continues until a page is empty.
+ */
 function hasMore(headers: Headers, seen: number): boolean {
   const link = headers.get('link')
   if (link !== null) return /<[^<>]*>;\s*rel="next"/.test(link)

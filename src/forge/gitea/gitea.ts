@@ -5,12 +5,20 @@ import { GiteaClient, type GiteaSettings } from './client.ts'
 import { createComment, deleteComment, listComments, updateComment } from './comments.ts'
 import { listMentions } from './mentions.ts'
 import { pathOf } from './paths.ts'
-import { createPullRequest, findPullRequest, getPullRequest, mergePullRequest, setDraft, updatePullRequest } from './pull-requests.ts'
+import {
+  createPullRequest,
+  findPullRequest,
+  getPullRequest,
+  mergePullRequest,
+  setDraft,
+  updatePullRequest,
+} from './pull-requests.ts'
 import { listRepositories, permissionOf } from './repositories.ts'
 import { Account, Status } from './shapes.ts'
 import { getSubject, listChanged } from './subjects.ts'
 
-const statusesAt = (repo: ForgeRepository, sha: string) => `${pathOf(repo)}/statuses/${encodeURIComponent(sha)}`
+const statusesAt = (repo: ForgeRepository, sha: string) =>
+  `${pathOf(repo)}/statuses/${encodeURIComponent(sha)}`
 
 async function listStatuses(client: GiteaClient, repo: ForgeRepository, sha: string): Promise<Status[]> {
   const all = []
@@ -48,7 +56,10 @@ export function giteaForge(settings: GiteaSettings): RemoteForge {
     async listChecks(repo, sha) {
       try {
         const statuses = await listStatuses(client, repo, sha)
-        return { checks: statuses.length === 0 ? [] : checksOf(statuses, settings.url, await ownLogin()), gaps: [] }
+        return {
+          checks: statuses.length === 0 ? [] : checksOf(statuses, settings.url, await ownLogin()),
+          gaps: [],
+        }
       } catch (error) {
         if (!(error instanceof ForgeError) || error.code !== 'forbidden') throw error
         return { checks: [], gaps: [{ resource: 'commit_statuses', detail: error.message }] }

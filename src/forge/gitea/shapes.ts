@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { count, flag, optional, optionalMoment, required, word } from '../fields.ts'
 
-/** The used part of the responses of Gitea and Forgejo. What Go leaves out or has no value for may be absent or null. */
+/**
+ * The used part of the responses of Gitea and Forgejo. What Go leaves out or has no value for may be absent
+ * or null.
+ */
 const Person = z.object({ id: z.int(), login: z.string() })
 const End = z.object({ label: word, ref: word, sha: word, repo_id: optional(z.int()) })
 
@@ -43,7 +46,9 @@ export type Issue = z.output<typeof Issue>
 /** The number of a pull request as such is not the one that it has as an issue. */
 export const Numbered = z.object({ id: required.number })
 
-/** Events of an issue or pull request. `body` of an added label is `1`. No events are null, not an empty list. */
+/**
+ * Events of an issue or pull request. `body` of an added label is `1`. No events are null, not an empty list.
+ */
 export const Timeline = z
   .array(
     z.object({
@@ -79,4 +84,9 @@ export type Status = z.output<typeof Status>
 
 export const Permission = z.object({ permission: word })
 
-export const Repository = z.object({ full_name: required.text, default_branch: word, private: flag, archived: flag })
+export const Repository = z.object({
+  full_name: required.text,
+  default_branch: word,
+  private: flag,
+  archived: flag,
+})

@@ -10,7 +10,9 @@ import { Account, App, Installation, InstallationToken } from './shapes.ts'
 import { WrittenMarks } from './written-marks.ts'
 
 /** A personal access token, or an app with one installation or as many as owners have created. */
-export type GitHubCredentials = { token: string } | { app_id: number; private_key: string; installation_id: number | null }
+export type GitHubCredentials =
+  | { token: string }
+  | { app_id: number; private_key: string; installation_id: number | null }
 /** `identity`: the account of the credentials, where it is known. */
 export type GitHubSettings = {
   origin: string
@@ -25,19 +27,29 @@ const GIT_MS = 10 * 60_000
 const API_VERSION = '2022-11-28'
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** Returns the address of the API: github.com has its API on a separate host, GitHub Enterprise Server below `/api/v3`. */
-export const apiUrl = (origin: string): string => (origin === 'https://github.com' ? 'https://api.github.com' : `${origin}/api/v3`)
+/**
+ * Returns the address of the API: github.com has its API on a separate host, GitHub Enterprise Server below
+ * `/api/v3`.
+ */
+export const apiUrl = (origin: string): string =>
+  origin === 'https://github.com' ? 'https://api.github.com' : `${origin}/api/v3`
 
 type Identity = { login: string; app: string | null }
 
-/** Requests to the API, each with the version of it that this code is written for (decisions.md#missing-permissions-are-gaps). */
+/**
+ * Requests to the API, each with the version of it that this code is written for
+ * (decisions.md#missing-permissions-are-gaps).
+ */
 export function versionedFetch(fetch: PlainFetch, api_url: string): PlainFetch {
   const versioned: PlainFetch = (url, init = {}) =>
     fetch(url, { ...init, headers: { ...init.headers, 'x-github-api-version': API_VERSION } })
   return oneOriginFetch(versioned, api_url, 'GitHub')
 }
 
-/** Requests to one GitHub as one identity. Tokens of installations are kept while they are valid, and requested again when GitHub revokes one. */
+/**
+ * Requests to one GitHub as one identity. Tokens of installations are kept while they are valid, and
+ * requested again when GitHub revokes one.
+ */
 export class GitHubClient {
   readonly #settings: GitHubSettings
   readonly #base: { baseUrl: string; userAgent: string; log: typeof silent; request: { fetch: PlainFetch } }
@@ -51,7 +63,12 @@ export class GitHubClient {
   constructor(settings: GitHubSettings) {
     this.#settings = settings
     const baseUrl = apiUrl(settings.origin)
-    this.#base = { baseUrl, userAgent: settings.user_agent, log: silent, request: { fetch: versionedFetch(settings.fetch, baseUrl) } }
+    this.#base = {
+      baseUrl,
+      userAgent: settings.user_agent,
+      log: silent,
+      request: { fetch: versionedFetch(settings.fetch, baseUrl) },
+    }
     this.#identity = settings.identity ?? null
     const { credentials } = settings
     this.#own =
@@ -108,7 +125,10 @@ export class GitHubClient {
     }
   }
 
-  /** `work`, unless GitHub refused it for this repository a short time ago. New credentials have a client of their own. */
+  /**
+   * `work`, unless GitHub refused it for this repository a short time ago. New credentials have a client of
+   * their own.
+   */
   unlessRefused<T>(repo: ForgeRepository, work: () => Promise<T>): Promise<T> {
     return this.#refused.unlessRefused(repo, work)
   }
@@ -122,7 +142,11 @@ export class GitHubClient {
     if ('token' in credentials) return { token: credentials.token, expires_at: null }
     const octokit = await this.#for(repo)
     const request = async (refresh: boolean) =>
-      readResponse('GitHub', InstallationToken, await this.#perform(octokit, () => octokit.auth({ type: 'installation', refresh })))
+      readResponse(
+        'GitHub',
+        InstallationToken,
+        await this.#perform(octokit, () => octokit.auth({ type: 'installation', refresh })),
+      )
     let found = await request(false)
     if (found.expiresAt.getTime() - Date.now() < GIT_MS) found = await request(true)
     return { token: found.token, expires_at: found.expiresAt }
@@ -137,7 +161,9 @@ export class GitHubClient {
   async #findInstallation({ owner, name }: ForgeRepository): Promise<number> {
     const known = this.#installation_of.get(`${owner}/${name}`)
     if (known !== undefined) return known
-    const { data } = await this.asSelf(octokit => octokit.request('GET /repos/{owner}/{repo}/installation', { owner, repo: name }))
+    const { data } = await this.asSelf(octokit =>
+      octokit.request('GET /repos/{owner}/{repo}/installation', { owner, repo: name }),
+    )
     const { id } = readResponse('GitHub', Installation, data)
     this.#installation_of.set(`${owner}/${name}`, id)
     return id

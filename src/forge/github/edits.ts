@@ -11,8 +11,9 @@ const QUERY = 'query($ids: [ID!]!) { nodes(ids: $ids) { ... on Comment { publish
 type Node = z.output<typeof EditedTexts>['nodes'][number]
 
 /**
- * Returns the texts that were not edited after they were published, or after `at` if that is later. Only GraphQL reports edits: the REST API
- * has the time of any change, which for a review comment includes the submission of its review. Deleted texts are left out.
+ * Returns the texts that were not edited after they were published, or after `at` if that is later. Only
+ * GraphQL reports edits: the REST API has the time of any change, which for a review comment includes the
+ * submission of its review. Deleted texts are left out.
  */
 export async function unedited<T extends { node_id: string; at: Date }>(
   client: GitHubClient,

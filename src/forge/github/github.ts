@@ -5,7 +5,14 @@ import { createComment, deleteComment, listComments, updateComment } from './com
 import { readableForge } from './failure.ts'
 import { markCommit } from './marks.ts'
 import { listMentions } from './mentions.ts'
-import { createPullRequest, findPullRequest, getPullRequest, mergePullRequest, setDraft, updatePullRequest } from './pull-requests.ts'
+import {
+  createPullRequest,
+  findPullRequest,
+  getPullRequest,
+  mergePullRequest,
+  setDraft,
+  updatePullRequest,
+} from './pull-requests.ts'
 import { listRepositories, permissionOf } from './repositories.ts'
 import { getSubject, listChanged } from './subjects.ts'
 

@@ -22,11 +22,18 @@ export async function listMentions(
   subject: RemoteSubject,
   query: MentionQuery,
 ): Promise<Mention[]> {
-  const all = [...(await opening(client, repo, subject, query)), ...(await texts(client, repo, subject, query))]
+  const all = [
+    ...(await opening(client, repo, subject, query)),
+    ...(await texts(client, repo, subject, query)),
+  ]
   const ours = all.filter(({ body, at }) => at >= query.since && isForUs(body, query.name))
-  const mentions = (await unedited(client, repo, ours)).map(({ node_id: _, ...mention }): Mention => ({ ...mention, withdrawn: false }))
+  const mentions = (await unedited(client, repo, ours)).map(
+    ({ node_id: _, ...mention }): Mention => ({ ...mention, withdrawn: false }),
+  )
   const labels =
-    query.withdrawn || subject.labels.some(label => isLabelOf(label, query.name)) ? await labelings(client, repo, subject, query) : []
+    query.withdrawn || subject.labels.some(label => isLabelOf(label, query.name))
+      ? await labelings(client, repo, subject, query)
+      : []
   return [...mentions, ...labels].sort((a, b) => a.at.getTime() - b.at.getTime())
 }
 
@@ -41,10 +48,16 @@ async function opening(
   if (subject.is_bot || author.endsWith('[bot]') || created_at < since || !isForUs(body, name)) return []
   const { id, node_id } = await numbersOf(client, repo, subject)
   const event = is_pull_request ? 'pull_request' : 'issues'
-  return [{ by: 'opening', event, id, node_id, url, author, author_association, body: body ?? '', at: created_at }]
+  return [
+    { by: 'opening', event, id, node_id, url, author, author_association, body: body ?? '', at: created_at },
+  ]
 }
 
-async function numbersOf(client: GitHubClient, repo: ForgeRepository, { number, is_pull_request }: RemoteSubject) {
+async function numbersOf(
+  client: GitHubClient,
+  repo: ForgeRepository,
+  { number, is_pull_request }: RemoteSubject,
+) {
   const on = { owner: repo.owner, repo: repo.name }
   const { data } = await client.on<{ data: unknown }>(repo, octokit =>
     is_pull_request
@@ -55,18 +68,35 @@ async function numbersOf(client: GitHubClient, repo: ForgeRepository, { number, 
 }
 
 /** Comments, and those of a pull request's reviews. */
-async function texts(client: GitHubClient, repo: ForgeRepository, subject: RemoteSubject, { since }: MentionQuery): Promise<TextMention[]> {
-  const issue = { owner: repo.owner, repo: repo.name, issue_number: subject.number, since: since.toISOString() }
+async function texts(
+  client: GitHubClient,
+  repo: ForgeRepository,
+  subject: RemoteSubject,
+  { since }: MentionQuery,
+): Promise<TextMention[]> {
+  const issue = {
+    owner: repo.owner,
+    repo: repo.name,
+    issue_number: subject.number,
+    since: since.toISOString(),
+  }
   const pull = { owner: repo.owner, repo: repo.name, pull_number: subject.number }
   const comments =
     subject.comments === 0
       ? []
       : await allPages({ shape: Comment }, page =>
-          client.on(repo, octokit => octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', { ...issue, ...page })),
+          client.on(repo, octokit =>
+            octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', {
+              ...issue,
+              ...page,
+            }),
+          ),
         )
   const reviews = subject.is_pull_request
     ? await allPages({ shape: Review }, page =>
-        client.on(repo, octokit => octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews', { ...pull, ...page })),
+        client.on(repo, octokit =>
+          octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews', { ...pull, ...page }),
+        ),
       )
     : []
   const review_comments =
@@ -75,7 +105,11 @@ async function texts(client: GitHubClient, repo: ForgeRepository, subject: Remot
       : await allPages({ shape: ReviewComment }, page =>
           client.on(repo, octokit =>
             octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}/comments', {
-              ...{ ...pull, since: since.toISOString(), sort: 'updated', direction: 'asc', ...page },
+              ...pull,
+              since: since.toISOString(),
+              sort: 'updated',
+              direction: 'asc',
+              ...page,
             }),
           ),
         )
@@ -107,18 +141,35 @@ const textMention = (
   row: TextRow,
   user: NonNullable<Person>,
 ): TextMention => ({
-  ...{ by, event, id: row.id, node_id: row.node_id, url: row.html_url, author: user.login },
-  ...{ author_association: row.author_association, body: row.body, at },
+  by,
+  event,
+  id: row.id,
+  node_id: row.node_id,
+  url: row.html_url,
+  author: user.login,
+  author_association: row.author_association,
+  body: row.body,
+  at,
 })
 
 /** Times are in whole seconds: an edit in the second of a label may be later than it. */
 const SECOND_MS = 1_000
 
-/** The labels of our name. A label requests work on the text of its time, so none that is older than the last edit counts. */
-async function labelings(client: GitHubClient, repo: ForgeRepository, subject: RemoteSubject, { name, since, withdrawn }: MentionQuery) {
+/**
+ * The labels of our name. A label requests work on the text of its time, so none that is older than the last
+ * edit counts.
+ */
+async function labelings(
+  client: GitHubClient,
+  repo: ForgeRepository,
+  subject: RemoteSubject,
+  { name, since, withdrawn }: MentionQuery,
+) {
   const issue = { owner: repo.owner, repo: repo.name, issue_number: subject.number }
   const rows = await allPages({ shape: IssueEvent }, page =>
-    client.on(repo, octokit => octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}/events', { ...issue, ...page })),
+    client.on(repo, octokit =>
+      octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}/events', { ...issue, ...page }),
+    ),
   )
   const renamed = rows.findLast(({ event }) => event === 'renamed')
   const titled_at = renamed?.created_at ?? new Date(0)
@@ -126,9 +177,22 @@ async function labelings(client: GitHubClient, repo: ForgeRepository, subject: R
   const active = activeLabel(ours.map(({ id, event }) => ({ id, given: event === 'labeled' })))
   const given = ours.flatMap((row): Mention[] => {
     const { id, actor, created_at: at } = row
-    if (row.event !== 'labeled' || at < since || at <= titled_at || !isPerson(actor, row.performed_via_github_app)) return []
+    if (
+      row.event !== 'labeled' ||
+      at < since ||
+      at <= titled_at ||
+      !isPerson(actor, row.performed_via_github_app)
+    )
+      return []
     if (active !== id && !withdrawn) return []
-    const label = { by: 'label', event: 'labeled', id, url: subject.url, author: actor.login, author_association: '' } as const
+    const label = {
+      by: 'label',
+      event: 'labeled',
+      id,
+      url: subject.url,
+      author: actor.login,
+      author_association: '',
+    } as const
     return [{ ...label, body: subject.body, at, withdrawn: active !== id }]
   })
   if (given.length === 0) return []

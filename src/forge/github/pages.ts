@@ -11,9 +11,16 @@ type Page = { headers: Headers; data: unknown }
 /** Returns whether there is another page. Its address is not used. */
 export const hasNext = ({ link }: Headers): boolean => /<[^<>]*>;\s*rel="next"/.test(link ?? '')
 
-/** Returns all items of a list, at most `limit`. `list`: the field of a page that has the items; null: the page is a list. */
+/**
+ * Returns all items of a list, at most `limit`. `list`: the field of a page that has the items; null: the
+ * page is a list.
+ */
 export async function allPages<S extends z.ZodType>(
-  { shape, list = null, limit = Number.POSITIVE_INFINITY }: { shape: S; list?: string | null; limit?: number },
+  {
+    shape,
+    list = null,
+    limit = Number.POSITIVE_INFINITY,
+  }: { shape: S; list?: string | null; limit?: number },
   request: (page: { per_page: number; page: number }) => Promise<Page>,
 ): Promise<z.output<S>[]> {
   const all: z.output<S>[] = []
@@ -21,7 +28,9 @@ export async function allPages<S extends z.ZodType>(
     const { data, headers } = await request({ per_page: PER_PAGE, page })
     const items = z.array(shape)
     all.push(
-      ...(list === null ? readResponse('GitHub', items, data) : (readResponse('GitHub', z.object({ [list]: items }), data)[list] ?? [])),
+      ...(list === null
+        ? readResponse('GitHub', items, data)
+        : (readResponse('GitHub', z.object({ [list]: items }), data)[list] ?? [])),
     )
     if (!hasNext(headers)) break
   }

@@ -2,8 +2,12 @@ import type { RemotePullRequest, RemoteState } from '../port.ts'
 import { readResponse } from '../read-response.ts'
 import { PullRequest } from './shapes.ts'
 
-/** Returns a pull request of GitHub, from a list or alone, in the terms of the port. Merge fields are null until it is merged. ForgeError `answer`. */
-export const remotePullRequest = (data: unknown): RemotePullRequest => inTermsOfPort(readResponse('GitHub', PullRequest, data))
+/**
+ * Returns a pull request of GitHub, from a list or alone, in the terms of the port. Merge fields are null
+ * until it is merged. ForgeError `answer`.
+ */
+export const remotePullRequest = (data: unknown): RemotePullRequest =>
+  inTermsOfPort(readResponse('GitHub', PullRequest, data))
 
 export function inTermsOfPort(pr: PullRequest): RemotePullRequest {
   const state = stateOf(pr)

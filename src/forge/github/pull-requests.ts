@@ -1,6 +1,12 @@
 import { z } from 'zod'
 import type { ForgeRepository } from '../../core/forges/forge-address.ts'
-import { ForgeError, type MergeInput, type NewRemotePullRequest, type PullRequestChange, type RemotePullRequest } from '../port.ts'
+import {
+  ForgeError,
+  type MergeInput,
+  type NewRemotePullRequest,
+  type PullRequestChange,
+  type RemotePullRequest,
+} from '../port.ts'
 import { readResponse } from '../read-response.ts'
 import { cut } from '../texts.ts'
 import type { GitHubClient } from './client.ts'
@@ -13,18 +19,35 @@ const BODY_CHARS = 65_536
 const at = ({ owner, name }: ForgeRepository) => ({ owner, repo: name })
 
 /** Returns a pull request by its number. Throws ForgeError, with code `not_found` when there is none. */
-export async function getPullRequest(client: GitHubClient, repo: ForgeRepository, number: number): Promise<RemotePullRequest> {
+export async function getPullRequest(
+  client: GitHubClient,
+  repo: ForgeRepository,
+  number: number,
+): Promise<RemotePullRequest> {
   const { data } = await client.on(repo, octokit =>
     octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...at(repo), pull_number: number }),
   )
   return remotePullRequest(data)
 }
 
-/** Returns the open pull request of a branch of the repository itself, else its newest one; null: there is none. */
-export async function findPullRequest(client: GitHubClient, repo: ForgeRepository, head_branch: string): Promise<RemotePullRequest | null> {
+/**
+ * Returns the open pull request of a branch of the repository itself, else its newest one; null: there is
+ * none.
+ */
+export async function findPullRequest(
+  client: GitHubClient,
+  repo: ForgeRepository,
+  head_branch: string,
+): Promise<RemotePullRequest | null> {
   const head = `${repo.owner}:${head_branch}`
   const { data } = await client.on(repo, octokit =>
-    octokit.request('GET /repos/{owner}/{repo}/pulls', { ...at(repo), head, state: 'all', sort: 'created', direction: 'desc' }),
+    octokit.request('GET /repos/{owner}/{repo}/pulls', {
+      ...at(repo),
+      head,
+      state: 'all',
+      sort: 'created',
+      direction: 'desc',
+    }),
   )
   // After an account was renamed, `head` finds nothing, or everything.
   const own = readResponse('GitHub', z.array(PullRequest), data).filter(
@@ -34,16 +57,31 @@ export async function findPullRequest(client: GitHubClient, repo: ForgeRepositor
   return found === undefined ? null : inTermsOfPort(found)
 }
 
-/** Creates a pull request, with its texts cut to GitHub's limits; not as a draft where the plan has no drafts. Throws ForgeError. */
-export async function createPullRequest(client: GitHubClient, repo: ForgeRepository, pr: NewRemotePullRequest): Promise<RemotePullRequest> {
-  const input = { title: cut(pr.title, TITLE_CHARS), body: cut(pr.body, BODY_CHARS), head: pr.head_branch, base: pr.base_branch }
+/**
+ * Creates a pull request, with its texts cut to GitHub's limits; not as a draft where the plan has no drafts.
+ * Throws ForgeError.
+ */
+export async function createPullRequest(
+  client: GitHubClient,
+  repo: ForgeRepository,
+  pr: NewRemotePullRequest,
+): Promise<RemotePullRequest> {
+  const input = {
+    title: cut(pr.title, TITLE_CHARS),
+    body: cut(pr.body, BODY_CHARS),
+    head: pr.head_branch,
+    base: pr.base_branch,
+  }
   const create = (draft: boolean) =>
-    client.on(repo, octokit => octokit.request('POST /repos/{owner}/{repo}/pulls', { ...at(repo), ...input, draft }))
+    client.on(repo, octokit =>
+      octokit.request('POST /repos/{owner}/{repo}/pulls', { ...at(repo), ...input, draft }),
+    )
   try {
     return remotePullRequest((await create(pr.draft)).data)
   } catch (error) {
     // Private repositories of some plans have no drafts.
-    const drafts = pr.draft && error instanceof ForgeError && error.code === 'refused' && /draft/i.test(error.message)
+    const drafts =
+      pr.draft && error instanceof ForgeError && error.code === 'refused' && /draft/i.test(error.message)
     if (!drafts) throw error
     return remotePullRequest((await create(false)).data)
   }
@@ -63,12 +101,18 @@ export async function updatePullRequest(
     ...(state !== undefined && { state }),
   }
   const { data } = await client.on(repo, octokit =>
-    octokit.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', { ...at(repo), pull_number: number, ...change }),
+    octokit.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', {
+      ...at(repo),
+      pull_number: number,
+      ...change,
+    }),
   )
   return remotePullRequest(data)
 }
 
-/** Makes a pull request a draft, or ready for review, by GraphQL, which alone can do it. Throws ForgeError. */
+/**
+ * Makes a pull request a draft, or ready for review, by GraphQL, which alone can do it. Throws ForgeError.
+ */
 export async function setDraft(
   client: GitHubClient,
   repo: ForgeRepository,
@@ -77,11 +121,17 @@ export async function setDraft(
 ): Promise<void> {
   const mutation = draft ? 'convertPullRequestToDraft' : 'markPullRequestReadyForReview'
   const query = `mutation($id: ID!) { ${mutation}(input: { pullRequestId: $id }) { pullRequest { isDraft } } }`
-  const result = await client.on(repo, octokit => octokit.graphql<Record<string, unknown>>(query, { id: node_id }))
-  if (typeof result[mutation] !== 'object') throw new ForgeError('answer', 'The response of GitHub does not contain the pull request.')
+  const result = await client.on(repo, octokit =>
+    octokit.graphql<Record<string, unknown>>(query, { id: node_id }),
+  )
+  if (typeof result[mutation] !== 'object')
+    throw new ForgeError('answer', 'The response of GitHub does not contain the pull request.')
 }
 
-/** Merges a pull request if its head is still `head_sha`. Throws ForgeError, with code `conflict` when GitHub did not merge it. */
+/**
+ * Merges a pull request if its head is still `head_sha`. Throws ForgeError, with code `conflict` when GitHub
+ * did not merge it.
+ */
 export async function mergePullRequest(
   client: GitHubClient,
   repo: ForgeRepository,
@@ -92,8 +142,11 @@ export async function mergePullRequest(
   const texts = { commit_title: title, commit_message: rest.join('\n').trim() }
   const { data } = await client.on(repo, octokit =>
     octokit.request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', {
-      ...{ ...at(repo), pull_number: number, ...texts },
-      ...{ merge_method: method, sha: head_sha },
+      ...at(repo),
+      pull_number: number,
+      ...texts,
+      merge_method: method,
+      sha: head_sha,
     }),
   )
   const { merged, message: reason, sha } = readResponse('GitHub', Merge, data)

@@ -8,7 +8,10 @@ const MAX_REFUSALS = 1_000
 export class RefusedReads {
   readonly #refused = new Map<string, { error: ForgeError; until: number }>()
 
-  /** Returns the result of `work`. Throws the error of the last refusal, without a request, if it is less than ten minutes old. */
+  /**
+   * Returns the result of `work`. Throws the error of the last refusal, without a request, if it is less than
+   * ten minutes old.
+   */
   async unlessRefused<T>({ owner, name }: ForgeRepository, work: () => Promise<T>): Promise<T> {
     const key = `${owner}/${name}`
     const known = this.#refused.get(key)

@@ -7,10 +7,18 @@ import { allPages } from './pages.ts'
 import { Installation, Permission, Repository } from './shapes.ts'
 
 /** Returns what an account may do in a repository; `none` for one that is unknown. Throws ForgeError. */
-export async function permissionOf(client: GitHubClient, { owner, name: repo }: ForgeRepository, login: string): Promise<RemotePermission> {
+export async function permissionOf(
+  client: GitHubClient,
+  { owner, name: repo }: ForgeRepository,
+  login: string,
+): Promise<RemotePermission> {
   try {
     const { data } = await client.on({ owner, name: repo }, octokit =>
-      octokit.request('GET /repos/{owner}/{repo}/collaborators/{username}/permission', { owner, repo, username: login }),
+      octokit.request('GET /repos/{owner}/{repo}/collaborators/{username}/permission', {
+        owner,
+        repo,
+        username: login,
+      }),
     )
     const { permission } = readResponse('GitHub', Permission, data)
     return permission === 'admin' || permission === 'write' || permission === 'read' ? permission : 'none'
@@ -20,7 +28,10 @@ export async function permissionOf(client: GitHubClient, { owner, name: repo }: 
   }
 }
 
-/** Returns up to `limit` repositories: of an app those that it is installed on, of a token those of its account. Throws ForgeError. */
+/**
+ * Returns up to `limit` repositories: of an app those that it is installed on, of a token those of its
+ * account. Throws ForgeError.
+ */
 export async function listRepositories(client: GitHubClient, limit: number): Promise<RemoteListing[]> {
   const rows = client.isApp
     ? await listInstalled(client, limit)
@@ -28,8 +39,11 @@ export async function listRepositories(client: GitHubClient, limit: number): Pro
         client.asSelf(octokit => octokit.request('GET /user/repos', { sort: 'full_name', ...page })),
       )
   return rows.slice(0, limit).map(row => ({
-    ...{ full_name: row.full_name, url: row.clone_url, private: row.private },
-    ...{ default_branch: row.default_branch || null, archived: row.archived },
+    full_name: row.full_name,
+    url: row.clone_url,
+    private: row.private,
+    default_branch: row.default_branch || null,
+    archived: row.archived,
   }))
 }
 
@@ -43,7 +57,9 @@ async function listInstalled(client: GitHubClient, limit: number) {
     if (all.length >= limit) break
     const wanted = { shape: Repository, list: 'repositories', limit: limit - all.length }
     all.push(
-      ...(await allPages(wanted, page => client.installation(id, octokit => octokit.request('GET /installation/repositories', page)))),
+      ...(await allPages(wanted, page =>
+        client.installation(id, octokit => octokit.request('GET /installation/repositories', page)),
+      )),
     )
   }
   return all

@@ -1,10 +1,18 @@
 import { z } from 'zod'
 import { count, flag, optional, optionalMoment, required, word } from '../fields.ts'
 
-/** The used part of GitHub's responses. Proxies, older servers and new resources leave fields out that its description requires. */
+/**
+ * The used part of GitHub's responses. Proxies, older servers and new resources leave fields out that its
+ * description requires.
+ */
 export const Account = z.object({ login: required.text })
 export const App = z.object({ slug: required.text })
-export const ConvertedApp = z.object({ id: required.id, slug: required.text, pem: required.text, webhook_secret: optional(z.string()) })
+export const ConvertedApp = z.object({
+  id: required.id,
+  slug: required.text,
+  pem: required.text,
+  webhook_secret: optional(z.string()),
+})
 export const Installation = z.object({ id: required.id })
 export const InstallationToken = z.object({ token: required.text, expiresAt: required.moment })
 
@@ -17,7 +25,11 @@ const text_fields = {
   author_association: word,
   performed_via_github_app: z.unknown().optional(),
 }
-const End = z.object({ ref: required.text, sha: required.text, repo: optional(z.object({ id: required.id })) })
+const End = z.object({
+  ref: required.text,
+  sha: required.text,
+  repo: optional(z.object({ id: required.id })),
+})
 
 export const PullRequest = z.object({
   number: required.number,
@@ -51,7 +63,12 @@ export const Subject = z.object({
 export type Subject = z.output<typeof Subject>
 
 export const Numbered = z.object({ id: required.id, node_id: required.text })
-export const Comment = z.object({ ...text_fields, id: required.id, created_at: required.moment, updated_at: optionalMoment })
+export const Comment = z.object({
+  ...text_fields,
+  id: required.id,
+  created_at: required.moment,
+  updated_at: optionalMoment,
+})
 export type Comment = z.output<typeof Comment>
 export const Review = z.object({ ...text_fields, id: required.id, submitted_at: optionalMoment })
 export const ReviewComment = z.object({
@@ -71,7 +88,9 @@ export const IssueEvent = z.object({
 
 /** By GraphQL. What cannot be read counts as deleted, not as unedited. */
 export const EditedTexts = z.object({
-  nodes: z.array(optional(z.object({ publishedAt: optionalMoment, lastEditedAt: required.moment.nullable() }))),
+  nodes: z.array(
+    optional(z.object({ publishedAt: optionalMoment, lastEditedAt: required.moment.nullable() })),
+  ),
 })
 
 /** An unreadable result of a check must not count as none. */

@@ -3,11 +3,19 @@ import type { GitHubClient } from './client.ts'
 import { allPages } from './pages.ts'
 import { Status } from './shapes.ts'
 
-/** Returns all statuses of a commit, newest first. The combined status, which has only the newest of each, does not name their creators. */
+/**
+ * Returns all statuses of a commit, newest first. The combined status, which has only the newest of each,
+ * does not name their creators.
+ */
 export const listStatuses = (client: GitHubClient, repo: ForgeRepository, sha: string) =>
   allPages({ shape: Status }, page =>
     client.on(repo, octokit =>
-      octokit.request('GET /repos/{owner}/{repo}/commits/{ref}/statuses', { owner: repo.owner, repo: repo.name, ref: sha, ...page }),
+      octokit.request('GET /repos/{owner}/{repo}/commits/{ref}/statuses', {
+        owner: repo.owner,
+        repo: repo.name,
+        ref: sha,
+        ...page,
+      }),
     ),
   )
 

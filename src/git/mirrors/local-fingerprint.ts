@@ -4,9 +4,10 @@ import { join } from 'node:path'
 const MAX_ENTRIES = 2_000
 
 /**
- * Returns a fingerprint of the refs of a local repository: names, inodes, times and sizes of the files that hold them. Equal fingerprints
- * mean that no ref has moved, because git replaces such files and never writes into them. Costs a few stats and no process. Null when it
- * cannot be computed: a linked work tree, too many refs, no permission.
+ * Returns a fingerprint of the refs of a local repository: names, inodes, times and sizes of the files that
+ * hold them. Equal fingerprints mean that no ref has moved, because git replaces such files and never writes
+ * into them. Costs a few stats and no process. Null when it cannot be computed: a linked work tree, too many
+ * refs, no permission.
  */
 export function localFingerprint(path: string): string | null {
   try {
@@ -22,7 +23,8 @@ export function localFingerprint(path: string): string | null {
   }
 }
 
-const mark = (name: string, stat: BigIntStats | undefined) => (stat ? `${name} ${stat.ino} ${stat.mtimeNs} ${stat.size}` : `${name} -`)
+const mark = (name: string, stat: BigIntStats | undefined) =>
+  stat ? `${name} ${stat.ino} ${stat.mtimeNs} ${stat.size}` : `${name} -`
 
 function walk(folder: string, parts: string[]): boolean {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

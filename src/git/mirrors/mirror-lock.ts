@@ -5,10 +5,16 @@ import type { GitHost } from '../process/git-host.ts'
 import { openGit } from '../process/run-git.ts'
 
 /**
- * Runs `work` while no other process of the service changes this mirror. The kernel releases the lock with its holder, so a killed service
- * leaves none behind. GitError `timeout` when it is not available within `wait_ms`.
+ * Runs `work` while no other process of the service changes this mirror. The kernel releases the lock with
+ * its holder, so a killed service leaves none behind. GitError `timeout` when it is not available within
+ * `wait_ms`.
  */
-export async function withMirrorLock<T>(host: GitHost, repository_id: number, wait_ms: number, work: () => Promise<T>): Promise<T> {
+export async function withMirrorLock<T>(
+  host: GitHost,
+  repository_id: number,
+  wait_ms: number,
+  work: () => Promise<T>,
+): Promise<T> {
   const seconds = Math.max(1, Math.ceil(wait_ms / 1_000))
   const holder = openGit(host, {
     program: 'flock',
@@ -19,7 +25,8 @@ export async function withMirrorLock<T>(host: GitHost, repository_id: number, wa
   holder.write('held\n', false)
   const ended = await Promise.race([holder.done, once(holder.output, 'data').then(() => null)])
   if (ended) {
-    if (ended.exit_code === 75) throw new GitError('timeout', `another fetch of this repository did not end within ${seconds} s`)
+    if (ended.exit_code === 75)
+      throw new GitError('timeout', `another fetch of this repository did not end within ${seconds} s`)
     throw new GitError('failed', `the repository cannot be locked: ${ended.stderr.trim()}`)
   }
   try {

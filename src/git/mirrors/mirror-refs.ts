@@ -24,14 +24,23 @@ export async function writeMirrorState(host: GitHost, git_dir: string, state: Mi
   await replaceFile(host, join(git_dir, STATE), JSON.stringify(state))
 }
 
-/** Returns branches and tags by full name, each with its object; null when the mirror is missing or git cannot read it. */
+/**
+ * Returns branches and tags by full name, each with its object; null when the mirror is missing or git cannot
+ * read it.
+ */
 export async function mirrorRefs(host: GitHost, repository_id: number): Promise<Map<string, string> | null> {
   const git_dir = mirrorPath(host, repository_id)
   if ((await mirrorState(host, repository_id)) === null) return null
   // The type makes git open each object: a lost pack is detected here.
   const listed = await runGit(host, {
     git_dir,
-    args: ['for-each-ref', '--format=%(objectname) %(objecttype) %(refname)', 'refs/heads', 'refs/tags', 'refs/agentrun'],
+    args: [
+      'for-each-ref',
+      '--format=%(objectname) %(objecttype) %(refname)',
+      'refs/heads',
+      'refs/tags',
+      'refs/agentrun',
+    ],
   })
   if (listed.exit_code !== 0) return null
   const refs = new Map<string, string>()
@@ -43,10 +52,16 @@ export async function mirrorRefs(host: GitHost, repository_id: number): Promise<
 }
 
 /**
- * Reads from a mirror, with or without the objects of a run. When objects are corrupt, the mirror is marked: the next refresh examines it
- * and rebuilds it if needed. Git's batch commands report a corrupt object as missing and exit with 0, so their stderr counts too.
+ * Reads from a mirror, with or without the objects of a run. When objects are corrupt, the mirror is marked:
+ * the next refresh examines it and rebuilds it if needed. Git's batch commands report a corrupt object as
+ * missing and exit with 0, so their stderr counts too.
  */
-export async function readMirror(host: GitHost, objects: Objects, what: string, call: GitCall): Promise<Buffer> {
+export async function readMirror(
+  host: GitHost,
+  objects: Objects,
+  what: string,
+  call: GitCall,
+): Promise<Buffer> {
   const result = await runGit(host, { ...call, ...objectsOf(host, objects) })
   const broken = /^error: .*(pack|corrupt|inflate|garbage|mismatch)/m.test(result.stderr)
   if (!broken && (result.exit_code === 0 || result.truncated)) return result.stdout
@@ -65,5 +80,6 @@ export async function isSuspect(host: GitHost, repository_id: number): Promise<b
 }
 
 export async function clearSuspect(host: GitHost, repository_id: number): Promise<void> {
-  if (await isSuspect(host, repository_id)) await removeTree(host, join(mirrorPath(host, repository_id), SUSPECT))
+  if (await isSuspect(host, repository_id))
+    await removeTree(host, join(mirrorPath(host, repository_id), SUSPECT))
 }

@@ -12,13 +12,27 @@ type CommitInput = {
   at?: Date
 }
 
-/** Writes a commit, into the mirror or for a run, that no ref names yet. No work tree, no hook, no signature. GitError. */
-export async function commitTree(host: GitHost, objects: Objects, { tree, parents, message, author, at }: CommitInput): Promise<string> {
+/**
+ * Writes a commit, into the mirror or for a run, that no ref names yet. No work tree, no hook, no signature.
+ * GitError.
+ */
+export async function commitTree(
+  host: GitHost,
+  objects: Objects,
+  { tree, parents, message, author, at }: CommitInput,
+): Promise<string> {
   const date = at && `${Math.floor(at.getTime() / 1000)} +0000`
   const { git_dir, env } = objectsOf(host, objects)
   const written = await git(host, 'the commit cannot be written', {
     git_dir,
-    args: ['commit-tree', '--no-gpg-sign', asSha(tree), ...parents.flatMap(sha => ['-p', asSha(sha)]), '-F', '-'],
+    args: [
+      'commit-tree',
+      '--no-gpg-sign',
+      asSha(tree),
+      ...parents.flatMap(sha => ['-p', asSha(sha)]),
+      '-F',
+      '-',
+    ],
     stdin: message,
     env: {
       ...env,

@@ -4,15 +4,26 @@ import { git } from '../process/run-git.ts'
 
 type FirstCommit = { files: Record<string, string>; message: string; author: string }
 
-/** Creates a bare repository with one commit on `main` at `path`, unless the path exists. Rejects with GitError. */
+/**
+ * Creates a bare repository with one commit on `main` at `path`, unless the path exists. Rejects with
+ * GitError.
+ */
 export async function createRepository(host: GitHost, path: string, commit: FirstCommit): Promise<void> {
   if (existsSync(path)) return
   await git(host, 'the sample repository cannot be created', {
     args: ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', path],
   })
-  // Git refuses forced pushes to a repository that a group may read (core.sharedRepository), unless it is set otherwise.
-  await git(host, 'the sample repository cannot be configured', { git_dir: path, args: ['config', 'receive.denyNonFastForwards', 'false'] })
-  await git(host, 'the sample repository cannot be filled', { git_dir: path, args: ['fast-import', '--quiet'], stdin: fastImport(commit) })
+  // Git refuses forced pushes to a repository that a group may read (core.sharedRepository), unless it is set
+  // otherwise.
+  await git(host, 'the sample repository cannot be configured', {
+    git_dir: path,
+    args: ['config', 'receive.denyNonFastForwards', 'false'],
+  })
+  await git(host, 'the sample repository cannot be filled', {
+    git_dir: path,
+    args: ['fast-import', '--quiet'],
+    stdin: fastImport(commit),
+  })
 }
 
 /** Returns the stream that `git fast-import` reads; the time is the moment of the import. */

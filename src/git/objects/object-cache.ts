@@ -18,16 +18,25 @@ export const CACHE_IDLE_MS = 10 * 60_000
 const PACKS = 'agentrun-packs'
 const IMPORT_MS = 2 * 60_000
 
-/** Returns the path of a run's object cache, a bare repository. It holds objects and no refs, and may be missing. */
+/**
+ * Returns the path of a run's object cache, a bare repository. It holds objects and no refs, and may be
+ * missing.
+ */
 export function objectCachePath(host: GitHost, run_id: number): string {
   return join(host.checkpoints, `${run_id}.git`)
 }
 
 /**
- * Runs one operation at a time on the object cache of a run; the cache exists, possibly empty, and stays while the operation runs.
- * `signal`: the caller stops waiting and rejects with its reason; an operation that has started must observe the signal itself.
+ * Runs one operation at a time on the object cache of a run; the cache exists, possibly empty, and stays
+ * while the operation runs. `signal`: the caller stops waiting and rejects with its reason; an operation that
+ * has started must observe the signal itself.
  */
-export async function withObjectCache<T>(host: GitHost, run_id: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+export async function withObjectCache<T>(
+  host: GitHost,
+  run_id: number,
+  work: () => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
   const use = host.kept.get(run_id) ?? { holders: 0, used_at: Date.now(), turn: Promise.resolve() }
   host.kept.set(run_id, use)
   use.holders++
@@ -44,8 +53,15 @@ export async function withObjectCache<T>(host: GitHost, run_id: number, work: ()
   return signal === undefined ? done : orAborted(done, signal)
 }
 
-/** Keeps the cache from being removed until the returned function is called: a sandbox has it bound. `signal` as for `withCache`. */
-export async function retainObjectCache(host: GitHost, run_id: number, signal?: AbortSignal): Promise<() => void> {
+/**
+ * Keeps the cache from being removed until the returned function is called: a sandbox has it bound. `signal`
+ * as for `withCache`.
+ */
+export async function retainObjectCache(
+  host: GitHost,
+  run_id: number,
+  signal?: AbortSignal,
+): Promise<() => void> {
   const retain = async () => {
     signal?.throwIfAborted()
     const use = host.kept.get(run_id)
@@ -61,7 +77,9 @@ export async function retainObjectCache(host: GitHost, run_id: number, signal?: 
   }
 }
 
-/** Removes caches unused for `idle_ms`, and those of an earlier process. They can be recreated at any time. */
+/**
+ * Removes caches unused for `idle_ms`, and those of an earlier process. They can be recreated at any time.
+ */
 export async function sweepObjectCaches(host: GitHost, idle_ms: number): Promise<void> {
   const unused = (await readdir(host.checkpoints))
     .map(name => Number(/^(\d+)\.git$/.exec(name)?.[1]))
@@ -76,7 +94,10 @@ const CONFIG = '[core]\n\trepositoryformatversion = 0\n\tbare = true\n'
 const ATTRIBUTES = '* !text !eol !crlf !ident !filter !diff !working-tree-encoding\n'
 const FOLDERS = ['info', 'refs', 'objects', 'objects/info', 'objects/pack']
 
-/** Files rather than `git init`: it delays the start of every run. HEAD is written last: with it the repository is complete. */
+/**
+ * Files rather than `git init`: it delays the start of every run. HEAD is written last: with it the
+ * repository is complete.
+ */
 async function createObjectCache(host: GitHost, run_id: number): Promise<void> {
   const git_dir = objectCachePath(host, run_id)
   const at = (name: string) => join(git_dir, name)
@@ -116,12 +137,22 @@ async function removeNow(host: GitHost, run_ids: number[]): Promise<void> {
 type PackImport = { pack: Uint8Array; objects: string[]; max_bytes: number; signal?: AbortSignal | undefined }
 
 /**
- * Imports a pack: each object is hashed and checked, delta bases are found in the cache and in the mirror, and every one of `objects` must
- * exist afterwards. GitError `corrupt`, `too_large`, `timeout`, `failed`, or the reason of `signal`; then nothing that came with it is
- * used.
+ * Imports a pack: each object is hashed and checked, delta bases are found in the cache and in the mirror,
+ * and every one of `objects` must exist afterwards. GitError `corrupt`, `too_large`, `timeout`, `failed`, or
+ * the reason of `signal`; then nothing that came with it is used.
  */
-export async function importPack(host: GitHost, kept: Kept, { pack, objects, max_bytes, signal }: PackImport): Promise<void> {
-  const args = ['index-pack', '--stdin', '--fix-thin', `--strict=${relaxedChecks}`, `--max-input-size=${max_bytes}`]
+export async function importPack(
+  host: GitHost,
+  kept: Kept,
+  { pack, objects, max_bytes, signal }: PackImport,
+): Promise<void> {
+  const args = [
+    'index-pack',
+    '--stdin',
+    '--fix-thin',
+    `--strict=${relaxedChecks}`,
+    `--max-input-size=${max_bytes}`,
+  ]
   const { env, ...location } = inObjectCache(host, kept)
   const limits = { timeout_ms: IMPORT_MS, ...(signal && { signal }) }
   const indexed = await runGit(host, {
@@ -132,7 +163,8 @@ export async function importPack(host: GitHost, kept: Kept, { pack, objects, max
     cpu_seconds: indexSeconds(pack.length),
     ...limits,
   })
-  if (/exceeds maximum allowed size/.test(indexed.stderr)) throw new GitError('too_large', `the pack is larger than ${max_bytes} bytes`)
+  if (/exceeds maximum allowed size/.test(indexed.stderr))
+    throw new GitError('too_large', `the pack is larger than ${max_bytes} bytes`)
   if (indexed.exit_code !== 0) throw gitErrorFrom(indexed.stderr, 'the pack cannot be used')
   await checkTrees(
     host,
@@ -173,7 +205,12 @@ export async function treeOf(host: GitHost, kept: Kept, commit: string): Promise
 
 /** Returns the settings with which a git process finds the objects of the run and of the mirror. */
 export function inObjectCache(host: GitHost, { run_id, repository_id }: Kept): Omit<GitCall, 'args'> {
-  const GIT_ALTERNATE_OBJECT_DIRECTORIES = repository_id === null ? '' : join(mirrorPath(host, repository_id), 'objects')
+  const GIT_ALTERNATE_OBJECT_DIRECTORIES =
+    repository_id === null ? '' : join(mirrorPath(host, repository_id), 'objects')
   // The cache is recreated from the database if it breaks, so writes need not wait for the disk.
-  return { git_dir: objectCachePath(host, run_id), env: { GIT_ALTERNATE_OBJECT_DIRECTORIES }, config: { 'core.fsync': 'none' } }
+  return {
+    git_dir: objectCachePath(host, run_id),
+    env: { GIT_ALTERNATE_OBJECT_DIRECTORIES },
+    config: { 'core.fsync': 'none' },
+  }
 }

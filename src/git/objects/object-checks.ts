@@ -4,11 +4,20 @@ export const EMPTY_FILE = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
 export const NO_FILES = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
 /**
- * Problems that git's strict check may report in the objects of a checkpoint without refusing them, for `index-pack --strict=`: malformed
- * commits, and files that could mislead other git programs. A checkpoint stores such files as they are, and the host never follows them.
+ * Problems that git's strict check may report in the objects of a checkpoint without refusing them, for
+ * `index-pack --strict=`: malformed commits, and files that could mislead other git programs. A checkpoint
+ * stores such files as they are, and the host never follows them.
  */
 export const relaxedChecks = [
-  ...['badTimezone', 'missingSpaceBeforeDate', 'missingSpaceBeforeEmail', 'missingNameBeforeEmail', 'missingEmail', 'badEmail', 'badName'],
+  ...[
+    'badTimezone',
+    'missingSpaceBeforeDate',
+    'missingSpaceBeforeEmail',
+    'missingNameBeforeEmail',
+    'missingEmail',
+    'badEmail',
+    'badName',
+  ],
   ...['multipleAuthors', 'zeroPaddedFilemode', 'zeroPaddedDate', 'nullSha1'],
   ...[
     'gitmodulesBlob',
@@ -19,7 +28,13 @@ export const relaxedChecks = [
     'gitmodulesSymlink',
     'gitmodulesUpdate',
   ],
-  ...['gitmodulesUrl', 'gitattributesBlob', 'gitattributesLarge', 'gitattributesLineLength', 'gitattributesMissing'],
+  ...[
+    'gitmodulesUrl',
+    'gitattributesBlob',
+    'gitattributesLarge',
+    'gitattributesLineLength',
+    'gitattributesMissing',
+  ],
 ]
   .map(id => `${id}=warn`)
   .join(',')

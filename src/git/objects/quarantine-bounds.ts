@@ -25,9 +25,10 @@ const MAX_TREES = 1_000_000
 const MAX_KNOWN = 100_000
 
 /**
- * Rejects quarantined objects that are small but expand to more than can be checked out, or than git on the host can examine: number and
- * length of paths, sizes of files, commits and trees, parents, objects. Nothing is walked: each tree is read once. `tips`: new commits or
- * tags, whose files are counted including those that the repository has. Returns the types of new tips. GitError `too_large`, `corrupt`, `timeout`.
+ * Rejects quarantined objects that are small but expand to more than can be checked out, or than git on the
+ * host can examine: number and length of paths, sizes of files, commits and trees, parents, objects. Nothing
+ * is walked: each tree is read once. `tips`: new commits or tags, whose files are counted including those
+ * that the repository has. Returns the types of new tips. GitError `too_large`, `corrupt`, `timeout`.
  */
 export async function checkBounds(
   host: GitHost,
@@ -37,23 +38,40 @@ export async function checkBounds(
 ): Promise<ReadonlyMap<string, string>> {
   const options: Pick<GitCall, 'timeout_ms' | 'signal'> = { timeout_ms: LIST_MS, ...(signal && { signal }) }
   forgetShapes(host)
-  const found = await listNew(host, tips, { ...call, env: { ...call.env, GIT_ALTERNATE_OBJECT_DIRECTORIES: '' }, ...options })
+  const found = await listNew(host, tips, {
+    ...call,
+    env: { ...call.env, GIT_ALTERNATE_OBJECT_DIRECTORIES: '' },
+    ...options,
+  })
   const last = [...(found.parts.pop() ?? []), ...found.large_commits, ...tips.map(sha => `${sha}^{tree}`)]
   for (const names of [...found.parts, last])
-    for (const problem of (await readTrees(host, { ...call, ...options }, names)).values()) throw new GitError('too_large', problem)
+    for (const problem of (await readTrees(host, { ...call, ...options }, names)).values())
+      throw new GitError('too_large', problem)
   return found.types
 }
 
-/** Checks the same for a tree, or the tree of a commit: nothing else of the quarantine is read. GitError `corrupt` when one of them is missing. */
+/**
+ * Checks the same for a tree, or the tree of a commit: nothing else of the quarantine is read. GitError
+ * `corrupt` when one of them is missing.
+ */
 export async function checkTrees(host: GitHost, call: Omit<GitCall, 'args'>, names: string[]): Promise<void> {
   forgetShapes(host)
   const missing: string[] = []
-  for (const problem of (await readTrees(host, call, names, missing)).values()) throw new GitError('too_large', problem)
-  if (missing.length > 0) throw new GitError('corrupt', `${missing.length} of the objects that should be there are missing`)
+  for (const problem of (await readTrees(host, call, names, missing)).values())
+    throw new GitError('too_large', problem)
+  if (missing.length > 0)
+    throw new GitError('corrupt', `${missing.length} of the objects that should be there are missing`)
 }
 
-/** Returns why trees are rejected, by tree. Trees that earlier checks have read are not read again. GitError `corrupt`, `too_large`. */
-export async function treeProblems(host: GitHost, call: Omit<GitCall, 'args'>, trees: string[]): Promise<Map<string, string>> {
+/**
+ * Returns why trees are rejected, by tree. Trees that earlier checks have read are not read again. GitError
+ * `corrupt`, `too_large`.
+ */
+export async function treeProblems(
+  host: GitHost,
+  call: Omit<GitCall, 'args'>,
+  trees: string[],
+): Promise<Map<string, string>> {
   const unread = trees.filter(tree => !host.tree_shapes.has(tree))
   const problems = trees.flatMap(tree => {
     const shape = host.tree_shapes.get(tree)
@@ -70,8 +88,8 @@ function forgetShapes(host: GitHost): void {
 }
 
 /**
- * Returns the problems of `names`, which are trees or lead to one, and of all subtrees that no earlier check has read. Adds to `missing`
- * what does not exist.
+ * Returns the problems of `names`, which are trees or lead to one, and of all subtrees that no earlier check
+ * has read. Adds to `missing` what does not exist.
  */
 async function readTrees(
   host: GitHost,
@@ -99,7 +117,8 @@ async function readTrees(
 }
 
 function problemOf(tree: string, { paths, longest }: TreeShape, max_paths: number): string | null {
-  if (paths > max_paths) return `the tree ${tree} expands to more than ${max_paths} files (AGENTRUN_GIT_MAX_PATHS)`
+  if (paths > max_paths)
+    return `the tree ${tree} expands to more than ${max_paths} files (AGENTRUN_GIT_MAX_PATHS)`
   if (longest > MAX_PATH_BYTES) return `the tree ${tree} has a path of more than ${MAX_PATH_BYTES} bytes`
   return null
 }
@@ -123,7 +142,12 @@ async function listNew(host: GitHost, tips: readonly string[], call: Omit<GitCal
     tag: MAX_COMMIT_BYTES,
   }
   let [objects, trees, tree_bytes] = [0, 0, 0]
-  const args = ['cat-file', '--batch-all-objects', '--unordered', '--batch-check=%(objecttype) %(objectsize) %(objectname)']
+  const args = [
+    'cat-file',
+    '--batch-all-objects',
+    '--unordered',
+    '--batch-check=%(objecttype) %(objectsize) %(objectname)',
+  ]
   await readOutput(
     host,
     { ...call, args },
@@ -131,9 +155,13 @@ async function listNew(host: GitHost, tips: readonly string[], call: Omit<GitCal
       const [type = '', digits = '', sha = ''] = line.split(' ')
       const bytes = Number(digits)
       if (tips.includes(sha)) found.types.set(sha, type)
-      if (++objects > MAX_OBJECTS) throw new GitError('too_large', `there are more than ${MAX_OBJECTS} objects`)
+      if (++objects > MAX_OBJECTS)
+        throw new GitError('too_large', `there are more than ${MAX_OBJECTS} objects`)
       if (bytes > (max_bytes_of[type] ?? 0))
-        throw new GitError('too_large', `the ${type} ${sha} has ${bytes} bytes, more than the ${max_bytes_of[type]} allowed`)
+        throw new GitError(
+          'too_large',
+          `the ${type} ${sha} has ${bytes} bytes, more than the ${max_bytes_of[type]} allowed`,
+        )
       if (type === 'tree') {
         tree_bytes += bytes
         if (++trees > MAX_TREES || tree_bytes > MAX_TREES_BYTES)

@@ -6,12 +6,22 @@ import type { GitHost } from '../process/git-host.ts'
 import { createFolders, moveFiles, removeTree } from '../process/owner-files.ts'
 import { type GitCall, runGit } from '../process/run-git.ts'
 
-/** Objects outside a repository that git also sees. `call` holds the settings for git; `keep` moves them into their object store. */
+/**
+ * Objects outside a repository that git also sees. `call` holds the settings for git; `keep` moves them into
+ * their object store.
+ */
 export type Quarantine = { call: { git_dir: string; env: QuarantineEnv }; keep(): Promise<void> }
 
-type QuarantineEnv = { GIT_OBJECT_DIRECTORY: string; GIT_ALTERNATE_OBJECT_DIRECTORIES: string; GIT_ALLOC_LIMIT: string }
+type QuarantineEnv = {
+  GIT_OBJECT_DIRECTORY: string
+  GIT_ALTERNATE_OBJECT_DIRECTORIES: string
+  GIT_ALLOC_LIMIT: string
+}
 
-/** `git_dir`: the repository whose refs and objects git sees. `into`: the repository that gets the objects; default: the same. */
+/**
+ * `git_dir`: the repository whose refs and objects git sees. `into`: the repository that gets the objects;
+ * default: the same.
+ */
 type QuarantineFor = { git_dir: string; into?: string }
 
 const INCOMING = 'incoming-'
@@ -20,8 +30,8 @@ const CHECK_MS = 300_000
 const LEFTOVER_MS = 2 * 3_600_000
 
 /**
- * Creates a folder for untrusted objects, beside the repository and not in it: sandboxes see what is in a repository. Objects that are not
- * kept are removed at the end.
+ * Creates a folder for untrusted objects, beside the repository and not in it: sandboxes see what is in a
+ * repository. Objects that are not kept are removed at the end.
  */
 export async function withQuarantine<T>(
   host: GitHost,
@@ -31,17 +41,26 @@ export async function withQuarantine<T>(
   const incoming = join(dirname(into), `${INCOMING}${randomUUID()}`)
   const objects = join(into, 'objects')
   const borrowed = [...new Set([objects, join(git_dir, 'objects')])].join(':')
-  const env = { GIT_OBJECT_DIRECTORY: incoming, GIT_ALTERNATE_OBJECT_DIRECTORIES: borrowed, GIT_ALLOC_LIMIT: '1g' }
+  const env = {
+    GIT_OBJECT_DIRECTORY: incoming,
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: borrowed,
+    GIT_ALLOC_LIMIT: '1g',
+  }
   await createFolders(host, incoming, join(incoming, 'pack'))
   await removeLeftovers(host, dirname(into))
   try {
-    return await work({ call: { git_dir, env }, keep: () => moveIn(host, join(incoming, 'pack'), join(objects, 'pack')) })
+    return await work({
+      call: { git_dir, env },
+      keep: () => moveIn(host, join(incoming, 'pack'), join(objects, 'pack')),
+    })
   } finally {
     await removeTree(host, incoming)
   }
 }
 
-/** Returns the arguments with which git reads a pack from its standard input and checks each object by itself. */
+/**
+ * Returns the arguments with which git reads a pack from its standard input and checks each object by itself.
+ */
 export const indexArguments = (max_bytes: number): string[] => [
   'index-pack',
   '--stdin',
@@ -51,25 +70,36 @@ export const indexArguments = (max_bytes: number): string[] => [
 ]
 
 /**
- * Returns the processor time that git may take for a pack of this size. A few bytes can describe many large files; packs of real
- * repositories need less than a tenth of it.
+ * Returns the processor time that git may take for a pack of this size. A few bytes can describe many large
+ * files; packs of real repositories need less than a tenth of it.
  */
 export const indexSeconds = (bytes: number): number => 5 + 2 * Math.ceil(bytes / 1024 ** 2)
 
 /**
- * Checks that every new commit leads to commits that the repository has, and that every tree and file exists here or there. GitError
- * `corrupt`.
+ * Checks that every new commit leads to commits that the repository has, and that every tree and file exists
+ * here or there. GitError `corrupt`.
  */
-export async function checkLinked(host: GitHost, { call }: Quarantine, shas: string[], signal?: AbortSignal): Promise<void> {
+export async function checkLinked(
+  host: GitHost,
+  { call }: Quarantine,
+  shas: string[],
+  signal?: AbortSignal,
+): Promise<void> {
   const options: Pick<GitCall, 'timeout_ms' | 'signal'> = { timeout_ms: CHECK_MS, ...(signal && { signal }) }
   const args = ['rev-list', '--objects', '--quiet', '--stdin', '--not', '--all']
-  const linked = await runGit(host, { ...call, ...options, args, stdin: shas.map(sha => `${sha}\n`).join('') })
+  const linked = await runGit(host, {
+    ...call,
+    ...options,
+    args,
+    stdin: shas.map(sha => `${sha}\n`).join(''),
+  })
   if (linked.exit_code !== 0) throw refusedObjects(linked.stderr)
 }
 
 /** Returns why git rejected a pack: `too_large` or `corrupt`. */
 export function refusedObjects(stderr: string): GitError {
-  if (/exceeds maximum allowed size|pack exceeds/i.test(stderr)) return new GitError('too_large', 'the change is larger than allowed')
+  if (/exceeds maximum allowed size|pack exceeds/i.test(stderr))
+    return new GitError('too_large', 'the change is larger than allowed')
   const error = gitErrorFrom(stderr, 'git refuses the objects of this change')
   return new GitError('corrupt', error.message, { cause: error })
 }
@@ -77,7 +107,10 @@ export function refusedObjects(stderr: string): GitError {
 /** The index comes last: git looks for indexes first, and must find the pack then. */
 async function moveIn(host: GitHost, from: string, to: string): Promise<void> {
   const names = (await readdir(from)).filter(name => name.startsWith('pack-') && !name.endsWith('.keep'))
-  await moveFiles(host, from, to, [...names.filter(name => !name.endsWith('.idx')), ...names.filter(name => name.endsWith('.idx'))])
+  await moveFiles(host, from, to, [
+    ...names.filter(name => !name.endsWith('.idx')),
+    ...names.filter(name => name.endsWith('.idx')),
+  ])
 }
 
 /** Removes what a killed service left. */

@@ -2,7 +2,10 @@ import { GitError } from '../process/git-error.ts'
 import type { GitHost } from '../process/git-host.ts'
 import { type GitCall, openGit } from '../process/run-git.ts'
 
-/** Reads objects with one process; `onObject` returns the names of further ones to read. A missing one has the type `missing`, and its name for `sha`. */
+/**
+ * Reads objects with one process; `onObject` returns the names of further ones to read. A missing one has the
+ * type `missing`, and its name for `sha`.
+ */
 export async function readObjects(
   host: GitHost,
   call: Omit<GitCall, 'args'>,
@@ -24,7 +27,8 @@ export async function readObjects(
       needed = 1
       if (end < 0) break
       const line = bytes.toString('latin1', at, end)
-      const [, sha = line.replace(/ missing$/, ''), type = 'missing', size = ''] = /^([0-9a-f]{40}) ([a-z]+) (\d+)$/.exec(line) ?? []
+      const [, sha = line.replace(/ missing$/, ''), type = 'missing', size = ''] =
+        /^([0-9a-f]{40}) ([a-z]+) (\d+)$/.exec(line) ?? []
       const next = end + 1 + (size === '' ? 0 : Number(size) + 1)
       if (next > bytes.length) {
         needed = next - at
@@ -41,13 +45,28 @@ export async function readObjects(
     length = bytes.length - at
     if (waiting === 0) request([])
   }
-  await readOutput(host, { ...call, args: ['cat-file', '--batch'] }, read, [...requested], () => waiting === 0)
+  await readOutput(
+    host,
+    { ...call, args: ['cat-file', '--batch'] },
+    read,
+    [...requested],
+    () => waiting === 0,
+  )
 }
 
 type Reader = (chunk: Buffer, request: (names: string[]) => void) => void | Promise<void>
 
-/** Passes all output to `read`; an exception of `read` ends git. `names` go to git's standard input, which ends when `isDone`. */
-export async function readOutput(host: GitHost, call: GitCall, read: Reader, names: string[] = [], isDone = () => true): Promise<void> {
+/**
+ * Passes all output to `read`; an exception of `read` ends git. `names` go to git's standard input, which
+ * ends when `isDone`.
+ */
+export async function readOutput(
+  host: GitHost,
+  call: GitCall,
+  read: Reader,
+  names: string[] = [],
+  isDone = () => true,
+): Promise<void> {
   const stop = new AbortController()
   const signal = call.signal ? AbortSignal.any([call.signal, stop.signal]) : stop.signal
   const { output, write, done } = openGit(host, { ...call, signal })
@@ -60,5 +79,6 @@ export async function readOutput(host: GitHost, call: GitCall, read: Reader, nam
   }
   const { exit_code, stderr } = await done
   signal.throwIfAborted()
-  if (exit_code !== 0) throw new GitError('corrupt', `the objects cannot be read: ${stderr.trim().slice(-300)}`)
+  if (exit_code !== 0)
+    throw new GitError('corrupt', `the objects cannot be read: ${stderr.trim().slice(-300)}`)
 }

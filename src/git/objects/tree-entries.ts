@@ -18,8 +18,8 @@ export function entryOf(mode: string, name: Buffer, sha: string): TreeEntry {
 }
 
 /**
- * Returns a part of the entries of a tree: folders first, then all others, each in git's order. Only this part is kept in memory as objects.
- * GitError `corrupt`.
+ * Returns a part of the entries of a tree: folders first, then all others, each in git's order. Only this
+ * part is kept in memory as objects. GitError `corrupt`.
  */
 export async function pageOfTree(
   bytes: Buffer,
@@ -42,7 +42,8 @@ export async function entryNamed(bytes: Buffer, name: Buffer): Promise<TreeEntry
   let entries = 0
   for (let at = 0; at < bytes.length; at = nextEntry(bytes, at)) {
     const start = bytes.indexOf(32, at) + 1
-    if (bytes[start + name.length] === 0 && name.equals(bytes.subarray(start, start + name.length))) return entryAt(bytes, at)
+    if (bytes[start + name.length] === 0 && name.equals(bytes.subarray(start, start + name.length)))
+      return entryAt(bytes, at)
     if (++entries % ENTRIES_AT_A_TIME === 0) await nextTick()
   }
   return null
@@ -57,5 +58,9 @@ function nextEntry(bytes: Buffer, at: number): number {
 function entryAt(bytes: Buffer, at: number): TreeEntry {
   const space = bytes.indexOf(32, at)
   const end = bytes.indexOf(0, space)
-  return entryOf(bytes.toString('latin1', at, space), bytes.subarray(space + 1, end), bytes.toString('hex', end + 1, end + 1 + SHA_BYTES))
+  return entryOf(
+    bytes.toString('latin1', at, space),
+    bytes.subarray(space + 1, end),
+    bytes.toString('hex', end + 1, end + 1 + SHA_BYTES),
+  )
 }

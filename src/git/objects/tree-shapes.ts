@@ -3,7 +3,8 @@ import { GitError } from '../process/git-error.ts'
 import type { TreeShape } from '../process/git-host.ts'
 
 /**
- * `folders`: 20 bytes of object name and 4 bytes of name length for each folder, which takes less memory than a JavaScript object for each.
+ * `folders`: 20 bytes of object name and 4 bytes of name length for each folder, which takes less memory than
+ * a JavaScript object for each.
  */
 type Tree = { files: number; longest_file: number; folders: Buffer }
 
@@ -16,8 +17,9 @@ const FOLDER_BYTES = SHA_BYTES + 4
 const ENTRIES_AT_A_TIME = 20_000
 
 /**
- * Counts the paths of trees without walking them: each distinct tree is read once, and its count is the sum over its entries, so that ten
- * objects with 10¹⁰ paths cost ten steps. `earlier` holds shapes of earlier checks; objects are immutable, so they stay valid.
+ * Counts the paths of trees without walking them: each distinct tree is read once, and its count is the sum
+ * over its entries, so that ten objects with 10¹⁰ paths cost ten steps. `earlier` holds shapes of earlier
+ * checks; objects are immutable, so they stay valid.
  */
 export class TreeShapes {
   readonly #earlier: ReadonlyMap<string, TreeShape>
@@ -39,7 +41,10 @@ export class TreeShapes {
     return this.#trees.size
   }
 
-  /** Adds the bytes of a tree, and returns its folders that must be read too, each once. GitError `corrupt`, `too_large`. */
+  /**
+   * Adds the bytes of a tree, and returns its folders that must be read too, each once. GitError `corrupt`,
+   * `too_large`.
+   */
   async add(sha: string, bytes: Buffer): Promise<string[]> {
     if (this.#isKnown(sha) || this.#trees.has(sha)) return []
     let [files, longest_file, entries] = [0, 0, 0]
@@ -48,7 +53,8 @@ export class TreeShapes {
     for (let at = 0; at < bytes.length; ) {
       const space = bytes.indexOf(32, at)
       const end = bytes.indexOf(0, space)
-      if (space < 0 || end < 0 || end + SHA_BYTES >= bytes.length) throw new GitError('corrupt', `the tree ${sha} cannot be read`)
+      if (space < 0 || end < 0 || end + SHA_BYTES >= bytes.length)
+        throw new GitError('corrupt', `the tree ${sha} cannot be read`)
       const name_bytes = end - space - 1
       const next = end + 1 + SHA_BYTES
       if (++entries > this.#max_paths) {
@@ -70,7 +76,9 @@ export class TreeShapes {
     return unread
   }
 
-  /** Returns the shapes of all trees that were read. A folder that is not in the repository counts as empty. */
+  /**
+   * Returns the shapes of all trees that were read. A folder that is not in the repository counts as empty.
+   */
   async settle(): Promise<ReadonlyMap<string, TreeShape>> {
     for (const top of this.#trees.keys()) {
       const open = [top]
@@ -109,7 +117,8 @@ export class TreeShapes {
 
   /** Returns null for a folder that was listed before, or whose shape is known. */
   #name(sha: string): string | null {
-    if (++this.#folders > MAX_FOLDERS) throw new GitError('too_large', `the trees name more than ${MAX_FOLDERS} folders`)
+    if (++this.#folders > MAX_FOLDERS)
+      throw new GitError('too_large', `the trees name more than ${MAX_FOLDERS} folders`)
     if (this.#named.has(sha)) return null
     if (this.#named.size >= MAX_DISTINCT_FOLDERS)
       throw new GitError('too_large', `the trees name more than ${MAX_DISTINCT_FOLDERS} different folders`)

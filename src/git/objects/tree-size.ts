@@ -2,7 +2,8 @@ import { type GitHost, mirrorPath } from '../process/git-host.ts'
 import { runGit } from '../process/run-git.ts'
 
 /**
- * Returns whether a commit of the mirror has at least that many files, or files with at least that many bytes in total. False when unknown.
+ * Returns whether a commit of the mirror has at least that many files, or files with at least that many bytes
+ * in total. False when unknown.
  */
 export async function isLargeTree(
   host: GitHost,
@@ -19,5 +20,9 @@ export async function isLargeTree(
   })
   if (exit_code !== 0 && !truncated) return false
   const sizes = stdout.toString('latin1').split('\n').filter(Boolean)
-  return truncated || sizes.length >= least.files || sizes.reduce((sum, size) => sum + (Number(size) || 0), 0) >= least.bytes
+  return (
+    truncated ||
+    sizes.length >= least.files ||
+    sizes.reduce((sum, size) => sum + (Number(size) || 0), 0) >= least.bytes
+  )
 }

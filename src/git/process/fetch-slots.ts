@@ -1,16 +1,22 @@
 import { createSemaphore, type Semaphore } from '../../core/concurrency/semaphore.ts'
 import { GitError } from './git-error.ts'
 
-/** How many remotes are read at the same time, of one organization and in total: each costs processes, and a remote that hangs keeps them. */
+/**
+ * How many remotes are read at the same time, of one organization and in total: each costs processes, and a
+ * remote that hangs keeps them.
+ */
 const OF_ORGANIZATION = 8
 const IN_TOTAL = 32
 
-/** Waits until a remote of this organization may be read, then does `work`. Rejects when the host closes meanwhile. */
+/**
+ * Waits until a remote of this organization may be read, then does `work`. Rejects when the host closes
+ * meanwhile.
+ */
 export type FetchSlots = <T>(organization_id: number | undefined, work: () => Promise<T>) => Promise<T>
 
 /**
- * An organization whose remotes all hang waits for itself: it occupies a quarter of the slots. `work` must not read another remote. Pushes need
- * none, because a worker has few runs.
+ * An organization whose remotes all hang waits for itself: it occupies a quarter of the slots. `work` must
+ * not read another remote. Pushes need none, because a worker has few runs.
  */
 export function createFetchSlots(closing: AbortSignal): FetchSlots {
   const total = createSemaphore(IN_TOTAL)

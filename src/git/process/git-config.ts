@@ -1,6 +1,6 @@
 /**
- * The whole configuration of the service's own git processes; the system's and users' configurations are ignored. Objects are never
- * dropped: workspaces borrow them from the mirror for their whole life.
+ * The whole configuration of the service's own git processes; the system's and users' configurations are
+ * ignored. Objects are never dropped: workspaces borrow them from the mirror for their whole life.
  */
 export const OWN_CONFIG = `[core]
 	hooksPath = /dev/null
@@ -50,8 +50,9 @@ ${relaxedChecks()}[push]
 `
 
 /**
- * Old but harmless problems in the history of well-known public repositories; git's strict check would refuse to fetch them. Problems that
- * could mislead a later checkout (bad names in trees, bad .gitmodules) stay errors.
+ * Old but harmless problems in the history of well-known public repositories; git's strict check would refuse
+ * to fetch them. Problems that could mislead a later checkout (bad names in trees, bad .gitmodules) stay
+ * errors.
  */
 function relaxedChecks(): string {
   const ids = [
@@ -71,8 +72,8 @@ function relaxedChecks(): string {
 }
 
 /**
- * The configuration of the peer process of a local repository (`upload-pack`, `receive-pack`) as the service user: it opens one path,
- * chosen by the service, regardless of its owner.
+ * The configuration of the peer process of a local repository (`upload-pack`, `receive-pack`) as the service
+ * user: it opens one path, chosen by the service, regardless of its owner.
  */
 export const PEER_CONFIG = `[safe]
 	directory = *

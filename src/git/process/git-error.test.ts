@@ -3,13 +3,19 @@ import { gitErrorFrom, publicText } from './git-error.ts'
 
 describe('messages of git get their code', () => {
   test.each([
-    ['unreachable', "fatal: unable to access 'https://git.example.org/a/b/': Could not resolve host: git.example.org"],
+    [
+      'unreachable',
+      "fatal: unable to access 'https://git.example.org/a/b/': Could not resolve host: git.example.org",
+    ],
     [
       'unreachable',
       "fatal: unable to access 'https://127.0.0.1:1/a/': Failed to connect to 127.0.0.1 port 1 after 0 ms: Couldn't connect to server",
     ],
     ['unreachable', "fatal: unable to access 'https://x/': The requested URL returned error: 503"],
-    ['unreachable', 'ssh: connect to host x port 22: Connection timed out\nfatal: Could not read from remote repository.'],
+    [
+      'unreachable',
+      'ssh: connect to host x port 22: Connection timed out\nfatal: Could not read from remote repository.',
+    ],
     [
       'unreachable',
       'error: RPC failed; curl 28 Operation too slow. Less than 500 bytes/sec transferred the last 45 seconds\nfatal: expected flush after ref listing',
@@ -20,7 +26,10 @@ describe('messages of git get their code', () => {
     ['auth', 'Host key verification failed.\nfatal: Could not read from remote repository.'],
     ['not_found', "remote: Not Found\nfatal: repository 'https://github.com/a/b/' not found"],
     ['not_found', 'ERROR: Repository not found.\nfatal: Could not read from remote repository.'],
-    ['not_a_repository', "fatal: '/srv/x' does not appear to be a git repository\nfatal: Could not read from remote repository."],
+    [
+      'not_a_repository',
+      "fatal: '/srv/x' does not appear to be a git repository\nfatal: Could not read from remote repository.",
+    ],
     ['not_a_repository', 'fatal: https://example.org/x/info/refs not valid: is this a git repository?'],
     [
       'corrupt',
@@ -28,12 +37,18 @@ describe('messages of git get their code', () => {
     ],
     ['failed', 'fatal: something new'],
   ])('%s: %s', (code, stderr) =>
-    expect(gitErrorFrom(stderr, 'it failed')).toMatchObject({ code, message: expect.stringMatching(/^it failed: /) }),
+    expect(gitErrorFrom(stderr, 'it failed')).toMatchObject({
+      code,
+      message: expect.stringMatching(/^it failed: /),
+    }),
   )
 })
 
 test('a refused redirect names the fix', () => {
-  const error = gitErrorFrom("fatal: unable to access 'http://x/': The requested URL returned error: 302", 'it failed')
+  const error = gitErrorFrom(
+    "fatal: unable to access 'http://x/': The requested URL returned error: 302",
+    'it failed',
+  )
   expect(error).toMatchObject({ code: 'failed', message: expect.stringContaining('redirects') })
 })
 

@@ -1,11 +1,12 @@
 /**
  * Why an operation on a repository failed, as text that may be shown to the user.
- * - `unreachable` no connection, or the server failed · `not_found` no such repository or path · `auth` the server requires credentials
- *   that the service lacks
- * - `not_a_repository` the path exists and holds no repository · `too_large` over a size limit of this service · `timeout` the time limit
- *   passed
+ * - `unreachable` no connection, or the server failed · `not_found` no such repository or path · `auth` the
+ *   server requires credentials that the service lacks
+ * - `not_a_repository` the path exists and holds no repository · `too_large` over a size limit of this
+ *   service · `timeout` the time limit passed
  * - `killed` a signal from outside ended git
- * - `corrupt` objects are corrupt or were rejected by git's own check · `rejected` the remote rejected a push · `failed` anything else
+ * - `corrupt` objects are corrupt or were rejected by git's own check · `rejected` the remote rejected a push
+ *   · `failed` anything else
  */
 type GitErrorCode =
   | 'unreachable'
@@ -76,8 +77,15 @@ function lastLines(stderr: string, max = 600): string {
   return text.length > max ? `…${text.slice(-max)}` : text
 }
 
-/** Removes what must not be shown: passwords within addresses, the given secrets, and the given folders of this machine. */
-export function publicText(text: string, secrets: Iterable<string>, folders: Iterable<[path: string, shown: string]>): string {
+/**
+ * Removes what must not be shown: passwords within addresses, the given secrets, and the given folders of
+ * this machine.
+ */
+export function publicText(
+  text: string,
+  secrets: Iterable<string>,
+  folders: Iterable<[path: string, shown: string]>,
+): string {
   for (const secret of secrets) if (secret.length >= 6) text = text.replaceAll(secret, '***')
   for (const [path, shown] of folders) text = text.replaceAll(path, shown)
   return text.replace(/(\/\/)[^/@\s:]+:[^/@\s]*@/g, '$1***@')

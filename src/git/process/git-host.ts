@@ -32,14 +32,21 @@ export type GitHostOptions = {
 }
 
 /**
- * The result of the last successful fetch of a mirror. `default_branch` is null when the repository has no branch or does not report one.
+ * The result of the last successful fetch of a mirror. `default_branch` is null when the repository has no
+ * branch or does not report one.
  */
 export type MirrorState = { refreshed_at: string; default_branch: string | null; empty: boolean }
 
-/** `paths`: how many files a checkout of the tree has, links and submodules included. `longest`: bytes of its longest path. */
+/**
+ * `paths`: how many files a checkout of the tree has, links and submodules included. `longest`: bytes of its
+ * longest path.
+ */
 export type TreeShape = { paths: number; longest: number }
 
-/** The environment of the service's own git. Created once per process; disposing it ends every git process that it started. */
+/**
+ * The environment of the service's own git. Created once per process; disposing it ends every git process
+ * that it started.
+ */
 export type GitHost = AsyncDisposable & {
   readonly user: SystemUser | null
   readonly gid: number | null
@@ -55,9 +62,13 @@ export type GitHost = AsyncDisposable & {
   /** Home folder, working directory and configuration of git processes. */
   readonly home: string
   readonly mirrors: string
-  /** Bare repositories with the object caches of runs, by run id; recreated from the database when missing. */
+  /**
+   * Bare repositories with the object caches of runs, by run id; recreated from the database when missing.
+   */
   readonly checkpoints: string
-  /** The object caches: how many users hold each one, since when it is unused, and the queue of its changes. */
+  /**
+   * The object caches: how many users hold each one, since when it is unused, and the queue of its changes.
+   */
   readonly kept: Map<number, { holders: number; used_at: number; turn: Promise<unknown> }>
   /** Fires when the host is disposed. */
   readonly closing: AbortSignal
@@ -70,7 +81,9 @@ export type GitHost = AsyncDisposable & {
   track(done: Promise<unknown>): void
 }
 
-/** Creates the folders and the configuration, owned by the service user. Rejects with the file system's error. */
+/**
+ * Creates the folders and the configuration, owned by the service user. Rejects with the file system's error.
+ */
 export async function openGitHost(options: GitHostOptions): Promise<GitHost> {
   const home = join(resolve(options.data_dir), 'git')
   const mirrors = join(resolve(options.data_dir), 'mirrors')
@@ -117,7 +130,9 @@ export async function openGitHost(options: GitHostOptions): Promise<GitHost> {
   }
 }
 
-/** Returns the path of the bare mirror of a repository: bound read-only into sandboxes. It may not exist yet. */
+/**
+ * Returns the path of the bare mirror of a repository: bound read-only into sandboxes. It may not exist yet.
+ */
 export function mirrorPath(host: GitHost, repository_id: number): string {
   return join(host.mirrors, `${repository_id}.git`)
 }

@@ -5,7 +5,10 @@ import { type GitCall, type GitIdentity, type GitResult, runJoinedGit } from './
 /** How long one side may continue after the other has ended. */
 const GRACE_MS = 1_000
 
-/** Connects git to a peer process by a socket pair, which git's `fd::` transport uses. The peer's errors come first in `stderr`. */
+/**
+ * Connects git to a peer process by a socket pair, which git's `fd::` transport uses. The peer's errors come
+ * first in `stderr`.
+ */
 export async function joinPeer(
   host: GitHost,
   peer: GitIdentity,
@@ -17,7 +20,10 @@ export async function joinPeer(
   const over = new AbortController()
   const signal = call.signal ? AbortSignal.any([call.signal, peer_gone.signal]) : peer_gone.signal
   const own_call = { ...call, signal, args: call.args('fd::3'), protocols: 'fd' }
-  const [own_done, peer_done] = runJoinedGit(host, own_call, { identity: peer, call: peerCall(path, service, call, over.signal) })
+  const [own_done, peer_done] = runJoinedGit(host, own_call, {
+    identity: peer,
+    call: peerCall(path, service, call, over.signal),
+  })
 
   // Git's helper waits forever when the peer dies with unread data.
   const watch = peer_done.then(

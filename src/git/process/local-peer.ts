@@ -10,11 +10,16 @@ export type RemoteService = 'upload-pack' | 'receive-pack'
 export type RemoteCall = Omit<GitCall, 'args' | 'protocols'> & { args: (address: string) => string[] }
 
 /**
- * Returns the users that the peer process of a local repository may run as, best first: the service user when it can read (or write) the
- * repository, then its owner, like an ssh login to the owner's account. Without root it can only be the service's own user. GitError
- * `not_found`, `not_a_repository`, or `auth` when no user may.
+ * Returns the users that the peer process of a local repository may run as, best first: the service user when
+ * it can read (or write) the repository, then its owner, like an ssh login to the owner's account. Without
+ * root it can only be the service's own user. GitError `not_found`, `not_a_repository`, or `auth` when no
+ * user may.
  */
-async function localPeers(host: GitHost, path: string, service: RemoteService): Promise<[GitIdentity, GitIdentity?]> {
+async function localPeers(
+  host: GitHost,
+  path: string,
+  service: RemoteService,
+): Promise<[GitIdentity, GitIdentity?]> {
   const repository = await findGitDir(path)
   const own: GitIdentity = { ...ownIdentity(host), config_file: join(host.home, 'peer-config') }
   if (!host.user || repository.uid === host.user.uid) return [own]
@@ -35,7 +40,10 @@ async function localPeers(host: GitHost, path: string, service: RemoteService): 
   )
 }
 
-/** Runs an operation as each of `localPeers` in turn, until permissions do not stop it. Returns the last result. */
+/**
+ * Runs an operation as each of `localPeers` in turn, until permissions do not stop it. Returns the last
+ * result.
+ */
 export async function asPeer(
   host: GitHost,
   path: string,
@@ -49,15 +57,23 @@ export async function asPeer(
   return second ? await attempt(second) : result
 }
 
-/** Git reports an unreadable object as corrupt. A rejection by a hook is a result, not a reason to retry as another user. */
+/**
+ * Git reports an unreadable object as corrupt. A rejection by a hook is a result, not a reason to retry as
+ * another user.
+ */
 function stoppedByPermissions(result: GitResult): boolean {
   if (result.exit_code === 0 || /hook declined/.test(result.stdout.toString('latin1'))) return false
-  return /^(remote: )?(error|fatal): .*(permission|denied|unable to|is corrupt|bad object)/im.test(result.stderr)
+  return /^(remote: )?(error|fatal): .*(permission|denied|unable to|is corrupt|bad object)/im.test(
+    result.stderr,
+  )
 }
 
 type Repository = { git_dir: string; uid: number; gid: number }
 
-/** Returns the repository at a path: the folder itself when bare, its `.git`, or the target of its `.git` file. */
+/**
+ * Returns the repository at a path: the folder itself when bare, its `.git`, or the target of its `.git`
+ * file.
+ */
 async function findGitDir(path: string): Promise<Repository> {
   const top = await statOf(path)
   if (!top) throw new GitError('not_found', `${path} does not exist on the machine of the service`)
@@ -75,7 +91,8 @@ async function findGitDir(path: string): Promise<Repository> {
 
 async function follow(file: string, folder: string): Promise<string> {
   const target = /^gitdir: (.+)$/.exec((await readFile(file, 'utf8')).trimEnd())?.[1]
-  if (!target) throw new GitError('not_a_repository', `${folder} is not a git repository: its .git file cannot be read`)
+  if (!target)
+    throw new GitError('not_a_repository', `${folder} is not a git repository: its .git file cannot be read`)
   return resolve(folder, target)
 }
 
@@ -94,10 +111,15 @@ const usable = new Map<string, boolean>()
 const MAX_USABLE = 1_000
 
 /**
- * Asks the kernel, as the service user, because it evaluates parents, groups and access lists. `has_other`: another user may be taken, so an
- * earlier refusal is enough.
+ * Asks the kernel, as the service user, because it evaluates parents, groups and access lists. `has_other`:
+ * another user may be taken, so an earlier refusal is enough.
  */
-async function canUse(host: GitHost, git_dir: string, service: RemoteService, has_other: boolean): Promise<boolean> {
+async function canUse(
+  host: GitHost,
+  git_dir: string,
+  service: RemoteService,
+  has_other: boolean,
+): Promise<boolean> {
   const key = [host.user?.uid, service, git_dir].join(' ')
   const known = usable.get(key)
   if (known === true || (known === false && has_other)) return known
@@ -105,13 +127,20 @@ async function canUse(host: GitHost, git_dir: string, service: RemoteService, ha
     service === 'upload-pack'
       ? 'test -r "$1/HEAD" && test -r "$1/objects" && test -x "$1/objects" && test -r "$1/config"'
       : 'test -w "$1" && test -w "$1/objects" && test -w "$1/refs" && test -r "$1/config"'
-  const { exit_code } = await runGit(host, { program: 'sh', args: ['-c', test, 'sh', git_dir], timeout_ms: 10_000 })
+  const { exit_code } = await runGit(host, {
+    program: 'sh',
+    args: ['-c', test, 'sh', git_dir],
+    timeout_ms: 10_000,
+  })
   if (usable.size >= MAX_USABLE) usable.clear()
   usable.set(key, exit_code === 0)
   return exit_code === 0
 }
 
-/** Returns whether a user other than root could make root run a hook or another program through this repository. */
+/**
+ * Returns whether a user other than root could make root run a hook or another program through this
+ * repository.
+ */
 async function othersCanChange(git_dir: string): Promise<boolean> {
   const hooks = await readdir(join(git_dir, 'hooks')).catch(() => [])
   for (const name of ['', 'config', 'hooks', ...hooks.map(hook => join('hooks', hook))]) {

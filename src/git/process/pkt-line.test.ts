@@ -6,14 +6,27 @@ import { bandLines, FLUSH, pktLine, readPacket } from './pkt-line.ts'
 const line = (content: string) => ({ kind: 'line', content: Buffer.from(content) })
 
 test('written lines are read back, with everything between them', () => {
-  const bytes = Buffer.concat([pktLine('want x\n'), Buffer.from('0001'), pktLine(''), FLUSH, Buffer.from('0002')])
-  expect(readPackets(bytes)).toEqual([line('want x\n'), { kind: 'delimiter' }, line(''), { kind: 'flush' }, { kind: 'end' }])
+  const bytes = Buffer.concat([
+    pktLine('want x\n'),
+    Buffer.from('0001'),
+    pktLine(''),
+    FLUSH,
+    Buffer.from('0002'),
+  ])
+  expect(readPackets(bytes)).toEqual([
+    line('want x\n'),
+    { kind: 'delimiter' },
+    line(''),
+    { kind: 'flush' },
+    { kind: 'end' },
+  ])
   expect(readPackets(Buffer.alloc(0))).toEqual([])
 })
 
 test('an incomplete line is waited for, and an invalid one is distinguished', () => {
   const whole = pktLine('abc')
-  for (let length = 0; length < whole.length; length++) expect(readPacket(whole.subarray(0, length), 0)).toBe('more')
+  for (let length = 0; length < whole.length; length++)
+    expect(readPacket(whole.subarray(0, length), 0)).toBe('more')
   expect(readPackets(whole.subarray(0, 5))).toBeNull()
   for (const bad of ['0003', 'GET ', '+0a1', '-001', 'ffff', '0x10'])
     expect(readPackets(Buffer.from(`${bad}${' '.repeat(70_000)}`))).toBeNull()

@@ -19,7 +19,10 @@ export function bandLines(band: 1 | 2, bytes: Uint8Array): Buffer {
 
 export type Packet = { kind: 'line'; content: Buffer } | { kind: 'flush' | 'delimiter' | 'end' }
 
-/** Reads the packet that begins at `at`, and returns the position of the next one. `more`: it is incomplete. Null: not a packet. */
+/**
+ * Reads the packet that begins at `at`, and returns the position of the next one. `more`: it is incomplete.
+ * Null: not a packet.
+ */
 export function readPacket(bytes: Buffer, at: number): { packet: Packet; next: number } | 'more' | null {
   if (bytes.length < at + 4) return 'more'
   const head = bytes.toString('latin1', at, at + 4)

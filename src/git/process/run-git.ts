@@ -3,7 +3,12 @@ import { join } from 'node:path'
 import { onAbort } from '../../core/abort.ts'
 import { isKilled } from '../../core/concurrency/killed.ts'
 import { type OpenProgram, openProgram, runJoined, runProgram } from '../../system/programs/run-program.ts'
-import { type Program, type ProgramStdio, type RunningProgram, startProgram } from '../../system/programs/start-program.ts'
+import {
+  type Program,
+  type ProgramStdio,
+  type RunningProgram,
+  startProgram,
+} from '../../system/programs/start-program.ts'
 import type { SystemUser } from '../../system/users.ts'
 import { GitError, gitErrorFrom, publicText } from './git-error.ts'
 import type { GitHost } from './git-host.ts'
@@ -36,11 +41,20 @@ export type GitCall = {
   signal?: AbortSignal
 }
 
-/** `exit_code` is null when git was stopped because of `on_overflow: 'cut'`. `stderr` may be shown; its last 16 kB. */
+/**
+ * `exit_code` is null when git was stopped because of `on_overflow: 'cut'`. `stderr` may be shown; its last
+ * 16 kB.
+ */
 export type GitResult = { exit_code: number | null; stdout: Buffer; stderr: string; truncated: boolean }
 
 /** The user and environment of a process; `ownIdentity` is that of every process of the service itself. */
-export type GitIdentity = { user: SystemUser | null; gid: number | null; config_file: string; home: string; cwd: string }
+export type GitIdentity = {
+  user: SystemUser | null
+  gid: number | null
+  config_file: string
+  home: string
+  cwd: string
+}
 
 type StartedGit = { child: ChildProcess; done: Promise<GitResult> }
 
@@ -64,19 +78,33 @@ const ENV = {
 }
 
 export function ownIdentity(host: GitHost): GitIdentity {
-  return { user: host.user, gid: host.gid, config_file: join(host.home, 'config'), home: host.home, cwd: host.home }
+  return {
+    user: host.user,
+    gid: host.gid,
+    config_file: join(host.home, 'config'),
+    home: host.home,
+    cwd: host.home,
+  }
 }
 
 /**
- * Runs one git process and returns its result for any exit code. Rejects with GitError `timeout`, `too_large` (its output, or a process
- * limit) or `failed` (git cannot be started), or with the reason of the caller's abort.
+ * Runs one git process and returns its result for any exit code. Rejects with GitError `timeout`, `too_large`
+ * (its output, or a process limit) or `failed` (git cannot be started), or with the reason of the caller's
+ * abort.
  */
-export function runGit(host: GitHost, call: GitCall, identity: GitIdentity = ownIdentity(host)): Promise<GitResult> {
+export function runGit(
+  host: GitHost,
+  call: GitCall,
+  identity: GitIdentity = ownIdentity(host),
+): Promise<GitResult> {
   const limits = limitsOf(host, call)
   return finish(host, runProgram(programOf(host, identity, call, limits)), call, limits)
 }
 
-/** Runs git like `runGit` and returns its output, but an exit code other than 0 is a GitError that starts with `what`. */
+/**
+ * Runs git like `runGit` and returns its output, but an exit code other than 0 is a GitError that starts with
+ * `what`.
+ */
 export async function git(host: GitHost, what: string, call: GitCall): Promise<Buffer> {
   const result = await runGit(host, call)
   if (result.exit_code !== 0 && !result.truncated) throw gitErrorFrom(result.stderr, what)
@@ -84,7 +112,10 @@ export async function git(host: GitHost, what: string, call: GitCall): Promise<B
 }
 
 /** Starts git like `runGit`; the caller writes its input and reads its output. */
-export function openGit(host: GitHost, call: GitCall): Pick<OpenProgram, 'output' | 'write'> & { done: Promise<GitResult> } {
+export function openGit(
+  host: GitHost,
+  call: GitCall,
+): Pick<OpenProgram, 'output' | 'write'> & { done: Promise<GitResult> } {
   const limits = limitsOf(host, call)
   const { output, write, ...running } = openProgram(programOf(host, ownIdentity(host), call, limits))
   const done = finish(host, running, call, limits)
@@ -93,7 +124,9 @@ export function openGit(host: GitHost, call: GitCall): Pick<OpenProgram, 'output
   return { output, write, done }
 }
 
-/** Runs two processes like `runGit`: descriptor 3 of the first is the standard input and output of the second. */
+/**
+ * Runs two processes like `runGit`: descriptor 3 of the first is the standard input and output of the second.
+ */
 export function runJoinedGit(
   host: GitHost,
   call: GitCall,
@@ -106,7 +139,12 @@ export function runJoinedGit(
 }
 
 /** Starts a process of this process, whose output another connection reads. */
-export function startGit(host: GitHost, identity: GitIdentity, call: GitCall, stdio: ProgramStdio = {}): StartedGit {
+export function startGit(
+  host: GitHost,
+  identity: GitIdentity,
+  call: GitCall,
+  stdio: ProgramStdio = {},
+): StartedGit {
   const limits = limitsOf(host, call)
   const started = startProgram(programOf(host, identity, call, limits), stdio)
   return { child: started.child, done: finish(host, started, call, limits) }
@@ -114,7 +152,9 @@ export function startGit(host: GitHost, identity: GitIdentity, call: GitCall, st
 
 function programOf(host: GitHost, identity: GitIdentity, call: GitCall, limits: ProcessLimits): Program {
   return {
-    ...(call.program === undefined ? limitedCommand(call.args, limits) : { program: call.program, args: call.args }),
+    ...(call.program === undefined
+      ? limitedCommand(call.args, limits)
+      : { program: call.program, args: call.args }),
     cwd: identity.cwd,
     env: environment(host, identity, call),
     user: identity.user && { uid: identity.user.uid, gid: identity.gid ?? identity.user.gid },
@@ -146,13 +186,21 @@ function environment(host: GitHost, identity: GitIdentity, call: GitCall): Recor
     ...(call.git_dir ? { GIT_DIR: call.git_dir } : {}),
     GIT_CONFIG_COUNT: String(config.length),
     ...Object.fromEntries(
-      config.flatMap(([key, value], i) => [[`GIT_CONFIG_KEY_${i}`, key] as const, [`GIT_CONFIG_VALUE_${i}`, value] as const]),
+      config.flatMap(([key, value], i) => [
+        [`GIT_CONFIG_KEY_${i}`, key] as const,
+        [`GIT_CONFIG_VALUE_${i}`, value] as const,
+      ]),
     ),
     ...call.env,
   }
 }
 
-async function finish(host: GitHost, command: RunningProgram, call: GitCall, limits: ProcessLimits): Promise<GitResult> {
+async function finish(
+  host: GitHost,
+  command: RunningProgram,
+  call: GitCall,
+  limits: ProcessLimits,
+): Promise<GitResult> {
   let aborted: { reason: unknown } | null = null
   const stopOn = (signal: AbortSignal) =>
     onAbort(signal, () => {

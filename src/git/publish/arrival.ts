@@ -21,20 +21,29 @@ const absent = new Set<string>()
 const MAX_ABSENT = 2_000
 
 /**
- * Returns where branches are now, by name; a branch that does not exist is missing. A local repository is checked on each call, a network
- * remote when its mirror is older than 10 s, and only by one caller at a time: the others read the mirror as it is. GitError, `timeout`
- * after 3 s.
+ * Returns where branches are now, by name; a branch that does not exist is missing. A local repository is
+ * checked on each call, a network remote when its mirror is older than 10 s, and only by one caller at a
+ * time: the others read the mirror as it is. GitError, `timeout` after 3 s.
  */
-export async function branchTips(host: GitHost, repo: GitRepository, names: readonly string[]): Promise<Map<string, string>> {
+export async function branchTips(
+  host: GitHost,
+  repo: GitRepository,
+  names: readonly string[],
+): Promise<Map<string, string>> {
   if (repo.kind === 'local') await refreshMirrorNow(host, repo, { wait_ms: READ_TIMEOUT_MS })
-  else if (!host.flights.has(repo.id) && !(await isFresh(host, repo.id))) await refreshMirror(host, repo, { wait_ms: READ_TIMEOUT_MS })
+  else if (!host.flights.has(repo.id) && !(await isFresh(host, repo.id)))
+    await refreshMirror(host, repo, { wait_ms: READ_TIMEOUT_MS })
   const valid = names.filter(isRefName)
   const found = await readMirror(host, repo.id, 'the branches cannot be read', {
     args: ['cat-file', '--batch-check=%(objectname)'],
     stdin: valid.map(name => `refs/heads/${name}^{commit}\n`).join(''),
   })
   const lines = found.toString().split('\n')
-  return new Map(valid.flatMap((name, n) => (/^[0-9a-f]{40}$/.test(lines[n] ?? '') ? [[name, lines[n] ?? ''] as const] : [])))
+  return new Map(
+    valid.flatMap((name, n) =>
+      /^[0-9a-f]{40}$/.test(lines[n] ?? '') ? [[name, lines[n] ?? ''] as const] : [],
+    ),
+  )
 }
 
 async function isFresh(host: GitHost, repository_id: number): Promise<boolean> {
@@ -44,8 +53,9 @@ async function isFresh(host: GitHost, repository_id: number): Promise<boolean> {
 }
 
 /**
- * Returns the commit of the base branch by which a pull request is merged: that of `findMerge`, or the commit with the whole change of the
- * last head, as a squash or a rebase creates it. Null: the base does not have it. GitError.
+ * Returns the commit of the base branch by which a pull request is merged: that of `findMerge`, or the commit
+ * with the whole change of the last head, as a squash or a rebase creates it. Null: the base does not have
+ * it. GitError.
  */
 export async function findArrival(
   host: GitHost,
@@ -66,8 +76,16 @@ export async function findArrival(
   return squashed
 }
 
-/** Returns the oldest commit on the base, no older than the head, into which merging the head would change nothing. */
-async function findSquash(host: GitHost, repository_id: number, base_sha: string, head_sha: string): Promise<string | null> {
+/**
+ * Returns the oldest commit on the base, no older than the head, into which merging the head would change
+ * nothing.
+ */
+async function findSquash(
+  host: GitHost,
+  repository_id: number,
+  base_sha: string,
+  head_sha: string,
+): Promise<string | null> {
   const paths = await changedPaths(host, repository_id, base_sha, head_sha)
   if (paths.length === 0 || paths.length > MAX_PATHS) return null
   const listed = await readMirror(host, repository_id, 'the history cannot be read', {
@@ -96,11 +114,27 @@ async function findSquash(host: GitHost, repository_id: number, base_sha: string
   })
 }
 
-/** Returns the paths that the head changes since its merge base; none for unrelated histories, and for names that are not UTF-8. */
-async function changedPaths(host: GitHost, repository_id: number, base_sha: string, head_sha: string): Promise<string[]> {
+/**
+ * Returns the paths that the head changes since its merge base; none for unrelated histories, and for names
+ * that are not UTF-8.
+ */
+async function changedPaths(
+  host: GitHost,
+  repository_id: number,
+  base_sha: string,
+  head_sha: string,
+): Promise<string[]> {
   try {
     const listed = await readMirror(host, repository_id, 'the change cannot be read', {
-      args: ['diff', '--name-only', '-z', '--no-renames', '--no-ext-diff', `${asSha(base_sha)}...${asSha(head_sha)}`, '--'],
+      args: [
+        'diff',
+        '--name-only',
+        '-z',
+        '--no-renames',
+        '--no-ext-diff',
+        `${asSha(base_sha)}...${asSha(head_sha)}`,
+        '--',
+      ],
       max_output_bytes: 64 * 1024,
       on_overflow: 'cut',
     })

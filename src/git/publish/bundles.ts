@@ -4,7 +4,13 @@ import { readStart } from '../../system/read-exactly.ts'
 import { withMirrorLock } from '../mirrors/mirror-lock.ts'
 import { objectCachePath, withObjectCache } from '../objects/object-cache.ts'
 import { objectsOf, type RunObjects } from '../objects/objects.ts'
-import { checkLinked, indexArguments, indexSeconds, refusedObjects, withQuarantine } from '../objects/quarantine.ts'
+import {
+  checkLinked,
+  indexArguments,
+  indexSeconds,
+  refusedObjects,
+  withQuarantine,
+} from '../objects/quarantine.ts'
 import { checkBounds } from '../objects/quarantine-bounds.ts'
 import { GitError } from '../process/git-error.ts'
 import { type GitHost, mirrorPath } from '../process/git-host.ts'
@@ -29,16 +35,22 @@ export function runRef(run_id: number, turn: number): string {
 }
 
 /**
- * Imports a bundle from a sandbox into the objects of its run. They are checked one by one in quarantine and imported only when all are
- * valid and linked. None of them enters the mirror, which other runs read: `keepPushed` does that after the push. An empty file means that
- * the commit exists already. GitError `too_large`, `corrupt` (the content is corrupt, dangerous or not the expected commit), `timeout`,
- * `failed`.
+ * Imports a bundle from a sandbox into the objects of its run. They are checked one by one in quarantine and
+ * imported only when all are valid and linked. None of them enters the mirror, which other runs read:
+ * `keepPushed` does that after the push. An empty file means that the commit exists already. GitError
+ * `too_large`, `corrupt` (the content is corrupt, dangerous or not the expected commit), `timeout`, `failed`.
  */
-export async function importBundle(host: GitHost, objects: RunObjects, bundle_file: string, input: BundleInput): Promise<void> {
+export async function importBundle(
+  host: GitHost,
+  objects: RunObjects,
+  bundle_file: string,
+  input: BundleInput,
+): Promise<void> {
   const head_sha = asSha(input.head_sha)
   const { size } = await stat(bundle_file)
   const max_bytes = input.max_bytes ?? 512 * 1024 ** 2
-  if (size > max_bytes) throw new GitError('too_large', `the change takes ${size} bytes, more than the ${max_bytes} allowed`)
+  if (size > max_bytes)
+    throw new GitError('too_large', `the change takes ${size} bytes, more than the ${max_bytes} allowed`)
   await withObjectCache(host, objects.run_id, async () => {
     if (size > 0) return await importObjects(host, objects, bundle_file, head_sha, max_bytes)
     const type = await runGit(host, { ...objectsOf(host, objects), args: ['cat-file', '-t', head_sha] })
@@ -48,18 +60,29 @@ export async function importBundle(host: GitHost, objects: RunObjects, bundle_fi
 
 const NO_HEAD = 'the workspace did not export its HEAD commit'
 
-/** `branch`: the branch of the remote that the commit was pushed to just now, and the commit that it had before, if that is known. */
+/**
+ * `branch`: the branch of the remote that the commit was pushed to just now, and the commit that it had
+ * before, if that is known.
+ */
 type PushedCommit = { turn: number; head_sha: string; branch: { name: string; before: string | null } | null }
 
 /**
- * Copies a commit of a run and its ancestors into the mirror, as `refs/agentrun/<run_id>/<turn>` and as the tip of its branch: then the
- * push is no reason to fetch. Only for a pushed commit: every run of the repository can read it afterwards. GitError.
+ * Copies a commit of a run and its ancestors into the mirror, as `refs/agentrun/<run_id>/<turn>` and as the
+ * tip of its branch: then the push is no reason to fetch. Only for a pushed commit: every run of the
+ * repository can read it afterwards. GitError.
  */
-export async function keepPushed(host: GitHost, objects: RunObjects, { turn, head_sha, branch }: PushedCommit): Promise<void> {
+export async function keepPushed(
+  host: GitHost,
+  objects: RunObjects,
+  { turn, head_sha, branch }: PushedCommit,
+): Promise<void> {
   const sha = asSha(head_sha)
   const git_dir = mirrorPath(host, objects.repository_id)
   const args = ['for-each-ref', '--format=%(objectname) %(refname)']
-  const listed = (await git(host, 'the refs cannot be listed', { git_dir, args })).toString().split('\n').filter(Boolean)
+  const listed = (await git(host, 'the refs cannot be listed', { git_dir, args }))
+    .toString()
+    .split('\n')
+    .filter(Boolean)
   const refs = new Map(listed.map(line => [line.slice(41), line.slice(0, 40)]))
   await copyObjects(host, objects, git_dir, { sha, known: [...new Set(refs.values())] })
   const kept = ['option no-deref', `update ${runRef(objects.run_id, turn)} ${sha}`]
@@ -68,8 +91,13 @@ export async function keepPushed(host: GitHost, objects: RunObjects, { turn, hea
   const moves = branch !== null && (found === undefined || found === branch.before)
   const moved = moves ? [`update refs/heads/${branch.name} ${sha} ${found ?? NO_COMMIT}`] : []
   const update = (lines: string[]) =>
-    git(host, 'the change cannot be kept', { git_dir, args: ['update-ref', '--stdin'], stdin: lines.map(line => `${line}\n`).join('') })
-  const updateBoth = () => withMirrorLock(host, objects.repository_id, BRANCH_LOCK_MS, () => update([...kept, ...moved]))
+    git(host, 'the change cannot be kept', {
+      git_dir,
+      args: ['update-ref', '--stdin'],
+      stdin: lines.map(line => `${line}\n`).join(''),
+    })
+  const updateBoth = () =>
+    withMirrorLock(host, objects.repository_id, BRANCH_LOCK_MS, () => update([...kept, ...moved]))
   if (!moves) return void (await update(kept))
   await updateBoth().catch(error => {
     if (!(error instanceof GitError)) throw error
@@ -78,7 +106,10 @@ export async function keepPushed(host: GitHost, objects: RunObjects, { turn, hea
   })
 }
 
-/** Only objects that no ref of the mirror reaches are walked, and `--local` excludes what the run borrows from the mirror. */
+/**
+ * Only objects that no ref of the mirror reaches are walked, and `--local` excludes what the run borrows from
+ * the mirror.
+ */
 async function copyObjects(
   host: GitHost,
   objects: RunObjects,
@@ -98,9 +129,16 @@ async function copyObjects(
   })
 }
 
-async function importObjects(host: GitHost, objects: RunObjects, bundle_file: string, head_sha: string, max_bytes: number): Promise<void> {
+async function importObjects(
+  host: GitHost,
+  objects: RunObjects,
+  bundle_file: string,
+  head_sha: string,
+  max_bytes: number,
+): Promise<void> {
   const { head, bytes } = await readHeader(bundle_file)
-  if (head !== head_sha) throw new GitError('corrupt', 'the bundle does not contain the HEAD commit of the workspace')
+  if (head !== head_sha)
+    throw new GitError('corrupt', 'the bundle does not contain the HEAD commit of the workspace')
   const stdin = { path: bundle_file, behind: bytes }
   const into = objectCachePath(host, objects.run_id)
   await withQuarantine(host, { git_dir: mirrorPath(host, objects.repository_id), into }, async quarantine => {
@@ -127,7 +165,8 @@ async function readHeader(bundle_file: string): Promise<{ head: string | null; b
   const end = start.indexOf('\n\n')
   if (end < 0) throw new GitError('corrupt', 'this is not a bundle')
   const [signature, ...lines] = start.toString('latin1', 0, end).split('\n')
-  if (signature !== '# v2 git bundle') throw new GitError('corrupt', 'this is not a bundle that the service reads')
+  if (signature !== '# v2 git bundle')
+    throw new GitError('corrupt', 'this is not a bundle that the service reads')
   const heads = lines.filter(line => !line.startsWith('-'))
   return { head: heads.length === 1 ? (heads[0]?.split(' ')[0] ?? null) : null, bytes: end + 2 }
 }

@@ -15,8 +15,8 @@ import { asSha } from '../refs/ref-name.ts'
 export type Branches = { base_sha: string | null; head_sha: string | null }
 
 /**
- * `conflict`: paths that both sides changed, as in `ChangedFile`. `refused`: git cannot merge these commits, with its message. `nothing`:
- * the base has all of it.
+ * `conflict`: paths that both sides changed, as in `ChangedFile`. `refused`: git cannot merge these commits,
+ * with its message. `nothing`: the base has all of it.
  */
 export type Merged =
   | { kind: 'made'; sha: string }
@@ -27,7 +27,10 @@ export type Merged =
 export type MergeInput = {
   base_sha: string
   head_sha: string
-  /** `merge`: a commit with both as parents, even when a fast-forward is possible. `squash`: one commit on the base. */
+  /**
+   * `merge`: a commit with both as parents, even when a fast-forward is possible. `squash`: one commit on the
+   * base.
+   */
   method: 'merge' | 'squash'
   message: string
   author: { name: string; email: string }
@@ -36,7 +39,8 @@ export type MergeInput = {
 const MERGE_MS = 60_000
 
 /**
- * Reads where two branches are, with a new request to the remote, and fetches both into the mirror. GitError, `timeout` after `wait_ms`.
+ * Reads where two branches are, with a new request to the remote, and fetches both into the mirror. GitError,
+ * `timeout` after `wait_ms`.
  */
 export async function fetchBranches(
   host: GitHost,
@@ -69,7 +73,12 @@ export async function readBranches(
 }
 
 /** Returns whether `ancestor` is `commit` or one of its ancestors. A missing commit is never an ancestor. */
-export async function isAncestor(host: GitHost, objects: Objects, ancestor: string, commit: string): Promise<boolean> {
+export async function isAncestor(
+  host: GitHost,
+  objects: Objects,
+  ancestor: string,
+  commit: string,
+): Promise<boolean> {
   const args = ['merge-base', '--is-ancestor', asSha(ancestor), asSha(commit)]
   const { exit_code, stderr } = await runGit(host, { ...objectsOf(host, objects), args })
   if (exit_code === 0 || exit_code === 1 || /Not a valid commit name/.test(stderr)) return exit_code === 0
@@ -77,8 +86,9 @@ export async function isAncestor(host: GitHost, objects: Objects, ancestor: stri
 }
 
 /**
- * Returns the commit by which all of `head_shas` entered the history of `base_sha`: one of `attempts`, commits that may have been pushed
- * for it, or a manual merge (the last head itself after a fast-forward). Null: they are not all included. GitError.
+ * Returns the commit by which all of `head_shas` entered the history of `base_sha`: one of `attempts`,
+ * commits that may have been pushed for it, or a manual merge (the last head itself after a fast-forward).
+ * Null: they are not all included. GitError.
  */
 export async function findMerge(
   host: GitHost,
@@ -91,7 +101,15 @@ export async function findMerge(
   const head_sha = head_shas.at(-1)
   if (head_sha === undefined) return null
   const listed = await readMirror(host, repository_id, 'the history cannot be read', {
-    args: ['log', '--format=%H %P', '--ancestry-path', '--topo-order', '--reverse', `${head_sha}..${base_sha}`, '--'],
+    args: [
+      'log',
+      '--format=%H %P',
+      '--ancestry-path',
+      '--topo-order',
+      '--reverse',
+      `${head_sha}..${base_sha}`,
+      '--',
+    ],
     max_output_bytes: 4_096,
     on_overflow: 'cut',
   })
@@ -99,11 +117,19 @@ export async function findMerge(
   return oldest === '' || first_parent === head_sha ? head_sha : oldest
 }
 
-/** Merges two commits into a new commit, of the mirror or of the run, that no ref names yet. No work tree, no hook. GitError. */
+/**
+ * Merges two commits into a new commit, of the mirror or of the run, that no ref names yet. No work tree, no
+ * hook. GitError.
+ */
 export async function createMerge(host: GitHost, objects: Objects, input: MergeInput): Promise<Merged> {
   const { base_sha, head_sha, method, author } = input
   if (await isAncestor(host, objects, head_sha, base_sha)) return { kind: 'nothing' }
-  const tried = await mergeTree(host, { ...objectsOf(host, objects), timeout_ms: MERGE_MS }, base_sha, head_sha)
+  const tried = await mergeTree(
+    host,
+    { ...objectsOf(host, objects), timeout_ms: MERGE_MS },
+    base_sha,
+    head_sha,
+  )
   if (tried === null) return { kind: 'refused', message: 'the two branches have no commit in common' }
   const { tree, files } = tried
   if (files !== null) return { kind: 'conflict', files }
@@ -113,7 +139,10 @@ export async function createMerge(host: GitHost, objects: Objects, input: MergeI
   return { kind: 'made', sha }
 }
 
-/** Returns the merged tree, and the conflicting files, null when there is none; null for unrelated histories. GitError. */
+/**
+ * Returns the merged tree, and the conflicting files, null when there is none; null for unrelated histories.
+ * GitError.
+ */
 export async function mergeTree(
   host: GitHost,
   call: Omit<GitCall, 'args'>,
@@ -121,11 +150,15 @@ export async function mergeTree(
   head_sha: string,
 ): Promise<{ tree: string; files: string[] | null } | null> {
   const options = ['--write-tree', '-z', '--name-only', '--no-messages']
-  const { exit_code, stdout, stderr } = await runGit(host, { ...call, args: ['merge-tree', ...options, asSha(base_sha), asSha(head_sha)] })
+  const { exit_code, stdout, stderr } = await runGit(host, {
+    ...call,
+    args: ['merge-tree', ...options, asSha(base_sha), asSha(head_sha)],
+  })
   const [tree, ...files] = fields(stdout)
   // Exit code 1 means a conflict, or a commit that git does not find: then there is no tree.
   if (tree !== undefined && exit_code === 0) return { tree: tree.toString('latin1'), files: null }
-  if (tree !== undefined && exit_code === 1) return { tree: tree.toString('latin1'), files: files.map(shownPath) }
+  if (tree !== undefined && exit_code === 1)
+    return { tree: tree.toString('latin1'), files: files.map(shownPath) }
   if (/unrelated histories/.test(stderr)) return null
   throw gitErrorFrom(stderr, 'the branches cannot be merged')
 }

@@ -14,10 +14,15 @@ const known = new Map<string, Promise<Mergeable>>()
 const MAX_KNOWN = 500
 
 /**
- * Returns whether a commit could be merged into a branch, both as in the mirror, in at most 5 s. Stores nothing, fetches nothing, never
- * rejects.
+ * Returns whether a commit could be merged into a branch, both as in the mirror, in at most 5 s. Stores
+ * nothing, fetches nothing, never rejects.
  */
-export async function tryMerge(host: GitHost, repository_id: number, base: string, head_sha: string): Promise<Mergeable> {
+export async function tryMerge(
+  host: GitHost,
+  repository_id: number,
+  base: string,
+  head_sha: string,
+): Promise<Mergeable> {
   const base_sha = await baseOf(host, repository_id, base)
   if (base_sha === null) return 'unknown'
   const pair = `${base_sha} ${head_sha}`
@@ -42,7 +47,12 @@ async function baseOf(host: GitHost, repository_id: number, base: string): Promi
 }
 
 /** Tries the merge in a temporary object folder. */
-async function tryInQuarantine(host: GitHost, repository_id: number, base_sha: string, head_sha: string): Promise<Mergeable> {
+async function tryInQuarantine(
+  host: GitHost,
+  repository_id: number,
+  base_sha: string,
+  head_sha: string,
+): Promise<Mergeable> {
   const git_dir = mirrorPath(host, repository_id)
   const temporary = join(git_dir, `incoming-${randomUUID()}`)
   const env = { GIT_OBJECT_DIRECTORY: temporary, GIT_ALTERNATE_OBJECT_DIRECTORIES: join(git_dir, 'objects') }

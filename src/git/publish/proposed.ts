@@ -36,21 +36,41 @@ export async function proposedCommits(
 ): Promise<{ commits: ProposedCommit[]; total: number }> {
   const { base_sha, head_sha } = await compared(host, repo, pr)
   const range = [asSha(head_sha), `^${asSha(base_sha)}`, '--']
-  const read = (...args: string[]) => readMirror(host, repo.id, 'the commits cannot be listed', { args: [...args, ...range] })
+  const read = (...args: string[]) =>
+    readMirror(host, repo.id, 'the commits cannot be listed', { args: [...args, ...range] })
   const total = Number((await read('rev-list', '--count')).toString())
   // Git counts from the newest.
   const count = Math.min(window.limit, total - window.skip)
   if (count <= 0) return { commits: [], total }
   const newer = total - window.skip - count
-  const options = ['--topo-order', `--skip=${newer}`, `--max-count=${count}`, '--encoding=UTF-8', '--no-show-signature']
+  const options = [
+    '--topo-order',
+    `--skip=${newer}`,
+    `--max-count=${count}`,
+    '--encoding=UTF-8',
+    '--no-show-signature',
+  ]
   const parts = fields(await read('log', '-z', `--format=${FIELDS.join('%x00')}`, ...options))
   const commits: ProposedCommit[] = []
   for (let at = 0; at + FIELDS.length <= parts.length; at += FIELDS.length) {
-    const [sha = '', parents = '', author_name = '', author_email = '', authored = '', committed = '', message = ''] = parts
-      .slice(at, at + FIELDS.length)
-      .map(part => shownText(part).trimEnd())
+    const [
+      sha = '',
+      parents = '',
+      author_name = '',
+      author_email = '',
+      authored = '',
+      committed = '',
+      message = '',
+    ] = parts.slice(at, at + FIELDS.length).map(part => shownText(part).trimEnd())
     const times = { authored_at: Number(authored), committed_at: Number(committed) }
-    commits.push({ sha, parents: parents.split(' ').filter(Boolean), message, author_name, author_email, ...times })
+    commits.push({
+      sha,
+      parents: parents.split(' ').filter(Boolean),
+      message,
+      author_name,
+      author_email,
+      ...times,
+    })
   }
   return { commits: commits.reverse(), total }
 }
@@ -62,20 +82,31 @@ export async function proposedChanges(
   pr: Proposed,
 ): Promise<Changes & { base_sha: string; head_sha: string }> {
   const between = await compared(host, repo, pr)
-  return { ...between, ...(await readChanges(host, repo.id, between.base_sha, between.head_sha, { max_patch_bytes: PATCH_BYTES })) }
+  return {
+    ...between,
+    ...(await readChanges(host, repo.id, between.base_sha, between.head_sha, {
+      max_patch_bytes: PATCH_BYTES,
+    })),
+  }
 }
 
 /**
- * Returns what the head of a pull request is compared with: its base branch as last fetched; once merged, the base before the merge,
- * because the base now contains all of it.
+ * Returns what the head of a pull request is compared with: its base branch as last fetched; once merged, the
+ * base before the merge, because the base now contains all of it.
  */
-async function compared(host: GitHost, repo: GitRepository, pr: Proposed): Promise<{ base_sha: string; head_sha: string }> {
+async function compared(
+  host: GitHost,
+  repo: GitRepository,
+  pr: Proposed,
+): Promise<{ base_sha: string; head_sha: string }> {
   const head_sha = asSha(pr.head_sha)
   const base = { base: pr.base_branch, head: pr.base_branch }
   if ((await commitAt(host, repo.id, head_sha)) === null) await fetchBranches(host, repo, base, FETCH_MS)
-  if ((await commitAt(host, repo.id, head_sha)) === null) throw new GitError('failed', `the repository has the commit ${head_sha} no more`)
+  if ((await commitAt(host, repo.id, head_sha)) === null)
+    throw new GitError('failed', `the repository has the commit ${head_sha} no more`)
   if (pr.merge_sha !== null) {
-    const before = pr.merge_sha === head_sha ? null : await commitAt(host, repo.id, `${asSha(pr.merge_sha)}^1`)
+    const before =
+      pr.merge_sha === head_sha ? null : await commitAt(host, repo.id, `${asSha(pr.merge_sha)}^1`)
     return { base_sha: before ?? pr.base_sha, head_sha }
   }
   const { base_sha } = await readBranches(host, repo.id, base)

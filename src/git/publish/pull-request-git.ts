@@ -17,18 +17,25 @@ type Counts = { files_changed: number; additions: number; deletions: number }
 const FETCH_MS = 30_000
 const PUSH_MS = 60_000
 
-/** Returns the git operations for merging pull requests, for any remote that can be pushed to: plain data in and out, no GitError. */
+/**
+ * Returns the git operations for merging pull requests, for any remote that can be pushed to: plain data in
+ * and out, no GitError.
+ */
 export function pullRequestGit(host: GitHost, author: { name: string; email: string }) {
   return {
     fetch: (repo: GitRepository, branches: { base: string; head: string }): Promise<Tried<Branches>> =>
       tried(() => fetchBranches(host, repo, branches, FETCH_MS)),
     tips: (repo: GitRepository, branches: readonly string[]): Promise<Tried<Map<string, string>>> =>
       tried(() => branchTips(host, repo, branches)),
-    findMerge: (repo: GitRepository, input: { base_sha: string; head_shas: string[]; attempts: string[] }): Promise<Tried<string | null>> =>
-      tried(() => findArrival(host, repo.id, input)),
+    findMerge: (
+      repo: GitRepository,
+      input: { base_sha: string; head_shas: string[]; attempts: string[] },
+    ): Promise<Tried<string | null>> => tried(() => findArrival(host, repo.id, input)),
     count: (repo: GitRepository, base_sha: string, head_sha: string): Promise<Tried<Counts>> =>
       tried(async () => {
-        const { files_changed, additions, deletions } = await readChanges(host, repo.id, base_sha, head_sha, { max_patch_bytes: 1 })
+        const { files_changed, additions, deletions } = await readChanges(host, repo.id, base_sha, head_sha, {
+          max_patch_bytes: 1,
+        })
         return { files_changed, additions, deletions }
       }),
     commits: (repo: GitRepository, pr: Proposed, window: { skip: number; limit: number }) =>
@@ -36,14 +43,18 @@ export function pullRequestGit(host: GitHost, author: { name: string; email: str
     changes: (repo: GitRepository, pr: Proposed) => tried(() => proposedChanges(host, repo, pr)),
     merge: (repo: GitRepository, input: Omit<MergeInput, 'author'>): Promise<Tried<Merged>> =>
       tried(() => createMerge(host, repo.id, { ...input, author })),
-    push: (repo: GitRepository, merge: { sha: string; branch: string; base_sha: string }): Promise<Tried<MergePushed>> =>
+    push: (
+      repo: GitRepository,
+      merge: { sha: string; branch: string; base_sha: string },
+    ): Promise<Tried<MergePushed>> =>
       tried(async () => {
         const pushed = await pushMerge(host, repo, merge, { timeout_ms: PUSH_MS })
         // Prepares the mirror for the next reader; nothing waits for it.
         if (pushed.kind === 'pushed') refreshMirror(host, repo).catch(() => {})
         return pushed
       }),
-    mergeable: (repository_id: number, base: string, head_sha: string) => tryMerge(host, repository_id, base, head_sha),
+    mergeable: (repository_id: number, base: string, head_sha: string) =>
+      tryMerge(host, repository_id, base, head_sha),
   }
 }
 

@@ -10,8 +10,8 @@ import { NO_COMMIT, type RefCommand } from './receive-commands.ts'
 type Pushed = { status: 'pushed' | 'up_to_date' }
 
 /**
- * `moved`: the branch is not, or no longer, where it was expected. `rejected`: the remote refused, with its message. Nothing was pushed in
- * both cases.
+ * `moved`: the branch is not, or no longer, where it was expected. `rejected`: the remote refused, with its
+ * message. Nothing was pushed in both cases.
  */
 export type MergePushed = { kind: 'pushed' } | { kind: 'moved' } | { kind: 'rejected'; message: string }
 
@@ -19,9 +19,9 @@ export type MergePushed = { kind: 'pushed' } | { kind: 'moved' } | { kind: 'reje
 type PushOptions = { timeout_ms?: number; signal?: AbortSignal; env?: Record<string, string> }
 
 /**
- * Pushes one commit of the mirror, or of the objects in `env`, to one branch of the remote, never by force, and only to a branch of a run.
- * GitError `rejected` (not a fast-forward, a protected branch, a hook: the message is the remote's), `unreachable`, `auth`, `not_found`,
- * `timeout`, `failed`.
+ * Pushes one commit of the mirror, or of the objects in `env`, to one branch of the remote, never by force,
+ * and only to a branch of a run. GitError `rejected` (not a fast-forward, a protected branch, a hook: the
+ * message is the remote's), `unreachable`, `auth`, `not_found`, `timeout`, `failed`.
  */
 export async function pushBranch(
   host: GitHost,
@@ -30,7 +30,8 @@ export async function pushBranch(
   branch: string,
   options: PushOptions = {},
 ): Promise<Pushed> {
-  if (!isRunBranch(branch) || !isRefName(branch)) throw new GitError('failed', 'the service pushes to branches of runs only')
+  if (!isRunBranch(branch) || !isRefName(branch))
+    throw new GitError('failed', 'the service pushes to branches of runs only')
   const ref = `refs/heads/${branch}`
   const { lines, stderr } = await push(host, repo, [], [`${asSha(sha)}:${ref}`], options)
   const line = lines.get(ref)
@@ -38,23 +39,33 @@ export async function pushBranch(
   return { status: line?.startsWith('=') ? 'up_to_date' : 'pushed' }
 }
 
-/** Returns whether a push was rejected because the branch has commits that the pushed commit does not build on. */
+/**
+ * Returns whether a push was rejected because the branch has commits that the pushed commit does not build
+ * on.
+ */
 const hasOtherCommits = (error: GitError) =>
   error.code === 'rejected' && /\[rejected\] \((fetch first|non-fast-forward)\)/.test(error.message)
 
-/** Returns whether a push was rejected because a branch has the name of a folder of this one, or the other way round. Retries do not help. */
+/**
+ * Returns whether a push was rejected because a branch has the name of a folder of this one, or the other way
+ * round. Retries do not help.
+ */
 export const isBlockedName = (error: GitError) =>
-  error.code === 'rejected' && /exists; cannot create|refname conflict|directory\/file conflict/.test(error.message)
+  error.code === 'rejected' &&
+  /exists; cannot create|refname conflict|directory\/file conflict/.test(error.message)
 
 /** Returns whether a push was rejected because the branch has moved, or another push to it is in progress. */
 export const hasMoved = (error: GitError) =>
   error.code === 'rejected' &&
   !isBlockedName(error) &&
-  (hasOtherCommits(error) || MOVED.test(error.message) || /failed to update ref|cannot lock ref/.test(error.message))
+  (hasOtherCommits(error) ||
+    MOVED.test(error.message) ||
+    /failed to update ref|cannot lock ref/.test(error.message))
 
 /**
- * Pushes a merge to the base branch, which must still be at `base_sha`, the merge's first parent, so that it is a fast-forward. GitError as
- * above except `rejected`; after one it is unknown whether the branch has moved.
+ * Pushes a merge to the base branch, which must still be at `base_sha`, the merge's first parent, so that it
+ * is a fast-forward. GitError as above except `rejected`; after one it is unknown whether the branch has
+ * moved.
  */
 export async function pushMerge(
   host: GitHost,
@@ -77,8 +88,9 @@ const MOVED =
   /\((stale info|fetch first|non-fast-forward|incorrect old value provided)\)|is at [0-9a-f]{40} but expected|\.lock': File exists|reference already exists/
 
 /**
- * Forwards a person's push, including objects that only `env` shows: every ref moves if it is still where the person saw it, and by force,
- * because the person's own git has checked that. Returns the remote's result for each, null for success, and its output. GitError.
+ * Forwards a person's push, including objects that only `env` shows: every ref moves if it is still where the
+ * person saw it, and by force, because the person's own git has checked that. Returns the remote's result for
+ * each, null for success, and its output. GitError.
  */
 export async function pushCommands(
   host: GitHost,
@@ -86,7 +98,9 @@ export async function pushCommands(
   commands: RefCommand[],
   options: PushOptions & { atomic: boolean; env: Record<string, string> },
 ): Promise<{ refused: Map<string, string | null>; hook_output: string }> {
-  const leases = commands.map(({ ref, from }) => `--force-with-lease=${ref}:${from === NO_COMMIT ? '' : asSha(from)}`)
+  const leases = commands.map(
+    ({ ref, from }) => `--force-with-lease=${ref}:${from === NO_COMMIT ? '' : asSha(from)}`,
+  )
   const extra = [...leases, ...(options.atomic ? ['--atomic'] : [])]
   const refspecs = commands.map(({ ref, to }) => `${to === NO_COMMIT ? '' : asSha(to)}:${ref}`)
   const { lines, stderr } = await push(host, repo, extra, refspecs, options)
@@ -117,14 +131,27 @@ async function push(
     timeout_ms: options.timeout_ms ?? 300_000,
     ...(options.signal ? { signal: options.signal } : {}),
     ...(options.env && { env: options.env }),
-    args: address => ['push', '--porcelain', '--no-verify', '--no-signed', ...extra, '--', address, ...refspecs],
+    args: address => [
+      'push',
+      '--porcelain',
+      '--no-verify',
+      '--no-signed',
+      ...extra,
+      '--',
+      address,
+      ...refspecs,
+    ],
   })
   const lines = result.stdout
     .toString()
     .split('\n')
     .filter(text => /^[ +\-*!=]\t/.test(text))
-  if (result.exit_code !== 0 && !lines.some(line => line.startsWith('!'))) throw gitErrorFrom(result.stderr, 'the branch cannot be pushed')
-  return { lines: new Map(lines.map(line => [(line.split('\t')[1] ?? '').split(':').at(-1) ?? '', line])), stderr: result.stderr }
+  if (result.exit_code !== 0 && !lines.some(line => line.startsWith('!')))
+    throw gitErrorFrom(result.stderr, 'the branch cannot be pushed')
+  return {
+    lines: new Map(lines.map(line => [(line.split('\t')[1] ?? '').split(':').at(-1) ?? '', line])),
+    stderr: result.stderr,
+  }
 }
 
 /** `!\t<from>:<to>\t[remote rejected] (pre-receive hook declined)` and the lines that the remote wrote. */

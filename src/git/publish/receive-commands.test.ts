@@ -7,7 +7,11 @@ const [a, b] = ['a'.repeat(40), 'b'.repeat(40)]
 const request = (...lines: string[]) => Buffer.concat([...lines.map(line => pktLine(line)), FLUSH])
 
 test('parses refs, capabilities and the position of the pack', () => {
-  const bytes = request(`shallow ${a}`, `${a} ${b} refs/heads/main\0 report-status side-band-64k`, `${NO_COMMIT} ${a} refs/tags/v1\n`)
+  const bytes = request(
+    `shallow ${a}`,
+    `${a} ${b} refs/heads/main\0 report-status side-band-64k`,
+    `${NO_COMMIT} ${a} refs/tags/v1\n`,
+  )
   expect(readCommands(Buffer.concat([bytes, Buffer.from('PACK')]))).toEqual({
     commands: [
       { from: a, to: b, ref: 'refs/heads/main' },
@@ -57,14 +61,19 @@ test('a ref that is named twice is refused both times', () => {
 test('any input is read the same, in one piece or byte by byte', () => {
   const line = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 120 }),
-    fc.constantFrom(`${a} ${b} refs/heads/x`, `${NO_COMMIT} ${a} refs/tags/v\0 report-status`, `shallow ${a}`),
+    fc.constantFrom(
+      `${a} ${b} refs/heads/x`,
+      `${NO_COMMIT} ${a} refs/tags/v\0 report-status`,
+      `shallow ${a}`,
+    ),
   )
   fc.assert(
     fc.property(fc.array(line, { maxLength: 6 }), fc.uint8Array({ maxLength: 20 }), (lines, pack) => {
       const bytes = Buffer.concat([request(...lines), pack])
       const whole = readCommands(bytes)
       let first: ReturnType<typeof readCommands> = 'more'
-      for (let length = 0; length <= bytes.length && first === 'more'; length++) first = readCommands(bytes.subarray(0, length))
+      for (let length = 0; length <= bytes.length && first === 'more'; length++)
+        first = readCommands(bytes.subarray(0, length))
       expect(first).toEqual(whole)
     }),
   )

@@ -29,7 +29,8 @@ export function readCommands(bytes: Buffer): PushRequest | 'more' | { problem: s
     const command = readCommand(line.replace(/\n$/, ''))
     if (command === null) return { problem: 'this is not a push that is taken here' }
     if (commands.length === 0) capabilities = new Set(wanted.trim().split(' '))
-    if (commands.length === MAX_COMMANDS) return { problem: `at most ${MAX_COMMANDS} branches and tags can be pushed at once` }
+    if (commands.length === MAX_COMMANDS)
+      return { problem: `at most ${MAX_COMMANDS} branches and tags can be pushed at once` }
     commands.push(command)
   }
 }

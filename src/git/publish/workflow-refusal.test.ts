@@ -8,10 +8,17 @@ test('a refused workflow file names the file and the permission that the credent
   expect(workflowRefusal(of('a GitHub App', '`workflows` permission'))).toMatch(
     /may not change \.github\/workflows\/ci\.yml: the GitHub App needs the repository permission "Workflows: Read and write"/,
   )
-  for (const who of ['a Personal Access Token', 'an OAuth App']) expect(workflowRefusal(of(who, '`workflow` scope'))).toContain('ci.yml')
-  expect(workflowRefusal(of('a Personal Access Token', '`workflow` scope'))).toContain('the scope "workflow" (classic)')
+  for (const who of ['a Personal Access Token', 'an OAuth App'])
+    expect(workflowRefusal(of(who, '`workflow` scope'))).toContain('ci.yml')
+  expect(workflowRefusal(of('a Personal Access Token', '`workflow` scope'))).toContain(
+    'the scope "workflow" (classic)',
+  )
 })
 
 test('any other refusal is left as it is', () => {
-  expect(workflowRefusal('the remote refused the branch: [remote rejected] (pre-receive hook declined)\nno workflow today')).toBe(null)
+  expect(
+    workflowRefusal(
+      'the remote refused the branch: [remote rejected] (pre-receive hook declined)\nno workflow today',
+    ),
+  ).toBe(null)
 })

@@ -1,8 +1,8 @@
 const REFUSED = /refusing to allow (?:an?|the) (.{1,200}?) to create or update workflow\s+`?([^\s`]+)`?/i
 
 /**
- * Returns what to do about a push that GitHub rejected because the credentials may not change workflow files; null for any other rejection.
- * `message`: git's, with the message of the remote.
+ * Returns what to do about a push that GitHub rejected because the credentials may not change workflow files;
+ * null for any other rejection. `message`: git's, with the message of the remote.
  */
 export function workflowRefusal(message: string): string | null {
   const [, credentials = '', path = ''] = REFUSED.exec(message) ?? []

@@ -6,14 +6,23 @@ import { asSha } from '../refs/ref-name.ts'
 
 const MAX_BYTES = 64 * 1024 ** 2
 
-/** Text that commits add: a file's added lines, or a commit's own text (with headers) where `path` is null. One character per byte. */
+/**
+ * Text that commits add: a file's added lines, or a commit's own text (with headers) where `path` is null.
+ * One character per byte.
+ */
 type Added = { path: string | null; text: string }
 
 /**
- * Returns all text that the commits from `base_sha` to `head_sha` add, each on its own: including lines that a later one removes. Binary
- * files count as text. Limited to the first 64 MiB. GitError `corrupt`, `timeout`, `failed`.
+ * Returns all text that the commits from `base_sha` to `head_sha` add, each on its own: including lines that
+ * a later one removes. Binary files count as text. Limited to the first 64 MiB. GitError `corrupt`,
+ * `timeout`, `failed`.
  */
-export async function addedText(host: GitHost, objects: Objects, base_sha: string, head_sha: string): Promise<Added[]> {
+export async function addedText(
+  host: GitHost,
+  objects: Objects,
+  base_sha: string,
+  head_sha: string,
+): Promise<Added[]> {
   const mark = randomUUID()
   const commits = `${asSha(base_sha)}..${asSha(head_sha)}`
   // Raw commits, because headers may be hidden and the encoding may be wrong.
@@ -24,7 +33,17 @@ export async function addedText(host: GitHost, objects: Objects, base_sha: strin
   })
   const output = await readMirror(host, objects, 'the commits cannot be read', {
     args: [
-      ...['log', '--patch', '--unified=0', '-m', '--text', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-color'],
+      ...[
+        'log',
+        '--patch',
+        '--unified=0',
+        '-m',
+        '--text',
+        '--no-renames',
+        '--no-ext-diff',
+        '--no-textconv',
+        '--no-color',
+      ],
       ...[`--format=${mark}%n%an <%ae>%n%cn <%ce>%n%B%n${mark}`, commits, '--'],
     ],
     max_output_bytes: MAX_BYTES,
@@ -38,7 +57,8 @@ export async function addedText(host: GitHost, objects: Objects, base_sha: strin
 }
 
 /**
- * Only a line feed ends a line of a patch, and only headers begin with none of "+- ": no content of a file can be mistaken for a header.
+ * Only a line feed ends a line of a patch, and only headers begin with none of "+- ": no content of a file
+ * can be mistaken for a header.
  */
 function filesOf(patch: string): Added[] {
   return `\n${patch}`
@@ -48,6 +68,9 @@ function filesOf(patch: string): Added[] {
       const [head = '', ...hunks] = file.split('\n@@ ')
       const path = /\n\+\+\+ (?:b\/)?([^\n]*?)\t?$/.exec(head)?.[1] ?? head.split('\n')[0] ?? ''
       const lines = hunks.flatMap(hunk => hunk.split('\n').filter(line => line.startsWith('+')))
-      return { path: Buffer.from(path, 'latin1').toString('utf8'), text: lines.map(line => line.slice(1)).join('\n') }
+      return {
+        path: Buffer.from(path, 'latin1').toString('utf8'),
+        text: lines.map(line => line.slice(1)).join('\n'),
+      }
     })
 }

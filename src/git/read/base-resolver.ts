@@ -7,11 +7,16 @@ import { resolveRef } from './revisions.ts'
 
 const FIRST_FETCH_MS = 2_000
 
-type KnownBase = { state: 'known'; ref: string; sha: string } | { state: 'unknown_ref' } | { state: 'empty' } | { state: 'no_mirror' }
+type KnownBase =
+  | { state: 'known'; ref: string; sha: string }
+  | { state: 'unknown_ref' }
+  | { state: 'empty' }
+  | { state: 'no_mirror' }
 
 /**
- * Returns the commit that a run would start from, from the local mirror alone; a missing mirror is fetched for at most `wait_ms`, by default 2 s,
- * and the fetch continues in the background (specification.md#create-and-resume). Never rejects because of the remote.
+ * Returns the commit that a run would start from, from the local mirror alone; a missing mirror is fetched
+ * for at most `wait_ms`, by default 2 s, and the fetch continues in the background
+ * (specification.md#create-and-resume). Never rejects because of the remote.
  */
 export async function resolveBase(
   host: GitHost,
@@ -19,11 +24,13 @@ export async function resolveBase(
   base_ref: string | null,
   wait_ms = FIRST_FETCH_MS,
 ): Promise<KnownBase> {
-  if ((await mirrorState(host, repository.id)) === null && !(await firstFetch(host, repository, wait_ms))) return { state: 'no_mirror' }
+  if ((await mirrorState(host, repository.id)) === null && !(await firstFetch(host, repository, wait_ms)))
+    return { state: 'no_mirror' }
   // For the run that is about to be created: it starts from the newest commit, which this fetch finds.
   refreshMirror(host, repository).catch(() => {})
   const found = await resolveRef(host, repository.id, base_ref)
-  if (found !== null) return 'empty' in found ? { state: 'empty' } : { state: 'known', ref: found.ref, sha: found.sha }
+  if (found !== null)
+    return 'empty' in found ? { state: 'empty' } : { state: 'known', ref: found.ref, sha: found.sha }
   // The branch may be newer than the mirror: fetch once before it counts as unknown.
   if (!(await firstFetch(host, repository, wait_ms))) return { state: 'no_mirror' }
   const again = await resolveRef(host, repository.id, base_ref)

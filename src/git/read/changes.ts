@@ -34,8 +34,8 @@ export type Changes = {
 type Limits = { max_patch_bytes: number }
 
 /**
- * Returns what `head_sha` changes, as a pull request shows it: since its merge base with `base_sha`; against `base_sha` itself for
- * unrelated histories. Renames are detected. GitError `corrupt`, `timeout`, `failed`.
+ * Returns what `head_sha` changes, as a pull request shows it: since its merge base with `base_sha`; against
+ * `base_sha` itself for unrelated histories. Renames are detected. GitError `corrupt`, `timeout`, `failed`.
  */
 export async function readChanges(
   host: GitHost,
@@ -57,8 +57,17 @@ export async function readChanges(
   }
 }
 
-/** Returns the difference of two trees in the object cache of a run, in either order. GitError `corrupt`, `timeout`, `failed`. */
-export async function readCachedChanges(host: GitHost, kept: Kept, from_tree: string, to_tree: string, limits: Limits): Promise<Changes> {
+/**
+ * Returns the difference of two trees in the object cache of a run, in either order. GitError `corrupt`,
+ * `timeout`, `failed`.
+ */
+export async function readCachedChanges(
+  host: GitHost,
+  kept: Kept,
+  from_tree: string,
+  to_tree: string,
+  limits: Limits,
+): Promise<Changes> {
   const read: Reader = call => git(host, UNREADABLE, { ...inObjectCache(host, kept), ...call })
   return compare(read, [asSha(from_tree), asSha(to_tree)], limits)
 }
@@ -85,9 +94,19 @@ async function compare(read: Reader, trees: string[], options: Limits): Promise<
 /** `patch`: its first `max_patch_bytes`. One git process, which finds the renames once. */
 async function readListAndPatch(read: Reader, trees: string[], { max_patch_bytes }: Limits) {
   const range = [...trees, '--']
-  const diff = ['diff', '--no-ext-diff', '--no-textconv', '--no-color', '--find-renames', '--ignore-submodules=none']
+  const diff = [
+    'diff',
+    '--no-ext-diff',
+    '--no-textconv',
+    '--no-color',
+    '--find-renames',
+    '--ignore-submodules=none',
+  ]
   const cut = (max_output_bytes: number) => ({ max_output_bytes, on_overflow: 'cut' as const })
-  const both = await read({ args: [...diff, '--raw', '--numstat', '--patch', '-z', ...range], ...cut(LIST_BYTES + max_patch_bytes) })
+  const both = await read({
+    args: [...diff, '--raw', '--numstat', '--patch', '-z', ...range],
+    ...cut(LIST_BYTES + max_patch_bytes),
+  })
   const { files, end } = parseChangedFiles(both)
   // A NUL separates the patch, which is as without -z.
   if (end <= LIST_BYTES) return { files, patch: both.subarray(end + 1, end + 1 + max_patch_bytes) }
@@ -98,11 +117,18 @@ async function readListAndPatch(read: Reader, trees: string[], { max_patch_bytes
   return { files: parseChangedFiles(listed).files, patch }
 }
 
-const STATUS: Record<string, FileStatus> = { A: 'added', M: 'modified', D: 'deleted', R: 'renamed', C: 'copied', T: 'type_changed' }
+const STATUS: Record<string, FileStatus> = {
+  A: 'added',
+  M: 'modified',
+  D: 'deleted',
+  R: 'renamed',
+  C: 'copied',
+  T: 'type_changed',
+}
 
 /**
- * Parses `git diff --raw --numstat -z`: first all entries that start with a colon, then the line counts in the same order. `end`: the byte
- * behind them.
+ * Parses `git diff --raw --numstat -z`: first all entries that start with a colon, then the line counts in
+ * the same order. `end`: the byte behind them.
  */
 function parseChangedFiles(output: Buffer): { files: ChangedFile[]; end: number } {
   const files: ChangedFile[] = []

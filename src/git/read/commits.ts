@@ -10,8 +10,8 @@ import { fields } from './changes.ts'
 type Commit = { sha: string; message: string; files: string[] }
 
 /**
- * Returns the commits that are in `head_sha` and not in `base_sha`, oldest first; with more than `max` the newest of them. Default 250.
- * GitError `corrupt`, `timeout`, `failed`.
+ * Returns the commits that are in `head_sha` and not in `base_sha`, oldest first; with more than `max` the
+ * newest of them. Default 250. GitError `corrupt`, `timeout`, `failed`.
  */
 export async function listCommits(
   host: GitHost,
@@ -35,13 +35,22 @@ export async function listCommits(
         '--diff-merges=first-parent',
         '--no-show-signature',
       ],
-      ...['--topo-order', `--max-count=${max}`, asSha(head_sha), ...(base_sha ? [`^${asSha(base_sha)}`] : []), '--'],
+      ...[
+        '--topo-order',
+        `--max-count=${max}`,
+        asSha(head_sha),
+        ...(base_sha ? [`^${asSha(base_sha)}`] : []),
+        '--',
+      ],
     ],
   })
   return parseCommits(output, mark).reverse()
 }
 
-/** Parses `git log -z --format=<mark>%H%x00%B%x00 --name-only`; the mark is random, so no path can imitate a commit. */
+/**
+ * Parses `git log -z --format=<mark>%H%x00%B%x00 --name-only`; the mark is random, so no path can imitate a
+ * commit.
+ */
 function parseCommits(output: Buffer, mark: string): Commit[] {
   const commits: Commit[] = []
   const parts = fields(output)
@@ -49,7 +58,11 @@ function parseCommits(output: Buffer, mark: string): Commit[] {
     const part = parts[at] ?? Buffer.alloc(0)
     const text = part.toString('latin1')
     if (text.startsWith(mark)) {
-      commits.push({ sha: text.slice(mark.length), message: shownText(parts[++at] ?? Buffer.alloc(0)).trimEnd(), files: [] })
+      commits.push({
+        sha: text.slice(mark.length),
+        message: shownText(parts[++at] ?? Buffer.alloc(0)).trimEnd(),
+        files: [],
+      })
       continue
     }
     const path = part[0] === 10 && commits.at(-1)?.files.length === 0 ? part.subarray(1) : part

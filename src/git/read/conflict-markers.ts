@@ -1,6 +1,6 @@
 /**
- * Returns where a change leaves the first line of a conflict that git wrote, in files in which it also leaves the last line of one.
- * `patch`: unified diff as of `readChanges`. Lines count from 1 in the new file.
+ * Returns where a change leaves the first line of a conflict that git wrote, in files in which it also leaves
+ * the last line of one. `patch`: unified diff as of `readChanges`. Lines count from 1 in the new file.
  */
 export function conflictMarkers(patch: string): { path: string; line: number }[] {
   const first_lines: { path: string; line: number }[] = []

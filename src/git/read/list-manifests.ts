@@ -5,8 +5,8 @@ import { git } from '../process/run-git.ts'
 const MAX_BYTES = 64 * 1024 ** 2
 
 /**
- * Returns path and object name of each file of a commit that affects what these commands prepare, and of each submodule. GitError when the
- * mirror has no such commit or too many files.
+ * Returns path and object name of each file of a commit that affects what these commands prepare, and of each
+ * submodule. GitError when the mirror has no such commit or too many files.
  */
 export async function listManifests(
   host: GitHost,

@@ -4,8 +4,16 @@ import { asSha } from '../refs/ref-name.ts'
 
 const MAX_BYTES = 64 * 1024 ** 2
 
-/** Returns the paths of a commit that are `wanted`, files and symbolic links, of its first 64 MiB of paths. GitError as of `readFilesAt`. */
-export async function listPaths(host: GitHost, repository_id: number, sha: string, wanted: (path: string) => boolean): Promise<string[]> {
+/**
+ * Returns the paths of a commit that are `wanted`, files and symbolic links, of its first 64 MiB of paths.
+ * GitError as of `readFilesAt`.
+ */
+export async function listPaths(
+  host: GitHost,
+  repository_id: number,
+  sha: string,
+  wanted: (path: string) => boolean,
+): Promise<string[]> {
   const output = await readMirror(host, repository_id, 'files cannot be listed', {
     args: ['ls-tree', '-r', '-z', '--name-only', asSha(sha)],
     max_output_bytes: MAX_BYTES,

@@ -8,8 +8,8 @@ import { asSha } from '../refs/ref-name.ts'
 const LIST_BYTES = 16 * 1024 ** 2
 
 /**
- * Returns every version of a file that the commits from `base_sha` to `head_sha` add, with its size in bytes; including those that they
- * remove again. GitError `corrupt`, `timeout`, `failed`.
+ * Returns every version of a file that the commits from `base_sha` to `head_sha` add, with its size in bytes;
+ * including those that they remove again. GitError `corrupt`, `timeout`, `failed`.
  */
 export async function newBlobs(
   host: GitHost,
@@ -33,6 +33,8 @@ export async function newBlobs(
     .split('\n')
     .flatMap(line => {
       const [, bytes, path] = /^blob (\d+) (.+)$/.exec(line) ?? []
-      return path === undefined ? [] : [{ path: shownPath(Buffer.from(path, 'latin1')), bytes: Number(bytes) }]
+      return path === undefined
+        ? []
+        : [{ path: shownPath(Buffer.from(path, 'latin1')), bytes: Number(bytes) }]
     })
 }

@@ -32,8 +32,9 @@ const MAX_SEARCHED_BYTES = 16 * 1024 ** 2
 const LINES_AT_A_TIME = 20_000
 
 /**
- * Lists one folder of a tree, or the paths below it that contain `q`. `root`: a tree or commit. At most three git processes, whatever the
- * number of entries; links are not followed. GitError `corrupt` when objects are missing, `timeout`, `failed`.
+ * Lists one folder of a tree, or the paths below it that contain `q`. `root`: a tree or commit. At most three
+ * git processes, whatever the number of entries; links are not followed. GitError `corrupt` when objects are
+ * missing, `timeout`, `failed`.
  */
 export async function listFolder(
   host: GitHost,
@@ -83,7 +84,9 @@ type Found = { path: Buffer; entry: TreeEntry | null; tree: { sha: string; bytes
 /** A path that reads like a quoted one is itself first, because a file may have such a name. */
 async function find(host: GitHost, kept: Kept, root: string, path: string): Promise<Found | null> {
   const quoted = bytesOfPath(path)
-  return (await walk(host, kept, root, Buffer.from(path))) ?? (quoted && (await walk(host, kept, root, quoted)))
+  return (
+    (await walk(host, kept, root, Buffer.from(path))) ?? (quoted && (await walk(host, kept, root, quoted)))
+  )
 }
 
 async function walk(host: GitHost, kept: Kept, root: string, path: Buffer): Promise<Found | null> {
@@ -112,8 +115,16 @@ function splitAtSlashes(path: Buffer): Buffer[] {
   return names
 }
 
-/** Finds paths below a folder, in git's order. `complete`: false when there are more paths than are searched. */
-async function search(host: GitHost, kept: Kept, tree: string, q: string, { skip, limit }: { skip: number; limit: number }) {
+/**
+ * Finds paths below a folder, in git's order. `complete`: false when there are more paths than are searched.
+ */
+async function search(
+  host: GitHost,
+  kept: Kept,
+  tree: string,
+  q: string,
+  { skip, limit }: { skip: number; limit: number },
+) {
   const output = await git(host, WHAT, {
     ...inObjectCache(host, kept),
     args: ['ls-tree', '-r', '-z', '--format=%(objectmode) %(objectname)%x09%(path)', tree],
@@ -150,13 +161,22 @@ async function describe(host: GitHost, kept: Kept, entries: TreeEntry[]): Promis
     git(host, WHAT, { ...inObjectCache(host, kept), args, stdin: shas.map(sha => `${sha}\n`).join('') })
   const blobs = entries.filter(({ kind }) => kind === 'file' || kind === 'link').map(({ sha }) => sha)
   const sizes = new Map<string, number>()
-  const lines = blobs.length === 0 ? '' : (await read(['cat-file', '--batch-check=%(objectname) %(objectsize)'], blobs)).toString('latin1')
+  const lines =
+    blobs.length === 0
+      ? ''
+      : (await read(['cat-file', '--batch-check=%(objectname) %(objectsize)'], blobs)).toString('latin1')
   for (const [, sha = '', size] of lines.matchAll(/^([0-9a-f]{40}) (\d+)$/gm)) sizes.set(sha, Number(size))
   if (blobs.some(sha => !sizes.has(sha))) throw new GitError('corrupt', `${WHAT}: a file is missing`)
-  const links = entries.filter(({ kind, sha }) => kind === 'link' && (sizes.get(sha) ?? 0) <= MAX_TARGET_BYTES).map(({ sha }) => sha)
-  const targets = links.length === 0 ? new Map<string, string>() : targetsIn(await read(['cat-file', '--batch'], links))
+  const links = entries
+    .filter(({ kind, sha }) => kind === 'link' && (sizes.get(sha) ?? 0) <= MAX_TARGET_BYTES)
+    .map(({ sha }) => sha)
+  const targets =
+    links.length === 0 ? new Map<string, string>() : targetsIn(await read(['cat-file', '--batch'], links))
   return entries.map(({ name, kind, executable, sha }) => ({
-    ...{ name, path: '', kind, executable },
+    name,
+    path: '',
+    kind,
+    executable,
     size: kind === 'file' ? (sizes.get(sha) ?? null) : null,
     target: kind === 'link' ? (targets.get(sha) ?? null) : null,
     commit: kind === 'submodule' ? sha : null,

@@ -5,8 +5,9 @@ import { withTimeout } from '../../core/timeout.ts'
 import { GitError } from '../process/git-error.ts'
 
 /**
- * Resolves a host once and returns the addresses that a connection may use. One private address among them refuses the host. GitError
- * `unreachable` when there is none or the name cannot be resolved, `timeout` after `timeout_ms`.
+ * Resolves a host once and returns the addresses that a connection may use. One private address among them
+ * refuses the host. GitError `unreachable` when there is none or the name cannot be resolved, `timeout` after
+ * `timeout_ms`.
  */
 export async function publicAddresses(host: string, timeout_ms: number): Promise<string[]> {
   const bare = host.replace(/^\[|\]$/g, '')

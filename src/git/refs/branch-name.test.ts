@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { isRefName } from '../../contract/organizations/ref-name.ts'
 import { branchName, flatBranch, foldersOf, isRunBranch } from './branch-name.ts'
 
-const named = (title: string, earlier = 0, prefix: string | null = null) => branchName({ id: 7, title, prefix, earlier })
+const named = (title: string, earlier = 0, prefix: string | null = null) =>
+  branchName({ id: 7, title, prefix, earlier })
 
 test.each([
   ['Fix the login', 'agent/run-7-fix-the-login'],

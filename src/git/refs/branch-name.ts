@@ -3,12 +3,16 @@ import { DEFAULT_BRANCH_PREFIX } from '../../contract/organizations/branch-prefi
 /** A name of a branch of a run, with any prefix: the service creates and pushes no others. */
 export const isRunBranch = (name: string): boolean => /(?:^|[/_-])run-[1-9][0-9]*-./.test(name)
 
-/** What the name of a branch is composed of. `prefix` null: the default. `earlier`: how many branches the run has abandoned. */
+/**
+ * What the name of a branch is composed of. `prefix` null: the default. `earlier`: how many branches the run
+ * has abandoned.
+ */
 type BranchParts = { id: number; title: string; prefix: string | null; earlier?: number }
 
 /**
- * Returns `{prefix}run-{id}-{slug}`: the slug is at most 40 of a–z, 0–9 and `-`, cut between words where that costs little; `task` when the
- * text has none. With a number suffix when the run has abandoned `earlier` branches.
+ * Returns `{prefix}run-{id}-{slug}`: the slug is at most 40 of a–z, 0–9 and `-`, cut between words where that
+ * costs little; `task` when the text has none. With a number suffix when the run has abandoned `earlier`
+ * branches.
  */
 export function branchName({ id, title, prefix, earlier = 0 }: BranchParts): string {
   const slug = title
@@ -22,7 +26,10 @@ export function branchName({ id, title, prefix, earlier = 0 }: BranchParts): str
   return `${prefix ?? DEFAULT_BRANCH_PREFIX}run-${id}-${cut(slug) || 'task'}${earlier > 0 ? `-${earlier + 1}` : ''}`
 }
 
-/** Returns the same name without folders, for a repository with a branch that has the name of one: git cannot store both. */
+/**
+ * Returns the same name without folders, for a repository with a branch that has the name of one: git cannot
+ * store both.
+ */
 export const flatBranch = (name: string): string => name.replaceAll('/', '-')
 
 /** Returns the branches that would prevent this one: `a` and `a/b` for `a/b/c`. */

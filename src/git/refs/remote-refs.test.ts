@@ -10,7 +10,8 @@ function refs(branches: Record<string, string>, head: { branch?: string; sha?: s
 }
 
 describe('the default branch', () => {
-  test('is what HEAD names', () => expect(defaultBranch(refs({ trunk: a, main: b }, { branch: 'trunk', sha: a }))).toBe('trunk'))
+  test('is what HEAD names', () =>
+    expect(defaultBranch(refs({ trunk: a, main: b }, { branch: 'trunk', sha: a }))).toBe('trunk'))
   test('with a HEAD that names a missing branch is main, then master, then the only one', () => {
     expect(defaultBranch(refs({ main: a, master: a, x: b }, { branch: 'gone' }))).toBe('main')
     expect(defaultBranch(refs({ master: a, x: b }, { branch: 'gone' }))).toBe('master')
@@ -25,7 +26,9 @@ describe('the default branch', () => {
     expect(defaultBranch(refs({ trunk: a, 'agent/run-1-x': b }, { branch: 'main' }))).toBe('trunk')
     expect(defaultBranch(refs({ 'agent/run-1-x': b }, { branch: 'main' }))).toBeNull()
     expect(defaultBranch(refs({ trunk: a, 'agent/run-1-x': a }, { sha: a }))).toBe('trunk')
-    expect(defaultBranch(refs({ trunk: a, 'agent/run-1-x': b }, { branch: 'agent/run-1-x', sha: b }))).toBe('agent/run-1-x')
+    expect(defaultBranch(refs({ trunk: a, 'agent/run-1-x': b }, { branch: 'agent/run-1-x', sha: b }))).toBe(
+      'agent/run-1-x',
+    )
   })
   test('of no refs is null', () => expect(defaultBranch(refs({}))).toBeNull())
 })

@@ -10,15 +10,16 @@ export function parseRemoteRefs(output: string): RemoteRefs {
     const tab = line.indexOf('\t')
     const value = line.slice(0, tab)
     const name = line.slice(tab + 1)
-    if (name === 'HEAD' && value.startsWith('ref: refs/heads/')) found.head_branch = value.slice('ref: refs/heads/'.length)
+    if (name === 'HEAD' && value.startsWith('ref: refs/heads/'))
+      found.head_branch = value.slice('ref: refs/heads/'.length)
     else if (tab > 0 && /^[0-9a-f]{40,64}$/.test(value)) keepRef(found, name, value)
   }
   return found
 }
 
 /**
- * Parses the output of `git upload-pack --advertise-refs` in protocol version 0: packet lines `<sha> <name>`, the first followed by NUL and
- * capabilities. Null when it is cut off or malformed.
+ * Parses the output of `git upload-pack --advertise-refs` in protocol version 0: packet lines `<sha> <name>`,
+ * the first followed by NUL and capabilities. Null when it is cut off or malformed.
  */
 export function parseAdvertisement(output: Buffer): RemoteRefs | null {
   const found: RemoteRefs = { refs: new Map(), head_branch: null, head_sha: null }
@@ -45,15 +46,22 @@ function keepRef(found: RemoteRefs, name: string, sha: string): void {
 }
 
 /**
- * Returns the default branch. A HEAD that is detached or names no branch is guessed as `git clone` does, but a branch of a run is nobody's
- * default: it may be the only one that is left when a branch was renamed. Null when unknown.
+ * Returns the default branch. A HEAD that is detached or names no branch is guessed as `git clone` does, but
+ * a branch of a run is nobody's default: it may be the only one that is left when a branch was renamed. Null
+ * when unknown.
  */
 export function defaultBranch(remote: RemoteRefs): string | null {
   const { refs, head_branch, head_sha } = remote
   if (head_branch && refs.has(`refs/heads/${head_branch}`)) return head_branch
-  const named = [...refs.keys()].filter(name => name.startsWith('refs/heads/')).map(name => name.slice('refs/heads/'.length))
+  const named = [...refs.keys()]
+    .filter(name => name.startsWith('refs/heads/'))
+    .map(name => name.slice('refs/heads/'.length))
   const branches = named.filter(name => !isRunBranch(name))
   const same = head_sha ? branches.filter(name => refs.get(`refs/heads/${name}`) === head_sha) : []
   const choice = same.length > 0 ? same : branches
-  return ['main', 'master'].find(name => choice.includes(name)) ?? (choice.length === 1 || same.length > 0 ? choice[0] : undefined) ?? null
+  return (
+    ['main', 'master'].find(name => choice.includes(name)) ??
+    (choice.length === 1 || same.length > 0 ? choice[0] : undefined) ??
+    null
+  )
 }

@@ -8,19 +8,34 @@ import { type GitResult, runGit } from '../process/run-git.ts'
 import { publicAddresses } from './address.ts'
 
 /**
- * Runs git against a repository's remote: over the network, to a checked address only; on this machine, connected to a process of the
- * repository's owner. Returns the result for any exit code; rejects as `runGit`, and with GitError when the address is refused or a local
- * path cannot be used. A fetch waits until the host reads few enough remotes; its timeout starts afterwards.
+ * Runs git against a repository's remote: over the network, to a checked address only; on this machine,
+ * connected to a process of the repository's owner. Returns the result for any exit code; rejects as
+ * `runGit`, and with GitError when the address is refused or a local path cannot be used. A fetch waits until
+ * the host reads few enough remotes; its timeout starts afterwards.
  */
-export function runWithRemote(host: GitHost, repo: GitRepository, service: RemoteService, call: RemoteCall): Promise<GitResult> {
+export function runWithRemote(
+  host: GitHost,
+  repo: GitRepository,
+  service: RemoteService,
+  call: RemoteCall,
+): Promise<GitResult> {
   const run = () => runNow(host, repo, service, call)
   return service === 'upload-pack' ? host.fetchSlots(repo.organization_id, run) : run()
 }
 
-async function runNow(host: GitHost, repo: GitRepository, service: RemoteService, call: RemoteCall): Promise<GitResult> {
-  if (repo.kind === 'local') return await asPeer(host, repo.url, service, peer => joinPeer(host, peer, repo.url, service, call))
+async function runNow(
+  host: GitHost,
+  repo: GitRepository,
+  service: RemoteService,
+  call: RemoteCall,
+): Promise<GitResult> {
+  if (repo.kind === 'local')
+    return await asPeer(host, repo.url, service, peer => joinPeer(host, peer, repo.url, service, call))
   const timeout_ms = call.timeout_ms ?? 60_000
-  const [reach, signed_in] = await Promise.all([networkSettings(host, repo, Math.min(timeout_ms, 10_000)), signIn(host, repo)])
+  const [reach, signed_in] = await Promise.all([
+    networkSettings(host, repo, Math.min(timeout_ms, 10_000)),
+    signIn(host, repo),
+  ])
   return await runGit(host, {
     ...call,
     args: call.args(repo.url),
@@ -39,14 +54,21 @@ async function networkSettings(
 ): Promise<{ config: Record<string, string>; env: Record<string, string> }> {
   const { name, port } = hostOf(repo)
   const found = host.allow_private ? null : await publicAddresses(name, timeout_ms)
-  if (repo.kind === 'ssh') return { config: {}, env: { GIT_SSH_COMMAND: sshCommand(host, name, found?.[0] ?? null) } }
+  if (repo.kind === 'ssh')
+    return { config: {}, env: { GIT_SSH_COMMAND: sshCommand(host, name, found?.[0] ?? null) } }
   if (!found) return { config: {}, env: {} }
   const list = found.map(address => (address.includes(':') ? `[${address}]` : address)).join(',')
   return { config: { 'http.curloptResolve': `${name}:${port}:${list}` }, env: {} }
 }
 
-/** Returns the credentials for this one process, in its environment, and for this one server: git follows no redirect. */
-async function signIn(host: GitHost, repo: GitRepository): Promise<{ config: Record<string, string>; hidden: string[] }> {
+/**
+ * Returns the credentials for this one process, in its environment, and for this one server: git follows no
+ * redirect.
+ */
+async function signIn(
+  host: GitHost,
+  repo: GitRepository,
+): Promise<{ config: Record<string, string>; hidden: string[] }> {
   const found = repo.kind === 'ssh' ? null : await host.credentials(repo)
   if (found === null) return { config: {}, hidden: [] }
   const basic = Buffer.from(`${found.username}:${found.password}`).toString('base64')
@@ -63,8 +85,14 @@ function sshCommand(host: GitHost, name: string, address: string | null): string
     'ServerAliveCountMax=3',
     'StrictHostKeyChecking=accept-new',
   ]
-  options.push(`UserKnownHostsFile="${host.home}/known_hosts"`, 'ForwardAgent=no', 'ForwardX11=no', 'PermitLocalCommand=no')
-  if (address) options.push(`HostName=${address}`, `HostKeyAlias=${name}`, 'ProxyCommand=none', 'CheckHostIP=no')
+  options.push(
+    `UserKnownHostsFile="${host.home}/known_hosts"`,
+    'ForwardAgent=no',
+    'ForwardX11=no',
+    'PermitLocalCommand=no',
+  )
+  if (address)
+    options.push(`HostName=${address}`, `HostKeyAlias=${name}`, 'ProxyCommand=none', 'CheckHostIP=no')
   return ['ssh', ...options.map(option => `-o ${shellQuote(option)}`)].join(' ')
 }
 
@@ -73,5 +101,8 @@ function hostOf(repo: GitRepository): { name: string; port: string } {
   if (scp) return { name: scp, port: '22' }
   const url = URL.parse(repo.url)
   if (!url) throw new GitError('failed', 'the address of the repository cannot be read')
-  return { name: url.hostname, port: url.port || (repo.kind === 'https' ? '443' : repo.kind === 'http' ? '80' : '22') }
+  return {
+    name: url.hostname,
+    port: url.port || (repo.kind === 'https' ? '443' : repo.kind === 'http' ? '80' : '22'),
+  }
 }

@@ -8,11 +8,23 @@ describe('accepted', () => {
   test.each([
     ['https://github.com/acme/app.git', 'https', 'https://github.com/acme/app.git', 'app', 'acme/app'],
     ['HTTPS://GitHub.com/acme/app/', 'https', 'https://github.com/acme/app', 'app', 'acme/app'],
-    ['https://git.example.org:8443/group/sub/app', 'https', 'https://git.example.org:8443/group/sub/app', 'app', 'sub/app'],
+    [
+      'https://git.example.org:8443/group/sub/app',
+      'https',
+      'https://git.example.org:8443/group/sub/app',
+      'app',
+      'sub/app',
+    ],
     ['https://git.example.org/app.git', 'https', 'https://git.example.org/app.git', 'app', 'app'],
     ['https://140.82.121.3/acme/app', 'https', 'https://140.82.121.3/acme/app', 'app', 'acme/app'],
     ['git@github.com:acme/app.git', 'ssh', 'git@github.com:acme/app.git', 'app', 'acme/app'],
-    ['ssh://git@git.example.org:2222/acme/app.git', 'ssh', 'ssh://git@git.example.org:2222/acme/app.git', 'app', 'acme/app'],
+    [
+      'ssh://git@git.example.org:2222/acme/app.git',
+      'ssh',
+      'ssh://git@git.example.org:2222/acme/app.git',
+      'app',
+      'acme/app',
+    ],
     ['ssh://git.example.org/~ada/app', 'ssh', 'ssh://git.example.org/~ada/app', 'app', '~ada/app'],
     ['/srv/repos/acme/app.git', 'local', '/srv/repos/acme/app.git', 'app', 'acme/app'],
     ['/srv/repos/app/.git', 'local', '/srv/repos/app/.git', 'app', 'repos/app'],
@@ -32,7 +44,10 @@ describe('accepted', () => {
     ['git@10.0.0.1:acme/app', 'ssh'],
   ])('%s, with private addresses allowed', (text, kind) => {
     expect(parseRepositoryUrl(text, open)).toMatchObject({ ok: true, kind })
-    expect(parseRepositoryUrl(text, strict)).toMatchObject({ ok: false, reason: expect.stringContaining('operator') })
+    expect(parseRepositoryUrl(text, strict)).toMatchObject({
+      ok: false,
+      reason: expect.stringContaining('operator'),
+    })
   })
 })
 
@@ -101,7 +116,12 @@ describe('F123 refused', () => {
 })
 
 test('without local paths no path can be used, and with / every path', () => {
-  expect(parseRepositoryUrl('/srv/app', { local_paths: [], allow_private: true })).toMatchObject({ ok: false })
-  expect(parseRepositoryUrl('/srv/app', { local_paths: ['/'], allow_private: false })).toMatchObject({ ok: true, url: '/srv/app' })
+  expect(parseRepositoryUrl('/srv/app', { local_paths: [], allow_private: true })).toMatchObject({
+    ok: false,
+  })
+  expect(parseRepositoryUrl('/srv/app', { local_paths: ['/'], allow_private: false })).toMatchObject({
+    ok: true,
+    url: '/srv/app',
+  })
   expect(parseRepositoryUrl('/', { local_paths: ['/'], allow_private: false })).toMatchObject({ ok: false })
 })

@@ -31,8 +31,8 @@ const REASONS = {
 } as const
 
 /**
- * Parses the address of a repository as a user enters it, or returns why it cannot be used. Pure: names are resolved later, when a
- * connection is opened.
+ * Parses the address of a repository as a user enters it, or returns why it cannot be used. Pure: names are
+ * resolved later, when a connection is opened.
  */
 export function parseRepositoryUrl(text: string, policy: RepositoryUrlPolicy): ParsedRepositoryUrl {
   if (text === '') return no('empty')
@@ -57,7 +57,14 @@ function web(text: string, scheme: 'https' | 'http', policy: RepositoryUrlPolicy
   const path = decoded(url.pathname)
   if (path === null) return no('control')
   const trouble = hostTrouble(url.hostname, policy) ?? pathTrouble(path)
-  return trouble ? no(trouble) : { ok: true, kind: scheme, url: `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`, ...names(path) }
+  return trouble
+    ? no(trouble)
+    : {
+        ok: true,
+        kind: scheme,
+        url: `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`,
+        ...names(path),
+      }
 }
 
 function ssh(text: string, policy: RepositoryUrlPolicy): ParsedRepositoryUrl {
@@ -69,7 +76,9 @@ function ssh(text: string, policy: RepositoryUrlPolicy): ParsedRepositoryUrl {
   if (path === null) return no('control')
   if (url.username && !USER.test(url.username)) return no('userinfo')
   const trouble = hostTrouble(url.hostname, policy) ?? pathTrouble(path)
-  return trouble ? no(trouble) : { ok: true, kind: 'ssh', url: text.replace(/(?<!\/)\/+$/, ''), ...names(path) }
+  return trouble
+    ? no(trouble)
+    : { ok: true, kind: 'ssh', url: text.replace(/(?<!\/)\/+$/, ''), ...names(path) }
 }
 
 function scpLike(text: string, policy: RepositoryUrlPolicy): ParsedRepositoryUrl {
@@ -77,7 +86,9 @@ function scpLike(text: string, policy: RepositoryUrlPolicy): ParsedRepositoryUrl
   if (!user || !host || !path) return no('scheme')
   if (!USER.test(user)) return no('userinfo')
   const trouble = hostTrouble(host, policy) ?? pathTrouble(path)
-  return trouble ? no(trouble) : { ok: true, kind: 'ssh', url: text.replace(/(?<!\/)\/+$/, ''), ...names(path) }
+  return trouble
+    ? no(trouble)
+    : { ok: true, kind: 'ssh', url: text.replace(/(?<!\/)\/+$/, ''), ...names(path) }
 }
 
 function fileUrl(text: string, policy: RepositoryUrlPolicy): ParsedRepositoryUrl {

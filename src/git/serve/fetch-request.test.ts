@@ -9,12 +9,20 @@ const UPPER = SHA.toUpperCase()
 
 /** `|` is a flush, `-` a delimiter. */
 function read(protocol: 0 | 1 | 2, ...lines: string[]) {
-  const bytes = Buffer.concat(lines.map(line => (line === '|' ? FLUSH : line === '-' ? DELIMITER : pktLine(Buffer.from(line, 'latin1')))))
+  const bytes = Buffer.concat(
+    lines.map(line =>
+      line === '|' ? FLUSH : line === '-' ? DELIMITER : pktLine(Buffer.from(line, 'latin1')),
+    ),
+  )
   return readFetchRequest(bytes, protocol)
 }
-const fetch2 = (...lines: string[]) => read(2, 'command=fetch', 'agent=git/2.39.5', 'object-format=sha1', '-', ...lines, '|')
+const fetch2 = (...lines: string[]) =>
+  read(2, 'command=fetch', 'agent=git/2.39.5', 'object-format=sha1', '-', ...lines, '|')
 
-/** Lines that git 2.39 reads in a way that the check of objects did not, or that name refs or objects otherwise. */
+/**
+ * Lines that git 2.39 reads in a way that the check of objects did not, or that name refs or objects
+ * otherwise.
+ */
 const foreign = [
   `want ${UPPER}`,
   `want A${SHA.slice(1)}`,
@@ -61,7 +69,17 @@ const foreign = [
 
 describe('protocol 2', () => {
   test('what git sends is read', async () => {
-    expect(await fetch2('thin-pack\n', 'no-progress', 'include-tag', 'ofs-delta', `want ${SHA}\n`, `have ${SHA}\n`, 'done\n')).toEqual([
+    expect(
+      await fetch2(
+        'thin-pack\n',
+        'no-progress',
+        'include-tag',
+        'ofs-delta',
+        `want ${SHA}\n`,
+        `have ${SHA}\n`,
+        'done\n',
+      ),
+    ).toEqual([
       { kind: 'option', text: 'command=fetch' },
       { kind: 'delimiter' },
       ...['thin-pack', 'no-progress', 'include-tag', 'ofs-delta'].map(text => ({ kind: 'option', text })),
@@ -71,12 +89,29 @@ describe('protocol 2', () => {
       { kind: 'flush' },
     ])
     const accepted = [
-      ...[`shallow ${SHA}`, 'deepen 2147483647', 'deepen-since 1700000000', 'deepen-not v1', 'deepen-relative', 'wait-for-done'],
+      ...[
+        `shallow ${SHA}`,
+        'deepen 2147483647',
+        'deepen-since 1700000000',
+        'deepen-not v1',
+        'deepen-relative',
+        'wait-for-done',
+      ],
       ...['filter blob:none', 'filter blob:limit=1k', 'filter tree:0'],
     ]
     for (const line of accepted) expect(await fetch2(line)).toHaveLength(4)
     expect(
-      await read(2, 'command=ls-refs', 'server-option=x', '-', 'peel', 'symrefs', 'unborn', 'ref-prefix refs/heads/', '|'),
+      await read(
+        2,
+        'command=ls-refs',
+        'server-option=x',
+        '-',
+        'peel',
+        'symrefs',
+        'unborn',
+        'ref-prefix refs/heads/',
+        '|',
+      ),
     ).toHaveLength(7)
     expect(await read(2, 'command=ls-refs', '|')).toHaveLength(2)
     expect(await read(2, '|')).toEqual([{ kind: 'flush' }])
@@ -87,7 +122,15 @@ describe('protocol 2', () => {
   })
 
   test.each([
-    ...['command=object-info', 'command=bundle-uri', 'command=fetch ', 'command=Fetch', 'command=fetch=x', 'command=__proto__', 'fetch'],
+    ...[
+      'command=object-info',
+      'command=bundle-uri',
+      'command=fetch ',
+      'command=Fetch',
+      'command=fetch=x',
+      'command=__proto__',
+      'fetch',
+    ],
   ])('%j is refused as a command', async command => {
     expect(await read(2, command, '-', '|')).toHaveProperty('problem')
   })
@@ -109,7 +152,8 @@ describe('protocol 2', () => {
 
 test('a request has a limited number of lines', async () => {
   const want = pktLine(`want ${SHA}`)
-  const whole = (count: number) => Buffer.concat([pktLine('command=fetch'), DELIMITER, ...Array.from({ length: count }, () => want), FLUSH])
+  const whole = (count: number) =>
+    Buffer.concat([pktLine('command=fetch'), DELIMITER, ...Array.from({ length: count }, () => want), FLUSH])
   expect(await readFetchRequest(whole(249_997), 2)).toHaveLength(250_000)
   expect(await readFetchRequest(whole(249_998), 2)).toEqual({ problem: 'a request has at most 250000 lines' })
   expect(await readFetchRequest(Buffer.from('0004'.repeat(4_000_000)), 0)).toHaveProperty('problem')
@@ -121,7 +165,18 @@ describe.each([0, 1] as const)('protocol %i', protocol => {
   test('what git sends is read', async () => {
     expect(await read(protocol, first, '|', 'done\n')).toHaveLength(3)
     expect(
-      await read(protocol, first, `want ${SHA}\n`, `shallow ${SHA}`, 'deepen 3', '|', `have ${SHA}\n`, '|', `have ${SHA}\n`, '|'),
+      await read(
+        protocol,
+        first,
+        `want ${SHA}\n`,
+        `shallow ${SHA}`,
+        'deepen 3',
+        '|',
+        `have ${SHA}\n`,
+        '|',
+        `have ${SHA}\n`,
+        '|',
+      ),
     ).toHaveLength(9)
     expect(await read(protocol, `want ${SHA}`, '|', 'done')).toHaveLength(3)
     expect(await read(protocol, '|')).toEqual([{ kind: 'flush' }])
@@ -147,7 +202,20 @@ describe.each([0, 1] as const)('protocol %i', protocol => {
 })
 
 test('a line names objects in exactly one form, whatever surrounds it', async () => {
-  const words = fc.constantFrom('want', 'have', 'shallow', 'deepen-not', 'want-ref', ' ', '\t', '\0', '\n', SHA, UPPER, 'x')
+  const words = fc.constantFrom(
+    'want',
+    'have',
+    'shallow',
+    'deepen-not',
+    'want-ref',
+    ' ',
+    '\t',
+    '\0',
+    '\n',
+    SHA,
+    UPPER,
+    'x',
+  )
   await fc.assert(
     fc.asyncProperty(fc.array(words, { maxLength: 6 }), async parts => {
       const lines = await fetch2(parts.join(''))

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 import { readPacket } from '../process/pkt-line.ts'
 
 /**
- * A line of a fetch that may be passed to git. `mark`: a commit that the client has, or where its history ends. `rest`: what follows the
- * name of the object. Texts are latin1, as they are in the request.
+ * A line of a fetch that may be passed to git. `mark`: a commit that the client has, or where its history
+ * ends. `rest`: what follows the name of the object. Texts are latin1, as they are in the request.
  */
 export type FetchLine =
   | { kind: 'want'; sha: string; rest: string }
@@ -26,8 +26,19 @@ const MAX_LINES = 250_000
 /** Between two turns of the event loop. */
 const LINES_AT_ONCE = 5_000
 
-/** The options of a fetch, each in the only form that is accepted. Others exist that read refs or objects by name. */
-const FETCH_WORDS = new Set(['thin-pack', 'no-progress', 'include-tag', 'ofs-delta', 'deepen-relative', 'wait-for-done', 'done'])
+/**
+ * The options of a fetch, each in the only form that is accepted. Others exist that read refs or objects by
+ * name.
+ */
+const FETCH_WORDS = new Set([
+  'thin-pack',
+  'no-progress',
+  'include-tag',
+  'ofs-delta',
+  'deepen-relative',
+  'wait-for-done',
+  'done',
+])
 const DEEPEN = /^deepen(-since)? [1-9][0-9]{0,18}$/
 const MAX_DEPTH = 2_147_483_647
 const FILTER = /^filter (blob:none|blob:limit=[0-9]{1,15}[kmgKMG]?|tree:[0-9]{1,9})$/
@@ -56,14 +67,30 @@ const CAPABILITIES = new Set([
   OBJECT_FORMAT,
 ])
 
-type StateName = 'command' | 'list_head' | 'list' | 'fetch_head' | 'fetch' | 'first_want' | 'wants' | 'haves' | 'over'
-/** How a line is read, and which state follows: by default the same one. An absent `flush` or `delimiter` is a problem. */
+type StateName =
+  | 'command'
+  | 'list_head'
+  | 'list'
+  | 'fetch_head'
+  | 'fetch'
+  | 'first_want'
+  | 'wants'
+  | 'haves'
+  | 'over'
+/**
+ * How a line is read, and which state follows: by default the same one. An absent `flush` or `delimiter` is a
+ * problem.
+ */
 type State = { read: Reader; after?: (text: string) => StateName; flush?: StateName; delimiter?: StateName }
 
 /** A flush as the first packet is how a client tests its password. */
 const STATES: Record<StateName, State> = {
   // Protocol 2: one command with its arguments.
-  command: { read: readCommand, after: text => (text === 'command=fetch' ? 'fetch_head' : 'list_head'), flush: 'over' },
+  command: {
+    read: readCommand,
+    after: text => (text === 'command=fetch' ? 'fetch_head' : 'list_head'),
+    flush: 'over',
+  },
   list_head: { read: readCapability, delimiter: 'list', flush: 'over' },
   list: { read: readListLine, flush: 'over' },
   fetch_head: { read: readCapability, delimiter: 'fetch', flush: 'over' },
@@ -76,8 +103,8 @@ const STATES: Record<StateName, State> = {
 }
 
 /**
- * Reads a request as a list of known lines. Whatever git might understand in another way (an object in capitals, a ref by name, a further
- * command) is a problem: git never sees a line that was not read here.
+ * Reads a request as a list of known lines. Whatever git might understand in another way (an object in
+ * capitals, a ref by name, a further command) is a problem: git never sees a line that was not read here.
  */
 export async function readFetchRequest(bytes: Buffer, protocol: 0 | 1 | 2): Promise<FetchLine[] | Problem> {
   const lines: FetchLine[] = []
@@ -114,7 +141,9 @@ function readCapability(text: string): 'unused' | null {
 }
 
 function readListLine(text: string): FetchLine | null {
-  return text === 'peel' || text === 'symrefs' || text === 'unborn' || PREFIX.test(text) ? { kind: 'option', text } : null
+  return text === 'peel' || text === 'symrefs' || text === 'unborn' || PREFIX.test(text)
+    ? { kind: 'option', text }
+    : null
 }
 
 function readFetchLine(text: string): FetchLine | null {
@@ -144,12 +173,16 @@ function readHavesLine(text: string): FetchLine | null {
 function readObject(text: string): FetchLine | null {
   const [, word, sha] = OBJECT.exec(text) ?? []
   if (sha === undefined) return null
-  return word === 'want' ? { kind: 'want', sha, rest: '' } : { kind: 'mark', word: word === 'have' ? 'have' : 'shallow', sha }
+  return word === 'want'
+    ? { kind: 'want', sha, rest: '' }
+    : { kind: 'mark', word: word === 'have' ? 'have' : 'shallow', sha }
 }
 
 function readDepth(text: string): FetchLine | null {
   if (text.startsWith('deepen-not ')) return { kind: 'deepen_not', name: text.slice('deepen-not '.length) }
-  const is_depth = DEEPEN.test(text) && (text.startsWith('deepen-since') || Number(text.slice('deepen '.length)) <= MAX_DEPTH)
+  const is_depth =
+    DEEPEN.test(text) &&
+    (text.startsWith('deepen-since') || Number(text.slice('deepen '.length)) <= MAX_DEPTH)
   return is_depth || FILTER.test(text) ? { kind: 'option', text } : null
 }
 
@@ -159,5 +192,9 @@ const textOf = (content: Buffer) => content.toString('latin1').replace(/\n$/, ''
 function unknownLine(state: StateName, text: string): Problem {
   if (state === 'command') return { problem: 'the commands here are ls-refs and fetch' }
   const shown = text.slice(0, 100).replace(/[^\x20-\x7e]/g, '?')
-  return { problem: text.startsWith('filter ') ? `${shown}: this filter is not supported` : `this line is not accepted here: ${shown}` }
+  return {
+    problem: text.startsWith('filter ')
+      ? `${shown}: this filter is not supported`
+      : `this line is not accepted here: ${shown}`,
+  }
 }

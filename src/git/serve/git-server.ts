@@ -13,8 +13,11 @@ import { createUploads, type Sender, type Upload } from './uploads.ts'
 export function gitServer(host: GitHost) {
   const receive = createUploads(host)
   return {
-    receive: (body: AsyncIterable<Buffer>, sender: Sender, max_bytes = host.max_push_bytes + HEAD_BYTES): Promise<Tried<Upload>> =>
-      tried(() => receive(body, sender, max_bytes)),
+    receive: (
+      body: AsyncIterable<Buffer>,
+      sender: Sender,
+      max_bytes = host.max_push_bytes + HEAD_BYTES,
+    ): Promise<Tried<Upload>> => tried(() => receive(body, sender, max_bytes)),
     offerFetch: (repo: GitRepository, protocol: GitProtocol): Promise<Tried<Buffer>> =>
       tried(async () => {
         await readyMirror(host, repo)

@@ -11,7 +11,11 @@ type PublicRefs = { names: Set<string>; objects: Set<string> }
 
 type Search = { git_dir: string; signal: AbortSignal }
 
-export async function publicRefs(host: GitHost, repository_id: number, signal: AbortSignal): Promise<PublicRefs> {
+export async function publicRefs(
+  host: GitHost,
+  repository_id: number,
+  signal: AbortSignal,
+): Promise<PublicRefs> {
   const refs: PublicRefs = { names: new Set(), objects: new Set() }
   const format = '--format=%(objectname) %(*objectname) %(refname)'
   const args = ['for-each-ref', format, 'refs/heads', 'refs/tags']
@@ -25,8 +29,9 @@ export async function publicRefs(host: GitHost, repository_id: number, signal: A
 }
 
 /**
- * Returns those of the objects that no branch and no tag reaches, and those that do not exist: for a client they are the same. Of `marks`
- * only commits count, everything else is hidden. GitError, `timeout` after 20 s.
+ * Returns those of the objects that no branch and no tag reaches, and those that do not exist: for a client
+ * they are the same. Of `marks` only commits count, everything else is hidden. GitError, `timeout` after 20
+ * s.
  */
 export async function hiddenObjects(
   host: GitHost,
@@ -76,7 +81,15 @@ async function hiddenCommits(host: GitHost, search: Search, commits: string[]): 
 async function hiddenContents(host: GitHost, search: Search, names: string[]): Promise<Set<string>> {
   const missing = new Set(names)
   if (missing.size === 0) return missing
-  const args = ['rev-list', '--objects', '--no-object-names', '--in-commit-order', '--branches', '--tags', '--']
+  const args = [
+    'rev-list',
+    '--objects',
+    '--no-object-names',
+    '--in-commit-order',
+    '--branches',
+    '--tags',
+    '--',
+  ]
   await readLines(host, { ...search, args, timeout_ms: SEARCH_MS }, line => {
     missing.delete(line)
     return missing.size === 0
@@ -86,7 +99,9 @@ async function hiddenContents(host: GitHost, search: Search, names: string[]): P
 
 const listOf = (names: string[]) => names.map(sha => `${sha}\n`).join('')
 
-/** Reads lines until `enough` returns true. Rejects as `runGit`; git must succeed unless it was left early. */
+/**
+ * Reads lines until `enough` returns true. Rejects as `runGit`; git must succeed unless it was left early.
+ */
 async function readLines(host: GitHost, call: GitCall, enough: (line: string) => boolean): Promise<void> {
   const { child, done } = startGit(host, ownIdentity(host), call, { output: 'pipe' })
   const ended = done.then(

@@ -2,13 +2,17 @@ import type { GitHost } from '../process/git-host.ts'
 import type { FetchLine } from './fetch-request.ts'
 import { hiddenObjects, publicRefs } from './public-objects.ts'
 
-/** Replaces a hidden object that a client has: whether there are such lines decides which parts the response has. */
+/**
+ * Replaces a hidden object that a client has: whether there are such lines decides which parts the response
+ * has.
+ */
 const NO_OBJECT = '0'.repeat(40)
 
 /**
- * Writes the request for git. Protocol 2 serves any object that a client can name, and in every version the parents of a commit at which
- * the client's history ends, and differences to an object that it has. So an object that is not public does not exist: it cannot be
- * wanted, and git does not read its name in what the client has.
+ * Writes the request for git. Protocol 2 serves any object that a client can name, and in every version the
+ * parents of a commit at which the client's history ends, and differences to an object that it has. So an
+ * object that is not public does not exist: it cannot be wanted, and git does not read its name in what the
+ * client has.
  */
 export async function publicRequest(
   host: GitHost,
@@ -25,7 +29,10 @@ export async function publicRequest(
   const unknown = [...wants].find(sha => hidden.has(sha))
   if (unknown !== undefined) return { problem: `${unknown} is not part of any branch or tag here` }
   if (excluded.some(name => publicName(refs.names, name) === null))
-    return { problem: 'a branch or tag whose history is excluded does not exist here, or has the name of another one' }
+    return {
+      problem:
+        'a branch or tag whose history is excluded does not exist here, or has the name of another one',
+    }
   return writeRequest(
     lines.flatMap((line): FetchLine[] => {
       if (line.kind === 'deepen_not') return [{ ...line, name: publicName(refs.names, line.name) ?? '' }]
@@ -35,10 +42,15 @@ export async function publicRequest(
   )
 }
 
-/** Returns the full name of a branch or tag, or null unless there is exactly one. A client may shorten it as on a command line. */
+/**
+ * Returns the full name of a branch or tag, or null unless there is exactly one. A client may shorten it as
+ * on a command line.
+ */
 function publicName(names: ReadonlySet<string>, name: string): string | null {
   if (name === 'HEAD') return name
-  const found = [name, `refs/${name}`, `refs/tags/${name}`, `refs/heads/${name}`].filter(full => names.has(full))
+  const found = [name, `refs/${name}`, `refs/tags/${name}`, `refs/heads/${name}`].filter(full =>
+    names.has(full),
+  )
   return found.length === 1 ? (found[0] ?? null) : null
 }
 

@@ -18,16 +18,25 @@ const REFRESH_WAIT_MS = 10_000
 const FETCH_MS = 30 * 60_000
 
 /**
- * Only branches and tags of a mirror are visible, none of the service's own refs. What a client may request of pack-objects is limited: one
- * thread, and cheap filters.
+ * Only branches and tags of a mirror are visible, none of the service's own refs. What a client may request
+ * of pack-objects is limited: one thread, and cheap filters.
  */
 const OPTIONS = [
-  ...['transfer.hideRefs=refs', 'transfer.hideRefs=!refs/heads', 'transfer.hideRefs=!refs/tags', 'uploadpack.keepAlive=5'],
+  ...[
+    'transfer.hideRefs=refs',
+    'transfer.hideRefs=!refs/heads',
+    'transfer.hideRefs=!refs/tags',
+    'uploadpack.keepAlive=5',
+  ],
   ...['uploadpack.allowFilter=true', 'uploadpackfilter.allow=false'],
   ...['blob:none', 'blob:limit', 'tree'].map(filter => `uploadpackfilter.${filter}.allow=true`),
-  ...['allowTipSHA1InWant', 'allowReachableSHA1InWant', 'allowAnySHA1InWant', 'allowRefInWant', 'allowSidebandAll'].map(
-    name => `uploadpack.${name}=false`,
-  ),
+  ...[
+    'allowTipSHA1InWant',
+    'allowReachableSHA1InWant',
+    'allowAnySHA1InWant',
+    'allowRefInWant',
+    'allowSidebandAll',
+  ].map(name => `uploadpack.${name}=false`),
   ...['pack.threads=1', 'pack.windowMemory=64m', 'pack.deltaCacheSize=32m'],
 ].flatMap(option => ['-c', option])
 
@@ -37,8 +46,8 @@ const uploadPack = (host: GitHost, repository_id: number, protocol: GitProtocol,
 })
 
 /**
- * Ensures that there is a mirror to serve, as new as possible within 10 s. GitError when the repository has never been fetched and cannot
- * be.
+ * Ensures that there is a mirror to serve, as new as possible within 10 s. GitError when the repository has
+ * never been fetched and cannot be.
  */
 export async function readyMirror(host: GitHost, repo: GitRepository): Promise<void> {
   try {
@@ -49,18 +58,34 @@ export async function readyMirror(host: GitHost, repo: GitRepository): Promise<v
 }
 
 /** What a client of protocol 2 may use: the commands and options that `readFetchRequest` accepts. */
-const OFFER = ['version 2', 'agent=agentrun', 'ls-refs=unborn', 'fetch=shallow wait-for-done filter', 'server-option', 'object-format=sha1']
+const OFFER = [
+  'version 2',
+  'agent=agentrun',
+  'ls-refs=unborn',
+  'fetch=shallow wait-for-done filter',
+  'server-option',
+  'object-format=sha1',
+]
 
 /** Returns what is offered for a fetch; in protocols 0 and 1 with all refs. GitError. */
-export async function offerFetch(host: GitHost, repository_id: number, protocol: GitProtocol): Promise<Buffer> {
+export async function offerFetch(
+  host: GitHost,
+  repository_id: number,
+  protocol: GitProtocol,
+): Promise<Buffer> {
   if (protocol === 2) return Buffer.concat([...OFFER.map(line => pktLine(`${line}\n`)), FLUSH])
-  const advertised = await git(host, 'the repository cannot be read', uploadPack(host, repository_id, protocol, '--http-backend-info-refs'))
+  const advertised = await git(
+    host,
+    'the repository cannot be read',
+    uploadPack(host, repository_id, protocol, '--http-backend-info-refs'),
+  )
   return Buffer.concat([pktLine('# service=git-upload-pack\n'), FLUSH, advertised])
 }
 
 /**
- * Responds to one request of a fetch; a refusal is a response too. Git reads a request that the service has written, from the lines that
- * it has read and checked. `output` must be read to its end, or destroyed; `done` rejects when git was stopped. Rejects with GitError.
+ * Responds to one request of a fetch; a refusal is a response too. Git reads a request that the service has
+ * written, from the lines that it has read and checked. `output` must be read to its end, or destroyed;
+ * `done` rejects when git was stopped. Rejects with GitError.
  */
 export async function serveFetch(
   host: GitHost,

@@ -2,23 +2,40 @@ import { readStart } from '../../system/read-exactly.ts'
 import type { GitRepository } from '../git-repository.ts'
 import { mirrorRefs } from '../mirrors/mirror-refs.ts'
 import { refreshMirror } from '../mirrors/mirrors.ts'
-import { checkLinked, indexArguments, indexSeconds, type Quarantine, refusedObjects, withQuarantine } from '../objects/quarantine.ts'
+import {
+  checkLinked,
+  indexArguments,
+  indexSeconds,
+  type Quarantine,
+  refusedObjects,
+  withQuarantine,
+} from '../objects/quarantine.ts'
 import { checkBounds } from '../objects/quarantine-bounds.ts'
 import { GitError } from '../process/git-error.ts'
 import { type GitHost, mirrorPath } from '../process/git-host.ts'
 import { FLUSH, pktLine } from '../process/pkt-line.ts'
 import { runGit } from '../process/run-git.ts'
 import { pushCommands } from '../publish/push.ts'
-import { NO_COMMIT, type PushRequest, type RefCommand, readCommands, refusedRef } from '../publish/receive-commands.ts'
+import {
+  NO_COMMIT,
+  type PushRequest,
+  type RefCommand,
+  readCommands,
+  refusedRef,
+} from '../publish/receive-commands.ts'
 import type { Upload } from './uploads.ts'
 
-const CAPABILITIES = 'report-status side-band-64k delete-refs quiet atomic ofs-delta object-format=sha1 agent=agentrun'
+const CAPABILITIES =
+  'report-status side-band-64k delete-refs quiet atomic ofs-delta object-format=sha1 agent=agentrun'
 /** The list of refs comes before the pack, and is read at once. */
 export const HEAD_BYTES = 512 * 1024
 const REFRESH_WAIT_MS = 30_000
 const INDEX_MS = 15 * 60_000
 
-/** The result of a push: `unpack` and `refused` are null for success, `hook_output` is the output of the repository's own hooks. */
+/**
+ * The result of a push: `unpack` and `refused` are null for success, `hook_output` is the output of the
+ * repository's own hooks.
+ */
 export type Received = {
   capabilities: Set<string>
   commands: RefCommand[]
@@ -32,16 +49,24 @@ export async function offerPush(host: GitHost, repo: GitRepository): Promise<Buf
   await refreshMirror(host, repo, { wait_ms: REFRESH_WAIT_MS })
   const refs = [...((await mirrorRefs(host, repo.id)) ?? new Map<string, string>())]
   const lines = refs.length === 0 ? [[`capabilities^{}`, NO_COMMIT] as const] : refs
-  const advertised = lines.map(([name, sha], n) => pktLine(`${sha} ${name}${n === 0 ? `\0${CAPABILITIES}` : ''}\n`))
+  const advertised = lines.map(([name, sha], n) =>
+    pktLine(`${sha} ${name}${n === 0 ? `\0${CAPABILITIES}` : ''}\n`),
+  )
   return Buffer.concat([pktLine('# service=git-receive-pack\n'), FLUSH, ...advertised, FLUSH])
 }
 
 /**
- * Receives a push of a person: its objects are checked in quarantine, and valid ones are pushed to the repository itself, whose result is
- * the result. Until then nothing has changed anywhere; afterwards the mirror has what was pushed. Problems of the push are in the result;
- * rejects with GitError when the request is not a push, and with the reason of `signal`, which stops it only before it is forwarded.
+ * Receives a push of a person: its objects are checked in quarantine, and valid ones are pushed to the
+ * repository itself, whose result is the result. Until then nothing has changed anywhere; afterwards the
+ * mirror has what was pushed. Problems of the push are in the result; rejects with GitError when the request
+ * is not a push, and with the reason of `signal`, which stops it only before it is forwarded.
  */
-export async function receivePush(host: GitHost, repo: GitRepository, upload: Upload, signal: AbortSignal): Promise<Received> {
+export async function receivePush(
+  host: GitHost,
+  repo: GitRepository,
+  upload: Upload,
+  signal: AbortSignal,
+): Promise<Received> {
   const { commands, capabilities, rest } = await readHead(upload.path)
   const refused = new Map(commands.map(command => [command.ref, refusedRef(command, commands)]))
   const received: Received = { capabilities, commands, unpack: null, refused, hook_output: '' }
@@ -52,7 +77,8 @@ export async function receivePush(host: GitHost, repo: GitRepository, upload: Up
   const wanted = good.filter(({ ref }) => refused.get(ref) === null)
   await withQuarantine(host, { git_dir: mirrorPath(host, repo.id) }, async quarantine => {
     try {
-      if (commands.some(({ to }) => to !== NO_COMMIT)) await takePack(host, quarantine, { upload, behind: rest }, signal)
+      if (commands.some(({ to }) => to !== NO_COMMIT))
+        await takePack(host, quarantine, { upload, behind: rest }, signal)
       const shas = wanted.flatMap(({ to }) => (to === NO_COMMIT ? [] : [to]))
       if (shas.length > 0) {
         await checkBounds(host, quarantine, shas, signal)

@@ -7,7 +7,10 @@ import type { GitHost } from '../process/git-host.ts'
 /** Who sends: an organization and a user have a limited number of bodies on their way. */
 export type Sender = { organization_id: number; user_id: number }
 
-/** The body of a request as a file, which disposal removes. `is_whole`: it has at most the bytes that are allowed; otherwise the file ends there. */
+/**
+ * The body of a request as a file, which disposal removes. `is_whole`: it has at most the bytes that are
+ * allowed; otherwise the file ends there.
+ */
 export type Upload = AsyncDisposable & { path: string; bytes: number; is_whole: boolean }
 
 const FOLDER = 'uploads'
@@ -21,7 +24,9 @@ const GRACE_MS = 30_000
 
 type Arriving = Sender & { bytes: number; refused: GitError | null }
 
-/** Receives the bodies of git clients. A slow client occupies only a file: git starts when all has arrived. */
+/**
+ * Receives the bodies of git clients. A slow client occupies only a file: git starts when all has arrived.
+ */
 export function createUploads(host: GitHost) {
   const arriving = new Set<Arriving>()
   const folder = join(host.home, FOLDER)
@@ -35,12 +40,20 @@ export function createUploads(host: GitHost) {
   }
 
   /**
-   * Reads a body to its end, at most twice `max_bytes`, so that the client then reads the reason. GitError `unreachable` when too many
-   * bodies are on their way, and `timeout` when it arrives too slowly.
+   * Reads a body to its end, at most twice `max_bytes`, so that the client then reads the reason. GitError
+   * `unreachable` when too many bodies are on their way, and `timeout` when it arrives too slowly.
    */
-  return async function receive(body: AsyncIterable<Buffer>, sender: Sender, max_bytes: number): Promise<Upload> {
-    const used = [count('user_id', sender.user_id) / MAX_OF_USER, count('organization_id', sender.organization_id) / MAX_OF_ORGANIZATION]
-    if (Math.max(...used) >= 1) throw new GitError('unreachable', 'too many requests of git are on their way; try again')
+  return async function receive(
+    body: AsyncIterable<Buffer>,
+    sender: Sender,
+    max_bytes: number,
+  ): Promise<Upload> {
+    const used = [
+      count('user_id', sender.user_id) / MAX_OF_USER,
+      count('organization_id', sender.organization_id) / MAX_OF_ORGANIZATION,
+    ]
+    if (Math.max(...used) >= 1)
+      throw new GitError('unreachable', 'too many requests of git are on their way; try again')
     const one: Arriving = { ...sender, bytes: 0, refused: null }
     arriving.add(one)
     const path = join(folder, randomUUID())
@@ -56,7 +69,12 @@ export function createUploads(host: GitHost) {
         withPace(body, chunk => grow(one, chunk)),
         max_bytes,
       )
-      return { path, bytes: Math.min(size, max_bytes), is_whole: size <= max_bytes, [Symbol.asyncDispose]: end }
+      return {
+        path,
+        bytes: Math.min(size, max_bytes),
+        is_whole: size <= max_bytes,
+        [Symbol.asyncDispose]: end,
+      }
     } catch (error) {
       await end()
       throw error
@@ -69,7 +87,11 @@ export function createUploads(host: GitHost) {
     const total = [...arriving].reduce((sum, { bytes }) => sum + bytes, 0)
     if (total > MAX_PUSHES * host.max_push_bytes) {
       const largest = largestOf(arriving)
-      if (largest) largest.refused = new GitError('unreachable', 'too much data is being pushed to this service; try again')
+      if (largest)
+        largest.refused = new GitError(
+          'unreachable',
+          'too much data is being pushed to this service; try again',
+        )
     }
     if (one.refused) throw one.refused
   }
@@ -83,7 +105,10 @@ function largestOf(arriving: Set<Arriving>): Arriving | undefined {
   return [...arriving].sort((a, b) => weight(b) - weight(a) || b.bytes - a.bytes)[0]
 }
 
-async function* withPace(body: AsyncIterable<Buffer>, onChunk: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
+async function* withPace(
+  body: AsyncIterable<Buffer>,
+  onChunk: (chunk: Buffer) => void,
+): AsyncGenerator<Buffer> {
   const started = performance.now()
   let bytes = 0
   for await (const chunk of body) {
@@ -91,7 +116,10 @@ async function* withPace(body: AsyncIterable<Buffer>, onChunk: (chunk: Buffer) =
     onChunk(chunk)
     const ms = performance.now() - started
     if (ms > GRACE_MS && bytes < (ms / 1_000) * MIN_BYTES_PER_SECOND)
-      throw new GitError('timeout', `the data arrives more slowly than ${MIN_BYTES_PER_SECOND / 1024} KiB per second`)
+      throw new GitError(
+        'timeout',
+        `the data arrives more slowly than ${MIN_BYTES_PER_SECOND / 1024} KiB per second`,
+      )
     yield chunk
   }
 }

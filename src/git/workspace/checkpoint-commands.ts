@@ -5,8 +5,9 @@ import { isSha } from '../refs/ref-name.ts'
 import { excludePatterns } from './exclude-patterns.ts'
 
 /**
- * Command lines for bash in a separate sandbox, in which nothing of the agent runs: its workspace is mounted there read-only, and git
- * writes into a folder that the agent cannot see. So a snapshot contains exactly what git found.
+ * Command lines for bash in a separate sandbox, in which nothing of the agent runs: its workspace is mounted
+ * there read-only, and git writes into a folder that the agent cannot see. So a snapshot contains exactly
+ * what git found.
  */
 export type CheckpointFolders = {
   /** The workspace, read-only. */
@@ -23,18 +24,26 @@ export type CheckpointFolders = {
   max_bytes: number
 }
 
-const scriptOf = (name: string): string => readFileSync(new URL(`./inside/${name}.sh`, import.meta.url), 'utf8')
+const scriptOf = (name: string): string =>
+  readFileSync(new URL(`./inside/${name}.sh`, import.meta.url), 'utf8')
 const [SHADOW, CHECKPOINT, PACK] = [scriptOf('shadow'), scriptOf('checkpoint'), scriptOf('pack')]
 
 /**
- * The origin of the files: the service's own fresh checkout of `sha`, which has that tree; presumably `tree`; or anything. `without`: paths that
- * are excluded.
+ * The origin of the files: the service's own fresh checkout of `sha`, which has that tree; presumably `tree`;
+ * or anything. `without`: paths that are excluded.
  */
-export type Prepared = ({ from: 'clone'; sha: string; tree: string } | { from: 'tree'; tree: string } | { from: 'empty' }) & {
+export type Prepared = (
+  | { from: 'clone'; sha: string; tree: string }
+  | { from: 'tree'; tree: string }
+  | { from: 'empty' }
+) & {
   without?: readonly string[]
 }
 
-/** Defines all functions in the shell that runs it, recreates the shadow repository, and takes the first snapshot: `parseSnapshot`. */
+/**
+ * Defines all functions in the shell that runs it, recreates the shadow repository, and takes the first
+ * snapshot: `parseSnapshot`.
+ */
 export function prepareCommand(folders: CheckpointFolders, how: Prepared): string {
   const known = how.from === 'clone' ? `${how.sha} ${how.tree}` : how.from === 'tree' ? how.tree : ''
   const before = { tree: 'none', head: how.from === 'clone' ? how.sha : null }
@@ -43,20 +52,23 @@ export function prepareCommand(folders: CheckpointFolders, how: Prepared): strin
 }
 
 /** Returns a command for a shell that lost its functions: it defines them again, and changes nothing. */
-export const redefineCommand = (folders: CheckpointFolders, command: string): string => `${definitions(folders)}\n${command}`
+export const redefineCommand = (folders: CheckpointFolders, command: string): string =>
+  `${definitions(folders)}\n${command}`
 
 /**
- * Returns a command for the same shell, after `prepareCommand`. `before`: the previous snapshot; a tree `none` is named again. `small`: no file
- * that may have changed was larger than `max_file_bytes`, so none is searched for. When its output begins, with CAPTURED, the files may change
- * again. The whole output is for `parseSnapshot`, or CAPTURED alone: nothing has changed.
+ * Returns a command for the same shell, after `prepareCommand`. `before`: the previous snapshot; a tree
+ * `none` is named again. `small`: no file that may have changed was larger than `max_file_bytes`, so none is
+ * searched for. When its output begins, with CAPTURED, the files may change again. The whole output is for
+ * `parseSnapshot`, or CAPTURED alone: nothing has changed.
  */
 export const snapshotCommand = (before: Pick<Snapshot, 'tree' | 'head'>, small = false): string =>
   `quietly snapshot ${before.head ?? 'none'} ${before.tree}${small ? ' small' : ''}`
 export const CAPTURED = 'captured\0'
 
 /**
- * Runs beside a command above that takes long: a named pipe instead of a file that git reads blocks git until somebody writes. Opening and
- * closing it here unblocks git, repeatedly for a few seconds. Git never opens pipes with other names.
+ * Runs beside a command above that takes long: a named pipe instead of a file that git reads blocks git until
+ * somebody writes. Opening and closing it here unblocks git, repeatedly for a few seconds. Git never opens
+ * pipes with other names.
  */
 export const unblockCommand = ({ files }: Pick<CheckpointFolders, 'files'>): string =>
   `find ${quote(files)} -name .git -prune -o -type p -name '.git*' -exec bash -c ${quote(OPEN_AND_CLOSE)} bash {} +`
@@ -80,7 +92,12 @@ export function parseSnapshot(output: Uint8Array): Snapshot | null {
   const text = Buffer.from(output).toString('utf8')
   const [, mark, tree = '', head = '', branch = '', ...left_out] = text.split('\0')
   if (mark !== 'agentrun-snapshot' || left_out.pop() !== '' || !isSha(tree)) return null
-  return { tree, head: isSha(head) ? head : null, branch: branch === '' ? null : branch, left_out: left_out.map(leftOut) }
+  return {
+    tree,
+    head: isSha(head) ? head : null,
+    branch: branch === '' ? null : branch,
+    left_out: left_out.map(leftOut),
+  }
 }
 
 function leftOut(text: string): LeftOut {
@@ -116,12 +133,17 @@ function definitions(folders: CheckpointFolders): string {
     max_bytes: folders.max_bytes,
     relaxed: relaxedChecks,
     no_bytes: EMPTY_FILE,
-    ...{ written_at: 0, careful: '', changed: '', quick: '', fresh: '' },
+    written_at: 0,
+    careful: '',
+    changed: '',
+    quick: '',
+    fresh: '',
   }
   return [environment(folders), assignments(values), CHECKPOINT].join('\n')
 }
 
-const environment = ({ files, shadow }: CheckpointFolders): string => [assignments({ files, shadow }), SHADOW].join('\n')
+const environment = ({ files, shadow }: CheckpointFolders): string =>
+  [assignments({ files, shadow }), SHADOW].join('\n')
 
 const assignments = (values: Record<string, string | number>): string =>
   Object.entries(values)

@@ -1,6 +1,7 @@
 /**
- * A change of the workspace that its commit lacks, or has in another form. `submodule`: in the folder of a submodule; `flagged`: of a file that is
- * marked as assume-unchanged or skip-worktree; `unreadable`: of what cannot be read; `lfs`: the content of a file that Git LFS stores.
+ * A change of the workspace that its commit lacks, or has in another form. `submodule`: in the folder of a
+ * submodule; `flagged`: of a file that is marked as assume-unchanged or skip-worktree; `unreadable`: of what
+ * cannot be read; `lfs`: the content of a file that Git LFS stores.
  */
 export type CommitGap = { kind: 'submodule' | 'flagged' | 'unreadable' | 'lfs'; path: string }
 
@@ -8,8 +9,8 @@ const MAX_GAPS = 20
 const POINTER = 'version https://git-lfs.github.com/spec/v1'
 
 /**
- * Shell functions that stage everything and then report gaps. A list of the index is all that it costs where there is nothing to report; a path with a line break is
- * left out.
+ * Shell functions that stage everything and then report gaps. A list of the index is all that it costs where
+ * there is nothing to report; a path with a line break is left out.
  */
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: these are variables of the shell
 export const GAPS = [
@@ -42,7 +43,8 @@ export const GAPS = [
   '  fi',
   '  if [ "${#attributes[@]}" -gt 0 ] && grep -qs filter=lfs -- "${attributes[@]}"; then lfs_gaps "$1"; fi',
   '}',
-  // Only skip-worktree means that the file need not be there. What has another type or mode is changed whatever its content.
+  // Only skip-worktree means that the file need not be there. What has another type or mode is changed
+  // whatever its content.
   'flagged_entry() {',
   '  local fields mode=644',
   '  if [ ! -e "$2" ] && [ ! -L "$2" ]; then if [[ $1 = h* ]]; then gap flagged "$2"; fi; return 0; fi',
@@ -51,8 +53,8 @@ export const GAPS = [
   '  if [ ! -f "$2" ] || [ -L "$2" ] || [ "${fields[1]}" != "100$mode" ]; then gap flagged "$2"; return 0; fi',
   '  flagged+=("$2"); stored+=("${fields[2]}")',
   '}',
-  // Without its own repository, git takes any content of the folder for unchanged. With one, the commit names another commit of it, which nobody
-  // can fetch unless its remote has it.
+  // Without its own repository, git takes any content of the folder for unchanged. With one, the commit names
+  // another commit of it, which nobody can fetch unless its remote has it.
   'submodule_changed() {',
   '  if [ ! -e "$1/.git" ]; then [ -n "$(ls -A -- "$1" 2>/dev/null)" ]; return; fi',
   '  if [ -n "$(g diff --name-only --ignore-submodules=none -- "$1" 2>/dev/null)" ]; then return 0; fi',
@@ -73,7 +75,9 @@ export const GAPS = [
 
 /** Parses the reports within the output of a commit. */
 export const parseGaps = (output: string): CommitGap[] =>
-  [...output.matchAll(/^agentrun-gap (submodule|flagged|unreadable|lfs) ([^\n]+)$/gm)].map(([, kind, path = '']) => ({
-    kind: kind as CommitGap['kind'],
-    path,
-  }))
+  [...output.matchAll(/^agentrun-gap (submodule|flagged|unreadable|lfs) ([^\n]+)$/gm)].map(
+    ([, kind, path = '']) => ({
+      kind: kind as CommitGap['kind'],
+      path,
+    }),
+  )

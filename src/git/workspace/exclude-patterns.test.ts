@@ -15,5 +15,7 @@ test('git excludes exactly the named file, regardless of special characters in i
   const git = (...args: string[]) => execFileSync('git', args, { cwd: folder.path, encoding: 'utf8' })
   git('init', '--quiet')
   writeFileSync(join(folder.path, '.git/info/exclude'), excludePatterns([...odd, 'made/', 'line\nend', '']))
-  expect(git('ls-files', '--others', '--exclude-standard', '-z').split('\0').slice(0, -1).sort()).toEqual(others.sort())
+  expect(git('ls-files', '--others', '--exclude-standard', '-z').split('\0').slice(0, -1).sort()).toEqual(
+    others.sort(),
+  )
 })

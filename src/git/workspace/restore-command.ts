@@ -11,23 +11,30 @@ type Restoring = {
   /** The commit to check out, and its branch; null: detached. */
   head: string | null
   branch: string | null
-  /** Paths that exist in the workspace and are excluded from its snapshots: the tree must not contain them. */
+  /**
+   * Paths that exist in the workspace and are excluded from its snapshots: the tree must not contain them.
+   */
   beside: readonly string[]
 }
 
 /**
- * Returns a command for bash inside the run's sandbox, in a workspace that is empty except for `beside`. It restores a stored tree, byte by
- * byte, on top of a repository with its commits if there is one. Ignored files, the index and empty folders are not restored. Exit code 0,
- * otherwise git's.
+ * Returns a command for bash inside the run's sandbox, in a workspace that is empty except for `beside`. It
+ * restores a stored tree, byte by byte, on top of a repository with its commits if there is one. Ignored
+ * files, the index and empty folders are not restored. Exit code 0, otherwise git's.
  */
-export function restoreCommand({ kept_inside, tree, head, branch, beside }: Restoring, repository: WorkspaceRepository | null): string {
+export function restoreCommand(
+  { kept_inside, tree, head, branch, beside }: Restoring,
+  repository: WorkspaceRepository | null,
+): string {
   const mirror = repository === null ? '' : `${repository.mirror_inside}/objects`
   const on = branch !== null && isRefName(branch) ? branch : null
   const at = head !== null && isSha(head) ? head : (repository?.base_sha ?? null)
   return [
     'set -e -o pipefail',
     'export LC_ALL=C GIT_TERMINAL_PROMPT=0',
-    ...(repository === null ? [] : [`( ${cloneCommand({ ...repository, base_sha: null, branch: on ?? repository.branch })}\n)`]),
+    ...(repository === null
+      ? []
+      : [`( ${cloneCommand({ ...repository, base_sha: null, branch: on ?? repository.branch })}\n)`]),
     ...populateWorkspace(kept_inside, mirror, tree, beside),
     ...(at === null ? [] : checkoutCommit(kept_inside, mirror, at, on, repository)),
     'rm -rf "$out"',

@@ -1,12 +1,18 @@
 import { shellQuote as quote } from '../../core/text/shell-quote.ts'
-import { cloneCommand, initRepository, PROLOGUE, REMOVE_REPOSITORY, type WorkspaceRepository } from './workspace-commands.ts'
+import {
+  cloneCommand,
+  initRepository,
+  PROLOGUE,
+  REMOVE_REPOSITORY,
+  type WorkspaceRepository,
+} from './workspace-commands.ts'
 
 /** Printed by `onTemplateCommand` when the files were not those of the template. */
 export const TEMPLATE_DAMAGED = 'agentrun: the prepared files were damaged and are checked out again'
 
 /**
- * Returns a command for a folder that many workspaces will copy: it creates the files of `base_sha`, and only those files of the repository
- * that git tracks.
+ * Returns a command for a folder that many workspaces will copy: it creates the files of `base_sha`, and only
+ * those files of the repository that git tracks.
  */
 export function templateCommand(input: { mirror_inside: string; base_sha: string }): string {
   const no_author = { branch: 'template', origin_url: 'none', author_name: 'none', author_email: 'none' }
@@ -18,30 +24,43 @@ const AGE_FILES = [
   `g ls-files -z | xargs -0 -r touch --no-create --no-dereference --date='10 seconds ago' --`,
   'g update-index --refresh >/dev/null',
 ]
-/** Keeps of the repository only what git tracks, some of which may have been changed since, and submodules. */
+/**
+ * Keeps of the repository only what git tracks, some of which may have been changed since, and submodules.
+ */
 const STRIP = [
   'g update-index -q --refresh >/dev/null || true',
   'find .git -mindepth 1 -maxdepth 1 ! -name index ! -name modules -exec rm -rf {} +',
 ]
 
 /** That submodules are in use is recorded in the configuration, which every run has its own of. */
-const KNOW_SUBMODULES = ['if [ -d .git/modules ] && [ -f .gitmodules ]; then g submodule --quiet init || true; fi']
+const KNOW_SUBMODULES = [
+  'if [ -d .git/modules ] && [ -f .gitmodules ]; then g submodule --quiet init || true; fi',
+]
 
-/** Returns a command for a workspace as it was cloned, before setup commands prepare an environment in it. Exit code 0, otherwise git's. */
+/**
+ * Returns a command for a workspace as it was cloned, before setup commands prepare an environment in it.
+ * Exit code 0, otherwise git's.
+ */
 export function beforeEnvironmentCommand(): string {
   return [...PROLOGUE, ...AGE_FILES].join('\n')
 }
 
-/** Turns the result of the setup commands into a folder that many workspaces will copy. Exit code 0, otherwise git's. */
+/**
+ * Turns the result of the setup commands into a folder that many workspaces will copy. Exit code 0, otherwise
+ * git's.
+ */
 export function afterEnvironmentCommand(): string {
   return [...PROLOGUE, ...STRIP].join('\n')
 }
 
 /**
- * Returns a command for a copy of an environment that was prepared at `made_at_sha`: it creates the repository at `base_sha`, beside the
- * prepared files. Changes of the setup to tracked files stay, unless the two commits differ in that file. Exit code 0, otherwise git's.
+ * Returns a command for a copy of an environment that was prepared at `made_at_sha`: it creates the
+ * repository at `base_sha`, beside the prepared files. Changes of the setup to tracked files stay, unless the
+ * two commits differ in that file. Exit code 0, otherwise git's.
  */
-export function onEnvironmentCommand(input: WorkspaceRepository & { base_sha: string; made_at_sha: string }): string {
+export function onEnvironmentCommand(
+  input: WorkspaceRepository & { base_sha: string; made_at_sha: string },
+): string {
   const [made_at, sha] = [quote(input.made_at_sha), quote(input.base_sha)]
   return [
     ...PROLOGUE,
@@ -57,8 +76,8 @@ export function onEnvironmentCommand(input: WorkspaceRepository & { base_sha: st
 }
 
 /**
- * Returns a command for a copy of the template of `base_sha`: it has the same result as `cloneCommand` in an empty folder. Exit code 0,
- * otherwise git's.
+ * Returns a command for a copy of the template of `base_sha`: it has the same result as `cloneCommand` in an
+ * empty folder. Exit code 0, otherwise git's.
  */
 export function onTemplateCommand(input: WorkspaceRepository & { base_sha: string }): string {
   const sha = quote(input.base_sha)
@@ -73,10 +92,12 @@ export function onTemplateCommand(input: WorkspaceRepository & { base_sha: strin
 }
 
 /**
- * Returns a command for a copy of an environment as well: it creates the files of `base_sha` exactly as in that commit, beside the prepared
- * files. Exit code 0, otherwise git's.
+ * Returns a command for a copy of an environment as well: it creates the files of `base_sha` exactly as in
+ * that commit, beside the prepared files. Exit code 0, otherwise git's.
  */
-export function exactlyOnEnvironmentCommand(input: WorkspaceRepository & { base_sha: string; made_at_sha: string }): string {
+export function exactlyOnEnvironmentCommand(
+  input: WorkspaceRepository & { base_sha: string; made_at_sha: string },
+): string {
   return [
     ...PROLOGUE,
     ...initRepository(input),
@@ -87,11 +108,14 @@ export function exactlyOnEnvironmentCommand(input: WorkspaceRepository & { base_
 }
 
 /**
- * Returns a command for a workspace whose setup commands have run at `made_at_sha`: it creates the files of `base_sha` exactly as in that
- * commit, beside the prepared files. Unchanged files are detected by content, because nothing that the commands left in `.git` is trusted;
- * they keep their modification times, which make relies on. Exit code 0, otherwise git's.
+ * Returns a command for a workspace whose setup commands have run at `made_at_sha`: it creates the files of
+ * `base_sha` exactly as in that commit, beside the prepared files. Unchanged files are detected by content,
+ * because nothing that the commands left in `.git` is trusted; they keep their modification times, which make
+ * relies on. Exit code 0, otherwise git's.
  */
-export function exactlyBesideCommand(input: WorkspaceRepository & { base_sha: string; made_at_sha: string }): string {
+export function exactlyBesideCommand(
+  input: WorkspaceRepository & { base_sha: string; made_at_sha: string },
+): string {
   return [
     ...[...PROLOGUE, ...REMOVE_REPOSITORY, ...initRepository(input)],
     `g read-tree ${quote(input.made_at_sha)}`,

@@ -3,8 +3,9 @@ import { GAPS } from './commit-gaps.ts'
 import { excludePatterns } from './exclude-patterns.ts'
 
 /**
- * Command lines for bash inside a run's sandbox, started in the workspace. The agent may have changed anything there, including `.git`, so
- * each command examines the state itself. Objects are borrowed from the mirror, which is bound read-only at the same path in every turn.
+ * Command lines for bash inside a run's sandbox, started in the workspace. The agent may have changed
+ * anything there, including `.git`, so each command examines the state itself. Objects are borrowed from the
+ * mirror, which is bound read-only at the same path in every turn.
  */
 export type WorkspaceRepository = {
   /** Where the mirror is bound inside. */
@@ -20,7 +21,8 @@ export type WorkspaceRepository = {
 }
 
 /**
- * Conditions of find for what git would block on: a named pipe instead of one of its files; in `.git` also locks that killed processes have left.
+ * Conditions of find for what git would block on: a named pipe instead of one of its files; in `.git` also
+ * locks that killed processes have left.
  */
 const BLOCKING = `\\( -path './.git/*' \\( -xtype p -o -name '*.lock' \\( -path './.git/refs/*' -o ! -path './.git/*/*' \\) \\) -o ! -path './.git/*' -type p -name '.git*' \\)`
 
@@ -28,19 +30,22 @@ const BLOCKING = `\\( -path './.git/*' \\( -xtype p -o -name '*.lock' \\( -path 
 const NOTHING_TO_COMMIT = 3
 
 /**
- * Creates the repository in the workspace and checks `base_sha` out on the new branch. Exit code 0, otherwise git's. Removes a `.git` of an
- * earlier, failed attempt.
+ * Creates the repository in the workspace and checks `base_sha` out on the new branch. Exit code 0, otherwise
+ * git's. Removes a `.git` of an earlier, failed attempt.
  */
 export function cloneCommand(input: WorkspaceRepository): string {
-  const checkout = input.base_sha ? `g -c checkout.workers=0 reset --quiet --hard ${quote(input.base_sha)}` : 'true'
+  const checkout = input.base_sha
+    ? `g -c checkout.workers=0 reset --quiet --hard ${quote(input.base_sha)}`
+    : 'true'
   return [...PROLOGUE, ...REMOVE_REPOSITORY, ...initRepository(input), checkout].join('\n')
 }
 
 /**
- * Stages everything that .gitignore does not exclude and commits it, in any state that the agent left the repository in: a merge is
- * concluded, stale locks are removed, a broken or deleted `.git` is recreated on top of `base_sha`, and nested repositories are added as
- * files. `at` is the time of the commit, so that the same files and message create the same commit everywhere. No hooks, no signature. Exit
- * code 0: committed; NOTHING_TO_COMMIT; anything else: git's error is in the output. Parse the output with `parseCommit`.
+ * Stages everything that .gitignore does not exclude and commits it, in any state that the agent left the
+ * repository in: a merge is concluded, stale locks are removed, a broken or deleted `.git` is recreated on
+ * top of `base_sha`, and nested repositories are added as files. `at` is the time of the commit, so that the
+ * same files and message create the same commit everywhere. No hooks, no signature. Exit code 0: committed;
+ * NOTHING_TO_COMMIT; anything else: git's error is in the output. Parse the output with `parseCommit`.
  */
 export function commitCommand(input: WorkspaceRepository & { message: string; at: Date }): string {
   const base = input.base_sha ? quote(input.base_sha) : ''
@@ -59,7 +64,11 @@ export function commitCommand(input: WorkspaceRepository & { message: string; at
     `  mkdir -p .git/objects/info; printf '%s\\n' ${objects(input)} >> .git/objects/info/alternates; head=`,
     'fi',
     ...(base
-      ? [`if [ -z "$head" ] && ! g rev-parse --verify --quiet 'HEAD^{commit}' >/dev/null; then`, ...startOver(input.branch, base), 'fi']
+      ? [
+          `if [ -z "$head" ] && ! g rev-parse --verify --quiet 'HEAD^{commit}' >/dev/null; then`,
+          ...startOver(input.branch, base),
+          'fi',
+        ]
       : []),
     ...TAKE_NESTED,
     'take_nested',
@@ -80,8 +89,9 @@ export function commitCommand(input: WorkspaceRepository & { message: string; at
 }
 
 /**
- * Puts the workspace on a new branch. One that is at `from_sha` with nothing uncommitted goes on from `to_sha`, in whose history all of
- * that is; any other keeps its files as they are. Exit code 0, otherwise git's.
+ * Puts the workspace on a new branch. One that is at `from_sha` with nothing uncommitted goes on from
+ * `to_sha`, in whose history all of that is; any other keeps its files as they are. Exit code 0, otherwise
+ * git's.
  */
 export function switchCommand(input: { branch: string; from_sha: string; to_sha: string }): string {
   const [branch, from, to] = [input.branch, input.from_sha, input.to_sha].map(quote)
@@ -97,16 +107,16 @@ export function switchCommand(input: { branch: string; from_sha: string; to_sha:
 }
 
 /**
- * Returns a command that records, outside of the workspace, what differs from `HEAD` before the setup commands run. Exit code 0, otherwise
- * git's.
+ * Returns a command that records, outside of the workspace, what differs from `HEAD` before the setup
+ * commands run. Exit code 0, otherwise git's.
  */
 export function beforeSetupCommand(): string {
   return [...PROLOGUE, `${UNTRACKED} >/tmp/untracked`, `${CHANGED} >/tmp/changed`].join('\n')
 }
 
 /**
- * Reports the untracked files that they created since, and the tracked ones that they changed. Exit code 0, otherwise git's. Parse the
- * output with `parseAfterSetup`.
+ * Reports the untracked files that they created since, and the tracked ones that they changed. Exit code 0,
+ * otherwise git's. Parse the output with `parseAfterSetup`.
  */
 export function afterSetupCommand(): string {
   return [
@@ -122,41 +132,63 @@ const UNTRACKED = 'g ls-files -z --others --exclude-standard --directory | sort 
 const CHANGED = 'g diff -z --name-only --ignore-submodules=none HEAD | sort -z'
 
 /**
- * Returns the paths that setup commands created and changed; `folder/` means everything in it. `cut_at`: that many bytes are the beginning
- * of the output, the rest is its end; null: it is complete.
+ * Returns the paths that setup commands created and changed; `folder/` means everything in it. `cut_at`: that
+ * many bytes are the beginning of the output, the rest is its end; null: it is complete.
  */
-export function parseAfterSetup(output: Uint8Array, cut_at: number | null): { created: string[]; changed: string[] } {
+export function parseAfterSetup(
+  output: Uint8Array,
+  cut_at: number | null,
+): { created: string[]; changed: string[] } {
   const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8')
   const lines =
     cut_at === null
       ? text(output).split('\n')
       : // A partial name would be another name.
-        [...text(output.subarray(0, cut_at)).split('\n').slice(0, -1), ...text(output.subarray(cut_at)).split('\n').slice(1)]
-  const named = (kind: string) => lines.flatMap(line => (line.startsWith(kind) ? [line.slice(kind.length)] : []))
+        [
+          ...text(output.subarray(0, cut_at)).split('\n').slice(0, -1),
+          ...text(output.subarray(cut_at)).split('\n').slice(1),
+        ]
+  const named = (kind: string) =>
+    lines.flatMap(line => (line.startsWith(kind) ? [line.slice(kind.length)] : []))
   return { created: named('agentrun-made '), changed: named('agentrun-changed ') }
 }
 
 /** Excludes these paths from what the workspace's git stages. Exit code 0, otherwise bash's. */
 export function leaveOutCommand(paths: readonly string[]): string {
-  return [...PROLOGUE, `mkdir -p .git/info; printf '%s' ${quote(excludePatterns(paths))} >>.git/info/exclude`].join('\n')
+  return [
+    ...PROLOGUE,
+    `mkdir -p .git/info; printf '%s' ${quote(excludePatterns(paths))} >>.git/info/exclude`,
+  ].join('\n')
 }
 
-/** Removes the repository and its tracked files, and keeps the other files, submodules included. Exit code 0. */
+/**
+ * Removes the repository and its tracked files, and keeps the other files, submodules included. Exit code 0.
+ */
 export function removeFilesCommand(): string {
   return [...PROLOGUE, 'g ls-files -z | xargs -0 -r rm -fd -- || true', ...REMOVE_REPOSITORY].join('\n')
 }
 
 /** Fills an empty workspace and home folder with a copy of two folders. Exit code 0, otherwise cp's. */
 export function copyPreparedCommand(workspace: string, home: string): string {
-  return ['set -e', `cp -a --reflink=auto ${quote(workspace)}/. .`, `cp -a --reflink=auto ${quote(home)}/. "$HOME"`].join('\n')
+  return [
+    'set -e',
+    `cp -a --reflink=auto ${quote(workspace)}/. .`,
+    `cp -a --reflink=auto ${quote(home)}/. "$HOME"`,
+  ].join('\n')
 }
 
-/** Moves the workspace, in which everything is committed, to another commit with the same tree. Exit code 0, otherwise git's. */
+/**
+ * Moves the workspace, in which everything is committed, to another commit with the same tree. Exit code 0,
+ * otherwise git's.
+ */
 export function switchCommitCommand(commit: CopiedCommit): string {
   return [...PROLOGUE, copyCommit(commit), `g update-ref HEAD ${quote(commit.sha)}`].join('\n')
 }
 
-/** A commit of the run's own objects, which are bound at `kept_inside`; the workspace has all ancestors of `known`. */
+/**
+ * A commit of the run's own objects, which are bound at `kept_inside`; the workspace has all ancestors of
+ * `known`.
+ */
 export type CopiedCommit = { sha: string; known: string[]; kept_inside: string }
 
 /** The workspace borrows only from the mirror, which other runs read too. */
@@ -167,21 +199,35 @@ function copyCommit({ sha, known, kept_inside }: CopiedCommit): string {
 }
 
 /**
- * Moves the workspace, in which everything is committed at `from_sha`, to the files of another commit. Exit code 0, otherwise git's, and
- * nothing is changed.
+ * Moves the workspace, in which everything is committed at `from_sha`, to the files of another commit. Exit
+ * code 0, otherwise git's, and nothing is changed.
  */
 export function moveToCommand(from_sha: string, to: CopiedCommit): string {
   const sha = quote(to.sha)
-  return [...PROLOGUE, copyCommit(to), `g read-tree -m -u ${quote(from_sha)} ${sha}`, `g update-ref HEAD ${sha}`].join('\n')
+  return [
+    ...PROLOGUE,
+    copyCommit(to),
+    `g read-tree -m -u ${quote(from_sha)} ${sha}`,
+    `g update-ref HEAD ${sha}`,
+  ].join('\n')
 }
 
-/** Makes `sha` the parent of the next commit, with all changes since: the commits between are squashed. Exit code 0, otherwise git's. */
+/**
+ * Makes `sha` the parent of the next commit, with all changes since: the commits between are squashed. Exit
+ * code 0, otherwise git's.
+ */
 export function squashCommand(sha: string): string {
   return [...PROLOGUE, `g reset --quiet --soft ${quote(sha)}`].join('\n')
 }
 
-/** Parses the output of `commitCommand`: the HEAD of the workspace (null: no commit at all), or null when it failed. */
-export function parseCommit(exit_code: number | null, output: string): { head_sha: string | null; committed: boolean } | null {
+/**
+ * Parses the output of `commitCommand`: the HEAD of the workspace (null: no commit at all), or null when it
+ * failed.
+ */
+export function parseCommit(
+  exit_code: number | null,
+  output: string,
+): { head_sha: string | null; committed: boolean } | null {
   const [, head, result] = /\nagentrun-head ([0-9a-f]{40}|none) (committed|unchanged)\n?$/.exec(output) ?? []
   if (!head || (exit_code !== 0 && exit_code !== NOTHING_TO_COMMIT)) return null
   return { head_sha: head === 'none' ? null : head, committed: result === 'committed' }
@@ -190,7 +236,10 @@ export function parseCommit(exit_code: number | null, output: string): { head_sh
 /** Exit code of `bundleCommand` when the mirror has everything: what was written is not a bundle. */
 export const NOTHING_TO_BUNDLE = 4
 
-/** Writes a bundle of what `head_sha` has and the mirror lacks to standard output. Exit code 0, NOTHING_TO_BUNDLE, otherwise git's. */
+/**
+ * Writes a bundle of what `head_sha` has and the mirror lacks to standard output. Exit code 0,
+ * NOTHING_TO_BUNDLE, otherwise git's.
+ */
 export function bundleCommand(input: { base_sha: string | null; head_sha: string }): string {
   const base = input.base_sha ? quote(`^${input.base_sha}`) : ''
   return [
@@ -219,7 +268,10 @@ export const REMOVE_REPOSITORY = [
   'if [ -d .git ]; then find .git -mindepth 1 -maxdepth 1 ! -name modules -exec rm -rf {} +; fi',
 ]
 
-/** Returns commands that replace `git clone`: they are faster, deterministic, and only branches and tags of the mirror become visible. */
+/**
+ * Returns commands that replace `git clone`: they are faster, deterministic, and only branches and tags of
+ * the mirror become visible.
+ */
 export function initRepository(input: WorkspaceRepository): string[] {
   const mirror = quote(input.mirror_inside)
   const config = [
@@ -254,8 +306,8 @@ function startOver(branch: string, base: string): string[] {
 }
 
 /**
- * Git would add a nested repository as a bare link and lose its files: its `.git` is moved aside while files are staged. It is an untracked folder
- * (`? `), or a link without a list of submodules.
+ * Git would add a nested repository as a bare link and lose its files: its `.git` is moved aside while files
+ * are staged. It is an untracked folder (`? `), or a link without a list of submodules.
  */
 const TAKE_NESTED = [
   'nested=()',

@@ -37,7 +37,9 @@ export type McpCall = {
   /** Aborts when the response has been sent or its client has gone. */
   closed: AbortSignal
   cancelled: AbortSignal
-  /** The name by which a client of revision 2025-11-25 cancels the call (cancelled-calls.ts); null: it cannot. */
+  /**
+   * The name by which a client of revision 2025-11-25 cancels the call (cancelled-calls.ts); null: it cannot.
+   */
   cancel_name: string | null
   /** Receives each state of a run that is waited for. */
   onRun: (run: AgentRun) => void
@@ -47,10 +49,15 @@ type AnyHandler = (ctx: unknown, input: unknown, gone: () => AbortSignal) => Pro
 type Input = { params: unknown; query: unknown; body: unknown }
 
 /**
- * Calls an operation with the arguments of a tool: authenticate → membership → rate limit → parse → verb, as for its HTTP request. Returns the
- * JSON of a success in the words of the profile `standard`, and the organization. Throws what the HTTP request would respond with.
+ * Calls an operation with the arguments of a tool: authenticate → membership → rate limit → parse → verb, as
+ * for its HTTP request. Returns the JSON of a success in the words of the profile `standard`, and the
+ * organization. Throws what the HTTP request would respond with.
  */
-export async function callOperation(call: McpCall, tool: Tool, args: Readonly<Record<string, unknown>>): Promise<unknown> {
+export async function callOperation(
+  call: McpCall,
+  tool: Tool,
+  args: Readonly<Record<string, unknown>>,
+): Promise<unknown> {
   const { endpoint } = tool
   const request = await requestOf(call, tool, args).catch(async error => {
     await chargeStandard(call)
@@ -64,17 +71,28 @@ export async function callOperation(call: McpCall, tool: Tool, args: Readonly<Re
   return plainJson(await (handlers[tool.operation] as AnyHandler)(ctx, input, gone))
 }
 
-async function requestOf(call: McpCall, tool: Tool, args: Readonly<Record<string, unknown>>): Promise<ToolRequest> {
+async function requestOf(
+  call: McpCall,
+  tool: Tool,
+  args: Readonly<Record<string, unknown>>,
+): Promise<ToolRequest> {
   const request = toolRequest(tool, args)
   if ('org_id' in tool.endpoint.params.shape) request.params.org_id ??= String(await organizationOf(call))
   return request
 }
 
-async function admitCall({ edge, request, caller }: McpCall, endpoint: Endpoint, { params, query, idempotency_keys }: ToolRequest) {
+async function admitCall(
+  { edge, request, caller }: McpCall,
+  endpoint: Endpoint,
+  { params, query, idempotency_keys }: ToolRequest,
+) {
   const { services, failed } = edge
   const { ip, id, traceparent } = request
   const { authorization = [] } = request.raw.headersDistinct
-  const headersDistinct = { authorization, ...(idempotency_keys.length > 0 && { 'idempotency-key': idempotency_keys }) }
+  const headersDistinct = {
+    authorization,
+    ...(idempotency_keys.length > 0 && { 'idempotency-key': idempotency_keys }),
+  }
   const ctx = await admit(
     { services, failed, endpoint },
     { params, query, ip, id, traceparent, wire_profile: caller.actor.wire_profile, raw: { headersDistinct } },
@@ -93,11 +111,22 @@ async function organizationOf({ caller }: McpCall): Promise<number> {
   if (items.length === 1 && items[0] !== undefined) return items[0].id
   if (total === 0) throw new ServiceError('forbidden', 'You do not have access to any organization.')
   const names = items.map(({ id, name }) => `${id} (${name})`).join(', ')
-  throw invalid(['arguments', 'org_id'], `is required, because you have ${total} organizations: ${names}`, 'missing')
+  throw invalid(
+    ['arguments', 'org_id'],
+    `is required, because you have ${total} organizations: ${names}`,
+    'missing',
+  )
 }
 
-/** Aborts when the call is cancelled or its client has gone, when its token is revoked, and when the service stops. */
-function signalOf({ edge, reply, closed, cancelled, cancel_name }: McpCall, ctx: Context, endpoint: Endpoint): AbortSignal {
+/**
+ * Aborts when the call is cancelled or its client has gone, when its token is revoked, and when the service
+ * stops.
+ */
+function signalOf(
+  { edge, reply, closed, cancelled, cancel_name }: McpCall,
+  ctx: Context,
+  endpoint: Endpoint,
+): AbortSignal {
   const named = new AbortController()
   if (cancel_name !== null && !closed.aborted) {
     const leave = edge.services.onCancelled(cancel_name, () => named.abort())
@@ -114,9 +143,13 @@ async function wait(ctx: Context, { params, query }: Input, gone: AbortSignal, o
   using over = deadline(timeout_seconds * 1_000, gone)
   const waited = await waitForRun(ctx, agent_run_id, over.signal, onRun)
   if (!gone.aborted) return waited
-  throw new ServiceError('unavailable', 'The wait ended early: it was cancelled, the service is stopping, or the token was revoked.', {
-    headers: { 'retry-after': '2' },
-  })
+  throw new ServiceError(
+    'unavailable',
+    'The wait ended early: it was cancelled, the service is stopping, or the token was revoked.',
+    {
+      headers: { 'retry-after': '2' },
+    },
+  )
 }
 
 /** Returns a result of a handler as JSON, whichever form it has. */

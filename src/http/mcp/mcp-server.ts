@@ -1,4 +1,9 @@
-import { createMcpHandler, type McpHttpHandler, Server, type ServerContext } from '@modelcontextprotocol/server'
+import {
+  createMcpHandler,
+  type McpHttpHandler,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
 import type { AgentRun } from '../../contract/runs/runs.ts'
 import { errorText, type Log } from '../../core/log.ts'
 import { callOperation, type McpCall } from './call-operation.ts'
@@ -20,8 +25,8 @@ const cacheHints = { 'tools/list': { ttlMs: 300_000, cacheScope: 'private' } } a
 export type McpMessage = Omit<McpCall, 'cancelled' | 'cancel_name' | 'onRun'>
 
 /**
- * Returns the handler of both revisions of the protocol. Every message gets a server of its own, so any process may receive any message:
- * nothing is kept between two of them.
+ * Returns the handler of both revisions of the protocol. Every message gets a server of its own, so any
+ * process may receive any message: nothing is kept between two of them.
  */
 export function createHandler({ version, log }: { version: string; log: Log }): McpHttpHandler {
   return createMcpHandler(
@@ -30,15 +35,22 @@ export function createHandler({ version, log }: { version: string; log: Log }): 
       return serverFor(message, version, log)
     },
     {
-      onerror: error => log('debug', 'a message of the Model Context Protocol was refused', { error: errorText(error) }),
-      // The route sends heartbeats: those of the SDK end with a blank line, for which some clients deliver an empty message.
+      onerror: error =>
+        log('debug', 'a message of the Model Context Protocol was refused', { error: errorText(error) }),
+      // The route sends heartbeats: those of the SDK end with a blank line, for which some clients deliver an
+      // empty message.
       keepAliveMs: 0,
     },
   )
 }
 
 function serverFor(message: McpMessage, version: string, log: Log): Server {
-  const info = { name: 'agent-run-service', title: 'Agent Run Service', version, websiteUrl: message.edge.services.base_url }
+  const info = {
+    name: 'agent-run-service',
+    title: 'Agent Run Service',
+    version,
+    websiteUrl: message.edge.services.base_url,
+  }
   const server = new Server(info, { capabilities: { tools: {}, resources: {} }, instructions, cacheHints })
   const callOf = (ctx: ServerContext): McpCall => ({
     ...message,
@@ -55,7 +67,13 @@ function serverFor(message: McpMessage, version: string, log: Log): Server {
     const report = (code: string) => {
       const { id: request_id } = message.request
       const { token_id } = message.caller.actor
-      log('info', 'tool call', { tool: tool.name, code, duration_ms: Math.round(performance.now() - began), request_id, token_id })
+      log('info', 'tool call', {
+        tool: tool.name,
+        code,
+        duration_ms: Math.round(performance.now() - began),
+        request_id,
+        token_id,
+      })
     }
     try {
       const result = successResult(await callOperation(call, tool, params.arguments ?? {}))
@@ -73,7 +91,10 @@ function serverFor(message: McpMessage, version: string, log: Log): Server {
   return server
 }
 
-/** Reports each state of a run to a client that requested progress: seconds of the wait, which always increase, and the state as text. */
+/**
+ * Reports each state of a run to a client that requested progress: seconds of the wait, which always
+ * increase, and the state as text.
+ */
 function progressOf({ mcpReq }: ServerContext): McpCall['onRun'] {
   const progressToken = mcpReq._meta?.progressToken
   if (progressToken === undefined) return () => {}

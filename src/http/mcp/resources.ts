@@ -1,4 +1,9 @@
-import { type ListResourcesResult, ProtocolError, ProtocolErrorCode, type ReadResourceResult } from '@modelcontextprotocol/server'
+import {
+  type ListResourcesResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ReadResourceResult,
+} from '@modelcontextprotocol/server'
 import type { AgentRun } from '../../contract/runs/runs.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { callOperation, type McpCall } from './call-operation.ts'
@@ -24,7 +29,10 @@ const call = (mcp: McpCall, name: string, args: Record<string, unknown>) => {
   return callOperation(mcp, tool, args)
 }
 
-/** Returns the traces of the newest runs. Of a user with several organizations only the template is known, so that list is empty. */
+/**
+ * Returns the traces of the newest runs. Of a user with several organizations only the template is known, so
+ * that list is empty.
+ */
 export async function listTraces(mcp: McpCall): Promise<ListResourcesResult> {
   const page = await call(mcp, 'list_agent_runs', { limit: 100 }).catch(error => {
     if (error instanceof ServiceError && error.errors[0]?.loc.includes('org_id')) return { items: [] }
@@ -43,13 +51,19 @@ export async function listTraces(mcp: McpCall): Promise<ListResourcesResult> {
   }
 }
 
-/** Returns a page of a trace. Throws a protocol error whose data is the problem that the API would respond with. */
+/**
+ * Returns a page of a trace. Throws a protocol error whose data is the problem that the API would respond
+ * with.
+ */
 export async function readTrace(mcp: McpCall, uri: string): Promise<ReadResourceResult> {
   const [, org_id, agent_run_id, after_seq] = pattern.exec(uri) ?? []
-  if (org_id === undefined) throw await refusal(mcp, `No such resource: use ${traceTemplate.uriTemplate}.`, { uri })
-  const page = await call(mcp, 'get_agent_run_logs', { org_id, agent_run_id, after_seq, limit: 100 }).catch(error => {
-    throw protocolError(mcp, error, uri)
-  })
+  if (org_id === undefined)
+    throw await refusal(mcp, `No such resource: use ${traceTemplate.uriTemplate}.`, { uri })
+  const page = await call(mcp, 'get_agent_run_logs', { org_id, agent_run_id, after_seq, limit: 100 }).catch(
+    error => {
+      throw protocolError(mcp, error, uri)
+    },
+  )
   return { contents: [{ uri, mimeType: MIME_TYPE, text: JSON.stringify(page) }] }
 }
 
@@ -59,8 +73,14 @@ function protocolError(mcp: McpCall, error: unknown, uri?: string): ProtocolErro
   return new ProtocolError(code, problem.detail, { ...problem, ...(uri !== undefined && { uri }) })
 }
 
-/** Charges a message that names nothing known and returns its error, or the one of a limit that is reached. */
-export function refusal(mcp: McpCall, message: string, data?: Record<string, unknown>): Promise<ProtocolError> {
+/**
+ * Charges a message that names nothing known and returns its error, or the one of a limit that is reached.
+ */
+export function refusal(
+  mcp: McpCall,
+  message: string,
+  data?: Record<string, unknown>,
+): Promise<ProtocolError> {
   return chargeStandard(mcp).then(
     () => new ProtocolError(ProtocolErrorCode.InvalidParams, message, data),
     error => protocolError(mcp, error),

@@ -14,8 +14,9 @@ export type ToolRequest = {
 }
 
 /**
- * Splits the arguments of a tool into the parts of a request. An unknown argument is refused, because a model that misspells one would not
- * see that it had no effect. Values are checked later, by the schemas of the operation.
+ * Splits the arguments of a tool into the parts of a request. An unknown argument is refused, because a model
+ * that misspells one would not see that it had no effect. Values are checked later, by the schemas of the
+ * operation.
  */
 export function toolRequest(tool: Tool, given: Arguments): ToolRequest {
   const fields = fieldsOf(tool)
@@ -27,14 +28,20 @@ export function toolRequest(tool: Tool, given: Arguments): ToolRequest {
   ]
   if (unknown.length > 0)
     throw new ServiceError('invalid_request', `${unknown[0]}: ${tool.name} has no such argument`, {
-      errors: unknown
-        .slice(0, 50)
-        .map(name => ({ loc: ['arguments', name], msg: `${tool.name} has no such argument`, type: 'unrecognized_keys' })),
+      errors: unknown.slice(0, 50).map(name => ({
+        loc: ['arguments', name],
+        msg: `${tool.name} has no such argument`,
+        type: 'unrecognized_keys',
+      })),
     })
-  if (keyed && typeof idempotency_key !== 'string') throw invalid(['arguments', 'idempotency_key'], 'must be a string')
-  const part = (name: 'params' | 'query' | 'body') => Object.entries(args).filter(([key]) => fields.get(key) === name)
+  if (keyed && typeof idempotency_key !== 'string')
+    throw invalid(['arguments', 'idempotency_key'], 'must be a string')
+  const part = (name: 'params' | 'query' | 'body') =>
+    Object.entries(args).filter(([key]) => fields.get(key) === name)
   return {
-    params: Object.fromEntries(part('params').flatMap(([key, value]) => (isAbsent(value) ? [] : [[key, wireText(value)]]))),
+    params: Object.fromEntries(
+      part('params').flatMap(([key, value]) => (isAbsent(value) ? [] : [[key, wireText(value)]])),
+    ),
     query: Object.fromEntries(
       part('query').flatMap(([key, value]) =>
         isAbsent(value) ? [] : [[key, Array.isArray(value) ? value.map(wireText) : wireText(value)]],
@@ -47,9 +54,13 @@ export function toolRequest(tool: Tool, given: Arguments): ToolRequest {
 
 /** Models send null for what they leave out; a path or a query has no null. */
 const isAbsent = (value: unknown) => value === undefined || value === null
-const wireText = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value))
+const wireText = (value: unknown): string =>
+  typeof value === 'object' ? JSON.stringify(value) : String(value)
 
-/** Returns the error with the locations that a caller of a tool knows: arguments, instead of path, query, body and header. */
+/**
+ * Returns the error with the locations that a caller of a tool knows: arguments, instead of path, query, body
+ * and header.
+ */
 export function atArguments(error: ServiceError): ServiceError {
   const errors = error.errors.map(({ loc, ...rest }): FieldError => {
     const [part, ...names] = loc

@@ -9,12 +9,19 @@ const idempotency_key = {
   type: 'string',
   minLength: 1,
   maxLength: limits.idempotency_key_chars,
-  description: 'A name for this call, of your choice. A repetition within 24 hours with the same arguments returns the first result.',
+  description:
+    'A name for this call, of your choice. A repetition within 24 hours with the same arguments returns the first result.',
 }
 const org_id = 'Default: the organization of the token, or the only one of its user'
 
-/** Returns the fields of the arguments, each with the part of the request that it belongs to. One name in two parts would be ambiguous. */
-export function fieldsOf({ endpoint, omit }: Pick<Tool, 'endpoint' | 'omit'>): Map<string, 'params' | 'query' | 'body'> {
+/**
+ * Returns the fields of the arguments, each with the part of the request that it belongs to. One name in two
+ * parts would be ambiguous.
+ */
+export function fieldsOf({
+  endpoint,
+  omit,
+}: Pick<Tool, 'endpoint' | 'omit'>): Map<string, 'params' | 'query' | 'body'> {
   const fields = new Map<string, 'params' | 'query' | 'body'>()
   for (const [part, schema] of partsOf(endpoint))
     for (const name of Object.keys(schema.shape)) if (!omit.includes(name)) fields.set(name, part)
@@ -22,18 +29,23 @@ export function fieldsOf({ endpoint, omit }: Pick<Tool, 'endpoint' | 'omit'>): M
 }
 
 const partsOf = ({ params, query, body }: Endpoint) =>
-  [['params', params] as const, ['query', query] as const, ...(body === null ? [] : [['body', body as z.ZodObject] as const])] as const
+  [
+    ['params', params] as const,
+    ['query', query] as const,
+    ...(body === null ? [] : [['body', body as z.ZodObject] as const]),
+  ] as const
 
 /**
- * Returns a schema without references, which several clients cannot follow, and without examples. Output is described by its names alone:
- * hardly any client shows more of it, and each would receive 80 kB of texts.
+ * Returns a schema without references, which several clients cannot follow, and without examples. Output is
+ * described by its names alone: hardly any client shows more of it, and each would receive 80 kB of texts.
  */
 function plainSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   const components: Json = {}
   const root = hoist(jsonSchema(schema, io), components)
   // A property may be called `description`, but its schema is never a text.
   const isDropped = (key: string, item: unknown) =>
-    (key === 'examples' && Array.isArray(item)) || (io === 'output' && key === 'description' && typeof item === 'string')
+    (key === 'examples' && Array.isArray(item)) ||
+    (io === 'output' && key === 'description' && typeof item === 'string')
   const inline = (value: unknown, within: string[]): unknown => {
     if (Array.isArray(value)) return value.map(item => inline(item, within))
     if (typeof value !== 'object' || value === null) return value
@@ -59,7 +71,8 @@ function inputSchema(tool: Tool): ListedTool['inputSchema'] {
   }
   for (const name of omit) delete properties[name]
   if ('org_id' in properties) properties.org_id = { ...(properties.org_id as Json), description: org_id }
-  for (const [name, value] of Object.entries(defaults)) properties[name] = { ...(properties[name] as Json), default: value }
+  for (const [name, value] of Object.entries(defaults))
+    properties[name] = { ...(properties[name] as Json), default: value }
   if (endpoint.idempotent) properties.idempotency_key = idempotency_key
   return {
     type: 'object',
@@ -75,7 +88,10 @@ function outputSchema({ response }: Tool['endpoint']): NonNullable<ListedTool['o
 
 const repeatable = ['stop_agent_run', 'pause_agent_run']
 
-/** The list of tools, as every client gets it; derived from the table of operations once, because it does not change. */
+/**
+ * The list of tools, as every client gets it; derived from the table of operations once, because it does not
+ * change.
+ */
 export const listedTools: ListedTool[] = tools.map(tool => {
   const { summary, description, scope, method, idempotent = false } = tool.endpoint
   const read = method === 'GET' || tool.name === 'dry_run_agent_run'
@@ -89,7 +105,10 @@ export const listedTools: ListedTool[] = tools.map(tool => {
     outputSchema: outputSchema(tool.endpoint),
     annotations: {
       readOnlyHint: read,
-      ...(!read && { destructiveHint: tool.name === 'stop_agent_run', idempotentHint: repeatable.includes(tool.name) && !idempotent }),
+      ...(!read && {
+        destructiveHint: tool.name === 'stop_agent_run',
+        idempotentHint: repeatable.includes(tool.name) && !idempotent,
+      }),
       openWorldHint: !read,
     },
   }

@@ -28,7 +28,10 @@ type ToolOperation = Extract<
   | 'listOrganizations'
 >
 
-/** What differs from the row of the operation. `omit`: fields that make no sense here; `defaults`: values that suit a model's context. */
+/**
+ * What differs from the row of the operation. `omit`: fields that make no sense here; `defaults`: values that
+ * suit a model's context.
+ */
 type Difference = { omit?: readonly string[]; defaults?: Readonly<Record<string, unknown>>; hint?: string }
 
 const short_page = { limit: 20 }
@@ -60,7 +63,9 @@ const operations: Record<ToolOperation, Difference> = {
   listOrganizations: { omit: not_for_tools },
 }
 
-/** A tool: `operation` is the row of the API that it calls; null for the wait, which the API has as streams. */
+/**
+ * A tool: `operation` is the row of the API that it calls; null for the wait, which the API has as streams.
+ */
 export type Tool = Required<Pick<Difference, 'omit' | 'defaults'>> & {
   name: string
   operation: ToolOperation | null
@@ -89,7 +94,13 @@ const derived = (Object.entries(operations) as [ToolOperation, Difference][]).ma
   ([operation, { omit = [], defaults = {}, hint }]): Tool => {
     const row: Endpoint & { response: z.ZodType } = endpoints[operation]
     const description = [row.description, hint].filter(text => text !== undefined).join(' ')
-    return { name: nameOf(operation), operation, omit, defaults, endpoint: description === '' ? row : { ...row, description } }
+    return {
+      name: nameOf(operation),
+      operation,
+      omit,
+      defaults,
+      endpoint: description === '' ? row : { ...row, description },
+    }
   },
 )
 

@@ -7,7 +7,12 @@ export class RawResponse {
   readonly headers: Record<string, string>
   /** Of a page of a list; absent for everything else. */
   readonly extent: Extent | undefined
-  constructor(body: string | Buffer, content_type: string, headers: Record<string, string> = {}, extent?: Extent) {
+  constructor(
+    body: string | Buffer,
+    content_type: string,
+    headers: Record<string, string> = {},
+    extent?: Extent,
+  ) {
     this.body = body
     this.content_type = content_type
     this.headers = headers

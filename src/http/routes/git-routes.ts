@@ -10,7 +10,14 @@ import { ServiceError } from '../../core/service-error.ts'
 import { withTimeout } from '../../core/timeout.ts'
 import { requireReach } from '../../service/access/reach.ts'
 import type { ActorContext, Context, Services } from '../../service/context.ts'
-import { fetchGit, offerGit, pushGit, receiveGit, requireFetch, requirePush } from '../../service/forges/git-server.ts'
+import {
+  fetchGit,
+  offerGit,
+  pushGit,
+  receiveGit,
+  requireFetch,
+  requirePush,
+} from '../../service/forges/git-server.ts'
 import type { GitProtocol } from '../../service/forges/git-server-port.ts'
 import { admit } from '../admission.ts'
 import type { FailedTokens } from '../failed-tokens.ts'
@@ -30,7 +37,10 @@ type Options = {
 
 /** How large the request of a fetch may be: thousands of objects, one line each. */
 const REQUEST_BYTES = 16 * 1024 * 1024
-/** How long a client may send nothing, or take nothing. With less for a body, the client still reads the reason. */
+/**
+ * How long a client may send nothing, or take nothing. With less for a body, the client still reads the
+ * reason.
+ */
 const IDLE_TIMEOUT_MS = 60_000
 const BODY_IDLE_TIMEOUT_MS = 30_000
 /** The time limit for the whole transfer, and for the request of a fetch. */
@@ -48,8 +58,8 @@ const SLOTS = {
 }
 
 /**
- * Adds the routes of git's smart HTTP protocol (specification.md#access): requests are admitted like every other, by the token that git
- * sends as a password. Errors are text, which git shows.
+ * Adds the routes of git's smart HTTP protocol (specification.md#access): requests are admitted like every
+ * other, by the token that git sends as a password. Errors are text, which git shows.
  */
 export function addGitRoutes(app: FastifyInstance, options: Options) {
   const transfer = createTransfers(options)
@@ -57,20 +67,37 @@ export function addGitRoutes(app: FastifyInstance, options: Options) {
     git.removeAllContentTypeParsers()
     git.setErrorHandler((error, request, reply) => refuse(reply, knownError(error, request, options.log)))
     for (const service of ['upload-pack', 'receive-pack'])
-      git.addContentTypeParser(`application/x-git-${service}-request`, (_request, payload, done) => done(null, payload))
+      git.addContentTypeParser(`application/x-git-${service}-request`, (_request, payload, done) =>
+        done(null, payload),
+      )
     addInfoRefs(git, transfer)
     addUploadPack(git, transfer)
     addReceivePack(git, transfer)
   })
 }
 
-/** `slot`: waits until git may run for this client, once. Bodies arrive before, so that a slow client occupies nothing. */
-type Transfer = { ctx: Context; repo_id: number; signal: AbortSignal; protocol: GitProtocol; slot: () => Promise<Slot> }
+/**
+ * `slot`: waits until git may run for this client, once. Bodies arrive before, so that a slow client occupies
+ * nothing.
+ */
+type Transfer = {
+  ctx: Context
+  repo_id: number
+  signal: AbortSignal
+  protocol: GitProtocol
+  slot: () => Promise<Slot>
+}
 
 type Transfers = {
   admit(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<void>
-  /** Runs one piece of git's work for a client; it ends when the client disconnects or its token is revoked. */
-  serve(request: FastifyRequest, reply: FastifyReply, work: (transfer: Transfer) => Promise<void>): Promise<void>
+  /**
+   * Runs one piece of git's work for a client; it ends when the client disconnects or its token is revoked.
+   */
+  serve(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    work: (transfer: Transfer) => Promise<void>,
+  ): Promise<void>
 }
 
 function createTransfers({ services, failed, transfers, admitted }: Options): Transfers {
@@ -80,7 +107,11 @@ function createTransfers({ services, failed, transfers, admitted }: Options): Tr
     async admit(endpoint, request, reply) {
       const ctx = await admit({ services, failed, endpoint }, request, reply, credentialsOf(request))
       admitted(request, ctx)
-      const input = parseInput(endpoint, { params: request.params, query: request.query as Record<string, unknown>, body: undefined })
+      const input = parseInput(endpoint, {
+        params: request.params,
+        query: request.query as Record<string, unknown>,
+        body: undefined,
+      })
       if (!('organization_id' in ctx)) throw new ServiceError('not_found', 'No such repository.')
       await requireReach(ctx, endpoint, input)
       contexts.set(request, { ctx, repo_id: (input.params as { repo_id: number }).repo_id, endpoint })
@@ -100,7 +131,12 @@ function createTransfers({ services, failed, transfers, admitted }: Options): Tr
         gone.signal.throwIfAborted()
         return held
       }
-      const transfer = { ...owner, token_id: ctx.actor.token_id, scope: endpoint.scope, end: () => void socket.destroy() }
+      const transfer = {
+        ...owner,
+        token_id: ctx.actor.token_id,
+        scope: endpoint.scope,
+        end: () => void socket.destroy(),
+      }
       transfers.add(transfer)
       const limit = setTimeout(transfer.end, TRANSFER_TIMEOUT_MS)
       try {
@@ -119,7 +155,9 @@ function addInfoRefs(git: FastifyInstance, transfer: Transfers) {
   git.get(routeOf(gitOperations.gitInfoRefs), {
     onRequest: (request, reply) => {
       const pushes = (request.query as { service?: unknown }).service === 'git-receive-pack'
-      const endpoint = pushes ? { ...gitOperations.gitInfoRefs, scope: gitOperations.gitReceivePack.scope } : gitOperations.gitInfoRefs
+      const endpoint = pushes
+        ? { ...gitOperations.gitInfoRefs, scope: gitOperations.gitReceivePack.scope }
+        : gitOperations.gitInfoRefs
       return transfer.admit(endpoint, request, reply)
     },
     handler: async (request, reply) => {
@@ -144,7 +182,9 @@ function addUploadPack(git: FastifyInstance, transfer: Transfers) {
       await transfer.serve(request, reply, async ({ ctx, repo_id, slot, ...options }) => {
         await requireFetch(ctx, repo_id)
         const late = setTimeout(() => socket.destroy(), REQUEST_TIMEOUT_MS)
-        await using upload = await receiveGit(ctx, bodyOf(request), REQUEST_BYTES).finally(() => clearTimeout(late))
+        await using upload = await receiveGit(ctx, bodyOf(request), REQUEST_BYTES).finally(() =>
+          clearTimeout(late),
+        )
         if (!upload.is_whole) throw new ServiceError('payload_too_large', 'The request is too large.')
         const { yields } = await slot()
         const { output, done } = await fetchGit(ctx, repo_id, upload, options)
@@ -182,7 +222,10 @@ function addReceivePack(git: FastifyInstance, transfer: Transfers) {
 
 const routeOf = ({ path }: Endpoint) => path.replace(/\{(\w+)\}/g, ':$1')
 
-/** Git sends the token as a password with any user name; clients that set the header themselves send a bearer token. */
+/**
+ * Git sends the token as a password with any user name; clients that set the header themselves send a bearer
+ * token.
+ */
 function credentialsOf(request: FastifyRequest): string[] {
   return (request.raw.headersDistinct.authorization ?? []).map(header => {
     const [, basic] = /^Basic ([A-Za-z0-9+/]{1,1000}={0,2})$/i.exec(header) ?? []
@@ -199,8 +242,9 @@ function protocolOf({ headers }: FastifyRequest): GitProtocol {
 }
 
 /**
- * Yields the body as git wrote it, unpacked as it is read: the reader limits its unpacked size. Throws 400 when it is truncated, stops or is
- * no gzip. A reader that stops early leaves the request open, so that its response still arrives.
+ * Yields the body as git wrote it, unpacked as it is read: the reader limits its unpacked size. Throws 400
+ * when it is truncated, stops or is no gzip. A reader that stops early leaves the request open, so that its
+ * response still arrives.
  */
 async function* bodyOf(request: FastifyRequest): AsyncGenerator<Buffer> {
   const encoding = request.headers['content-encoding'] ?? 'identity'
@@ -218,7 +262,10 @@ async function* bodyOf(request: FastifyRequest): AsyncGenerator<Buffer> {
     }
   } catch (error) {
     if (plain !== body) plain.destroy()
-    throw new ServiceError('invalid_request', `The body cannot be read: ${error instanceof Error ? error.message : error}.`)
+    throw new ServiceError(
+      'invalid_request',
+      `The body cannot be read: ${error instanceof Error ? error.message : error}.`,
+    )
   }
 }
 
@@ -235,10 +282,9 @@ function unpacked(body: Readable): Gunzip {
 
 /** Starts the response, whose body is git's own. */
 function begin(reply: FastifyReply, service: string) {
-  const headers = Object.fromEntries(Object.entries(reply.getHeaders()).filter(([, value]) => value !== undefined)) as Record<
-    string,
-    string
-  >
+  const headers = Object.fromEntries(
+    Object.entries(reply.getHeaders()).filter(([, value]) => value !== undefined),
+  ) as Record<string, string>
   reply.hijack()
   reply.raw.writeHead(200, { ...headers, 'content-type': `application/x-git-${service}-result` })
 }
@@ -247,7 +293,10 @@ function begin(reply: FastifyReply, service: string) {
 function refuse(reply: FastifyReply, { code, message, headers }: ServiceError) {
   return reply
     .code(problems[code].status)
-    .headers({ ...headers, ...(code === 'unauthorized' && { 'www-authenticate': 'Basic realm="agentrun", charset="UTF-8"' }) })
+    .headers({
+      ...headers,
+      ...(code === 'unauthorized' && { 'www-authenticate': 'Basic realm="agentrun", charset="UTF-8"' }),
+    })
     .type('text/plain; charset=utf-8')
     .send(`${message}\n`)
 }

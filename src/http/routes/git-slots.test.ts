@@ -70,7 +70,9 @@ test('a free slot goes to the organization that has the fewest', async () => {
   const take = gitSlots({ ...BOUNDS, total: 3, of_organization: 3, of_user: 3, patience_ms: 60_000 })
   const slots = [await take(ada), await take(ada), await take(bob)]
   const order: string[] = []
-  const waiting = [ada, bob, cyd].map(holder => take(holder).then(() => order.push(`organization ${holder.organization_id}`)))
+  const waiting = [ada, bob, cyd].map(holder =>
+    take(holder).then(() => order.push(`organization ${holder.organization_id}`)),
+  )
   slots[0]?.release()
   await waiting[2]
   expect(order).toEqual(['organization 3'])

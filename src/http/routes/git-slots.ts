@@ -3,8 +3,8 @@ import { ServiceError } from '../../core/service-error.ts'
 type SlotHolder = { organization_id: number; user_id: number }
 
 /**
- * `yields`: from now on only the client delays the end, and `end` cuts it off. `release`: the holder has ended; calling it again has no
- * effect.
+ * `yields`: from now on only the client delays the end, and `end` cuts it off. `release`: the holder has
+ * ended; calling it again has no effect.
  */
 export type Slot = { yields(end: () => void): void; release(): void }
 
@@ -26,12 +26,15 @@ type Held = SlotHolder & { yielding: { end: () => void; since: number } | null }
 type Waiting = SlotHolder & { go: () => void }
 
 const busy = () =>
-  new ServiceError('unavailable', 'Too many git clients are being served; try again.', { headers: { 'retry-after': '10' } })
+  new ServiceError('unavailable', 'Too many git clients are being served; try again.', {
+    headers: { 'retry-after': '10' },
+  })
 
 /**
- * Limits how many git clients are served at once, in total, of an organization and of a user: each costs processes. A further client
- * waits, then gets 503. A free slot goes to the organization that has the fewest. Some are only for one that has none, whatever others
- * wait for; without a free one, it does not wait for slow clients: the slowest of the organization with the most slots is cut off.
+ * Limits how many git clients are served at once, in total, of an organization and of a user: each costs
+ * processes. A further client waits, then gets 503. A free slot goes to the organization that has the fewest.
+ * Some are only for one that has none, whatever others wait for; without a free one, it does not wait for
+ * slow clients: the slowest of the organization with the most slots is cut off.
  */
 export function gitSlots(bounds: SlotBounds) {
   const held = new Set<Held>()
@@ -75,7 +78,10 @@ export function gitSlots(bounds: SlotBounds) {
     if (free(holder)) return occupy(holder)
     const turn = Promise.withResolvers<Slot>()
     const one: Waiting = { ...holder, go: () => end(() => turn.resolve(occupy(holder))) }
-    const timers = [setTimeout(() => end(() => turn.reject(busy())), bounds.wait_ms), setTimeout(() => cutOff(holder), bounds.patience_ms)]
+    const timers = [
+      setTimeout(() => end(() => turn.reject(busy())), bounds.wait_ms),
+      setTimeout(() => cutOff(holder), bounds.patience_ms),
+    ]
     const end = (settle: () => void) => {
       waiting.delete(one)
       for (const timer of timers) clearTimeout(timer)

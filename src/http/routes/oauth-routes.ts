@@ -15,18 +15,30 @@ const MAX_FIELDS = 20
 const CODE = /^[\w-]{32}$/
 
 /**
- * Adds the sign-in of programs by OAuth 2.1 (specification.md#mcp): metadata (RFC 8414), registration (RFC 7591) and the exchange of a code
- * with PKCE. The person allows a program on the page at `/oauth/authorize`. Responses have the form that these standards demand.
+ * Adds the sign-in of programs by OAuth 2.1 (specification.md#mcp): metadata (RFC 8414), registration (RFC
+ * 7591) and the exchange of a code with PKCE. The person allows a program on the page at `/oauth/authorize`.
+ * Responses have the form that these standards demand.
  */
-export function addOAuthRoutes(app: FastifyInstance, { services, failed }: { services: Services; failed: FailedTokens }) {
+export function addOAuthRoutes(
+  app: FastifyInstance,
+  { services, failed }: { services: Services; failed: FailedTokens },
+) {
   const { getOAuthMetadata, registerOAuthClient, exchangeOAuthCode } = oauthOperations
-  app.route({ method: methodsOf(getOAuthMetadata), url: getOAuthMetadata.path, handler: async () => metadata(services) })
+  app.route({
+    method: methodsOf(getOAuthMetadata),
+    url: getOAuthMetadata.path,
+    handler: async () => metadata(services),
+  })
   app.post(registerOAuthClient.path, { bodyLimit: BODY_BYTES }, async (request, reply) => {
     const parsed = RegisterClientInput.safeParse(request.body)
     if (!parsed.success) return refuse(reply, isAbout(parsed.error, 'redirect_uris'), describe(parsed.error))
     try {
       const { client_id, name, redirect_uris } = registerClient(services, parsed.data)
-      const fixed = { token_endpoint_auth_method: 'none', grant_types: ['authorization_code'], response_types: ['code'] }
+      const fixed = {
+        token_endpoint_auth_method: 'none',
+        grant_types: ['authorization_code'],
+        response_types: ['code'],
+      }
       return reply.code(201).send({ client_id, client_name: name, redirect_uris, ...fixed })
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'invalid_request') throw error
@@ -34,10 +46,14 @@ export function addOAuthRoutes(app: FastifyInstance, { services, failed }: { ser
     }
   })
   app.register(async forms => {
-    forms.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string', bodyLimit: BODY_BYTES }, (_request, body, done) =>
-      done(null, formOf(body as string)),
+    forms.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'string', bodyLimit: BODY_BYTES },
+      (_request, body, done) => done(null, formOf(body as string)),
     )
-    forms.post(exchangeOAuthCode.path, { bodyLimit: BODY_BYTES }, async (request, reply) => exchange(request, reply, { services, failed }))
+    forms.post(exchangeOAuthCode.path, { bodyLimit: BODY_BYTES }, async (request, reply) =>
+      exchange(request, reply, { services, failed }),
+    )
   })
 }
 
@@ -61,7 +77,8 @@ async function exchange(
   { services, failed }: { services: Services; failed: FailedTokens },
 ): Promise<FastifyReply> {
   const { grant_type } = Object(request.body)
-  if (grant_type !== 'authorization_code') return refuse(reply, 'unsupported_grant_type', 'grant_type: must be authorization_code')
+  if (grant_type !== 'authorization_code')
+    return refuse(reply, 'unsupported_grant_type', 'grant_type: must be authorization_code')
   const parsed = ExchangeInput.safeParse(request.body)
   if (!parsed.success) return refuse(reply, 'invalid_request', describe(parsed.error))
   // What cannot be a code costs the database nothing.
@@ -69,13 +86,20 @@ async function exchange(
   if (exchanged === null) {
     const error = failed.refuse(request.ip, new UnknownToken())
     if (error instanceof ServiceError && error.code === 'rate_limited') throw error
-    return refuse(reply, 'invalid_grant', 'The code is wrong, used or too old, or it is of another client, address, secret or resource.')
+    return refuse(
+      reply,
+      'invalid_grant',
+      'The code is wrong, used or too old, or it is of another client, address, secret or resource.',
+    )
   }
   const { token, expires_in, scopes: given } = exchanged
   return reply.send({ access_token: token, token_type: 'Bearer', expires_in, scope: given.join(' ') })
 }
 
-/** The fields of a form. A field that is repeated is left out, so that its absence is reported (RFC 6749, 3.2); so are all of an endless form. */
+/**
+ * The fields of a form. A field that is repeated is left out, so that its absence is reported (RFC 6749,
+ * 3.2); so are all of an endless form.
+ */
 function formOf(body: string): Record<string, string> {
   const values = new Map<string, string | null>()
   for (const [name, value] of new URLSearchParams(body)) {
@@ -85,9 +109,11 @@ function formOf(body: string): Record<string, string> {
   return Object.fromEntries([...values].filter((field): field is [string, string] => field[1] !== null))
 }
 
-const refuse = (reply: FastifyReply, error: string, error_description: string) => reply.code(400).send({ error, error_description })
+const refuse = (reply: FastifyReply, error: string, error_description: string) =>
+  reply.code(400).send({ error, error_description })
 
-const describe = ({ issues: [first] }: z.ZodError) => (first === undefined ? '' : `${first.path.join('.') || 'body'}: ${first.message}`)
+const describe = ({ issues: [first] }: z.ZodError) =>
+  first === undefined ? '' : `${first.path.join('.') || 'body'}: ${first.message}`
 
 const isAbout = ({ issues }: z.ZodError, field: string) =>
   issues[0]?.path[0] === field ? 'invalid_redirect_uri' : 'invalid_client_metadata'

@@ -20,8 +20,8 @@ const COOKIE = 'agentrun_session'
 const SMALL = { bodyLimit: 16_384 }
 
 /**
- * Adds the sign-in of browsers (specification.md#access): the cookie is valid for /session alone; everything else needs the bearer token
- * that it returns.
+ * Adds the sign-in of browsers (specification.md#access): the cookie is valid for /session alone; everything
+ * else needs the bearer token that it returns.
  */
 export function addSessionRoutes(app: FastifyInstance, services: Services) {
   app.post(endpoints.createSession.path, SMALL, async (request, reply) => {
@@ -59,13 +59,20 @@ export function addSessionRoutes(app: FastifyInstance, services: Services) {
 const bodyOf = <Body extends z.ZodType>(endpoint: Endpoint & { body: Body }, request: FastifyRequest) =>
   parseInput(endpoint, { params: {}, query: {}, body: request.body }).body as z.output<Body>
 
-/** In addition to SameSite=Strict: a browser sends the origin of a request, which must be our own page. A proxy may have changed the Host. */
+/**
+ * In addition to SameSite=Strict: a browser sends the origin of a request, which must be our own page. A
+ * proxy may have changed the Host.
+ */
 function requireSameOrigin(request: FastifyRequest, base_url: string) {
   const site = request.headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin' && site !== 'none')
     throw new ServiceError('forbidden', 'Sign-in works only from the page of this service.')
   const origin = request.headers.origin
-  if (origin !== undefined && origin !== new URL(base_url).origin && origin.replace(/^https?:\/\//, '') !== request.headers.host)
+  if (
+    origin !== undefined &&
+    origin !== new URL(base_url).origin &&
+    origin.replace(/^https?:\/\//, '') !== request.headers.host
+  )
     throw new ServiceError('forbidden', 'Sign-in works only from the page of this service.')
 }
 
@@ -75,5 +82,8 @@ function cookieOf(request: FastifyRequest): string | undefined {
 
 function setCookie(reply: FastifyReply, base_url: string, value: string, seconds: number) {
   const secure = base_url.startsWith('https:') ? '; Secure' : ''
-  reply.header('set-cookie', `${COOKIE}=${value}; Path=/session; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`)
+  reply.header(
+    'set-cookie',
+    `${COOKIE}=${value}; Path=/session; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`,
+  )
 }

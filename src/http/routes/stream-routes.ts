@@ -4,7 +4,13 @@ import { endpoints } from '../../contract/endpoints.ts'
 import { AgentRun } from '../../contract/runs/runs.ts'
 import type { Feeds } from '../../live/feeds.ts'
 import type { Context } from '../../service/context.ts'
-import { eventsSoFar, liveFrame, organizationSource, type RunWording, runSource } from '../../service/runs/follow.ts'
+import {
+  eventsSoFar,
+  liveFrame,
+  organizationSource,
+  type RunWording,
+  runSource,
+} from '../../service/runs/follow.ts'
 import { requireRun } from '../../service/runs/runs.ts'
 import { resumePoint, streamEvents, streamHead } from '../event-stream.ts'
 import { type OpenStream, type OpenStreams, requireRoom } from '../open-streams.ts'
@@ -19,8 +25,14 @@ const wordingOf =
     responseFor(actor.wire_profile, AgentRun, run)
 
 /** Returns the handlers of the two streams of specification.md#events. */
-export function streamHandlers(feeds: Feeds, open: OpenStreams): { streamAgentRunEvents: Stream; streamOrganizationEvents: Stream } {
-  /** Returns a function that refers to nothing of the request, which would otherwise stay in memory as long as its stream. */
+export function streamHandlers(
+  feeds: Feeds,
+  open: OpenStreams,
+): { streamAgentRunEvents: Stream; streamOrganizationEvents: Stream } {
+  /**
+   * Returns a function that refers to nothing of the request, which would otherwise stay in memory as long as
+   * its stream.
+   */
   const openedBy = ({ actor: { token_id, user_id }, organization_id }: Context, scope: Scope) => {
     requireRoom(open, user_id)
     return openedFor({ token_id, user_id, organization_id, scope })

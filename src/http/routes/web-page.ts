@@ -10,10 +10,14 @@ const page_paths =
 const other_paths = /^\/(v1|session|assets|hooks|git|oauth\/(token|register)|\.well-known)(\/|$)/
 
 /**
- * Serves the built web interface: files under /assets as immutable, the page itself at its own paths to every client that does not request
- * JSON (curl, link previews), and at unknown paths only to browsers, so that scanners and API clients with a wrong path get 404.
+ * Serves the built web interface: files under /assets as immutable, the page itself at its own paths to every
+ * client that does not request JSON (curl, link previews), and at unknown paths only to browsers, so that
+ * scanners and API clients with a wrong path get 404.
  */
-export async function addWebPage(app: FastifyInstance, folder: string): Promise<(request: FastifyRequest) => Promise<string | null>> {
+export async function addWebPage(
+  app: FastifyInstance,
+  folder: string,
+): Promise<(request: FastifyRequest) => Promise<string | null>> {
   const index = join(folder, 'index.html')
   if (!existsSync(index)) return async () => null
   await app.register(fastifyStatic, {

@@ -5,7 +5,10 @@ import { finishMcpSignIn, getMcpSignIn, startMcpSignIn } from '../../service/org
 import { deleteSkill, getSkill, listSkills, setSkill } from '../../service/organizations/skills.ts'
 import { deleteSecret, listSecrets, setSecret } from '../../service/secrets/secrets.ts'
 
-type Handler<N extends EndpointName> = (ctx: Context, input: HandlerInput<Endpoints[N]>) => Promise<HandlerResult<Endpoints[N]>>
+type Handler<N extends EndpointName> = (
+  ctx: Context,
+  input: HandlerInput<Endpoints[N]>,
+) => Promise<HandlerResult<Endpoints[N]>>
 type Names = Extract<
   EndpointName,
   `${string}${'Skill' | 'Skills' | 'Secret' | 'Secrets' | 'McpServer' | 'McpServers'}` | `${string}McpSignIn`

@@ -2,7 +2,8 @@ import type { FailedTest } from '../finding.ts'
 import { nextLocation, once, type Runner } from './runner.ts'
 
 /** Returns the prefixes before each slash of a name: the parent tests. */
-const foldersOf = (name: string): string[] => name.split('').flatMap((char, at) => (char === '/' ? [name.slice(0, at)] : []))
+const foldersOf = (name: string): string[] =>
+  name.split('').flatMap((char, at) => (char === '/' ? [name.slice(0, at)] : []))
 
 const goTest: Runner = {
   name: 'go test',
@@ -14,7 +15,13 @@ const goTest: Runner = {
       last_location = /^\s+(\S{1,200}_test\.go:\d{1,7}): /.exec(line)?.[1] ?? last_location
       const name = /^\s*--- FAIL: (\S{1,300})/.exec(line)?.[1]
       if (name === undefined) continue
-      const below = nextLocation(lines, i, 6, /^\s+(\S{1,200}\.go:\d{1,7}): /, /^\s*(?:--- |===|FAIL|PASS|ok )/)
+      const below = nextLocation(
+        lines,
+        i,
+        6,
+        /^\s+(\S{1,200}\.go:\d{1,7}): /,
+        /^\s*(?:--- |===|FAIL|PASS|ok )/,
+      )
       tests.push({ name, location: below ?? last_location })
       last_location = null
     }
@@ -29,7 +36,10 @@ const cargoTest: Runner = {
   read(lines) {
     const at = new Map(
       lines.flatMap(line => {
-        const found = /^thread '([^']{1,300})'(?: \(\d{1,10}\))? panicked at (?:'.{0,500}', )?(\S{1,300}:\d{1,7}:\d{1,6}):?$/.exec(line)
+        const found =
+          /^thread '([^']{1,300})'(?: \(\d{1,10}\))? panicked at (?:'.{0,500}', )?(\S{1,300}:\d{1,7}:\d{1,6}):?$/.exec(
+            line,
+          )
         return found ? [[found[1] ?? '', found[2] ?? ''] as const] : []
       }),
     )
@@ -51,7 +61,9 @@ const surefire: Runner = {
         /^\[ERROR\] {1,4}(?:Run \d{1,3}: )?([\w$]{1,200}(?:Test|Tests|IT|TestCase|Spec)?[\w$]{0,60})(?:>[\w$.]{1,200})?\.([\w$]{1,200}):(\d{1,7}) /.exec(
           line,
         )
-      return found ? [{ key: `${found[1]}.${found[2]}`, location: `${found[1]}.${found[2]}:${found[3]}` }] : []
+      return found
+        ? [{ key: `${found[1]}.${found[2]}`, location: `${found[1]}.${found[2]}:${found[3]}` }]
+        : []
     })
     // The first of several with one name counts.
     const at = new Map(locations.toReversed().map(({ key, location }) => [key, location]))
@@ -59,7 +71,10 @@ const surefire: Runner = {
       const found =
         /^\[ERROR\] ([\w$.]{1,300}\.[\w$]{1,200})(?:\(.{0,60}\))?(?:\[\d{1,6}\])? {1,3}(?:--|–)? ?Time elapsed: .{1,40}<<< (?:FAILURE|ERROR)!/.exec(
           line,
-        ) ?? /^\[ERROR\] ([\w$]{1,200})\(([\w$.]{1,300})\) {1,3}Time elapsed: .{1,40}<<< (?:FAILURE|ERROR)!/.exec(line)
+        ) ??
+        /^\[ERROR\] ([\w$]{1,200})\(([\w$.]{1,300})\) {1,3}Time elapsed: .{1,40}<<< (?:FAILURE|ERROR)!/.exec(
+          line,
+        )
       if (!found) return []
       const name = found[2] === undefined ? (found[1] ?? '') : `${found[2]}.${found[1]}`
       const short = name.split('.').slice(-2).join('.')
@@ -76,7 +91,18 @@ const gradle: Runner = {
       const name = /^([\w.$ ]{1,200} > .{1,300}) FAILED$/.exec(line)?.[1]
       return name === undefined
         ? []
-        : [{ name, location: nextLocation(lines, i, 12, / at (\w{1,200}\.(?:java|kt|groovy|scala):\d{1,7})/, /FAILED$|PASSED$/) }]
+        : [
+            {
+              name,
+              location: nextLocation(
+                lines,
+                i,
+                12,
+                / at (\w{1,200}\.(?:java|kt|groovy|scala):\d{1,7})/,
+                /FAILED$|PASSED$/,
+              ),
+            },
+          ]
     }),
 }
 
@@ -86,7 +112,10 @@ const ctest: Runner = {
     const from = lines.findIndex(line => /^The following tests FAILED:$/.test(line))
     if (from < 0) return []
     return lines.slice(from + 1).flatMap((line): FailedTest[] => {
-      const found = /^\s+\d{1,6} - (.{1,300}?) \((?:Failed|Timeout|SEGFAULT|Not Run|Subprocess .{1,40}|.{1,40})\)/.exec(line)
+      const found =
+        /^\s+\d{1,6} - (.{1,300}?) \((?:Failed|Timeout|SEGFAULT|Not Run|Subprocess .{1,40}|.{1,40})\)/.exec(
+          line,
+        )
       return found ? [{ name: found[1] ?? '', location: null }] : []
     })
   },
@@ -128,13 +157,31 @@ const dotnet: Runner = {
       const name = /^\s{2}Failed (\S.{0,300}?) \[[\d< .mshin]{1,20}\]$/.exec(line)?.[1]
       return name === undefined
         ? []
-        : [{ name, location: nextLocation(lines, i, 20, / in (\S{1,300}):line \d{1,7}$/, /^\s{2}(?:Failed|Passed) /) }]
+        : [
+            {
+              name,
+              location: nextLocation(
+                lines,
+                i,
+                20,
+                / in (\S{1,300}):line \d{1,7}$/,
+                /^\s{2}(?:Failed|Passed) /,
+              ),
+            },
+          ]
     }),
 }
 
-export const compiledRunners: readonly Runner[] = [goTest, cargoTest, surefire, gradle, ctest, googletest, automake, dotnet].map(
-  runner => ({
-    ...runner,
-    read: lines => once(runner.read(lines)),
-  }),
-)
+export const compiledRunners: readonly Runner[] = [
+  goTest,
+  cargoTest,
+  surefire,
+  gradle,
+  ctest,
+  googletest,
+  automake,
+  dotnet,
+].map(runner => ({
+  ...runner,
+  read: lines => once(runner.read(lines)),
+}))

@@ -31,9 +31,17 @@ const vitest: Runner = {
   name: 'vitest',
   read: lines =>
     lines.flatMap((line, i): FailedTest[] => {
-      const found = /^\s*FAIL {1,2}(?:\|[^|]{1,60}\| )?(\S{1,300}\.[cm]?[jt]sx?(?: > .{1,400}| \[ .{1,300} \]))$/.exec(line)
+      const found =
+        /^\s*FAIL {1,2}(?:\|[^|]{1,60}\| )?(\S{1,300}\.[cm]?[jt]sx?(?: > .{1,400}| \[ .{1,300} \]))$/.exec(
+          line,
+        )
       if (!found) return []
-      return [{ name: (found[1] ?? '').replace(/ \[ .{0,400} \]$/, ''), location: nextLocation(lines, i, 60, AT, /^\s*FAIL {1,2}\S/) }]
+      return [
+        {
+          name: (found[1] ?? '').replace(/ \[ .{0,400} \]$/, ''),
+          location: nextLocation(lines, i, 60, AT, /^\s*FAIL {1,2}\S/),
+        },
+      ]
     }),
 }
 
@@ -71,7 +79,9 @@ const tap: Runner = {
       const details = end < 0 ? below : below.slice(0, end)
       // It failed because of the subtests above it.
       if (details.some(one => /failureType: '?subtestsFailed/.test(one))) return []
-      const at = details.map(one => /^\s*(?:location|at|file): ['"]?([^'"]{1,300}:\d{1,7}(?::\d{1,6})?)/.exec(one)?.[1]).find(one => one)
+      const at = details
+        .map(one => /^\s*(?:location|at|file): ['"]?([^'"]{1,300}:\d{1,7}(?::\d{1,6})?)/.exec(one)?.[1])
+        .find(one => one)
       return [{ name, location: at === undefined ? null : toLocation(at) }]
     }),
 }
@@ -93,7 +103,9 @@ const playwright: Runner = {
   name: 'playwright',
   read: lines =>
     lines.flatMap((line): FailedTest[] => {
-      const found = /^\s+\d{1,6}\) (?:\[\w{1,40}\] › )?(\S{1,300}:\d{1,7}:\d{1,6}) › (.{1,300}?)[ ─]*$/.exec(line)
+      const found = /^\s+\d{1,6}\) (?:\[\w{1,40}\] › )?(\S{1,300}:\d{1,7}:\d{1,6}) › (.{1,300}?)[ ─]*$/.exec(
+        line,
+      )
       return found ? [{ name: found[2] ?? '', location: found[1] ?? null }] : []
     }),
 }
@@ -109,7 +121,16 @@ const bun: Runner = {
     }),
 }
 
-export const javascriptRunners: readonly Runner[] = [jest, suites, vitest, mocha, tap, nodeTest, playwright, bun].map(runner => ({
+export const javascriptRunners: readonly Runner[] = [
+  jest,
+  suites,
+  vitest,
+  mocha,
+  tap,
+  nodeTest,
+  playwright,
+  bun,
+].map(runner => ({
   ...runner,
   read: lines => once(runner.read(lines)),
 }))

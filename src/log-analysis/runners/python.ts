@@ -8,7 +8,9 @@ function locations(lines: readonly string[]): Map<string, string> {
   const found = new Map<string, string>()
   let name: string | null = null
   for (const line of lines) {
-    const heading = /^_{3,} (?:ERROR (?:at (?:setup|teardown) of|collecting) )?(.{1,300}?) _{3,}$/.exec(line)?.[1]
+    const heading = /^_{3,} (?:ERROR (?:at (?:setup|teardown) of|collecting) )?(.{1,300}?) _{3,}$/.exec(
+      line,
+    )?.[1]
     if (heading !== undefined) name = heading
     else if (/^={3,} /.test(line)) name = null
     const toLocation = name === null ? undefined : LOCATION.exec(line)?.[1]
@@ -50,4 +52,7 @@ const unittest: Runner = {
     }),
 }
 
-export const pythonRunners: readonly Runner[] = [pytest, unittest].map(runner => ({ ...runner, read: lines => once(runner.read(lines)) }))
+export const pythonRunners: readonly Runner[] = [pytest, unittest].map(runner => ({
+  ...runner,
+  read: lines => once(runner.read(lines)),
+}))

@@ -17,7 +17,8 @@ export function nextLocation(
   for (const line of lines.slice(from + 1, from + 1 + max)) {
     if (until?.test(line)) return null
     const found = pattern.exec(line)
-    if (found && !line.includes('node_modules') && !line.includes('node:internal')) return toLocation(found[1] ?? '')
+    if (found && !line.includes('node_modules') && !line.includes('node:internal'))
+      return toLocation(found[1] ?? '')
   }
   return null
 }

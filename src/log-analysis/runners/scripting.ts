@@ -5,7 +5,9 @@ const rspec: Runner = {
   name: 'RSpec',
   read: lines =>
     lines.flatMap((line): FailedTest[] => {
-      const found = /^rspec (?:'?)(\S{1,300}_spec\.rb(?::\d{1,7}|\[[\d:]{1,40}\])?)'? # (.{1,300})$/.exec(line)
+      const found = /^rspec (?:'?)(\S{1,300}_spec\.rb(?::\d{1,7}|\[[\d:]{1,40}\])?)'? # (.{1,300})$/.exec(
+        line,
+      )
       return found ? [{ name: found[2] ?? '', location: (found[1] ?? '').replace(/^\.\//, '') }] : []
     }),
 }
@@ -18,7 +20,11 @@ const minitest: Runner = {
       const found = /^([\w:]{1,200}#.{1,200}?)(?: \[(.{1,300}:\d{1,7})\])?:?$/.exec(lines[i + 1] ?? '')
       if (!found) return []
       return [
-        { name: found[1] ?? '', location: found[2] ?? nextLocation(lines, i + 1, 20, /^\s+(\S{1,300}_(?:test|spec)\.rb:\d{1,7})/, /^$/) },
+        {
+          name: found[1] ?? '',
+          location:
+            found[2] ?? nextLocation(lines, i + 1, 20, /^\s+(\S{1,300}_(?:test|spec)\.rb:\d{1,7})/, /^$/),
+        },
       ]
     }),
 }
@@ -28,7 +34,9 @@ const phpunit: Runner = {
   read: lines =>
     lines.flatMap((line, i): FailedTest[] => {
       const name = /^\d{1,6}\) ([\w\\]{1,300}::.{1,300})$/.exec(line)?.[1]
-      return name === undefined ? [] : [{ name, location: nextLocation(lines, i, 40, /^(\S{1,300}\.php:\d{1,7})$/, /^\d{1,6}\) /) }]
+      return name === undefined
+        ? []
+        : [{ name, location: nextLocation(lines, i, 40, /^(\S{1,300}\.php:\d{1,7})$/, /^\d{1,6}\) /) }]
     }),
 }
 

@@ -19,7 +19,10 @@ const Table = z.array(
   }),
 )
 const names = readdirSync(import.meta.dirname).filter(name => name.endsWith('.json'))
-const tables = names.map(name => ({ name, rows: JSON.parse(readFileSync(`${import.meta.dirname}/${name}`, 'utf8')) as unknown }))
+const tables = names.map(name => ({
+  name,
+  rows: JSON.parse(readFileSync(`${import.meta.dirname}/${name}`, 'utf8')) as unknown,
+}))
 
 test('each table has the form that its reader expects', () => {
   for (const { name, rows } of tables) expect(Table.safeParse(rows).error?.issues, name).toBeUndefined()
@@ -29,7 +32,8 @@ test('the form refuses patterns that do not compile, rows without one, and unkno
   const row = { code: 'a_code', patterns: ['a'], title: 'A title', cause: 'A cause.', remedy: 'A remedy.' }
   const wrong = [{ patterns: ['('] }, { patterns: [] }, { remedy: '' }, { pattern: 'a' }, { general: 'yes' }]
   expect(Table.safeParse([row]).success).toBe(true)
-  for (const change of wrong) expect(Table.safeParse([{ ...row, ...change }]).success, JSON.stringify(change)).toBe(false)
+  for (const change of wrong)
+    expect(Table.safeParse([{ ...row, ...change }]).success, JSON.stringify(change)).toBe(false)
 })
 
 test('every table is read, each code is one row, and a text names only groups that its patterns have', () => {
@@ -38,6 +42,7 @@ test('every table is read, each code is one row, and a text names only groups th
   expect(new Set(codes).size).toBe(codes.length)
   for (const { code, pattern, cause, remedy } of signatures) {
     const groups = (new RegExp(`${pattern.source}|`).exec('')?.length ?? 0) - 1
-    for (const [, n] of `${cause} ${remedy}`.matchAll(/\$(\d)/g)) expect(Number(n), code).toBeLessThanOrEqual(groups)
+    for (const [, n] of `${cause} ${remedy}`.matchAll(/\$(\d)/g))
+      expect(Number(n), code).toBeLessThanOrEqual(groups)
   }
 })

@@ -11,8 +11,9 @@ import uncaught from './uncaught.json' with { type: 'json' }
 type Row = {
   code: string
   /**
-   * Regular expressions, of which one must match the line. Each begins with a literal or at the beginning of the line, and takes linear
-   * time: a hostile line costs no more than others. Groups are counted over all of them.
+   * Regular expressions, of which one must match the line. Each begins with a literal or at the beginning of
+   * the line, and takes linear time: a hostile line costs no more than others. Groups are counted over all of
+   * them.
    */
   patterns: string[]
   ignore_case?: boolean
@@ -28,7 +29,10 @@ type Row = {
   in_tests?: boolean
 }
 
-export type Signature = Omit<Row, 'patterns' | 'ignore_case' | 'near'> & { pattern: RegExp; near: RegExp | null }
+export type Signature = Omit<Row, 'patterns' | 'ignore_case' | 'near'> & {
+  pattern: RegExp
+  near: RegExp | null
+}
 
 /** `uncaught`: errors without a better explanation than their own text, after all specific ones. */
 const rows: Row[] = [network, git, python, node, compiled, scripting, system, uncaught].flat()
@@ -42,4 +46,7 @@ const all = rows.map(
 )
 
 /** The first match decides: general ones come last. */
-export const signatures: readonly Signature[] = [...all.filter(({ general }) => !general), ...all.filter(({ general }) => general)]
+export const signatures: readonly Signature[] = [
+  ...all.filter(({ general }) => !general),
+  ...all.filter(({ general }) => general),
+]

@@ -7,8 +7,9 @@ type Fetch = typeof globalThis.fetch
 type Bytes = Uint8Array<ArrayBuffer>
 
 /**
- * Returns a `fetch` whose responses fail with ModelError `malformed` when an event in them has more than the SDK can check: its schemas describe each
- * wrong value, and a million calls in one event of 3 MB took 7 s. Of an error the text is cut instead, so that it counts as text.
+ * Returns a `fetch` whose responses fail with ModelError `malformed` when an event in them has more than the
+ * SDK can check: its schemas describe each wrong value, and a million calls in one event of 3 MB took 7 s. Of
+ * an error the text is cut instead, so that it counts as text.
  */
 export const withBoundedEvents =
   (fetch: Fetch): Fetch =>

@@ -9,14 +9,17 @@ export const NO_REASON = 'no_finish_reason'
 const list = (value: unknown): ModelEvent[] => (value == null ? [] : [value].flat().map(record))
 
 /**
- * Reads chat completions, of which servers and gateways have many dialects: an event has the fields that the SDK reads, in the types that it
- * requires. A stream that ends by `[DONE]`, or by an event with usage alone, without a reason gets `NO_REASON`.
+ * Reads chat completions, of which servers and gateways have many dialects: an event has the fields that the
+ * SDK reads, in the types that it requires. A stream that ends by `[DONE]`, or by an event with usage alone,
+ * without a reason gets `NO_REASON`.
  */
 export function chatEvents(): EventReader {
   let reason_given = false
   let usage_alone = false
   const calls = new CallNames()
-  const withoutReason = () => ({ choices: [{ index: 0, delta: { tool_calls: calls.nameless() }, finish_reason: NO_REASON }] })
+  const withoutReason = () => ({
+    choices: [{ index: 0, delta: { tool_calls: calls.nameless() }, finish_reason: NO_REASON }],
+  })
   return {
     change(data) {
       const event = eventOf(data)
@@ -34,7 +37,9 @@ export function chatEvents(): EventReader {
         id: text(event.id),
         model: text(event.model),
         choices,
-        ...(usage !== null && { usage: { prompt_tokens: NOT_REPORTED, completion_tokens: NOT_REPORTED, ...usage } }),
+        ...(usage !== null && {
+          usage: { prompt_tokens: NOT_REPORTED, completion_tokens: NOT_REPORTED, ...usage },
+        }),
         ...(event.error != null && { error: event.error }),
       }
     },
@@ -47,7 +52,10 @@ export function chatEvents(): EventReader {
   }
 }
 
-/** Returns a word of the protocol in its own case: Gemini's are in capitals. Other words stay as the server writes them. */
+/**
+ * Returns a word of the protocol in its own case: Gemini's are in capitals. Other words stay as the server
+ * writes them.
+ */
 function reasonOf(value: unknown): string | null {
   const word = text(value) ?? ''
   return (/^(?:stop|length|tool_calls|content_filter)$/i.test(word) ? word.toLowerCase() : word) || null
@@ -74,19 +82,28 @@ function callOf(call: ModelEvent, calls: CallNames): ModelEvent {
     index,
     function: {
       name: calls.nameOf({ id, index, name: text(given.name) }),
-      arguments: typeof given.arguments === 'object' && given.arguments !== null ? JSON.stringify(given.arguments) : text(given.arguments),
+      arguments:
+        typeof given.arguments === 'object' && given.arguments !== null
+          ? JSON.stringify(given.arguments)
+          : text(given.arguments),
     },
   }
 }
 
 type PartOfCall = { id: string | null; index: number | null; name: string | null }
 
-/** The calls of a response that have begun. The SDK drops one with a blank name, and fails for one without: the run would not know of it. */
+/**
+ * The calls of a response that have begun. The SDK drops one with a blank name, and fails for one without:
+ * the run would not know of it.
+ */
 class CallNames {
   readonly #begun = new Set<unknown>()
   readonly #nameless = new Map<unknown, PartOfCall>()
 
-  /** A later part of a call may have its index alone, and another call of the same response no index of its own. */
+  /**
+   * A later part of a call may have its index alone, and another call of the same response no index of its
+   * own.
+   */
   nameOf(part: PartOfCall): string | null {
     const { id, index, name } = part
     const key = id || index
@@ -99,7 +116,11 @@ class CallNames {
 
   /** Returns parts that name the calls which have none at the end. */
   nameless(): ModelEvent[] {
-    const parts = [...this.#nameless.values()].map(({ id, index }) => ({ id, index, function: { name: 'unnamed', arguments: '' } }))
+    const parts = [...this.#nameless.values()].map(({ id, index }) => ({
+      id,
+      index,
+      function: { name: 'unnamed', arguments: '' },
+    }))
     this.#nameless.clear()
     return parts
   }

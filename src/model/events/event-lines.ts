@@ -24,8 +24,9 @@ const FIELD_CHARACTERS = 200
 const DONE = /^ ?\[DONE\]/
 
 /**
- * Returns a `fetch` whose successful responses are event streams that the SDK can read: `open` begins to read one. A response that is no event
- * stream fails with ModelError `malformed`, which names its content type: it comes from another server than the one that is configured.
+ * Returns a `fetch` whose successful responses are event streams that the SDK can read: `open` begins to read
+ * one. A response that is no event stream fails with ModelError `malformed`, which names its content type: it
+ * comes from another server than the one that is configured.
  */
 export const withReadableEvents =
   (fetch: Fetch, open: () => EventReader): Fetch =>
@@ -33,10 +34,17 @@ export const withReadableEvents =
     const response = await fetch(input, init)
     if (!response.ok || response.body === null) return response
     const { status, statusText, headers } = response
-    return new Response(response.body.pipeThrough(readableEvents(headers.get('content-type'), open())), { status, statusText, headers })
+    return new Response(response.body.pipeThrough(readableEvents(headers.get('content-type'), open())), {
+      status,
+      statusText,
+      headers,
+    })
   }
 
-/** One stage instead of one for each of decoding, lines and encoding: a stage costs more than the work on most chunks. */
+/**
+ * One stage instead of one for each of decoding, lines and encoding: a stage costs more than the work on most
+ * chunks.
+ */
 function readableEvents(content_type: string | null, reader: EventReader): TransformStream<Bytes, Bytes> {
   const decoder = new TextDecoder()
   const encoder = new TextEncoder()
@@ -62,7 +70,9 @@ function readableEvents(content_type: string | null, reader: EventReader): Trans
       const text = rest + decoder.decode()
       if (isForeign(text, true)) return controller.error(noEventStream(content_type))
       const last = reader.atEnd?.() ?? null
-      controller.enqueue(encoder.encode(changedLines(text, reader) + (last === null ? '' : `\n\n${dataLine(last)}\n\n`)))
+      controller.enqueue(
+        encoder.encode(changedLines(text, reader) + (last === null ? '' : `\n\n${dataLine(last)}\n\n`)),
+      )
     },
   })
 }
@@ -97,5 +107,8 @@ export function eventOf(data: string): ModelEvent | null {
 
 function noEventStream(content_type: string | null): ModelError {
   const type = content_type === null ? 'a response without a content type' : content_type.slice(0, 100)
-  return new ModelError('malformed', `The server responded with ${type} instead of an event stream. Check the base URL of the model.`)
+  return new ModelError(
+    'malformed',
+    `The server responded with ${type} instead of an event stream. Check the base URL of the model.`,
+  )
 }

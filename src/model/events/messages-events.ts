@@ -3,7 +3,10 @@ import { NO_REASON } from './chat-events.ts'
 import { type EventReader, eventOf, type ModelEvent, text } from './event-lines.ts'
 import { NOT_REPORTED, readableUsage } from './readable-usage.ts'
 
-/** What a response to a request of the service can have; the protocol requires that clients skip everything else. */
+/**
+ * What a response to a request of the service can have; the protocol requires that clients skip everything
+ * else.
+ */
 const BLOCKS: unknown[] = ['text', 'thinking', 'redacted_thinking', 'tool_use']
 const DELTAS: unknown[] = ['text_delta', 'thinking_delta', 'signature_delta', 'input_json_delta']
 /** The texts of blocks and deltas, which the SDK requires. */
@@ -11,8 +14,9 @@ const TEXTS = ['text', 'thinking', 'signature', 'partial_json'] as const
 const SKIPPED = { type: 'ping' }
 
 /**
- * Reads the events of the Messages API: usage becomes readable, blocks of unknown types are skipped with all of their events, and fields that the
- * SDK requires are there. A message that ends without a reason gets `NO_REASON`.
+ * Reads the events of the Messages API: usage becomes readable, blocks of unknown types are skipped with all
+ * of their events, and fields that the SDK requires are there. A message that ends without a reason gets
+ * `NO_REASON`.
  */
 export function messagesEvents(): EventReader {
   const blocks = new Blocks()
@@ -34,7 +38,9 @@ export function messagesEvents(): EventReader {
           usage = { ...usage, ...readableUsage(event.usage) }
           return { ...event, delta: record(event.delta), usage }
         case 'message_stop':
-          return reason_given ? null : [{ type: 'message_delta', delta: { stop_reason: NO_REASON }, usage }, event]
+          return reason_given
+            ? null
+            : [{ type: 'message_delta', delta: { stop_reason: NO_REASON }, usage }, event]
         case 'error':
           return { ...event, error: errorOf(event.error) }
         default:
@@ -47,12 +53,19 @@ export function messagesEvents(): EventReader {
 function startOf(event: ModelEvent): ModelEvent {
   const { id, model, role, usage } = record(event.message)
   const counts = { input_tokens: NOT_REPORTED, ...readableUsage(usage) }
-  return { type: event.type, message: { id: text(id), model: text(model), role: text(role), content: [], usage: counts } }
+  return {
+    type: event.type,
+    message: { id: text(id), model: text(model), role: text(role), content: [], usage: counts },
+  }
 }
 
 function errorOf(error: unknown): ModelEvent {
   const { type, message } = record(error)
-  return { ...record(error), type: text(type) ?? 'api_error', message: text(message) ?? text(error) ?? 'The provider gives no reason.' }
+  return {
+    ...record(error),
+    type: text(type) ?? 'api_error',
+    message: text(message) ?? text(error) ?? 'The provider gives no reason.',
+  }
 }
 
 /** The content of one message. Without an index, blocks follow one another. */
@@ -92,10 +105,16 @@ class Blocks {
 
 function callOf({ id, name, input }: ModelEvent, index: number): ModelEvent {
   const given = typeof input === 'object' && input !== null && !Array.isArray(input) ? input : {}
-  return { type: 'tool_use', id: text(id) || `call_${index}`, name: text(name)?.trim() || 'unnamed', input: given }
+  return {
+    type: 'tool_use',
+    id: text(id) || `call_${index}`,
+    name: text(name)?.trim() || 'unnamed',
+    input: given,
+  }
 }
 
 function withTexts(delta: ModelEvent): ModelEvent {
-  const name = TEXTS.find(each => delta.type === `${each === 'partial_json' ? 'input_json' : each}_delta`) ?? 'text'
+  const name =
+    TEXTS.find(each => delta.type === `${each === 'partial_json' ? 'input_json' : each}_delta`) ?? 'text'
   return { ...delta, [name]: text(delta[name]) ?? '' }
 }

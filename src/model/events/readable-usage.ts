@@ -11,9 +11,10 @@ const MAX_DEPTH = 3
 export const NOT_REPORTED = -1
 
 /**
- * Returns the usage of a response with whole numbers, as the SDK's schemas require: gateways report fractions after a hit in a cache, or numbers as
- * text. What has another type than the SDK requires is left out, and a count then estimated: what a response costs never decides whether it counts.
- * So are lists, which divide the same counts by kinds of content or by steps. Null: there is no usage.
+ * Returns the usage of a response with whole numbers, as the SDK's schemas require: gateways report fractions
+ * after a hit in a cache, or numbers as text. What has another type than the SDK requires is left out, and a
+ * count then estimated: what a response costs never decides whether it counts. So are lists, which divide the
+ * same counts by kinds of content or by steps. Null: there is no usage.
  */
 export function readableUsage(usage: unknown, depth = 0): Record<string, unknown> | null {
   if (typeof usage !== 'object' || usage === null || Array.isArray(usage) || depth > MAX_DEPTH) return null

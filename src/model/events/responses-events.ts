@@ -11,10 +11,11 @@ const CALLS: unknown[] = ['function_call', 'custom_tool_call']
 /**
  * Reads events of the Responses API: fields that the SDK requires are there.
  *
- * - A custom tool call is read by the SDK only with the status `completed`, and another event is taken for a broken stream. A call that the output
- *   limit cut off is `incomplete`, and OpenAI documents no status at all. The response itself states how it ended.
- * - Events about the response as a whole repeat the tools of the request and the whole output, which nothing reads: without them the events of all
- *   providers have the same bounds. Their usage becomes readable.
+ * - A custom tool call is read by the SDK only with the status `completed`, and another event is taken for a
+ *   broken stream. A call that the output limit cut off is `incomplete`, and OpenAI documents no status at
+ *   all. The response itself states how it ended.
+ * - Events about the response as a whole repeat the tools of the request and the whole output, which nothing
+ *   reads: without them the events of all providers have the same bounds. Their usage becomes readable.
  * - The SDK reads a text only as deltas; servers that send it as a whole give it with the end of its item.
  */
 export function responsesEvents(): EventReader {
@@ -30,10 +31,15 @@ export function responsesEvents(): EventReader {
         const { logprobs, ...rest } = event
         return rest
       }
-      if (event.type !== 'response.output_item.added' && event.type !== 'response.output_item.done') return null
+      if (event.type !== 'response.output_item.added' && event.type !== 'response.output_item.done')
+        return null
       const item = itemOf(event)
       if (item === null) return SKIPPED
-      const changed = { ...event, item, output_index: typeof event.output_index === 'number' ? event.output_index : 0 }
+      const changed = {
+        ...event,
+        item,
+        output_index: typeof event.output_index === 'number' ? event.output_index : 0,
+      }
       const first = { ...changed, type: 'response.output_item.added' }
       const is_begun = begun.has(item.id)
       begun.add(item.id)
@@ -67,7 +73,9 @@ function itemOf(event: ModelEvent): ModelEvent | null {
 
 function textOf({ type, content }: ModelEvent): string {
   if (type !== 'message' || !Array.isArray(content)) return ''
-  return content.map(part => (record(part).type === 'output_text' ? (text(record(part).text) ?? '') : '')).join('')
+  return content
+    .map(part => (record(part).type === 'output_text' ? (text(record(part).text) ?? '') : ''))
+    .join('')
 }
 
 function summaryOf(event: ModelEvent): ModelEvent {

@@ -1,10 +1,16 @@
 import { storedJson } from '../../core/json/stored-json.ts'
 import type { ModelMessage } from '../port.ts'
 
-/** The name of the array of messages in the body of a request: Claude and chat completions, the Responses API, Gemini. */
+/**
+ * The name of the array of messages in the body of a request: Claude and chat completions, the Responses API,
+ * Gemini.
+ */
 export type MessagesField = 'messages' | 'input' | 'contents'
 
-/** `settings`: what the form of the messages depends on. `head`: what precedes the messages of each request in the array. `text`: all of the beginning. */
+/**
+ * `settings`: what the form of the messages depends on. `head`: what precedes the messages of each request in
+ * the array. `text`: all of the beginning.
+ */
 type Kept = { settings: string; messages: ModelMessage[]; head: string; text: string }
 
 export type SerializedPart = 'with instructions' | 'messages only'
@@ -16,8 +22,9 @@ const MAX_MESSAGES = 24
 const MAX_CHARS = 64 * 1024
 
 /**
- * The serialized beginnings of conversations: of a long one a request serializes only the messages since. A beginning ends before a response, where
- * no wire format joins messages. It belongs to the messages themselves, so it ends with them, and other messages never get it.
+ * The serialized beginnings of conversations: of a long one a request serializes only the messages since. A
+ * beginning ends before a response, where no wire format joins messages. It belongs to the messages
+ * themselves, so it ends with them, and other messages never get it.
  */
 export class KeptPrefixes {
   readonly #field: string
@@ -27,25 +34,38 @@ export class KeptPrefixes {
     this.#field = `"${field}":[`
   }
 
-  /** Returns the kept beginning of a conversation; null: there is none. `unmarked`: the messages whose form is the same in all later requests. */
+  /**
+   * Returns the kept beginning of a conversation; null: there is none. `unmarked`: the messages whose form is
+   * the same in all later requests.
+   */
   find(messages: ModelMessage[], settings: string, unmarked: number): Kept | null {
     const kept = messages[0] && this.#kept.get(messages[0])
     if (kept === undefined || kept.settings !== settings || kept.messages.length > unmarked) return null
     return kept.messages.every((message, i) => message === messages[i]) ? kept : null
   }
 
-  /** Returns the body of a request with the beginning before its messages, or null if the body has another form: then nothing is kept. */
+  /**
+   * Returns the body of a request with the beginning before its messages, or null if the body has another
+   * form: then nothing is kept.
+   */
   insert(body: string, { head, text, messages: [first] }: Kept): string | null {
     const start = body.indexOf(this.#field) + this.#field.length
     const rest = start + head.length
-    if (start < this.#field.length || !body.startsWith(head, start) || body[rest] !== (head === '' ? '{' : ',')) {
+    if (
+      start < this.#field.length ||
+      !body.startsWith(head, start) ||
+      body[rest] !== (head === '' ? '{' : ',')
+    ) {
       if (first !== undefined) this.#kept.delete(first)
       return null
     }
     return `${body.slice(0, start)}${text}${head === '' ? ',' : ''}${body.slice(rest)}`
   }
 
-  /** Keeps the messages before the last response, once many are serialized with each request. `chars`: those of this request. */
+  /**
+   * Keeps the messages before the last response, once many are serialized with each request. `chars`: those
+   * of this request.
+   */
   async keep(
     messages: ModelMessage[],
     { settings, chars, kept }: { settings: string; chars: number; kept: Kept | null },
@@ -59,7 +79,12 @@ export class KeptPrefixes {
     const added = messages.slice(from, end)
     const text = this.#arrayOf(await serialize(added, 'messages only'))
     if (text === null) return
-    if (kept !== null) return void this.#kept.set(first, { ...kept, messages: messages.slice(0, end), text: `${kept.text},${text}` })
+    if (kept !== null)
+      return void this.#kept.set(first, {
+        ...kept,
+        messages: messages.slice(0, end),
+        text: `${kept.text},${text}`,
+      })
     const whole = this.#arrayOf(await serialize(added, 'with instructions'))
     if (whole === null || !whole.endsWith(text)) return
     const head = whole.slice(0, whole.length - text.length).replace(/,$/, '')

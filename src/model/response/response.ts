@@ -7,12 +7,18 @@ import { laterThoughts, type Words as SplitWords, ThoughtSplitter, unopenedThoug
 
 /** Maximum size of the text, reasoning and tool arguments of one response. */
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024
-/** Reasons that no protocol has, but servers send: the response is not what the model meant. `repetition` is vLLM's, for a loop of tokens. */
+/**
+ * Reasons that no protocol has, but servers send: the response is not what the model meant. `repetition` is
+ * vLLM's, for a loop of tokens.
+ */
 const BROKEN_OFF = /^other$|error|abort|cancel|fail|malformed|unexpected|repetition/i
 /** DeepSeek's `insufficient_system_resource`: the server stopped, and another attempt may succeed later. */
 const OVERLOADED = /insufficient|overload|unavailable/i
 
-/** Words that servers and gateways of chat completions use in addition to those of OpenAI: Together, text-generation-inference, Mistral, Zhipu, Bedrock. */
+/**
+ * Words that servers and gateways of chat completions use in addition to those of OpenAI: Together,
+ * text-generation-inference, Mistral, Zhipu, Bedrock.
+ */
 const OTHER_WORDS: [RegExp, ModelResponse['finish_reason']][] = [
   [/^(end|end_turn|eos|eos_token|stop_sequence|complete|completed)$/i, 'stop'],
   [/^(max_?(output_|completion_|new_)?tokens|max_length|model_length)$/i, 'length'],
@@ -21,7 +27,10 @@ const OTHER_WORDS: [RegExp, ModelResponse['finish_reason']][] = [
 
 type Part = Exclude<AssistantModelMessage['content'], string>[number]
 type Words = Extract<Part, { type: 'text' | 'reasoning' }>
-type Metadata = { id: string; providerMetadata?: Extract<LanguageModelStreamPart, { type: 'text-end' }>['providerMetadata'] }
+type Metadata = {
+  id: string
+  providerMetadata?: Extract<LanguageModelStreamPart, { type: 'text-end' }>['providerMetadata']
+}
 type ToolCallPart = Parameters<typeof argumentsOf>[0]
 
 type Delta = { kind: 'text' | 'reasoning'; text: string }
@@ -53,11 +62,15 @@ type Reading = Omit<Request, 'taken'> & {
 }
 
 /**
- * Assembles the parts of one model stream. `add` returns the texts to show live, and throws an error that the stream reports. `finish`
- * returns the response; it throws ModelError `malformed` when the stream ended before the model did. Text, reasoning, names and ids of the response
- * are made storable; tool arguments stay unchanged, they are only stored as JSON. Ids of tool calls are unique and not in `taken`.
+ * Assembles the parts of one model stream. `add` returns the texts to show live, and throws an error that the
+ * stream reports. `finish` returns the response; it throws ModelError `malformed` when the stream ended
+ * before the model did. Text, reasoning, names and ids of the response are made storable; tool arguments stay
+ * unchanged, they are only stored as JSON. Ids of tool calls are unique and not in `taken`.
  */
-export function responseReader({ taken, ...request }: Request): { add(part: LanguageModelStreamPart): Delta[]; finish(): ReadResponse } {
+export function responseReader({ taken, ...request }: Request): {
+  add(part: LanguageModelStreamPart): Delta[]
+  finish(): ReadResponse
+} {
   const reading: Reading = {
     ...request,
     splitters: new Map(),
@@ -115,7 +128,12 @@ function grow(reading: Reading, text: string): void {
     throw new ModelError('malformed', `The response of the model has more than ${MAX_RESPONSE_BYTES} bytes.`)
 }
 
-function append({ content, open }: Reading, type: 'text' | 'reasoning', text: string, { id, providerMetadata }: Metadata): Delta[] {
+function append(
+  { content, open }: Reading,
+  type: 'text' | 'reasoning',
+  text: string,
+  { id, providerMetadata }: Metadata,
+): Delta[] {
   const key = `${type} ${id}`
   const part: Words = open.get(key) ?? { type, text: '' }
   if (!open.has(key)) {
@@ -143,7 +161,9 @@ function endText(reading: Reading, part: Metadata): Delta[] {
 
 /** A thought in tags belongs to no item of the provider. */
 const appendAll = (reading: Reading, words: SplitWords[], { id, providerMetadata }: Metadata): Delta[] =>
-  words.flatMap(({ kind, text }) => append(reading, kind, text, { id, ...(kind === 'text' && providerMetadata && { providerMetadata }) }))
+  words.flatMap(({ kind, text }) =>
+    append(reading, kind, text, { id, ...(kind === 'text' && providerMetadata && { providerMetadata }) }),
+  )
 
 function addCall(reading: Reading, part: ToolCallPart): void {
   const { tools, text_fields, content, calls, ids } = reading
@@ -154,26 +174,40 @@ function addCall(reading: Reading, part: ToolCallPart): void {
   const { input, invalid } = argumentsOf(part, text_fields.get(name))
   reading.whole = typeof part.input === 'object' && Object.keys(input ?? {}).length > 0
   calls.push({ id, name, input, ...(invalid === undefined ? {} : { invalid }) })
-  content.push({ type: 'tool-call', toolCallId: id, toolName: name, input: input ?? {}, providerOptions: part.providerMetadata })
+  content.push({
+    type: 'tool-call',
+    toolCallId: id,
+    toolName: name,
+    input: input ?? {},
+    providerOptions: part.providerMetadata,
+  })
 }
 
 function finish(reading: Reading): ReadResponse {
   const { content, calls, end, splitters } = reading
   for (const id of splitters.keys()) endText(reading, { id })
   const { finishReason = 'interrupted', rawFinishReason, usage = null } = end ?? {}
-  if (rawFinishReason === 'model_context_window_exceeded') throw new ModelError('context_exceeded', 'The context of the model is full.')
+  if (rawFinishReason === 'model_context_window_exceeded')
+    throw new ModelError('context_exceeded', 'The context of the model is full.')
   const without_reason = rawFinishReason === undefined && finishReason === 'other'
   if (!usage || finishReason === 'interrupted' || without_reason)
     throw new ModelError('malformed', 'The response of the model ended in the middle.')
-  if (rawFinishReason === NO_REASON && (content.length === 0 || (content.at(-1)?.type === 'tool-call' && !reading.whole)))
+  if (
+    rawFinishReason === NO_REASON &&
+    (content.length === 0 || (content.at(-1)?.type === 'tool-call' && !reading.whole))
+  )
     throw new ModelError('malformed', 'The response of the model ended in the middle.')
   const finish_reason = finishReasonOf(finishReason, rawFinishReason, calls.length > 0)
   if (finish_reason === 'length') discardCutArguments(reading)
   // Only now: a surrogate pair may arrive in two deltas.
-  for (const part of content) if (part.type === 'text' || part.type === 'reasoning') part.text = storedText(part.text)
+  for (const part of content)
+    if (part.type === 'text' || part.type === 'reasoning') part.text = storedText(part.text)
   if (finish_reason === 'stop' || finish_reason === 'tool_calls') separateThoughts(reading)
-  const kept = content.filter(part => (part.type !== 'text' && part.type !== 'reasoning') || part.text !== '' || part.providerOptions)
-  const join = (type: 'text' | 'reasoning') => content.map(part => (part.type === type ? part.text : '')).join('')
+  const kept = content.filter(
+    part => (part.type !== 'text' && part.type !== 'reasoning') || part.text !== '' || part.providerOptions,
+  )
+  const join = (type: 'text' | 'reasoning') =>
+    content.map(part => (part.type === type ? part.text : '')).join('')
   const messages: ModelMessage[] = kept.length > 0 ? [{ role: 'assistant', content: kept }] : []
   return {
     text: join('text'),
@@ -181,13 +215,17 @@ function finish(reading: Reading): ReadResponse {
     tool_calls: calls,
     ...(isCommentary(kept) && { commentary: true }),
     finish_reason,
-    ...(finish_reason === 'other' && rawFinishReason && { provider_reason: storedText(rawFinishReason.slice(0, MAX_NAME)) }),
+    ...(finish_reason === 'other' &&
+      rawFinishReason && { provider_reason: storedText(rawFinishReason.slice(0, MAX_NAME)) }),
     usage,
     messages: JSON.parse(JSON.stringify(messages)),
   }
 }
 
-/** Moves a thought out of the text, and an answer out of the reasoning: some servers put all of a response into either. */
+/**
+ * Moves a thought out of the text, and an answer out of the reasoning: some servers put all of a response
+ * into either.
+ */
 function separateThoughts({ content, calls, plain_reasoning }: Reading): void {
   const answer = content.find((part): part is Words => part.type === 'text' && part.text.trim() !== '')
   const thought = answer && (laterThoughts(answer.text) ?? unopenedThought(answer.text))
@@ -196,14 +234,19 @@ function separateThoughts({ content, calls, plain_reasoning }: Reading): void {
     content.splice(content.indexOf(answer), 0, { type: 'reasoning', text: thought.reasoning })
   }
   if (answer || calls.length > 0 || !plain_reasoning) return
-  for (const [i, part] of content.entries()) if (part.type === 'reasoning') content[i] = { type: 'text', text: part.text }
+  for (const [i, part] of content.entries())
+    if (part.type === 'reasoning') content[i] = { type: 'text', text: part.text }
 }
 
 /**
- * Returns why a response ended, from the SDK's reason and the provider's own word. Throws ModelError when the response was broken off: `unavailable`
- * by a server without resources, otherwise `malformed`.
+ * Returns why a response ended, from the SDK's reason and the provider's own word. Throws ModelError when the
+ * response was broken off: `unavailable` by a server without resources, otherwise `malformed`.
  */
-function finishReasonOf(reason: string, word: string | undefined, called: boolean): ModelResponse['finish_reason'] {
+function finishReasonOf(
+  reason: string,
+  word: string | undefined,
+  called: boolean,
+): ModelResponse['finish_reason'] {
   if (reason === 'error' || BROKEN_OFF.test(word ?? '') || OVERLOADED.test(word ?? ''))
     throw new ModelError(
       OVERLOADED.test(word ?? '') ? 'unavailable' : 'malformed',
@@ -217,7 +260,10 @@ function finishReasonOf(reason: string, word: string | undefined, called: boolea
   return reason === 'stop' || reason === 'tool-calls' || word === NO_REASON ? 'stop' : (other ?? 'other')
 }
 
-/** A response that ends with a call was cut off within it, unless its JSON is closed: nothing shows the end of a text, or that none began. */
+/**
+ * A response that ends with a call was cut off within it, unless its JSON is closed: nothing shows the end of
+ * a text, or that none began.
+ */
 function discardCutArguments({ content, calls, whole }: Reading): void {
   const [part, call] = [content.at(-1), calls.at(-1)]
   if (whole || part?.type !== 'tool-call' || !call?.input) return
@@ -229,13 +275,21 @@ function discardCutArguments({ content, calls, whole }: Reading): void {
 /** OpenAI marks what a model writes between its calls. */
 function isCommentary(content: Part[]): boolean {
   const texts = content.filter(part => part.type === 'text')
-  return texts.length > 0 && texts.every(({ providerOptions }) => providerOptions?.openai?.phase === 'commentary')
+  return (
+    texts.length > 0 && texts.every(({ providerOptions }) => providerOptions?.openai?.phase === 'commentary')
+  )
 }
 
-/** Events that are newer than the SDK and carry no part of the response are skipped, as their protocol requires. */
+/**
+ * Events that are newer than the SDK and carry no part of the response are skipped, as their protocol
+ * requires.
+ */
 function isUnknownEvent(error: unknown): boolean {
-  if (!(error instanceof Error) || !/TypeValidationError/.test(error.name) || !('value' in error)) return false
+  if (!(error instanceof Error) || !/TypeValidationError/.test(error.name) || !('value' in error))
+    return false
   const { value } = error
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  return !['choices', 'candidates', 'delta', 'content_block', 'message', 'error', 'item', 'response'].some(key => key in value)
+  return !['choices', 'candidates', 'delta', 'content_block', 'message', 'error', 'item', 'response'].some(
+    key => key in value,
+  )
 }

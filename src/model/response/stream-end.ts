@@ -1,8 +1,14 @@
 /** Longer than every line that is searched for; of other lines no more than this is kept. */
 const HEAD_BYTES = 64
-/** The end of chat completions, also behind gateways of other protocols. Nothing follows it, so its line break is not awaited. */
+/**
+ * The end of chat completions, also behind gateways of other protocols. Nothing follows it, so its line break
+ * is not awaited.
+ */
 const DONE = /^data: ?\[DONE\]\s*$/
-/** The last event of a Claude message and of a response of OpenAI; its data follow, then an empty line. Gemini names no event. */
+/**
+ * The last event of a Claude message and of a response of OpenAI; its data follow, then an empty line. Gemini
+ * names no event.
+ */
 const LAST_EVENT = /^event: ?(message_stop|response\.(completed|incomplete|failed))\s*$/
 
 /**

@@ -5,7 +5,10 @@ import { laterThoughts, ThoughtSplitter, unopenedThought } from './thoughts.ts'
 /** The words of a text that arrives in parts of that size. */
 function split(text: string, size: number) {
   const splitter = new ThoughtSplitter()
-  const words = [...(text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []).flatMap(part => splitter.add(part)), ...splitter.end()]
+  const words = [
+    ...(text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []).flatMap(part => splitter.add(part)),
+    ...splitter.end(),
+  ]
   const of = (kind: string) => words.map(one => (one.kind === kind ? one.text : '')).join('')
   return { reasoning: of('reasoning'), text: of('text') }
 }
@@ -32,7 +35,17 @@ test.each([
 })
 
 test('no character outside of the tags is lost, and the parts do not matter', () => {
-  const pieces = fc.constantFrom('<think>', '</think>', '<thinking>', '</thinking>', '<', 'a', ' ', '\n', '</th')
+  const pieces = fc.constantFrom(
+    '<think>',
+    '</think>',
+    '<thinking>',
+    '</thinking>',
+    '<',
+    'a',
+    ' ',
+    '\n',
+    '</th',
+  )
   fc.assert(
     fc.property(fc.array(pieces, { maxLength: 20 }), fc.integer({ min: 1, max: 9 }), (parts, size) => {
       const text = parts.join('')
@@ -53,8 +66,20 @@ test('a thought without its opening tag ends at the closing one, which code may 
 })
 
 test('a thought that begins a later line is none of the answer, and a tag in code or in a line is', () => {
-  expect(laterThoughts('Let me see.\n<think>\nHm.\n</think>\n\nDone.')).toEqual({ reasoning: 'Hm.', text: 'Let me see.\nDone.' })
-  expect(laterThoughts('a\n<think>1</think>b\n  <think>2</think>c')).toEqual({ reasoning: '1\n2', text: 'a\nb\nc' })
-  for (const text of ['```\n<think>x</think>\n```', 'Use <think>x</think>.', 'a\n<think>never closed', '`<think>`x</think>', 'Done.'])
+  expect(laterThoughts('Let me see.\n<think>\nHm.\n</think>\n\nDone.')).toEqual({
+    reasoning: 'Hm.',
+    text: 'Let me see.\nDone.',
+  })
+  expect(laterThoughts('a\n<think>1</think>b\n  <think>2</think>c')).toEqual({
+    reasoning: '1\n2',
+    text: 'a\nb\nc',
+  })
+  for (const text of [
+    '```\n<think>x</think>\n```',
+    'Use <think>x</think>.',
+    'a\n<think>never closed',
+    '`<think>`x</think>',
+    'Done.',
+  ])
     expect(laterThoughts(text)).toBeNull()
 })

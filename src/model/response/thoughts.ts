@@ -18,8 +18,9 @@ const asciiLower = (text: string) => text.replace(/[A-Z]+/g, letters => letters.
 const MAX_BLANKS = 200
 
 /**
- * Separates thoughts in tags at the beginning of a text from the text after them: servers of open models pass on what the template of the model
- * writes. `add` returns the words that are complete, `end` the rest. A thought that is never closed is a thought.
+ * Separates thoughts in tags at the beginning of a text from the text after them: servers of open models pass
+ * on what the template of the model writes. `add` returns the words that are complete, `end` the rest. A
+ * thought that is never closed is a thought.
  */
 export class ThoughtSplitter {
   #state: 'start' | 'thought' | 'text' = 'start'
@@ -31,7 +32,8 @@ export class ThoughtSplitter {
     const words: Words[] = []
     let rest = this.#held + text
     this.#held = ''
-    while (rest !== '' && this.#state !== 'text') rest = this.#state === 'start' ? this.#begin(rest) : this.#think(rest, words)
+    while (rest !== '' && this.#state !== 'text')
+      rest = this.#state === 'start' ? this.#begin(rest) : this.#think(rest, words)
     if (this.#state === 'text' && rest !== '') words.push({ kind: 'text', text: rest })
     return words
   }
@@ -61,7 +63,9 @@ export class ThoughtSplitter {
     return kept
   }
 
-  /** Adds the thought up to its closing tag, and returns what follows; holds what may become the closing tag. */
+  /**
+   * Adds the thought up to its closing tag, and returns what follows; holds what may become the closing tag.
+   */
   #think(text: string, words: Words[]): string {
     const lower = asciiLower(text)
     const end = lower.indexOf(this.#closing)
@@ -79,13 +83,14 @@ export class ThoughtSplitter {
 
 /** Characters at the end of a text that may be the beginning of a word. */
 function overlap(text: string, word: string): number {
-  for (let length = Math.min(text.length, word.length - 1); length > 0; length--) if (text.endsWith(word.slice(0, length))) return length
+  for (let length = Math.min(text.length, word.length - 1); length > 0; length--)
+    if (text.endsWith(word.slice(0, length))) return length
   return 0
 }
 
 /**
- * Separates a thought of which only the closing tag was sent, because the template of the model writes the opening one; null: there is none.
- * A tag in code, `</think>`, is part of the text.
+ * Separates a thought of which only the closing tag was sent, because the template of the model writes the
+ * opening one; null: there is none. A tag in code, `</think>`, is part of the text.
  */
 export function unopenedThought(text: string): { reasoning: string; text: string } | null {
   const lower = asciiLower(text)
@@ -100,8 +105,9 @@ export function unopenedThought(text: string): { reasoning: string; text: string
 const FENCE = /^[ \t]*(```|~~~)/
 
 /**
- * Separates thoughts that begin a later line of a text, as models write them that think between their steps; null: there is none. A tag in a block
- * of code or within a line is part of the text, and so is one that is not closed.
+ * Separates thoughts that begin a later line of a text, as models write them that think between their steps;
+ * null: there is none. A tag in a block of code or within a line is part of the text, and so is one that is
+ * not closed.
  */
 export function laterThoughts(text: string): { reasoning: string; text: string } | null {
   const lower = asciiLower(text)

@@ -29,18 +29,35 @@ export type SandboxHost = {
 const max_complaint_bytes = 2_000
 const kill_grace_ms = 3_000
 
-/** Starts bubblewrap with an empty environment and nothing but "--args" and the script's name on its command line. */
+/**
+ * Starts bubblewrap with an empty environment and nothing but "--args" and the script's name on its command
+ * line.
+ */
 export function spawnBubblewrap(spec: SandboxSpec, pipes: string, host: SandboxHost): SandboxProcess {
   const seccomp = openSync(host.runtime.seccomp, 'r')
   const [program = '', ...before] = [...(spec.within ? enterLayer(spec.within) : []), host.bwrap_path]
-  const child = spawn(program, [...before, '--args', String(descriptors.arguments), '--', ...initCommand(spec)], {
-    cwd: '/',
-    env: {},
-    // In its own session: a signal of the terminal is for the service, which lets running commands end. `--die-with-parent` is unaffected.
-    detached: true,
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', 'pipe', seccomp, ...(portsOf(spec.sockets).length > 0 ? ['ipc' as const] : [])],
-    ...(host.user ? { uid: host.user.uid, gid: host.user.gid } : {}),
-  })
+  const child = spawn(
+    program,
+    [...before, '--args', String(descriptors.arguments), '--', ...initCommand(spec)],
+    {
+      cwd: '/',
+      env: {},
+      // In its own session: a signal of the terminal is for the service, which lets running commands end.
+      // `--die-with-parent` is unaffected.
+      detached: true,
+      stdio: [
+        'ignore',
+        'ignore',
+        'pipe',
+        'pipe',
+        'pipe',
+        'pipe',
+        seccomp,
+        ...(portsOf(spec.sockets).length > 0 ? ['ipc' as const] : []),
+      ],
+      ...(host.user ? { uid: host.user.uid, gid: host.user.gid } : {}),
+    },
+  )
   closeSync(seccomp)
 
   const end = watchEnd(child)
@@ -84,7 +101,9 @@ export function spawnBubblewrap(spec: SandboxSpec, pipes: string, host: SandboxH
   }
 }
 
-/** Collects the error output. `complaint` waits for all of it, which may arrive after the end of the process. */
+/**
+ * Collects the error output. `complaint` waits for all of it, which may arrive after the end of the process.
+ */
 function watchEnd(child: ChildProcess) {
   let complaint = ''
   const ended = new Promise<void>(resolve => {
@@ -114,7 +133,10 @@ function watchEnd(child: ChildProcess) {
   }
 }
 
-/** Returns a function that returns the id of process 1, 0 until bubblewrap has reported it; `onPid` is called with it once. */
+/**
+ * Returns a function that returns the id of process 1, 0 until bubblewrap has reported it; `onPid` is called
+ * with it once.
+ */
 function watchInfo(child: ChildProcess, onPid: (pid: number) => void): () => number {
   let info = ''
   let reported = false
@@ -129,8 +151,8 @@ function watchInfo(child: ChildProcess, onPid: (pid: number) => void): () => num
 }
 
 async function killBubblewrap(child: ChildProcess, inner: number, ended: Promise<void>): Promise<void> {
-  // Process 1 is killed by its own id while it is certainly still bubblewrap's child: bubblewrap then sees it end, and this process sees
-  // bubblewrap end.
+  // Process 1 is killed by its own id while it is certainly still bubblewrap's child: bubblewrap then sees it
+  // end, and this process sees bubblewrap end.
   if (inner && parentOf(inner) === child.pid) signalProcess(inner, 'SIGKILL')
   else child.kill('SIGKILL')
   if (await settledWithin(ended, kill_grace_ms)) return
@@ -139,7 +161,10 @@ async function killBubblewrap(child: ChildProcess, inner: number, ended: Promise
   if (inner) await waitUntil(() => !isAlive(inner), kill_grace_ms)
 }
 
-/** Processes that the host starts inside come out of a reserve on top of the agent's limit; bubblewrap itself needs one or two. */
+/**
+ * Processes that the host starts inside come out of a reserve on top of the agent's limit; bubblewrap itself
+ * needs one or two.
+ */
 const RESERVE = 40
 
 function parentOf(pid: number): number | null {
@@ -151,8 +176,8 @@ function parentOf(pid: number): number | null {
 }
 
 /**
- * When the machine runs out of memory, the kernel should kill processes of a sandbox rather than the database. Without the permission the
- * kernel decides alone.
+ * When the machine runs out of memory, the kernel should kill processes of a sandbox rather than the
+ * database. Without the permission the kernel decides alone.
  */
 function preferWhenMemoryEnds(pid: number): void {
   try {

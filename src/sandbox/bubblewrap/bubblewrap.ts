@@ -20,11 +20,12 @@ import { nodeHeaders } from './host-files.ts'
 const bwrap_paths = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap']
 
 /**
- * Creates the driver for bubblewrap 0.8 or newer. As root everything runs as `user`, who owns the workspaces; otherwise `user` is null.
- * `path` as in the environment: where bwrap is searched for in addition to the default folders. `node_path` is the Node shown inside as
- * /opt/node/bin/node. `runtime_dir` is a host folder of the service, created when missing, that `user` can reach; the files that sandboxes
- * consist of are written there at the first start. Use it from the main thread only: the kernel ends a sandbox with the thread that started
- * it.
+ * Creates the driver for bubblewrap 0.8 or newer. As root everything runs as `user`, who owns the workspaces;
+ * otherwise `user` is null. `path` as in the environment: where bwrap is searched for in addition to the
+ * default folders. `node_path` is the Node shown inside as /opt/node/bin/node. `runtime_dir` is a host folder
+ * of the service, created when missing, that `user` can reach; the files that sandboxes consist of are
+ * written there at the first start. Use it from the main thread only: the kernel ends a sandbox with the
+ * thread that started it.
  */
 export function createBubblewrapDriver(options: {
   user: SystemUser | null
@@ -38,7 +39,8 @@ export function createBubblewrapDriver(options: {
 }): SandboxDriver {
   let host: SandboxHost | undefined
   const prepare = (): SandboxHost => {
-    if (process.getuid?.() === 0 && !options.user) throw new SandboxError('running as root needs an unprivileged user for the sandbox')
+    if (process.getuid?.() === 0 && !options.user)
+      throw new SandboxError('running as root needs an unprivileged user for the sandbox')
     const bwrap_path = findBubblewrap(bwrap_paths, options.path)
     if (!bwrap_path) throw new SandboxError('bubblewrap is not installed: install the package "bubblewrap"')
     host ??= {
@@ -54,7 +56,9 @@ export function createBubblewrapDriver(options: {
   }
   const start = async (spec: SandboxSpec) => {
     const ready = prepare()
-    return startSandbox(spec, { ...ready, pipes: ready.runtime.pipes }, pipes => spawnBubblewrap(spec, pipes.path, ready))
+    return startSandbox(spec, { ...ready, pipes: ready.runtime.pipes }, pipes =>
+      spawnBubblewrap(spec, pipes.path, ready),
+    )
   }
   const end = async (identities: string) => {
     await Promise.all(identities.split('\n').map(endProcess))
@@ -64,19 +68,31 @@ export function createBubblewrapDriver(options: {
   return {
     name: 'bubblewrap',
     means: () => prepare().resources.means,
-    ...{ start, end, layers },
-    filesState: (workspace, layered) => folderStateAs(options.user, layered ? storedIn(workspace) : workspace),
+    start,
+    end,
+    layers,
+    filesState: (workspace, layered) =>
+      folderStateAs(options.user, layered ? storedIn(workspace) : workspace),
     node_folder: nodeHeaders(options.node_path) === null ? null : NODE_FOLDER,
     selfTest: () =>
-      proveIsolation(start, { ...options, uid: 1000, own_root: false, usr: 'nosuid', findReachable: null, explain: explainFailure }),
+      proveIsolation(start, {
+        ...options,
+        uid: 1000,
+        own_root: false,
+        usr: 'nosuid',
+        findReachable: null,
+        explain: explainFailure,
+      }),
   }
 }
 
 /**
- * Returns the first of `candidates` that exists, or bwrap in a folder of `path`; undefined when there is none. Relative folders are
- * ignored.
+ * Returns the first of `candidates` that exists, or bwrap in a folder of `path`; undefined when there is
+ * none. Relative folders are ignored.
  */
 export function findBubblewrap(candidates: string[], path: string): string | undefined {
   const folders = path.split(delimiter).filter(isAbsolute)
-  return [...candidates, ...folders.map(folder => join(folder, 'bwrap'))].find(candidate => existsSync(candidate))
+  return [...candidates, ...folders.map(folder => join(folder, 'bwrap'))].find(candidate =>
+    existsSync(candidate),
+  )
 }

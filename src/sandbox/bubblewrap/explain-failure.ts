@@ -1,19 +1,24 @@
 /** Known error messages of bubblewrap, and the remedy for each. */
 const remedies: { complaint: RegExp; remedy: string }[] = [
   {
-    complaint: /No permissions to creat|Creating new namespace failed|creating new namespace|uid map|RTM_NEWADDR|Failed to make \/ slave/i,
+    complaint:
+      /No permissions to creat|Creating new namespace failed|creating new namespace|uid map|RTM_NEWADDR|Failed to make \/ slave/i,
     remedy:
       'the kernel forbids user namespaces to unprivileged users: allow them (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0), and in a container run it with them allowed',
   },
   { complaint: /Unknown option|unrecognized option/i, remedy: 'bubblewrap 0.8.0 or newer is needed' },
   { complaint: /SECCOMP/i, remedy: 'the kernel has no seccomp filters (CONFIG_SECCOMP_FILTER)' },
-  { complaint: /Can't mount proc/i, remedy: 'a container that hides parts of /proc forbids a new one: run it with /proc unmasked' },
+  {
+    complaint: /Can't mount proc/i,
+    remedy: 'a container that hides parts of /proc forbids a new one: run it with /proc unmasked',
+  },
   {
     complaint: /^spawn .*\b(EACCES|EPERM)$/,
     remedy:
       'bubblewrap may not be executed by the sandbox user: check the permissions of the program and of every folder on the way to it, or reinstall the package "bubblewrap"',
   },
-  // The C library runs a program for another architecture as a script, which fails with a syntax error of the shell.
+  // The C library runs a program for another architecture as a script, which fails with a syntax error of the
+  // shell.
   {
     complaint: /^spawn .*\b(ENOENT|ENOEXEC)$|: \d+: Syntax error/,
     remedy: 'bubblewrap is no program that this machine can run: reinstall the package "bubblewrap"',

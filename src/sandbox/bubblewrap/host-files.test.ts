@@ -11,6 +11,8 @@ test('of Maven a sandbox sees what it does not start without, and never its sett
 test('an empty folder covers each settings folder of the host inside /usr, after /usr itself', () => {
   const files = systemFiles('/usr/bin/node', '/empty')
   const settings = ['/usr/etc', '/usr/local/etc'].filter(path => existsSync(path))
-  expect(files.filter(({ host }) => host === '/empty')).toEqual(settings.map(inside => ({ host: '/empty', inside })))
+  expect(files.filter(({ host }) => host === '/empty')).toEqual(
+    settings.map(inside => ({ host: '/empty', inside })),
+  )
   expect(files[0]?.inside).toBe('/usr')
 })

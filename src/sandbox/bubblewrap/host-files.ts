@@ -14,19 +14,33 @@ export function nodeHeaders(node_path: string): string | null {
   return existsSync(join(path, 'node_api.h')) ? path : null
 }
 
-/** Parts of the host's /etc that programs below /usr need and that contain nothing private to this machine. */
-const shared_etc = ['alternatives', 'ssl/certs', 'ssl/openssl.cnf', 'ld.so.cache', 'services', 'protocols', 'mime.types', 'fonts']
+/**
+ * Parts of the host's /etc that programs below /usr need and that contain nothing private to this machine.
+ */
+const shared_etc = [
+  'alternatives',
+  'ssl/certs',
+  'ssl/openssl.cnf',
+  'ld.so.cache',
+  'services',
+  'protocols',
+  'mime.types',
+  'fonts',
+]
 /** Without its settings, which may contain passwords of registries. */
 const MAVEN_ETC = ['maven/m2.conf', 'maven/logging']
 /** Files of Java without which it does not start. */
 const JAVA_ETC = /^java-\d+-openjdk$/
 
-/** Folders inside /usr with settings of the host's programs, such as a global npmrc with the password of a registry. */
+/**
+ * Folders inside /usr with settings of the host's programs, such as a global npmrc with the password of a
+ * registry.
+ */
 const HOST_SETTINGS = ['/usr/etc', '/usr/local/etc']
 
 /**
- * Returns the programs of the host, for a sandbox without a root of its own. `node_path` becomes its Node; the folder `empty` covers the
- * settings of the host.
+ * Returns the programs of the host, for a sandbox without a root of its own. `node_path` becomes its Node;
+ * the folder `empty` covers the settings of the host.
  */
 export function systemFiles(node_path: string, empty: string): Shown[] {
   const headers = nodeHeaders(node_path)

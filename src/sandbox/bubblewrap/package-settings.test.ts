@@ -22,9 +22,15 @@ test('only settings with the content of their package are shown: none that was c
     expect(packageSettings([folder], status)).toEqual([kept])
 
     // A package was installed meanwhile.
-    writeFileSync(status, `Package: chromium\nConffiles:\n${record.join('')} ${folder}added ${md5('added')}\n`)
+    writeFileSync(
+      status,
+      `Package: chromium\nConffiles:\n${record.join('')} ${folder}added ${md5('added')}\n`,
+    )
     utimesSync(status, 0, 1)
-    expect(packageSettings([folder], status)).toEqual([kept, { host: `${folder}added`, inside: `${folder}added` }])
+    expect(packageSettings([folder], status)).toEqual([
+      kept,
+      { host: `${folder}added`, inside: `${folder}added` },
+    ])
   } finally {
     rmSync(root, { recursive: true, force: true })
   }

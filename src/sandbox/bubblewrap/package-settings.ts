@@ -6,17 +6,26 @@ const STATUS = '/var/lib/dpkg/status'
 /** A file that a package installs as a setting, and the MD5 of its content. */
 const CONFFILE = /^ (\/\S+) ([0-9a-f]{32})$/gm
 
-/** Programs that do not start, or do not work, without their settings in /etc, which may contain what the operator wrote into them. */
-const FOLDERS = ['chromium.d', 'ImageMagick-6', 'ImageMagick-7', 'mono', 'R', 'texmf'].map(name => `/etc/${name}/`)
+/**
+ * Programs that do not start, or do not work, without their settings in /etc, which may contain what the
+ * operator wrote into them.
+ */
+const FOLDERS = ['chromium.d', 'ImageMagick-6', 'ImageMagick-7', 'mono', 'R', 'texmf'].map(
+  name => `/etc/${name}/`,
+)
 
 type Installed = { path: string; md5: string }
 let known: { status: string; changed_ms: number; files: Installed[] } | null = null
 
 /**
- * Returns those settings of programs whose content is that of their package, so that nothing in them is private to this machine. A file that
- * the operator has changed or added is excluded. None on systems without dpkg.
+ * Returns those settings of programs whose content is that of their package, so that nothing in them is
+ * private to this machine. A file that the operator has changed or added is excluded. None on systems without
+ * dpkg.
  */
-export function packageSettings(folders: readonly string[] = FOLDERS, status = STATUS): { host: string; inside: string }[] {
+export function packageSettings(
+  folders: readonly string[] = FOLDERS,
+  status = STATUS,
+): { host: string; inside: string }[] {
   return installedFiles(status)
     .filter(({ path }) => folders.some(folder => path.startsWith(folder)))
     .filter(isUnchanged)
@@ -28,7 +37,10 @@ function installedFiles(status: string): Installed[] {
   const changed_ms = statSync(status, { throwIfNoEntry: false })?.mtimeMs
   if (changed_ms === undefined) return []
   if (known?.status === status && known.changed_ms === changed_ms) return known.files
-  const files = [...readFileSync(status, 'utf8').matchAll(CONFFILE)].map(([, path = '', md5 = '']) => ({ path, md5 }))
+  const files = [...readFileSync(status, 'utf8').matchAll(CONFFILE)].map(([, path = '', md5 = '']) => ({
+    path,
+    md5,
+  }))
   known = { status, changed_ms, files }
   return files
 }

@@ -6,15 +6,17 @@ const HARMLESS = /^\s*(?:(?:zend_)?extension\s*=\s*"?[\w./-]+"?\s*|opcache\.jit\
 const MAX_BYTES = 4 * 1024
 
 /**
- * Returns the settings by which the command-line PHP loads its installed extensions, which most programs need. A file with any other
- * setting is excluded: it may contain the key of a service.
+ * Returns the settings by which the command-line PHP loads its installed extensions, which most programs
+ * need. A file with any other setting is excluded: it may contain the key of a service.
  */
 export function phpExtensions(pattern = SETTINGS): { host: string; inside: string }[] {
   return globSync(pattern).flatMap(inside => {
     try {
       const host = realpathSync(inside)
       const text = readFileSync(host, 'utf8')
-      return text.length <= MAX_BYTES && text.split('\n').every(line => HARMLESS.test(line)) ? [{ host, inside }] : []
+      return text.length <= MAX_BYTES && text.split('\n').every(line => HARMLESS.test(line))
+        ? [{ host, inside }]
+        : []
     } catch {
       // What cannot be read here could not be read inside either.
       return []

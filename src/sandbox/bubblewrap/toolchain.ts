@@ -14,7 +14,10 @@ const PROGRAM_FOLDERS = [
   '/usr/local/lib',
 ]
 
-/** Returns a fingerprint of the programs that sandboxes of this machine see: it changes when one is installed, changed or removed. */
+/**
+ * Returns a fingerprint of the programs that sandboxes of this machine see: it changes when one is installed,
+ * changed or removed.
+ */
 export function toolchainMark(): string {
   const states = PROGRAM_FOLDERS.map(path => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0)
   return JSON.stringify([process.version, process.arch, process.platform, states])

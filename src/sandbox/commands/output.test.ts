@@ -4,15 +4,22 @@ import { keepHeadAndTail } from './output.ts'
 
 it('keeps everything up to the limit, and beyond it the first half and the last half', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: 64 }), fc.array(fc.uint8Array({ maxLength: 40 })), (max_bytes, chunks) => {
-      const all = Buffer.concat(chunks)
-      const kept = keepHeadAndTail(max_bytes)
-      for (const chunk of chunks) kept.add(chunk)
-      const head = Math.ceil(max_bytes / 2)
-      const expected = all.length <= max_bytes ? all : Buffer.concat([all.subarray(0, head), all.subarray(all.length - (max_bytes - head))])
-      expect(kept.take()).toEqual({ output: expected, truncated: all.length > max_bytes })
-      expect(kept.total).toBe(all.length)
-    }),
+    fc.property(
+      fc.integer({ min: 0, max: 64 }),
+      fc.array(fc.uint8Array({ maxLength: 40 })),
+      (max_bytes, chunks) => {
+        const all = Buffer.concat(chunks)
+        const kept = keepHeadAndTail(max_bytes)
+        for (const chunk of chunks) kept.add(chunk)
+        const head = Math.ceil(max_bytes / 2)
+        const expected =
+          all.length <= max_bytes
+            ? all
+            : Buffer.concat([all.subarray(0, head), all.subarray(all.length - (max_bytes - head))])
+        expect(kept.take()).toEqual({ output: expected, truncated: all.length > max_bytes })
+        expect(kept.total).toBe(all.length)
+      },
+    ),
   )
 })
 

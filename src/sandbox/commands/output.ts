@@ -7,7 +7,10 @@ type Output = {
   take(): { output: Uint8Array; truncated: boolean }
 }
 
-/** Keeps `max_bytes`: half from the beginning, half from the end. `on_output` gets a copy of the output up to `max_bytes`. */
+/**
+ * Keeps `max_bytes`: half from the beginning, half from the end. `on_output` gets a copy of the output up to
+ * `max_bytes`.
+ */
 export function keepHeadAndTail(max_bytes: number, on_output?: (chunk: Uint8Array) => void): Output {
   const head_size = Math.ceil(max_bytes / 2)
   const head: Uint8Array[] = []

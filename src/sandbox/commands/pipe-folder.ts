@@ -5,11 +5,17 @@ import { createPipes } from '../../system/programs/create-pipes.ts'
 import type { SystemUser } from '../../system/users.ts'
 import type { PipeReader } from './pipe-reader.ts'
 
-/** The connection between the host and one command, or one shell: files `NAME.command` and `NAME.input`, and a pipe for each other kind. */
+/**
+ * The connection between the host and one command, or one shell: files `NAME.command` and `NAME.input`, and a
+ * pipe for each other kind.
+ */
 export type Slot = {
   name: string
   path(kind: (typeof all_kinds)[number]): string
-  /** The mark behind the command in its file. Its reader gets the mark with the request, and refuses a command that another mark follows. */
+  /**
+   * The mark behind the command in its file. Its reader gets the mark with the request, and refuses a command
+   * that another mark follows.
+   */
   command_end: string
 }
 const pipe_kinds = ['output', 'errors', 'status', 'requests'] as const
@@ -20,13 +26,19 @@ const all_kinds = [...pipe_kinds, ...file_kinds]
 export type PipeFolder = {
   readonly path: string
   takeSlot(): Promise<Slot>
-  /** Returns a slot for reuse. Only when nothing inside has its pipes open: a late writer would write into the next command's output. */
+  /**
+   * Returns a slot for reuse. Only when nothing inside has its pipes open: a late writer would write into the
+   * next command's output.
+   */
   giveBack(slot: Slot): void
   /** Removes a slot: what has its pipes open gets a broken pipe. */
   removeSlot(slot: Slot): void
   /** For a slot whose pipes a background process has open: it is returned when the pipes have ended. */
   leaveOpen(slot: Slot, readers: PipeReader[]): void
-  /** Writes the command of a slot, which contains no NUL, and sets its mark. Throws, or rejects, when it is not complete on the disk. */
+  /**
+   * Writes the command of a slot, which contains no NUL, and sets its mark. Throws, or rejects, when it is
+   * not complete on the disk.
+   */
   writeCommand(slot: Slot, command: string): Promise<void> | void
   /** Writes the input file of a slot. */
   writeInput(slot: Slot, bytes: string | Uint8Array): Promise<void> | void
@@ -39,8 +51,8 @@ const max_left_open = 32
 const large_bytes = 256 * 1024
 
 /**
- * Creates the folder below `parent`. Its files belong to this process and the group of `user`, so nothing inside can replace one, even
- * after an escape.
+ * Creates the folder below `parent`. Its files belong to this process and the group of `user`, so nothing
+ * inside can replace one, even after an escape.
  */
 export function createPipeFolder(parent: string, user: SystemUser | null): PipeFolder {
   const path = mkdtempSync(join(parent, `${process.pid}-`))
@@ -121,7 +133,8 @@ async function createSlots(folder: string, first: number): Promise<Slot[]> {
 
 function writeCommandFile(file: string, text: string): Promise<void> | void {
   if (text.length > large_bytes) return writeFile(file, text)
-  // Written over the previous command, because a file that is truncated and refilled goes to the disk at once, which takes a millisecond.
+  // Written over the previous command, because a file that is truncated and refilled goes to the disk at
+  // once, which takes a millisecond.
   const descriptor = openSync(file, 'r+')
   try {
     writeFileSync(descriptor, text)

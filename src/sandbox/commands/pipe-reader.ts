@@ -3,11 +3,17 @@ import { Socket } from 'node:net'
 
 /** The reading end of a named pipe. */
 export type PipeReader = {
-  /** Delivers the current content of the pipe immediately. Returns true when the pipe has ended: it has no writer. */
+  /**
+   * Delivers the current content of the pipe immediately. Returns true when the pipe has ended: it has no
+   * writer.
+   */
   drain(): boolean
   /** Resolves when every writer has closed it, or after `close`. */
   readonly ended: Promise<void>
-  /** From now on output is discarded, slowly, until the pipe ends: a process left in the background can go on writing. */
+  /**
+   * From now on output is discarded, slowly, until the pipe ends: a process left in the background can go on
+   * writing.
+   */
   discard(): void
   close(): void
 }
@@ -19,8 +25,8 @@ const discard_pause_ms = 100
 const buffer = Buffer.allocUnsafeSlow(65_536)
 
 /**
- * Opens the pipe at `path` without waiting for a writer and passes data to `on_data`, which must copy what it keeps. While a promise that
- * `on_data` returned is pending nothing more is read; it must not reject.
+ * Opens the pipe at `path` without waiting for a writer and passes data to `on_data`, which must copy what it
+ * keeps. While a promise that `on_data` returned is pending nothing more is read; it must not reject.
  */
 export function readPipe(path: string, on_data: (chunk: Uint8Array) => Promise<void> | void): PipeReader {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
@@ -35,7 +41,12 @@ export function readPipe(path: string, on_data: (chunk: Uint8Array) => Promise<v
     busy?.then(() => socket.resume())
     return !busy
   }
-  const socket = new Socket({ fd: descriptor, readable: true, writable: false, onread: { buffer, callback: take } })
+  const socket = new Socket({
+    fd: descriptor,
+    readable: true,
+    writable: false,
+    onread: { buffer, callback: take },
+  })
   const ended = new Promise<void>(resolve => {
     socket.once('close', () => resolve())
   })

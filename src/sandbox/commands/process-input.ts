@@ -4,7 +4,10 @@ import { Writable } from 'node:stream'
 
 /** The standard input of a process inside. */
 type ProcessInput = {
-  /** `end` closes the standard input of the process. After the end of the process it is destroyed, and a write fails. */
+  /**
+   * `end` closes the standard input of the process. After the end of the process it is destroyed, and a write
+   * fails.
+   */
   stdin: Writable
   /** Connects it to the pipe at `path`. */
   open(path: string): void

@@ -30,15 +30,19 @@ export type RunningCommand = {
 type CommandContext = { init: InitProcess; pipes: PipeFolder; full(): AbortSignal }
 export type CommandRequest = Omit<ExecRequest, 'shell'>
 
-/** Once a command has ended, processes that have its output open get this long to end too. Only then is there a wait at all. */
+/**
+ * Once a command has ended, processes that have its output open get this long to end too. Only then is there
+ * a wait at all.
+ */
 const settle_ms = 10
 /** The timeout for the report of the end after a kill. */
 const kill_settle_ms = 1_000
 const min_output_limit = 16 * 1024 * 1024
 
 /**
- * Runs one command in its own slot until its end: exit, timeout, abort or output limit. `start` is called when the pipes are open. With
- * `sink`, standard output goes there and only standard error is kept; an error of the sink kills the command and is thrown.
+ * Runs one command in its own slot until its end: exit, timeout, abort or output limit. `start` is called
+ * when the pipes are open. With `sink`, standard output goes there and only standard error is kept; an error
+ * of the sink kills the command and is thrown.
  */
 export async function runCommand(
   { init, pipes, full }: CommandContext,
@@ -52,7 +56,8 @@ export async function runCommand(
     const kept = keepHeadAndTail(request.max_output_bytes, request.on_output)
     const keep = (chunk: Uint8Array) => {
       kept.add(chunk)
-      if (kept.total >= Math.max(min_output_limit, 64 * request.max_output_bytes)) watch.giveUp('output_limit')
+      if (kept.total >= Math.max(min_output_limit, 64 * request.max_output_bytes))
+        watch.giveUp('output_limit')
     }
     const delivery = sink && deliverInOrder(sink, () => watch.giveUp('interrupted'))
     const slot = await fillSlot(init, pipes, request)
@@ -68,7 +73,8 @@ export async function runCommand(
     const exit_code = typeof end === 'string' ? null : end.exit_code
     // Also when only the process that watched it was killed from inside.
     const is_killed = exit_code === null && reason !== 'lost'
-    if (is_killed || (running.kills_descendants && reason !== 'lost')) await init.kill(running.job, started_at)
+    if (is_killed || (running.kills_descendants && reason !== 'lost'))
+      await init.kill(running.job, started_at)
     if (is_killed) {
       await settledWithin(running.finished, kill_settle_ms)
       running.wasKilled()
@@ -97,7 +103,9 @@ export async function runCommand(
 async function lossOf(init: InitProcess, kills_before: number): Promise<SandboxLostError> {
   const why = await init.complaint()
   const out_of_memory = init.usage().memory_kills > kills_before || /OOMKilled/.test(why)
-  return new SandboxLostError(`the sandbox ended while a command ran in it${why && `: ${why}`}`, { out_of_memory })
+  return new SandboxLostError(`the sandbox ended while a command ran in it${why && `: ${why}`}`, {
+    out_of_memory,
+  })
 }
 
 async function fillSlot(init: InitProcess, pipes: PipeFolder, request: CommandRequest): Promise<Slot> {
@@ -113,8 +121,16 @@ async function fillSlot(init: InitProcess, pipes: PipeFolder, request: CommandRe
   }
 }
 
-/** Reads the rest of the pipes, and returns the slot as soon as nothing inside has one of them open; one for a `single_use` is removed. */
-async function release(pipes: PipeFolder, slot: Slot, readers: PipeReader[], single_use = false): Promise<void> {
+/**
+ * Reads the rest of the pipes, and returns the slot as soon as nothing inside has one of them open; one for a
+ * `single_use` is removed.
+ */
+async function release(
+  pipes: PipeFolder,
+  slot: Slot,
+  readers: PipeReader[],
+  single_use = false,
+): Promise<void> {
   const drain = () => readers.map(reader => reader.drain()).every(over => over)
   const ended = Promise.all(readers.map(reader => reader.ended))
   if (!drain()) {

@@ -3,7 +3,10 @@ import type { Slot } from './pipe-folder.ts'
 import type { RunningCommand } from './run-command.ts'
 import { exitCode, readStatus } from './status-pipe.ts'
 
-/** Where a separate command reads its standard input: nowhere, in the input file of its slot, or in a pipe that the host has opened. */
+/**
+ * Where a separate command reads its standard input: nowhere, in the input file of its slot, or in a pipe
+ * that the host has opened.
+ */
 type Streams = { input: 'none' | 'file' | 'pipe'; errors: boolean }
 const input_kinds = { file: 'input', pipe: 'requests' } as const
 

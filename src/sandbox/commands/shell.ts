@@ -7,16 +7,26 @@ import { exitCode, readStatus, type StatusPipe } from './status-pipe.ts'
 
 /** The one bash of a sandbox that keeps its directory and variables from command to command. */
 type Shell = {
-  /** Runs the command of the slot, one at a time. A shell that has ended or never ran is started first, in /workspace. */
+  /**
+   * Runs the command of the slot, one at a time. A shell that has ended or never ran is started first, in
+   * /workspace.
+   */
   run(slot: Slot): Promise<RunningCommand>
   close(): void
 }
 
 /** One bash. `waiting` is resolved with the result of the running command. */
-type Process = { slot: Slot; requests: number; status: StatusPipe; alive: boolean; waiting?: (line: string | null) => void }
+type Process = {
+  slot: Slot
+  requests: number
+  status: StatusPipe
+  alive: boolean
+  waiting?: (line: string | null) => void
+}
 
 /**
- * Returns the shell that runs the commands of a sandbox one after another. One that a command has ended is replaced by the next command.
+ * Returns the shell that runs the commands of a sandbox one after another. One that a command has ended is
+ * replaced by the next command.
  */
 export function createShell(init: InitProcess, pipes: PipeFolder): Shell {
   let current: Process | undefined
@@ -70,10 +80,10 @@ export function createShell(init: InitProcess, pipes: PipeFolder): Shell {
 }
 
 /**
- * The line that the shell reads and runs. One line at top level, neither a loop nor a function, so that `break`, `return` and `declare` of
- * the agent mean what they mean in any script; `|| :` because the agent may have run `set -e`. Descriptor 9, the shell's own end of its
- * status pipe, is closed for child processes. A command that is not followed by its mark is not complete: a message is shown
- * instead.
+ * The line that the shell reads and runs. One line at top level, neither a loop nor a function, so that
+ * `break`, `return` and `declare` of the agent mean what they mean in any script; `|| :` because the agent
+ * may have run `set -e`. Descriptor 9, the shell's own end of its status pipe, is closed for child processes.
+ * A command that is not followed by its mark is not complete: a message is shown instead.
  */
 function requestLine({ name, command_end }: Slot, shell: string): string {
   const at = '/run/exec'

@@ -10,7 +10,10 @@ export type StatusPipe = Pick<PipeReader, 'drain' | 'ended' | 'discard' | 'close
 const max_bytes = 4096
 const max_line_length = 100
 
-/** Calls `on_line` for each line of a status pipe. The pipe is closed after too many bytes: commands can write to it too. */
+/**
+ * Calls `on_line` for each line of a status pipe. The pipe is closed after too many bytes: commands can write
+ * to it too.
+ */
 export function readStatus(path: string, on_line: (line: string) => void): StatusPipe {
   const split = splitLines(on_line)
   let bytes = 0

@@ -5,7 +5,11 @@ const longest_timeout_ms = 2 ** 31 - 1
 type StopReason = 'timeout' | 'interrupted' | 'output_limit' | 'disk_limit' | 'lost'
 
 /** Resolves with the first event that stops a command which does not end by itself. */
-export function watchStopReasons({ timeout_ms, signal }: Pick<ExecRequest, 'timeout_ms' | 'signal'>, lost: AbortSignal, full: AbortSignal) {
+export function watchStopReasons(
+  { timeout_ms, signal }: Pick<ExecRequest, 'timeout_ms' | 'signal'>,
+  lost: AbortSignal,
+  full: AbortSignal,
+) {
   const { promise: reason, resolve: giveUp } = Promise.withResolvers<StopReason>()
   const over = new AbortController()
   const timer = setTimeout(() => giveUp('timeout'), Math.min(timeout_ms, longest_timeout_ms))

@@ -5,8 +5,8 @@ import { boundSockets, readUsage } from '../resources/cgroup.ts'
 import { ownGroups } from '../resources/cgroup-paths.ts'
 
 /**
- * Reads the usage of the control group of process `pid` while it exists; unknown where its groups are not visible. Limits that engines do
- * not set are set first, where permitted.
+ * Reads the usage of the control group of process `pid` while it exists; unknown where its groups are not
+ * visible. Limits that engines do not set are set first, where permitted.
  */
 export function watchUsage(pid: number): () => ResourceUsage {
   const groups = groupsOf(pid)
@@ -26,7 +26,10 @@ export function watchUsage(pid: number): () => ResourceUsage {
 
 function groupsOf(pid: number) {
   try {
-    return ownGroups(readFileSync(`/proc/${pid}/cgroup`, 'utf8'), readFileSync('/proc/self/mountinfo', 'utf8'))
+    return ownGroups(
+      readFileSync(`/proc/${pid}/cgroup`, 'utf8'),
+      readFileSync('/proc/self/mountinfo', 'utf8'),
+    )
   } catch {
     return null
   }

@@ -18,17 +18,23 @@ export type Control = {
 }
 
 /**
- * Creates the pipes in the folder that is shown as /run/exec. They are unlinked when process 1 has sent its first message, before anything
- * else starts inside: nothing else can ever open them. `has_ports`: wait for the ports. `environment` is sent through a pipe too: an engine
- * would show it to anybody who may inspect its containers, and a cluster would store it.
+ * Creates the pipes in the folder that is shown as /run/exec. They are unlinked when process 1 has sent its
+ * first message, before anything else starts inside: nothing else can ever open them. `has_ports`: wait for
+ * the ports. `environment` is sent through a pipe too: an engine would show it to anybody who may inspect its
+ * containers, and a cluster would store it.
  */
-export async function openControl(folder: string, has_ports: boolean, environment: Record<string, string>): Promise<Control> {
+export async function openControl(
+  folder: string,
+  has_ports: boolean,
+  environment: Record<string, string>,
+): Promise<Control> {
   const name = (end: string) => join(folder, `control.${end}`)
   const pipes = ['requests', 'answers', 'clock', ...(has_ports ? ['ports'] : [])].map(name)
   const names = [...pipes, name('environment')]
   await createPipes(pipes)
   writeEnvironment(name('environment'), environment)
-  // Opened for reading too: the open does not block, and process 1 sees the end of its requests when this process ends.
+  // Opened for reading too: the open does not block, and process 1 sees the end of its requests when this
+  // process ends.
   let requests: number | null = openSync(name('requests'), constants.O_RDWR | constants.O_NONBLOCK)
   const send = (line: string) => {
     if (requests === null) return
@@ -54,12 +60,16 @@ export async function openControl(folder: string, has_ports: boolean, environmen
   const opened = Promise.withResolvers<void>()
   // Callers may await it later, or never.
   opened.promise.catch(() => {})
-  const port_pipe = has_ports ? readPipe(name('ports'), chunk => onPortsLine(Buffer.from(chunk).toString())) : null
+  const port_pipe = has_ports
+    ? readPipe(name('ports'), chunk => onPortsLine(Buffer.from(chunk).toString()))
+    : null
   const onPortsLine = (text: string) => {
     rmSync(name('ports'), { force: true })
     if (text.startsWith('open')) opened.resolve()
   }
-  void port_pipe?.ended.then(() => opened.reject(new SandboxLostError('the ports of the sandbox could not be opened')))
+  void port_pipe?.ended.then(() =>
+    opened.reject(new SandboxLostError('the ports of the sandbox could not be opened')),
+  )
   if (port_pipe === null) opened.resolve()
   return {
     send,

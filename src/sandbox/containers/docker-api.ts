@@ -8,8 +8,15 @@ export type EngineResponse = { status: number; body: unknown }
 
 /** The Docker Engine API, which Podman implements too, on a unix socket of this machine. */
 export type DockerApi = {
-  /** Rejects with SandboxError when there is no response; a refusal is a response. Without `timeout_ms` it waits without limit. */
-  call(method: string, path: string, options?: { body?: unknown; timeout_ms?: number }): Promise<EngineResponse>
+  /**
+   * Rejects with SandboxError when there is no response; a refusal is a response. Without `timeout_ms` it
+   * waits without limit.
+   */
+  call(
+    method: string,
+    path: string,
+    options?: { body?: unknown; timeout_ms?: number },
+  ): Promise<EngineResponse>
 }
 
 /** Docker 19.03 and Podman 4 support it. */
@@ -17,8 +24,8 @@ const VERSION = 'v1.40'
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 
 /**
- * Returns calls of the Engine API at a Unix socket. Throws SandboxError when no engine responds; a refused call is a response with its
- * status.
+ * Returns calls of the Engine API at a Unix socket. Throws SandboxError when no engine responds; a refused
+ * call is a response with its status.
  */
 export function dockerApi(socket: string): DockerApi {
   return {
@@ -30,17 +37,30 @@ export function dockerApi(socket: string): DockerApi {
             `no container engine responds at ${socket} (${error.code ?? error.message}): start it, or name its socket by AGENTRUN_SANDBOX_ENGINE`,
           ),
         )
-      const bytes = body instanceof Uint8Array ? body : body === undefined ? null : Buffer.from(JSON.stringify(body))
+      const bytes =
+        body instanceof Uint8Array ? body : body === undefined ? null : Buffer.from(JSON.stringify(body))
       const headers = {
         host: 'docker',
-        ...(bytes && { 'content-length': bytes.length, 'content-type': body === bytes ? 'application/x-tar' : 'application/json' }),
+        ...(bytes && {
+          'content-length': bytes.length,
+          'content-type': body === bytes ? 'application/x-tar' : 'application/json',
+        }),
       }
-      const call = request({ socketPath: socket, method, path: `/${VERSION}${path}`, headers, agent: false }, response => {
-        readAll(response).then(text => resolve({ status: response.statusCode ?? 0, body: parsed(text) }), away)
-      })
+      const call = request(
+        { socketPath: socket, method, path: `/${VERSION}${path}`, headers, agent: false },
+        response => {
+          readAll(response).then(
+            text => resolve({ status: response.statusCode ?? 0, body: parsed(text) }),
+            away,
+          )
+        },
+      )
       call.on('error', away)
       // Waiting for the end of a container keeps no process alive.
-      if (timeout_ms !== undefined) call.setTimeout(timeout_ms, () => call.destroy(new Error(`no response within ${timeout_ms / 1000} s`)))
+      if (timeout_ms !== undefined)
+        call.setTimeout(timeout_ms, () =>
+          call.destroy(new Error(`no response within ${timeout_ms / 1000} s`)),
+        )
       else call.on('socket', connection => connection.unref())
       call.end(bytes)
       return promise

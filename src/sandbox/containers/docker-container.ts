@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs'
 import type { ContainerSpec } from './engine.ts'
 
-/** A runtime such as gVisor counts as processes of its container: it has threads of its own, some for each folder that is shown. */
+/**
+ * A runtime such as gVisor counts as processes of its container: it has threads of its own, some for each
+ * folder that is shown.
+ */
 const RUNTIME_THREADS = 256
 
 /**
- * Returns the request to Docker's API (and Podman's) for a container that shows `spec` and nothing else. `seccomp`: the profile, or a file
- * that contains it.
+ * Returns the request to Docker's API (and Podman's) for a container that shows `spec` and nothing else.
+ * `seccomp`: the profile, or a file that contains it.
  */
 export function createRequest(
   spec: ContainerSpec,
@@ -40,7 +43,10 @@ export function createRequest(
       CapDrop: ['ALL'],
       SecurityOpt: ['no-new-privileges', `seccomp=${seccomp}`],
       Mounts: spec.mounts.map(({ host, inside, writable }) => ({
-        ...{ Type: 'bind', Source: host, Target: inside, ReadOnly: !writable },
+        Type: 'bind',
+        Source: host,
+        Target: inside,
+        ReadOnly: !writable,
         BindOptions: { Propagation: 'rprivate' },
       })),
       Tmpfs: {
@@ -68,11 +74,12 @@ export function createRequest(
 }
 
 /**
- * Podman requests a million, which fails above its own limit. It is not the real bound, because the kernel counts all containers as one
- * user.
+ * Podman requests a million, which fails above its own limit. It is not the real bound, because the kernel
+ * counts all containers as one user.
  */
 function ownProcesses(): number {
-  const [, hard = 'unlimited'] = /^Max processes\s+\S+\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+  const [, hard = 'unlimited'] =
+    /^Max processes\s+\S+\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
   const max = Number(readFileSync('/proc/sys/kernel/pid_max', 'utf8'))
   return Math.min(max, hard === 'unlimited' ? max : Number(hard))
 }

@@ -35,7 +35,10 @@ const inspected = z.object({ State: z.object({ Pid: z.number() }) })
 const waited = z.object({ StatusCode: z.number() })
 const listed = z.array(z.object({ Id: z.string(), Labels: z.record(z.string(), z.string()) }))
 
-/** The connection to an engine, and what its containers have in common. `base`: the service's own image, unless the operator names one. */
+/**
+ * The connection to an engine, and what its containers have in common. `base`: the service's own image,
+ * unless the operator names one.
+ */
 type Engine = {
   readonly options: DockerOptions
   readonly api: DockerApi
@@ -51,25 +54,37 @@ export function createDockerEngine(options: DockerOptions): ContainerEngine {
   const base = options.image === null ? baseImage(systemLinks()) : null
   const seccomp = name === 'docker' ? seccompProfile() : options.seccomp_file
   const image = options.image ?? base?.name ?? ''
-  const engine: Engine = { options, api: dockerApi(options.socket), image, base, seccomp, prepared: undefined }
+  const engine: Engine = {
+    options,
+    api: dockerApi(options.socket),
+    image,
+    base,
+    seccomp,
+    prepared: undefined,
+  }
   return {
     name,
     prepare: () => prepare(engine),
     start: spec => startContainer(engine, spec),
     async end(identity) {
       const [of_engine, boot, id = ''] = identity.split(' ')
-      if (of_engine === name && boot === readBootId() && /^[0-9a-f]{12,64}$/.test(id)) await remove(engine, id)
+      if (of_engine === name && boot === readBootId() && /^[0-9a-f]{12,64}$/.test(id))
+        await remove(engine, id)
     },
   }
 }
 
-const request = ({ api }: Engine, method: string, path: string, body?: unknown) => api.call(method, path, { body, timeout_ms: call_ms })
+const request = ({ api }: Engine, method: string, path: string, body?: unknown) =>
+  api.call(method, path, { body, timeout_ms: call_ms })
 
 /** Throws SandboxError for a refusal of the engine. */
 function check({ options }: Engine, what: string, response: EngineResponse): EngineResponse {
   if (response.status < 300 || response.status === 304) return response
-  const engine_message = refusal.safeParse(response.body).data?.message ?? `it responded with ${response.status}`
-  throw new SandboxError(explain(`${options.name} ${what}: ${engine_message.replace(/\s+/g, ' ').trim()}`, options))
+  const engine_message =
+    refusal.safeParse(response.body).data?.message ?? `it responded with ${response.status}`
+  throw new SandboxError(
+    explain(`${options.name} ${what}: ${engine_message.replace(/\s+/g, ' ').trim()}`, options),
+  )
 }
 
 /** Once, unless it fails. */
@@ -87,7 +102,11 @@ async function prepareOnce(engine: Engine): Promise<void> {
   const found = await request(engine, 'GET', `/images/${encodeURIComponent(image)}/json`)
   if (found.status === 404 && base !== null) {
     const [repo = '', tag = ''] = base.name.split(':')
-    check(engine, 'takes no image', await request(engine, 'POST', `/images/create?fromSrc=-&repo=${repo}&tag=${tag}`, base.tar))
+    check(
+      engine,
+      'takes no image',
+      await request(engine, 'POST', `/images/create?fromSrc=-&repo=${repo}&tag=${tag}`, base.tar),
+    )
   } else check(engine, `has no image ${image}`, found)
   await removeLeft(engine)
 }
@@ -95,22 +114,33 @@ async function prepareOnce(engine: Engine): Promise<void> {
 /** Removes containers that a killed process created and did not start; started ones have ended with it. */
 async function removeLeft(engine: Engine): Promise<void> {
   const filters = encodeURIComponent(JSON.stringify({ label: [`agentrun.owner=${engine.options.owner}`] }))
-  const { body } = check(engine, 'lists no containers', await request(engine, 'GET', `/containers/json?all=1&filters=${filters}`))
-  for (const { Id, Labels } of listed.parse(body)) if (!isAlive(Number(Labels['agentrun.pid']))) await remove(engine, Id)
+  const { body } = check(
+    engine,
+    'lists no containers',
+    await request(engine, 'GET', `/containers/json?all=1&filters=${filters}`),
+  )
+  for (const { Id, Labels } of listed.parse(body))
+    if (!isAlive(Number(Labels['agentrun.pid']))) await remove(engine, Id)
 }
 
 async function remove(engine: Engine, id: string): Promise<void> {
   const response = await request(engine, 'DELETE', `/containers/${id}?force=1&v=1`)
   // 409: another process is removing it.
-  if (response.status !== 404 && response.status !== 409) check(engine, 'does not remove a container', response)
-  const gone = await waitUntil(async () => (await request(engine, 'GET', `/containers/${id}/json`)).status === 404, end_ms, 50)
+  if (response.status !== 404 && response.status !== 409)
+    check(engine, 'does not remove a container', response)
+  const gone = await waitUntil(
+    async () => (await request(engine, 'GET', `/containers/${id}/json`)).status === 404,
+    end_ms,
+    50,
+  )
   if (!gone) throw new SandboxError(`${engine.options.name} does not remove the container ${id.slice(0, 12)}`)
 }
 
 async function startContainer(engine: Engine, spec: ContainerSpec): Promise<Container> {
   const { options, api, image, seccomp } = engine
   await prepare(engine)
-  const create = () => request(engine, 'POST', '/containers/create', createRequest(spec, { ...options, image, seccomp }))
+  const create = () =>
+    request(engine, 'POST', '/containers/create', createRequest(spec, { ...options, image, seccomp }))
   let creation = await create()
   if (creation.status === 404) {
     // The operator has pruned images, including the service's own.
@@ -167,7 +197,10 @@ const hint = ({ image }: DockerOptions) =>
 function explain(engine_message: string, { image, runtime }: DockerOptions): string {
   if (/no such image|image not known/i.test(engine_message) && image !== null)
     return `${engine_message}: pull or build it, AGENTRUN_SANDBOX_IMAGE names it`
-  if (runtime !== null && /unknown or invalid runtime|runtime .{0,200}not found|invalid runtime name/i.test(engine_message))
+  if (
+    runtime !== null &&
+    /unknown or invalid runtime|runtime .{0,200}not found|invalid runtime name/i.test(engine_message)
+  )
     return `${engine_message}: the engine must know the runtime ${runtime}, which AGENTRUN_SANDBOX_RUNTIME names`
   if (/failed to load \S+\/bash: permission denied/.test(engine_message))
     return `the runtime ${runtime ?? 'of the engine'} starts no program that its user may not read, as gVisor does not, and process 1 of a sandbox is one: take AGENTRUN_SANDBOX_RUNTIME away`

@@ -15,8 +15,8 @@ import type { Container, ContainerEngine, ContainerSpec } from './engine.ts'
 import { type ReportedUsage, reportedUsage } from './reported-usage.ts'
 
 /**
- * Processes in a container beyond the agent's limit: process 1, keepers, the port forwarder, and a margin for what starts before it is
- * noticed.
+ * Processes in a container beyond the agent's limit: process 1, keepers, the port forwarder, and a margin for
+ * what starts before it is noticed.
  */
 export const RESERVE = 96
 
@@ -31,10 +31,10 @@ type DriverOptions = {
 }
 
 /**
- * Creates the driver for sandboxes as containers of an engine. As root they run as `user`, who owns the workspaces; otherwise `user` is
- * null and they run as the service's own user. `node_path` and the programs of the host are shown in them, unless `own_root`: then the
- * engine's image contains everything, including an unreadable bash at /opt/agentrun/bash. `runtime_dir` is a host folder of the service,
- * created when missing.
+ * Creates the driver for sandboxes as containers of an engine. As root they run as `user`, who owns the
+ * workspaces; otherwise `user` is null and they run as the service's own user. `node_path` and the programs
+ * of the host are shown in them, unless `own_root`: then the engine's image contains everything, including an
+ * unreadable bash at /opt/agentrun/bash. `runtime_dir` is a host folder of the service, created when missing.
  */
 export function createContainerDriver(options: DriverOptions): SandboxDriver {
   const { engine, own_root } = options
@@ -50,7 +50,9 @@ export function createContainerDriver(options: DriverOptions): SandboxDriver {
     const ready = prepare()
     const start_timeout_ms = options.start_timeout_ms ?? 10_000
     const launched = { options, environment: hostEnvironment(has_headers), user, runtime: ready }
-    return startSandbox(spec, { user: options.user, pipes: ready.pipes, start_timeout_ms }, pipes => launch(spec, pipes, launched))
+    return startSandbox(spec, { user: options.user, pipes: ready.pipes, start_timeout_ms }, pipes =>
+      launch(spec, pipes, launched),
+    )
   }
   return {
     name: engine.name,
@@ -88,14 +90,23 @@ type Launch = {
   runtime: RuntimeFolder
 }
 
-async function launch(spec: SandboxSpec, pipes: PipeFolder, { options, environment, user, runtime }: Launch): Promise<SandboxProcess> {
+async function launch(
+  spec: SandboxSpec,
+  pipes: PipeFolder,
+  { options, environment, user, runtime }: Launch,
+): Promise<SandboxProcess> {
   const { engine, own_root } = options
-  const mounts = mountsOf(spec, pipes, [...(own_root ? [] : systemFiles(options.node_path, runtime.empty)), ...ownFiles(runtime)])
+  const mounts = mountsOf(spec, pipes, [
+    ...(own_root ? [] : systemFiles(options.node_path, runtime.empty)),
+    ...ownFiles(runtime),
+  ])
   // Some engines create what is missing.
   const missing = mounts.find(({ host }) => !existsSync(host))
   if (missing) throw new SandboxError(`${missing.host} is not there, and cannot be shown in a sandbox`)
   if (spec.within) throw new SandboxError(`the driver ${engine.name} has no layers`)
-  const ports = (spec.sockets ?? []).flatMap(({ port, inside }) => (port === undefined ? [] : [`${port}=${inside}`]))
+  const ports = (spec.sockets ?? []).flatMap(({ port, inside }) =>
+    port === undefined ? [] : [`${port}=${inside}`],
+  )
   const control = await openControl(pipes.path, ports.length > 0, { ...spec.environment, ...environment })
   const reported = engine.watched_from_inside ? reportedUsage(control.send) : null
   const bash = own_root ? '/opt/agentrun/bash' : '/run/init/bash'
@@ -143,8 +154,17 @@ function processOf(container: Container, control: Control, reported: ReportedUsa
   }
 }
 
-function mountsOf(spec: SandboxSpec, pipes: PipeFolder, files: { host: string; inside: string }[]): ContainerSpec['mounts'] {
-  const shown = [...files, { host: pipes.path, inside: '/run/exec' }, ...spec.read_only, ...(spec.sockets ?? [])]
+function mountsOf(
+  spec: SandboxSpec,
+  pipes: PipeFolder,
+  files: { host: string; inside: string }[],
+): ContainerSpec['mounts'] {
+  const shown = [
+    ...files,
+    { host: pipes.path, inside: '/run/exec' },
+    ...spec.read_only,
+    ...(spec.sockets ?? []),
+  ]
   const mounts = [
     ...shown.map(({ host, inside }) => ({ host, inside, writable: false })),
     { host: spec.workspace, inside: '/workspace', writable: true },

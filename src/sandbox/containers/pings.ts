@@ -9,8 +9,9 @@ const pipes = new Set<number>()
 let thread: Worker | null = null
 
 /**
- * Writes a "." into the pipe each second, on a thread: a process whose event loop is occupied is not frozen. Takes over the descriptor, and
- * closes it when the returned function is first called. The thread ends with the last pipe; if it dies, another one continues.
+ * Writes a "." into the pipe each second, on a thread: a process whose event loop is occupied is not frozen.
+ * Takes over the descriptor, and closes it when the returned function is first called. The thread ends with
+ * the last pipe; if it dies, another one continues.
  */
 export function pingEachSecond(pipe: number): () => void {
   pipes.add(pipe)
@@ -28,10 +29,15 @@ export function pingEachSecond(pipe: number): () => void {
   }
 }
 
-const send = (to: Worker, kind: PingRequest['kind'], pipe: number) => to.postMessage({ kind, pipe } satisfies PingRequest)
+const send = (to: Worker, kind: PingRequest['kind'], pipe: number) =>
+  to.postMessage({ kind, pipe } satisfies PingRequest)
 
 function start(): Worker {
-  const started = new Worker(new URL('./ping-thread.ts', import.meta.url), { env: {}, execArgv: [], trackUnmanagedFds: false })
+  const started = new Worker(new URL('./ping-thread.ts', import.meta.url), {
+    env: {},
+    execArgv: [],
+    trackUnmanagedFds: false,
+  })
   started.unref()
   started.on('error', () => {})
   started.on('exit', () => {

@@ -14,7 +14,8 @@ export type ReportedUsage = {
 const REPORT_TIMEOUT_MS = 1_000
 
 /**
- * Returns the usage of a container as its init process reports it. `refresh` requests a report, and settles without one after a timeout.
+ * Returns the usage of a container as its init process reports it. `refresh` requests a report, and settles
+ * without one after a timeout.
  */
 export function reportedUsage(send: (line: string) => void): ReportedUsage {
   let last = no_usage

@@ -1,5 +1,6 @@
-// Listens on ports of the sandbox's own loopback, each given as PORT=SOCKET, and joins what connects to them with these sockets. It can be
-// killed inside: process 1 starts it again. Says "open" when it listens on all of them, and ends when it cannot.
+// Listens on ports of the sandbox's own loopback, each given as PORT=SOCKET, and joins what connects to them
+// with these sockets. It can be killed inside: process 1 starts it again. Says "open" when it listens on all
+// of them, and ends when it cannot.
 const net = require('node:net')
 
 /** The kernel tells the next one that nobody listens. */

@@ -35,11 +35,15 @@ type CallOptions<T> = { schema: z.ZodType<T>; body?: object; signal: AbortSignal
 
 export type KubernetesApi = {
   /**
-   * Returns the object of the response, parsed by `schema`. While the server is unavailable or busy, or requests it, the call is retried
-   * until `signal` aborts; then, and on any other refusal, it throws ApiError.
+   * Returns the object of the response, parsed by `schema`. While the server is unavailable or busy, or
+   * requests it, the call is retried until `signal` aborts; then, and on any other refusal, it throws
+   * ApiError.
    */
   call<T>(method: 'GET' | 'POST' | 'DELETE', path: string, options: CallOptions<T>): Promise<T>
-  /** Yields events until the stream ends, which it does each minute. Throws ApiError; status 410 requires a new list. */
+  /**
+   * Yields events until the stream ends, which it does each minute. Throws ApiError; status 410 requires a
+   * new list.
+   */
   watch<T>(path: string, schema: z.ZodType<T>, signal: AbortSignal): AsyncGenerator<WatchEvent<T>>
 }
 
@@ -58,19 +62,34 @@ function senderTo(access: ApiAccess) {
       const headers = {
         authorization: `Bearer ${readFileSync(access.token_file, 'utf8').trim()}`,
         accept: 'application/json',
-        ...(content !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) }),
+        ...(content !== undefined && {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(content),
+        }),
       }
-      const sent = request(new URL(path, access.server), { method, agent, ca: readFileSync(access.ca_file), headers, signal }, resolve)
+      const sent = request(
+        new URL(path, access.server),
+        { method, agent, ca: readFileSync(access.ca_file), headers, signal },
+        resolve,
+      )
       sent.once('error', reject)
       sent.end(content)
     })
   }
 }
 
-/** Returns calls of the API of a cluster, signed in as the pod's service account. Throws SandboxError for refused and failed calls. */
+/**
+ * Returns calls of the API of a cluster, signed in as the pod's service account. Throws SandboxError for
+ * refused and failed calls.
+ */
 export function createApi(access: ApiAccess): KubernetesApi {
   const send = senderTo(access)
-  const sendAccepted = async (method: string, path: string, signal: AbortSignal, body?: object): Promise<IncomingMessage> => {
+  const sendAccepted = async (
+    method: string,
+    path: string,
+    signal: AbortSignal,
+    body?: object,
+  ): Promise<IncomingMessage> => {
     try {
       const response = await send(method, path, signal, body)
       if ((response.statusCode ?? 0) < 300) return response
@@ -88,7 +107,10 @@ export function createApi(access: ApiAccess): KubernetesApi {
           const response = await sendAccepted(method, path, bounded.signal, body)
           return parsed(schema, await text(response))
         } catch (error) {
-          const wait_ms = error instanceof ApiError && mayPass(method, error, attempt) ? retryDelayAfter(error, attempt) : null
+          const wait_ms =
+            error instanceof ApiError && mayPass(method, error, attempt)
+              ? retryDelayAfter(error, attempt)
+              : null
           if (wait_ms === null || signal.aborted) throw error
           await pause(wait_ms, signal).catch(() => Promise.reject(error))
         }
@@ -108,7 +130,8 @@ export function createApi(access: ApiAccess): KubernetesApi {
       try {
         for await (const line of createInterface({ input: response })) {
           const event = parsed(events, line)
-          if (event.type === 'ERROR') throw new ApiError(event.object.code ?? 0, event.object.reason ?? '', event.object.message ?? '')
+          if (event.type === 'ERROR')
+            throw new ApiError(event.object.code ?? 0, event.object.reason ?? '', event.object.message ?? '')
           yield event
         }
       } catch (error) {
@@ -137,7 +160,10 @@ const Status = z.object({
 const eventSchema = <T>(object: z.ZodType<T>) =>
   z.discriminatedUnion('type', [
     z.object({ type: z.enum(['ADDED', 'MODIFIED', 'DELETED']), object }),
-    z.object({ type: z.literal('BOOKMARK'), object: z.object({ metadata: z.object({ resourceVersion: z.string() }) }) }),
+    z.object({
+      type: z.literal('BOOKMARK'),
+      object: z.object({ metadata: z.object({ resourceVersion: z.string() }) }),
+    }),
     z.object({ type: z.literal('ERROR'), object: Status }),
   ])
 
@@ -146,13 +172,24 @@ function refusal(response: IncomingMessage, body: string): ApiError {
   const status = Status.safeParse(parseJson('engine_response', body)).data ?? {}
   const seconds = Number(response.headers['retry-after'] ?? status.details?.retryAfterSeconds ?? Number.NaN)
   const message = status.message ?? `the Kubernetes API responded with ${response.statusCode}`
-  return new ApiError(response.statusCode ?? 0, status.reason ?? '', message, seconds >= 0 ? seconds * 1000 : null)
+  return new ApiError(
+    response.statusCode ?? 0,
+    status.reason ?? '',
+    message,
+    seconds >= 0 ? seconds * 1000 : null,
+  )
 }
 
 const noResponse = (error: unknown) =>
-  new ApiError(0, '', `the Kubernetes API does not respond: ${error instanceof Error ? error.message : error}`)
+  new ApiError(
+    0,
+    '',
+    `the Kubernetes API does not respond: ${error instanceof Error ? error.message : error}`,
+  )
 
-/** Returns whether the same call may succeed in a moment. A token that has just been replaced is retried once. */
+/**
+ * Returns whether the same call may succeed in a moment. A token that has just been replaced is retried once.
+ */
 function mayPass(method: string, error: ApiError, attempt: number): boolean {
   if (error.status === 401) return attempt === 0
   // A quota on which others were counted at the same moment.
@@ -160,4 +197,5 @@ function mayPass(method: string, error: ApiError, attempt: number): boolean {
   return [0, 408, 429].includes(error.status) || error.status >= 500
 }
 
-const retryDelayAfter = (error: ApiError, attempt: number) => retryDelay(retries, attempt + 1, error.retry_after_ms)
+const retryDelayAfter = (error: ApiError, attempt: number) =>
+  retryDelay(retries, attempt + 1, error.retry_after_ms)

@@ -25,12 +25,15 @@ type KubernetesEngine = ContainerEngine & {
   nodeAddress(): string | null
 }
 
-/** Timeout for a node to end a pod, and for the API to report it. Process 1 has ended before, with the host's end of its pipe. */
+/**
+ * Timeout for a node to end a pod, and for the API to report it. Process 1 has ended before, with the host's
+ * end of its pipe.
+ */
 const END_MS = 30_000
 
 /**
- * Creates the engine for sandboxes as pods on the worker's own node, on the volume of its data folder. A pod that is deleted, evicted or
- * ended by its node has ended: its processes end with their pipe.
+ * Creates the engine for sandboxes as pods on the worker's own node, on the volume of its data folder. A pod
+ * that is deleted, evicted or ended by its node has ended: its processes end with their pipe.
  */
 export function kubernetesEngine(cluster: Cluster): KubernetesEngine {
   const { api, namespace, folder_id } = cluster
@@ -75,7 +78,12 @@ export function kubernetesEngine(cluster: Cluster): KubernetesEngine {
         await clear()
         const pod = await createPod(api, pods, document, AbortSignal.timeout(cluster.start_timeout_ms))
         followed.created()
-        return containerOf(pod, followed, which => removePod(api, `${pods}/${name}`, which, AbortSignal.timeout(END_MS)), namespace)
+        return containerOf(
+          pod,
+          followed,
+          which => removePod(api, `${pods}/${name}`, which, AbortSignal.timeout(END_MS)),
+          namespace,
+        )
       } catch (error) {
         followed.leave()
         throw asSandboxError(error)
@@ -83,18 +91,28 @@ export function kubernetesEngine(cluster: Cluster): KubernetesEngine {
     },
     async end(identity) {
       const [, its_namespace = '', name = '', uid = ''] = /^pod ([^/]+)\/(\S+) (\S+)$/.exec(identity) ?? []
-      if (its_namespace === namespace) await removePod(api, `${pods}/${name}`, { uid }, AbortSignal.timeout(END_MS))
+      if (its_namespace === namespace)
+        await removePod(api, `${pods}/${name}`, { uid }, AbortSignal.timeout(END_MS))
     },
   }
 }
 
-/** The pod may exist already: the response to the first of two calls was lost. Nothing else creates such a name. */
-async function createPod(api: KubernetesApi, pods: string, document: { metadata: { name: string } }, signal: AbortSignal): Promise<Pod> {
+/**
+ * The pod may exist already: the response to the first of two calls was lost. Nothing else creates such a
+ * name.
+ */
+async function createPod(
+  api: KubernetesApi,
+  pods: string,
+  document: { metadata: { name: string } },
+  signal: AbortSignal,
+): Promise<Pod> {
   try {
     return await api.call('POST', pods, { schema: Pod, body: document, signal })
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    if (error.reason === 'AlreadyExists') return api.call('GET', `${pods}/${document.metadata.name}`, { schema: Pod, signal })
+    if (error.reason === 'AlreadyExists')
+      return api.call('GET', `${pods}/${document.metadata.name}`, { schema: Pod, signal })
     // It is unknown whether the pod was created.
     if (error.status === 0 || error.status >= 500) await forget(api, `${pods}/${document.metadata.name}`)
     throw error
@@ -112,7 +130,10 @@ async function forget(api: KubernetesApi, path: string): Promise<void> {
 
 type Followed = { created(): void; leave(): void; latest(): Pod | null | undefined; over: Promise<string> }
 
-/** `over` resolves, with one line, when nothing of the pod runs; `latest` is undefined before the first report. */
+/**
+ * `over` resolves, with one line, when nothing of the pod runs; `latest` is undefined before the first
+ * report.
+ */
 function followOne(follower: PodFollower, name: string, see: (pod: Pod) => void): Followed {
   const { promise: over, resolve } = Promise.withResolvers<string>()
   let latest: Pod | null | undefined
@@ -130,15 +151,26 @@ function followOne(follower: PodFollower, name: string, see: (pod: Pod) => void)
 
 type Which = { uid: string; known_to_node: boolean }
 
-function containerOf(pod: Pod, followed: Followed, remove: (which: Which) => Promise<void>, namespace: string): Container {
+function containerOf(
+  pod: Pod,
+  followed: Followed,
+  remove: (which: Which) => Promise<void>,
+  namespace: string,
+): Container {
   let stopped: Promise<void> | undefined
   const { promise: gone, resolve } = Promise.withResolvers<string>()
   const stop = async () => {
     const latest = followed.latest() ?? pod
     const { is, why } = podState(followed.latest() === null ? null : latest)
-    await remove({ uid: pod.metadata.uid, known_to_node: latest.status?.hostIP !== undefined }).catch(() => {})
+    await remove({ uid: pod.metadata.uid, known_to_node: latest.status?.hostIP !== undefined }).catch(
+      () => {},
+    )
     followed.leave()
-    resolve(is === 'over' ? await followed.over : `nothing ran in it in time: ${why} (kubectl get events -n ${namespace} may show more)`)
+    resolve(
+      is === 'over'
+        ? await followed.over
+        : `nothing ran in it in time: ${why} (kubectl get events -n ${namespace} may show more)`,
+    )
   }
   const stopOnce = () => {
     stopped ??= stop()
@@ -155,4 +187,6 @@ function containerOf(pod: Pod, followed: Followed, remove: (which: Which) => Pro
 }
 
 const asSandboxError = (error: unknown) =>
-  error instanceof SandboxError ? error : new SandboxError(error instanceof Error ? error.message.replace(/\s+/g, ' ') : String(error))
+  error instanceof SandboxError
+    ? error
+    : new SandboxError(error instanceof Error ? error.message.replace(/\s+/g, ' ') : String(error))

@@ -7,8 +7,8 @@ import { Pod } from './pod.ts'
 /** Reports the states of pods, from one watch for all of them. */
 export type PodFollower = {
   /**
-   * `report` is called with each state that the API knows, and with null when the pod is gone. Call `created` when the API has confirmed
-   * it.
+   * `report` is called with each state that the API knows, and with null when the pod is gone. Call `created`
+   * when the API has confirmed it.
    */
   follow(name: string, report: (pod: Pod | null) => void): { created(): void; leave(): void }
 }
@@ -21,7 +21,10 @@ const VersionedPod = Pod.extend({ metadata: Pod.shape.metadata.extend(Versioned.
 const CALL_MS = 30_000
 const PAUSE_MS = 500
 
-/** Follows the states of pods. `path`: pods with a label selector. Polls while there is a follower, and keeps no process alive. */
+/**
+ * Follows the states of pods. `path`: pods with a label selector. Polls while there is a follower, and keeps
+ * no process alive.
+ */
 export function followPods(api: KubernetesApi, path: string): PodFollower {
   const followed = new Map<string, Followed>()
   let running: AbortController | null = null
@@ -31,7 +34,8 @@ export function followPods(api: KubernetesApi, path: string): PodFollower {
       try {
         await listAndWatch(stop.signal)
       } catch (error) {
-        // Expired (410): the list is requested again. Anything else: the API is unavailable, and the sandboxes run without it.
+        // Expired (410): the list is requested again. Anything else: the API is unavailable, and the
+        // sandboxes run without it.
         if (!(error instanceof ApiError) || error.status !== 410) await pauseUnlessStopped(stop.signal)
       }
     }

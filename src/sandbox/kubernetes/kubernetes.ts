@@ -10,9 +10,9 @@ import type { PodSettings } from './pod-document.ts'
 import { findReachable, nameServers, targets } from './reach.ts'
 
 /**
- * Creates the driver for sandboxes as pods. `user` as for bubblewrap: null without root, and the pods run as the service's user.
- * `runtime_dir`, workspaces and all mounts are on the volumes of the claims. `folder_id` identifies the data folder: pods that a killed
- * process of it left are removed.
+ * Creates the driver for sandboxes as pods. `user` as for bubblewrap: null without root, and the pods run as
+ * the service's user. `runtime_dir`, workspaces and all mounts are on the volumes of the claims. `folder_id`
+ * identifies the data folder: pods that a killed process of it left are removed.
  */
 export function createKubernetesDriver(options: {
   access: ApiAccess
@@ -38,7 +38,8 @@ export function createKubernetesDriver(options: {
         writeFileSync(join(runtime_dir, 'seccomp.json'), seccompProfile())
         await engine.prepare()
       },
-      findReachable: sandbox => findReachable(sandbox, targets(access.server, engine.nodeAddress(), nameServers())),
+      findReachable: sandbox =>
+        findReachable(sandbox, targets(access.server, engine.nodeAddress(), nameServers())),
     },
   })
 }

@@ -11,12 +11,18 @@ export type PodSettings = {
   image: string
   /** A runtime class of the cluster; null: its default. */
   runtime_class: string | null
-  /** A profile below the kubelet's seccomp folder; null: the one of the container runtime, which permits more system calls. */
+  /**
+   * A profile below the kubelet's seccomp folder; null: the one of the container runtime, which permits more
+   * system calls.
+   */
   seccomp_profile: string | null
   user_namespaces: boolean
 }
 
-/** Host paths are the worker's, on one of the claims. The process limit is set per node, because Kubernetes has none for a pod. */
+/**
+ * Host paths are the worker's, on one of the claims. The process limit is set per node, because Kubernetes
+ * has none for a pod.
+ */
 type PodInput = Omit<ContainerSpec, 'max_open_files'> & { name: string; labels: Record<string, string> }
 
 /** The service account of the sandboxes in their namespace: it has no role. */
@@ -27,14 +33,17 @@ const LAST_SECONDS = 8 * 86_400
 const OWN_STORAGE = '64Mi'
 
 /**
- * Returns the pod of one sandbox. It satisfies the pod security standard "restricted". Throws SandboxError for a path outside all claims.
+ * Returns the pod of one sandbox. It satisfies the pod security standard "restricted". Throws SandboxError
+ * for a path outside all claims.
  */
 export function podDocument(settings: PodSettings, input: PodInput): PodDocument {
   const { bounds } = input
-  const memory = [...input.memory_folders, { inside: '/dev/shm', bytes: input.shared_memory_bytes }].map((folder, index) => ({
-    ...folder,
-    name: `memory-${index}`,
-  }))
+  const memory = [...input.memory_folders, { inside: '/dev/shm', bytes: input.shared_memory_bytes }].map(
+    (folder, index) => ({
+      ...folder,
+      name: `memory-${index}`,
+    }),
+  )
   const resources = {
     cpu: `${Math.ceil(bounds.cpus * 1000)}m`,
     memory: String(bounds.max_memory_bytes),
@@ -64,7 +73,10 @@ export function podDocument(settings: PodSettings, input: PodInput): PodDocument
           imagePullPolicy: 'IfNotPresent',
           command: input.command,
           workingDir: '/workspace',
-          env: Object.entries(input.environment).map(([name, value]) => ({ name, value: escapeReferences(value) })),
+          env: Object.entries(input.environment).map(([name, value]) => ({
+            name,
+            value: escapeReferences(value),
+          })),
           resources: { limits: resources, requests: resources },
           securityContext: {
             privileged: false,
@@ -76,8 +88,12 @@ export function podDocument(settings: PodSettings, input: PodInput): PodDocument
         },
       ],
       volumes: [
-        ...claims.map((claim): Volume => ({ name: volumeOf(claim), persistentVolumeClaim: { claimName: claim.name } })),
-        ...memory.map(({ name, bytes }): Volume => ({ name, emptyDir: { medium: 'Memory', sizeLimit: String(bytes) } })),
+        ...claims.map(
+          (claim): Volume => ({ name: volumeOf(claim), persistentVolumeClaim: { claimName: claim.name } }),
+        ),
+        ...memory.map(
+          ({ name, bytes }): Volume => ({ name, emptyDir: { medium: 'Memory', sizeLimit: String(bytes) } }),
+        ),
       ],
     },
   }
@@ -109,7 +125,10 @@ function walls(settings: PodSettings, user: ContainerSpec['user']): Omit<PodSpec
       runAsGroup: user.gid,
       // Lower ports need privileges, as on any machine.
       sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '1024' }],
-      seccompProfile: seccomp_profile === null ? { type: 'RuntimeDefault' } : { type: 'Localhost', localhostProfile: seccomp_profile },
+      seccompProfile:
+        seccomp_profile === null
+          ? { type: 'RuntimeDefault' }
+          : { type: 'Localhost', localhostProfile: seccomp_profile },
     },
   }
 }

@@ -17,7 +17,12 @@ export const Pod = z.object({
     containerStatuses: z
       .array(
         z.object({
-          state: z.object({ waiting: Reasoned.optional(), terminated: Reasoned.extend({ exitCode: z.number() }).optional() }).optional(),
+          state: z
+            .object({
+              waiting: Reasoned.optional(),
+              terminated: Reasoned.extend({ exitCode: z.number() }).optional(),
+            })
+            .optional(),
         }),
       )
       .optional(),

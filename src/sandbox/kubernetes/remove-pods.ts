@@ -10,7 +10,10 @@ export const OWNER_LABEL = 'agentrun-owner'
 
 const POLL_INTERVAL_MS = 200
 
-/** Returns the label of a process of this service on its pods: pids are reused, and start again in every container. */
+/**
+ * Returns the label of a process of this service on its pods: pids are reused, and start again in every
+ * container.
+ */
 export function ownerMark(pid = process.pid): string {
   return `${pid}-${createHash('sha256')
     .update(processIdentity(pid) ?? 'gone')
@@ -19,12 +22,20 @@ export function ownerMark(pid = process.pid): string {
 }
 
 /**
- * Removes the pods of a data folder whose process is gone. `pods`: the path of all pods. Throws ApiError, at the latest when `signal`
- * aborts.
+ * Removes the pods of a data folder whose process is gone. `pods`: the path of all pods. Throws ApiError, at
+ * the latest when `signal` aborts.
  */
-export async function removeLeftovers(api: KubernetesApi, pods: string, folder_id: string, signal: AbortSignal): Promise<void> {
+export async function removeLeftovers(
+  api: KubernetesApi,
+  pods: string,
+  folder_id: string,
+  signal: AbortSignal,
+): Promise<void> {
   const selector = encodeURIComponent(`${FOLDER_LABEL}=${folder_id}`)
-  const { items } = await api.call('GET', `${pods}?labelSelector=${selector}`, { schema: z.object({ items: z.array(Pod) }), signal })
+  const { items } = await api.call('GET', `${pods}?labelSelector=${selector}`, {
+    schema: z.object({ items: z.array(Pod) }),
+    signal,
+  })
   const left = items.filter(({ metadata }) => {
     const mark = metadata.labels?.[OWNER_LABEL] ?? ''
     return ownerMark(Number.parseInt(mark, 10)) !== mark
@@ -33,8 +44,8 @@ export async function removeLeftovers(api: KubernetesApi, pods: string, folder_i
 }
 
 /**
- * Deletes the pod at `path`, unless its uid is no longer `uid`, and resolves when its node has reported that nothing of it runs.
- * Throws ApiError, at the latest when `signal` aborts.
+ * Deletes the pod at `path`, unless its uid is no longer `uid`, and resolves when its node has reported that
+ * nothing of it runs. Throws ApiError, at the latest when `signal` aborts.
  */
 export async function removePod(
   api: KubernetesApi,
@@ -42,8 +53,8 @@ export async function removePod(
   { uid, known_to_node = true }: { uid: string; known_to_node?: boolean },
   signal: AbortSignal,
 ): Promise<void> {
-  // With a grace of 0 the API forgets the pod immediately, regardless of its node; with any other it waits for a node that may never
-  // respond.
+  // With a grace of 0 the API forgets the pod immediately, regardless of its node; with any other it waits
+  // for a node that may never respond.
   const body = { gracePeriodSeconds: known_to_node ? 1 : 0, preconditions: { uid } }
   for (let requested = false; ; requested = true) {
     try {

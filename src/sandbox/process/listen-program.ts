@@ -17,7 +17,10 @@ const x64: Step[] = [
   ['4489e7 beff010000 6a32 58 0f05', 'listen(r12d, 511)'],
   ['85c0 7544', 'test eax, eax; jne failed'],
   ['4889ea 48ffc2 803a00 75f8 4829ea', 'mov rdx, rbp; next: inc rdx; cmp [rdx], 0; jne next; sub rdx, rbp'],
-  ['4154 48b80100000001000000 50 6a14 4889e1', 'push r12; push SOL_SOCKET and SCM_RIGHTS; push 20; mov rcx, rsp (struct cmsghdr)'],
+  [
+    '4154 48b80100000001000000 50 6a14 4889e1',
+    'push r12; push SOL_SOCKET and SCM_RIGHTS; push 20; mov rcx, rsp (struct cmsghdr)',
+  ],
   ['52 55 4889e2', 'push rdx; push rbp; mov rdx, rsp (struct iovec)'],
   ['6a00 6a18 51 6a01 52 6a00 6a00 4889e6', 'push 0, 24, rcx, 1, rdx, 0, 0; mov rsi, rsp (struct msghdr)'],
   ['6a07 5f 31d2 6a2e 58 0f05', 'sendmsg(7, rsi, 0)'],
@@ -40,9 +43,15 @@ const arm64: Step[] = [
   ['00040035', 'cbnz w0, failed'],
   ['e003132a e13f80d2 281980d2 010000d4', 'listen(w19, 511)'],
   ['60030035', 'cbnz w0, failed'],
-  ['e20315aa 401c4038 e0ffff35 420015cb', 'mov x2, x21; next: ldrb w0, [x2, 1]!; cbnz w0, next; sub x2, x2, x21'],
+  [
+    'e20315aa 401c4038 e0ffff35 420015cb',
+    'mov x2, x21; next: ldrb w0, [x2, 1]!; cbnz w0, next; sub x2, x2, x21',
+  ],
   ['830280d2 240080d2 2400c0f2', 'mov x3, 20; mov x4, SOL_SOCKET and SCM_RIGHTS'],
-  ['f37fbfa9 e313bfa9 e5030091', 'stp x19, xzr, [sp, -16]!; stp x3, x4, [sp, -16]!; mov x5, sp (struct cmsghdr)'],
+  [
+    'f37fbfa9 e313bfa9 e5030091',
+    'stp x19, xzr, [sp, -16]!; stp x3, x4, [sp, -16]!; mov x5, sp (struct cmsghdr)',
+  ],
   ['f50bbfa9 e6030091', 'stp x21, x2, [sp, -16]!; mov x6, sp (struct iovec)'],
   ['070380d2 290080d2', 'mov x7, 24; mov x9, 1'],
   ['e77fbfa9 e917bfa9 ff1bbfa9', 'stp x7, xzr, [sp, -16]!; stp x9, x5, [sp, -16]!; stp xzr, x6, [sp, -16]!'],
@@ -58,8 +67,9 @@ const ADDRESS = 0x400000
 const HEADERS = 64 + 56
 
 /**
- * Returns the program `listen PORT MESSAGE`, which listens on 127.0.0.1:PORT and sends the socket with MESSAGE over descriptor 7; exit code
- * 1: it could not. Machine code, because no shell can pass a descriptor on, and a Node for it costs more than the rest of a sandbox.
+ * Returns the program `listen PORT MESSAGE`, which listens on 127.0.0.1:PORT and sends the socket with
+ * MESSAGE over descriptor 7; exit code 1: it could not. Machine code, because no shell can pass a descriptor
+ * on, and a Node for it costs more than the rest of a sandbox.
  */
 export function listenProgram(architecture: SeccompArchitecture): Buffer {
   const { number, steps } = machines[architecture]

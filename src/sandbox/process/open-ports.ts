@@ -6,12 +6,15 @@ import { SandboxLostError, type SandboxSocket } from '../port.ts'
 const max_connections = 128
 
 /**
- * Takes over the ports that `listenProgram` opens on the sandbox's own loopback, and connects them to the sockets of the host. The
- * listening socket belongs to the sandbox, but this process accepts the connections: nothing inside can be killed for it or costs memory.
- * They end with `child`. Rejects with SandboxLostError when not all of them were opened in time.
+ * Takes over the ports that `listenProgram` opens on the sandbox's own loopback, and connects them to the
+ * sockets of the host. The listening socket belongs to the sandbox, but this process accepts the connections:
+ * nothing inside can be killed for it or costs memory. They end with `child`. Rejects with SandboxLostError
+ * when not all of them were opened in time.
  */
 export function openPorts(child: ChildProcess, sockets: SandboxSocket[], timeout_ms: number): Promise<void> {
-  const wanted = new Map(sockets.flatMap(({ host, port }) => (port === undefined ? [] : [[String(port), host] as const])))
+  const wanted = new Map(
+    sockets.flatMap(({ host, port }) => (port === undefined ? [] : [[String(port), host] as const])),
+  )
   if (wanted.size === 0) return Promise.resolve()
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   // Callers may await it later, or never.
@@ -47,7 +50,8 @@ function join(inner: Socket, host: string): void {
   const outer = connect({ path: host, allowHalfOpen: true })
   inner.on('error', () => outer.destroy()).on('close', () => outer.destroySoon())
   outer.on('error', () => inner.destroy()).on('close', () => inner.destroySoon())
-  // A response comes in pieces: without this, the kernel holds each small one back until the one before is acknowledged, 40 ms later.
+  // A response comes in pieces: without this, the kernel holds each small one back until the one before is
+  // acknowledged, 40 ms later.
   inner.setNoDelay(true)
   inner.pipe(outer).pipe(inner)
 }

@@ -41,13 +41,17 @@ export function openSandbox(
     pipes.remove()
   })
 
-  const inTurn = (semaphore: Semaphore, request: CommandRequest, run: () => Promise<ExecResult>) => runInTurn(init, semaphore, request, run)
+  const inTurn = (semaphore: Semaphore, request: CommandRequest, run: () => Promise<ExecResult>) =>
+    runInTurn(init, semaphore, request, run)
   const persistent = async (request: CommandRequest) => {
     await init.ports
     return runCommand(context, request, slot => shell.run(slot))
   }
   const separate = (request: CommandRequest, sink?: Sink) => {
-    const streams = { input: request.stdin === undefined ? 'none' : 'file', errors: sink !== undefined } as const
+    const streams = {
+      input: request.stdin === undefined ? 'none' : 'file',
+      errors: sink !== undefined,
+    } as const
     return runCommand(context, request, slot => startSeparate(init, slot, streams), sink)
   }
   const processes_semaphore = createSemaphore(max_open_processes)
@@ -90,7 +94,10 @@ export function openSandbox(
   }
 }
 
-/** Watches the workspace. `full` is aborted, with its size, when it exceeds a limit; background processes are cleared then. */
+/**
+ * Watches the workspace. `full` is aborted, with its size, when it exceeds a limit; background processes are
+ * cleared then.
+ */
 function watchDisk(spec: SandboxSpec, init: InitProcess, measure: () => Promise<WorkspaceSize | null>) {
   let full = newSignal()
   const cpuMs = () => init.usage().cpu_ms
@@ -103,7 +110,10 @@ function watchDisk(spec: SandboxSpec, init: InitProcess, measure: () => Promise<
   return { watch, full: () => full.signal }
 }
 
-/** Waits for the semaphore and runs the command, unless it was aborted meanwhile. Throws SandboxLostError when the sandbox has ended. */
+/**
+ * Waits for the semaphore and runs the command, unless it was aborted meanwhile. Throws SandboxLostError when
+ * the sandbox has ended.
+ */
 async function runInTurn(
   init: InitProcess,
   semaphore: Semaphore,
@@ -115,7 +125,8 @@ async function runInTurn(
   try {
     if (init.lost.aborted) throw new SandboxLostError('the sandbox has ended')
     // bash would run the part before it.
-    if (request.command.includes('\0')) return notRun('exited', 126, 'bash: a command cannot contain a NUL byte\n')
+    if (request.command.includes('\0'))
+      return notRun('exited', 126, 'bash: a command cannot contain a NUL byte\n')
     return await run()
   } finally {
     release()

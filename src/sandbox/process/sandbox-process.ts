@@ -1,6 +1,9 @@
 import type { ResourceUsage } from '../resources/bounds.ts'
 
-/** A process that a driver has started, with process 1 (inside/init.sh) in it. The layers above are the same for all drivers. */
+/**
+ * A process that a driver has started, with process 1 (inside/init.sh) in it. The layers above are the same
+ * for all drivers.
+ */
 export type SandboxProcess = {
   /** Sends one line to process 1; ignored after its end. */
   send(line: string): void

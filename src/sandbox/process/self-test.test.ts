@@ -38,7 +38,10 @@ it.each([
 })
 
 it.each([
-  ['bwrap: No permissions to create new namespace, likely because the kernel does not allow non-privileged user namespaces.', 'sysctl'],
+  [
+    'bwrap: No permissions to create new namespace, likely because the kernel does not allow non-privileged user namespaces.',
+    'sysctl',
+  ],
   ['bwrap: setting up uid map: Permission denied', 'sysctl'],
   ['bwrap: Unknown option --disable-userns', '0.8.0'],
   ["bwrap: Can't mount proc on /newroot/proc: Operation not permitted", '/proc unmasked'],

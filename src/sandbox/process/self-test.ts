@@ -29,7 +29,10 @@ type Expected = {
   explain: (complaint: string) => string
 }
 
-/** Starts a real sandbox in a new folder below `runtime_dir` and probes it from inside. Never throws: any failure is the reason. */
+/**
+ * Starts a real sandbox in a new folder below `runtime_dir` and probes it from inside. Never throws: any
+ * failure is the reason.
+ */
 export async function proveIsolation(
   start: (spec: SandboxSpec) => Promise<Sandbox>,
   { user, runtime_dir, ...expected }: { user: SystemUser | null; runtime_dir: string } & Expected,
@@ -46,8 +49,11 @@ export async function proveIsolation(
       timeout_ms: 5_000,
       max_output_bytes: 10_000,
     })
-    const fault = findFault(Buffer.from(output).toString(), expected) ?? (await expected.findReachable?.(sandbox)) ?? null
-    return fault ? { ok: false, reason: `the sandbox does not isolate on this machine: ${fault}` } : { ok: true }
+    const fault =
+      findFault(Buffer.from(output).toString(), expected) ?? (await expected.findReachable?.(sandbox)) ?? null
+    return fault
+      ? { ok: false, reason: `the sandbox does not isolate on this machine: ${fault}` }
+      : { ok: true }
   } catch (error) {
     return { ok: false, reason: expected.explain(error instanceof Error ? error.message : String(error)) }
   } finally {
@@ -70,7 +76,10 @@ echo hello >/workspace/file && echo 'workspace written'
 }
 
 /** Returns what the sandbox reported and must not, or did not report and must; null when it is isolated. */
-export function findFault(report: string, { uid, usr, findReachable }: Omit<Expected, 'own_root' | 'explain'>): string | null {
+export function findFault(
+  report: string,
+  { uid, usr, findReachable }: Omit<Expected, 'own_root' | 'explain'>,
+): string | null {
   const lines = report.split('\n').map(line => line.trim().replace(/\s+/g, ' '))
   const wanted: Record<string, string> = {
     [`Uid: ${uid} ${uid} ${uid} ${uid}`]: `commands do not run as user ${uid}`,
@@ -85,7 +94,10 @@ export function findFault(report: string, { uid, usr, findReachable }: Omit<Expe
   }
   const missing = Object.keys(wanted).find(line => !lines.includes(line))
   if (missing) return wanted[missing] ?? missing
-  const interfaces = findReachable === null ? lines.filter(line => line.startsWith('interface ') && line !== 'interface lo') : []
+  const interfaces =
+    findReachable === null
+      ? lines.filter(line => line.startsWith('interface ') && line !== 'interface lo')
+      : []
   if (interfaces.length > 0) return `it has the network ${interfaces.join(', ')}`
   const seen = lines.find(line => line.startsWith('visible '))
   if (seen) return `${seen.slice('visible '.length)} of the host can be read`

@@ -5,7 +5,12 @@ import { SandboxError, type SandboxLimits, SandboxLostError } from '../port.ts'
 import type { SandboxProcess } from './sandbox-process.ts'
 
 /** Returns the limits as parameters of process 1, in the units of bash's `ulimit`. */
-export function initParameters({ max_processes, max_file_bytes, max_process_bytes, niceness = 10 }: SandboxLimits): string[] {
+export function initParameters({
+  max_processes,
+  max_file_bytes,
+  max_process_bytes,
+  niceness = 10,
+}: SandboxLimits): string[] {
   const kib = (bytes: number) => Math.max(1, Math.floor(bytes / 1024))
   const address_space = max_process_bytes === null ? 'unlimited' : kib(max_process_bytes)
   return [max_processes, kib(max_file_bytes), address_space, niceness].map(String)
@@ -14,7 +19,10 @@ export function initParameters({ max_processes, max_file_bytes, max_process_byte
 /** Long, because a fork bomb keeps the machine busy until it is found. */
 const REPLY_TIMEOUT_MS = 10_000
 
-/** Waits until process 1 is ready. Rejects with SandboxError, with the driver's own message if there is one, and leaves nothing running. */
+/**
+ * Waits until process 1 is ready. Rejects with SandboxError, with the driver's own message if there is one,
+ * and leaves nothing running.
+ */
 export async function startInit(started: SandboxProcess, timeout_ms: number): Promise<InitProcess> {
   const waiting = new Map<string, () => void>()
   const reply = (line: string) => new Promise<void>(resolve => waiting.set(line, resolve))
@@ -24,7 +32,10 @@ export async function startInit(started: SandboxProcess, timeout_ms: number): Pr
   const known = Promise.race([ready, over])
   if (!(await settledWithin(known, timeout_ms)) || !(await known)) {
     await started.stop()
-    throw new SandboxError((await started.complaint()) || `the sandbox was started, but nothing ran inside within ${timeout_ms / 1000} s`)
+    throw new SandboxError(
+      (await started.complaint()) ||
+        `the sandbox was started, but nothing ran inside within ${timeout_ms / 1000} s`,
+    )
   }
   return connect(started, reply)
 }

@@ -12,8 +12,8 @@ import { startInit } from './start-init.ts'
 type SandboxHostSettings = { user: SystemUser | null; pipes: string; start_timeout_ms: number }
 
 /**
- * Starts a sandbox for any driver: `launch` starts process 1, with the folder of pipes shown as /run/exec. Rejects with SandboxError and
- * leaves nothing behind.
+ * Starts a sandbox for any driver: `launch` starts process 1, with the folder of pipes shown as /run/exec.
+ * Rejects with SandboxError and leaves nothing behind.
  */
 export async function startSandbox(
   spec: SandboxSpec,
@@ -22,7 +22,9 @@ export async function startSandbox(
 ): Promise<Sandbox> {
   if (!lstatSync(spec.workspace, { throwIfNoEntry: false })?.isDirectory())
     throw new SandboxError(`the workspace ${spec.workspace} is not a folder`)
-  const odd = Object.entries(spec.environment ?? {}).find(([name, value]) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || value.includes('\0'))
+  const odd = Object.entries(spec.environment ?? {}).find(
+    ([name, value]) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || value.includes('\0'),
+  )
   if (odd) throw new SandboxError(`the sandbox cannot have the variable ${JSON.stringify(odd[0])}`)
   const pipes = createPipeFolder(host.pipes, host.user)
   const starting = async () => startInit(await launch(pipes), host.start_timeout_ms)
@@ -34,11 +36,22 @@ export async function startSandbox(
   }
   if (init.status === 'fulfilled') await init.value.stop()
   pipes.remove()
-  throw init.status === 'rejected' ? init.reason : new SandboxError('cannot create the pipes of a sandbox', { cause: slot })
+  throw init.status === 'rejected'
+    ? init.reason
+    : new SandboxError('cannot create the pipes of a sandbox', { cause: slot })
 }
 
-async function sizeOf({ workspace, home }: SandboxSpec, user: SystemUser | null, process_1: number): Promise<WorkspaceSize | null> {
+async function sizeOf(
+  { workspace, home }: SandboxSpec,
+  user: SystemUser | null,
+  process_1: number,
+): Promise<WorkspaceSize | null> {
   const folders = [workspace, ...(home === undefined ? [] : [home])]
-  const sizes = await Promise.all([...folders.map(path => workspaceSize(path, user)), deletedFiles(process_1, folders)])
-  return sizes.reduce((sum, size) => sum && size && { bytes: sum.bytes + size.bytes, files: sum.files + size.files })
+  const sizes = await Promise.all([
+    ...folders.map(path => workspaceSize(path, user)),
+    deletedFiles(process_1, folders),
+  ])
+  return sizes.reduce(
+    (sum, size) => sum && size && { bytes: sum.bytes + size.bytes, files: sum.files + size.files },
+  )
 }

@@ -3,7 +3,10 @@ import { fileURLToPath } from 'node:url'
 import { childEnv } from '../../system/host-child-env.ts'
 import { processStart } from '../../system/process-identity.ts'
 
-/** A separate process that ends the sandboxes of this one when this one is frozen: nothing else on this machine may know about them. */
+/**
+ * A separate process that ends the sandboxes of this one when this one is frozen: nothing else on this
+ * machine may know about them.
+ */
 export type Watchdog = {
   /** `pid`: process 1 of a sandbox. Call the returned function when it has ended. */
   watch(pid: number): () => void
@@ -15,8 +18,8 @@ const RESTART_MS = 1_000
 const script = fileURLToPath(new URL('./watchdog.sh', import.meta.url))
 
 /**
- * Returns a watchdog, whose process is started with the first sandbox, and restarted if killed. It ends with this process, and keeps no
- * process alive.
+ * Returns a watchdog, whose process is started with the first sandbox, and restarted if killed. It ends with
+ * this process, and keeps no process alive.
  */
 export function createWatchdog(): Watchdog {
   const watched = new Map<number, string>()

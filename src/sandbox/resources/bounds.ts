@@ -10,7 +10,9 @@ export type ResourceBounds = {
   niceness?: number
 }
 
-/** Maximum bytes in socket buffers: the kernel has a limit for the whole machine, whose services use TCP too. */
+/**
+ * Maximum bytes in socket buffers: the kernel has a limit for the whole machine, whose services use TCP too.
+ */
 export const MAX_SOCKET_BYTES = 64 * 1024 ** 2
 
 /** The current and total usage. Null: not measured on this machine. */
@@ -25,11 +27,19 @@ export type ResourceUsage = {
   peak_disk_bytes?: number
 }
 
-export const no_usage: ResourceUsage = { memory_bytes: 0, peak_memory_bytes: 0, memory_kills: 0, cpu_ms: null }
+export const no_usage: ResourceUsage = {
+  memory_bytes: 0,
+  peak_memory_bytes: 0,
+  memory_kills: 0,
+  cpu_ms: null,
+}
 
 /** The group of a running sandbox. */
 export interface ResourceGroup {
-  /** Adds a process, and with it all that it starts from then on. The kernel may take milliseconds. Rejects with the file system's error. */
+  /**
+   * Adds a process, and with it all that it starts from then on. The kernel may take milliseconds. Rejects
+   * with the file system's error.
+   */
   add(pid: number): Promise<void>
   usage(): ResourceUsage
   /** Called when no process is left. */
@@ -39,7 +49,10 @@ export interface ResourceGroup {
 /** The engine that limits all resources of the sandboxes that it starts. */
 export type EngineName = 'docker' | 'podman' | 'kubernetes'
 
-/** How each resource is limited on this machine. `niceness`: a busy sandbox gives way to the service, but has no limit. */
+/**
+ * How each resource is limited on this machine. `niceness`: a busy sandbox gives way to the service, but has
+ * no limit.
+ */
 export type ResourceMeans = {
   memory: 'cgroup v2' | 'cgroup v1' | 'watchdog' | EngineName
   cpu: 'cgroup v2' | 'cgroup v1' | 'niceness' | EngineName

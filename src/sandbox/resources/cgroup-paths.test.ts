@@ -5,7 +5,10 @@ const mount = (root: string, point: string, type: string, options: string) =>
   `31 23 0:28 ${root} ${point} rw,relatime shared:1 - ${type} cgroup rw,${options}`
 
 test('version 2 alone: the own group below its mount', () => {
-  const found = ownGroups('0::/system.slice/agentrun.service\n', mount('/', '/sys/fs/cgroup', 'cgroup2', 'nsdelegate'))
+  const found = ownGroups(
+    '0::/system.slice/agentrun.service\n',
+    mount('/', '/sys/fs/cgroup', 'cgroup2', 'nsdelegate'),
+  )
   expect(found).toEqual({ v2: '/sys/fs/cgroup/system.slice/agentrun.service', v1: new Map() })
 })
 

@@ -2,15 +2,17 @@ import { join, relative } from 'node:path'
 
 /** The folders in the cgroup file systems for the group of a process, by controller. */
 export type OwnGroups = {
-  /** Where version 2 is mounted and the process is listed there; its controllers are in `cgroup.controllers`. */
+  /**
+   * Where version 2 is mounted and the process is listed there; its controllers are in `cgroup.controllers`.
+   */
   v2: string | null
   /** Version 1: one folder for each mounted controller. */
   v1: Map<string, string>
 }
 
 /**
- * Returns the groups of a process from /proc/PID/cgroup and /proc/PID/mountinfo. In a container the mounted part may begin below the group
- * of the process or beside it: then it is not accessible, and omitted.
+ * Returns the groups of a process from /proc/PID/cgroup and /proc/PID/mountinfo. In a container the mounted
+ * part may begin below the group of the process or beside it: then it is not accessible, and omitted.
  */
 export function ownGroups(cgroup: string, mountinfo: string): OwnGroups {
   const mounts = mountinfo.split('\n').flatMap(line => {
@@ -48,4 +50,5 @@ function pathInMount(mount: { root: string; point: string } | undefined, path: s
 }
 
 /** Blanks and similar characters are escaped as \040 in mountinfo. */
-const plainPath = (text: string) => text.replace(/\\([0-7]{3})/g, (_, digits) => String.fromCharCode(Number.parseInt(digits, 8)))
+const plainPath = (text: string) =>
+  text.replace(/\\([0-7]{3})/g, (_, digits) => String.fromCharCode(Number.parseInt(digits, 8)))

@@ -3,15 +3,27 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { processIdentity } from '../../system/process-identity.ts'
 import { signalProcess, waitUntil } from '../../system/processes.ts'
-import { MAX_SOCKET_BYTES, no_usage, type ResourceBounds, type ResourceGroup, type ResourceUsage } from './bounds.ts'
+import {
+  MAX_SOCKET_BYTES,
+  no_usage,
+  type ResourceBounds,
+  type ResourceGroup,
+  type ResourceUsage,
+} from './bounds.ts'
 
-/** Folders in which groups of sandboxes are created, by controller; those of version 2 are the same folder. */
+/**
+ * Folders in which groups of sandboxes are created, by controller; those of version 2 are the same folder.
+ */
 export type GroupFolders = { version: 1 | 2; memory?: string; cpu?: string; cpuacct?: string; pids?: string }
 
 const PERIOD_US = 100_000
-/** Those of the service and the database, by version. A sandbox that gives way gets a quarter of them when all want the processor. */
+/**
+ * Those of the service and the database, by version. A sandbox that gives way gets a quarter of them when all
+ * want the processor.
+ */
 const SHARES = { 1: 1024, 2: 100 }
-const shareOf = (version: 1 | 2, { niceness }: ResourceBounds) => String(niceness === 0 ? SHARES[version] : SHARES[version] / 4)
+const shareOf = (version: 1 | 2, { niceness }: ResourceBounds) =>
+  String(niceness === 0 ? SHARES[version] : SHARES[version] / 4)
 /** A process that has ended is still counted until its parent has read its exit code. */
 const EMPTY_MS = 5_000
 const PREFIX = 'agentrun-'
@@ -24,7 +36,8 @@ export function openGroup(folders: GroupFolders, bounds: ResourceBounds): Resour
   const groups = [...new Set([folders.memory, folders.cpu, folders.cpuacct, folders.pids])].flatMap(parent =>
     parent === undefined ? [] : [join(parent, name)],
   )
-  const at = (controller: 'memory' | 'cpu' | 'cpuacct' | 'pids', file: string) => join(folders[controller] ?? '', name, file)
+  const at = (controller: 'memory' | 'cpu' | 'cpuacct' | 'pids', file: string) =>
+    join(folders[controller] ?? '', name, file)
   try {
     for (const group of groups) mkdirSync(group)
     if (folders.version === 2) bound2(folders, at, bounds)
@@ -63,12 +76,17 @@ export function readUsage(version: 1 | 2, at: At, last: ResourceUsage): Resource
   // Version 2 reports its peak since Linux 5.19.
   const peak = Number(read(at('memory', v2 ? 'memory.peak' : 'memory.max_usage_in_bytes')))
   // Version 1 reports no peak: the highest value that was read.
-  const processes = Math.max(Number(read(at('pids', v2 ? 'pids.peak' : 'pids.current'))), last.peak_processes ?? 0)
+  const processes = Math.max(
+    Number(read(at('pids', v2 ? 'pids.peak' : 'pids.current'))),
+    last.peak_processes ?? 0,
+  )
   return {
     memory_bytes,
     ...(processes > 0 && { peak_processes: processes }),
     peak_memory_bytes: Math.max(peak, memory_bytes, last.peak_memory_bytes),
-    memory_kills: Number(/^oom_kill (\d+)$/m.exec(read(at('memory', v2 ? 'memory.events' : 'memory.oom_control')))?.[1] ?? 0),
+    memory_kills: Number(
+      /^oom_kill (\d+)$/m.exec(read(at('memory', v2 ? 'memory.events' : 'memory.oom_control')))?.[1] ?? 0,
+    ),
     cpu_ms: Number.isNaN(cpu_ms) ? null : cpu_ms,
   }
 }
@@ -112,8 +130,8 @@ export function boundSockets(group: string): void {
 }
 
 /**
- * Removes the groups of processes that are gone, with the processes in them: a sandbox ends with its worker, but a bubblewrap that was
- * killed during a start leaves a process behind that waits for it forever.
+ * Removes the groups of processes that are gone, with the processes in them: a sandbox ends with its worker,
+ * but a bubblewrap that was killed during a start leaves a process behind that waits for it forever.
  */
 export function removeLeftGroups(folders: GroupFolders): void {
   for (const parent of new Set([folders.memory, folders.cpu, folders.cpuacct, folders.pids])) {

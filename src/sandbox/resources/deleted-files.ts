@@ -8,9 +8,10 @@ const LIST_TIMEOUT_MS = 20_000
 const deleted = ['-type', 'f', '-links', '0', '-printf', '%D %i %b\\n']
 
 /**
- * Returns the size of deleted files that descendants of `process_1` have open or mapped: they are on the disk of `folders`, where no
- * listing shows them. Files that are only mapped are visible to root alone. Null when the size cannot be determined: there was not enough time,
- * or descriptors wait in a socket, where no process has them.
+ * Returns the size of deleted files that descendants of `process_1` have open or mapped: they are on the disk
+ * of `folders`, where no listing shows them. Files that are only mapped are visible to root alone. Null when
+ * the size cannot be determined: there was not enough time, or descriptors wait in a socket, where no process
+ * has them.
  */
 export async function deletedFiles(process_1: number, folders: string[]): Promise<WorkspaceSize | null> {
   const processes = process_1 > 0 ? descendantsOf(process_1) : []
@@ -25,7 +26,9 @@ export async function deletedFiles(process_1: number, folders: string[]): Promis
   ])
   if (!complete || !waiting.complete || waiting.listed !== '') return null
   // As the sandbox sees it, where its workspace is a layer.
-  const devices = new Set([...folders, ...processes.map(pid => `/proc/${pid}/root/workspace`)].flatMap(deviceOf))
+  const devices = new Set(
+    [...folders, ...processes.map(pid => `/proc/${pid}/root/workspace`)].flatMap(deviceOf),
+  )
   const files = new Map(
     listed.split('\n').flatMap((line): [string, number][] => {
       const [device = '', inode = '', blocks = ''] = line.split(' ')

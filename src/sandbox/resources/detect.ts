@@ -13,10 +13,13 @@ const SWEEP_MS = 60_000
 const TRIAL: ResourceBounds = { max_memory_bytes: 64 * 1024 ** 2, cpus: 1, max_processes: 64 }
 
 /**
- * Detects how the sandboxes of this process are limited: control groups below its own, version 2 or 1, each controller that can be written;
- * the rest by a watchdog, by niceness and by process limits. Each mechanism is tested. Removes what processes that are gone have left.
+ * Detects how the sandboxes of this process are limited: control groups below its own, version 2 or 1, each
+ * controller that can be written; the rest by a watchdog, by niceness and by process limits. Each mechanism
+ * is tested. Removes what processes that are gone have left.
  */
-export function detectResources(read: (path: string) => string = path => readFileSync(path, 'utf8')): ResourceControl {
+export function detectResources(
+  read: (path: string) => string = path => readFileSync(path, 'utf8'),
+): ResourceControl {
   const folders = usable(candidates(read))
   if (folders === null) return control({ version: 2 })
   removeLeftGroups(folders)
@@ -69,7 +72,8 @@ function inVersion2({ v2 }: OwnGroups, read: (path: string) => string): GroupFol
     const there = read(join(parent, 'cgroup.controllers')).trim().split(' ')
     const wanted = CONTROLLERS.filter(name => there.includes(name))
     if (wanted.length === 0) return null
-    const enable = () => writeFileSync(join(parent, 'cgroup.subtree_control'), wanted.map(name => `+${name}`).join(' '))
+    const enable = () =>
+      writeFileSync(join(parent, 'cgroup.subtree_control'), wanted.map(name => `+${name}`).join(' '))
     try {
       enable()
     } catch (error) {
@@ -86,15 +90,20 @@ function inVersion2({ v2 }: OwnGroups, read: (path: string) => string): GroupFol
 function moveIntoLeaf(parent: string, read: (path: string) => string): void {
   const leaf = join(parent, OWN_LEAF)
   mkdirSync(leaf, { recursive: true })
-  for (const pid of read(join(parent, 'cgroup.procs')).split('\n')) if (pid !== '') writeFileSync(join(leaf, 'cgroup.procs'), pid)
+  for (const pid of read(join(parent, 'cgroup.procs')).split('\n'))
+    if (pid !== '') writeFileSync(join(leaf, 'cgroup.procs'), pid)
 }
 
 function inVersion1({ v1 }: OwnGroups): GroupFolders | null {
-  const names = [...CONTROLLERS, 'cpuacct'].flatMap(name => (v1.has(name) ? [[name, v1.get(name)] as const] : []))
+  const names = [...CONTROLLERS, 'cpuacct'].flatMap(name =>
+    v1.has(name) ? [[name, v1.get(name)] as const] : [],
+  )
   return names.length === 0 ? null : { version: 1, ...Object.fromEntries(names) }
 }
 
-/** Returns those controllers of the first candidate with any for which a group could be created and limited. */
+/**
+ * Returns those controllers of the first candidate with any for which a group could be created and limited.
+ */
 function usable(found: GroupFolders[]): GroupFolders | null {
   for (const { version, ...controllers } of found) {
     const working = Object.entries(controllers).filter(([name, folder]) => {

@@ -7,8 +7,9 @@ const LIST_TIMEOUT_MS = 10_000
 const memfds = ['-lname', '/memfd:*', '-exec', 'stat', '-L', '-c', '%d:%i %b %n', '{}', '+']
 
 /**
- * Returns the size of unnamed memory files, by the process that has them open; of several the first. Files that cannot be read in time are
- * omitted. No process has a file that waits in a socket: a process with such a socket gets what is left of `shared_bytes`.
+ * Returns the size of unnamed memory files, by the process that has them open; of several the first. Files
+ * that cannot be read in time are omitted. No process has a file that waits in a socket: a process with such
+ * a socket gets what is left of `shared_bytes`.
  */
 export async function memfdBytes(processes: number[], shared_bytes: number): Promise<Map<number, number>> {
   const threads = processes.flatMap(pid => threadsOf(pid).map(thread => `/proc/${pid}/task/${thread}`))

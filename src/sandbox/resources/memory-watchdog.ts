@@ -14,8 +14,9 @@ const SHARED = 0.1
 type Process = { pid: number; bytes: number }
 
 /**
- * Limits the memory of a sandbox where the kernel does not: adds up the private memory of its processes, and kills the largest while the
- * sum exceeds `max_bytes`. It cannot limit what grows by gigabytes within a tenth of a second.
+ * Limits the memory of a sandbox where the kernel does not: adds up the private memory of its processes, and
+ * kills the largest while the sum exceeds `max_bytes`. It cannot limit what grows by gigabytes within a tenth
+ * of a second.
  */
 export function openWatchdog(max_bytes: number): ResourceGroup {
   let root: number | null = null
@@ -68,15 +69,21 @@ export function openWatchdog(max_bytes: number): ResourceGroup {
 }
 
 /**
- * Returns the descendants of bubblewrap, with their private memory, including memory files. Excludes bubblewrap and process 1 inside:
- * everything inside would end with them.
+ * Returns the descendants of bubblewrap, with their private memory, including memory files. Excludes
+ * bubblewrap and process 1 inside: everything inside would end with them.
  */
 function family(bubblewrap: number, files: ReadonlyMap<number, number>): Process[] {
   const [first] = childrenOf(bubblewrap)
-  return (first === undefined ? [] : descendantsOf(first)).map(pid => ({ pid, bytes: ownBytes(pid, files.get(pid) ?? 0) }))
+  return (first === undefined ? [] : descendantsOf(first)).map(pid => ({
+    pid,
+    bytes: ownBytes(pid, files.get(pid) ?? 0),
+  }))
 }
 
-/** Returns anonymous and shared resident pages, or those of unmapped memory files; other files are the machine's cache. */
+/**
+ * Returns anonymous and shared resident pages, or those of unmapped memory files; other files are the
+ * machine's cache.
+ */
 function ownBytes(pid: number, file_bytes: number): number {
   const status = read(`/proc/${pid}/status`)
   const kib = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0)

@@ -14,9 +14,10 @@ const MEASURE_SHARE = 60
 const IDLE_CPU_MS = 50
 
 /**
- * Limits the size of a workspace on disk where there is no quota. The free space of the file system is polled four times a second; when it
- * has decreased by so much that this workspace could be the cause, the workspace is measured. `over` is called when it exceeds a limit, and
- * again each time it has grown. It cannot limit what is written within a quarter of a second, or during a measurement.
+ * Limits the size of a workspace on disk where there is no quota. The free space of the file system is polled
+ * four times a second; when it has decreased by so much that this workspace could be the cause, the workspace
+ * is measured. `over` is called when it exceeds a limit, and again each time it has grown. It cannot limit
+ * what is written within a quarter of a second, or during a measurement.
  */
 export function watchWorkspace(
   path: string,
@@ -41,7 +42,9 @@ export function watchWorkspace(
     const now = await freeSpace(path)
     free ??= (await at_first) ?? now
     const gone = { bytes: free.bytes - now.bytes, files: free.files - now.files }
-    const near = gone.bytes > margin(bounds.max_disk_bytes, size.bytes) || gone.files > margin(bounds.max_files, size.files)
+    const near =
+      gone.bytes > margin(bounds.max_disk_bytes, size.bytes) ||
+      gone.files > margin(bounds.max_files, size.files)
     if (near || (performance.now() > measure_at && isBusy())) await measureWorkspace(now, gone)
   }
   const isBusy = () => {
@@ -51,8 +54,8 @@ export function watchWorkspace(
   const measureWorkspace = async (now: WorkspaceSize, gone: WorkspaceSize) => {
     const began = performance.now()
     cpu_then = cpuMs()
-    // When the files cannot be counted in time, for example because of millions of links, all missing free space is attributed to the
-    // workspace.
+    // When the files cannot be counted in time, for example because of millions of links, all missing free
+    // space is attributed to the workspace.
     const found = (await measure()) ?? { bytes: size.bytes + gone.bytes, files: size.files + gone.files }
     measure_at = performance.now() + Math.max(MEASURE_EVERY_MS, MEASURE_SHARE * (performance.now() - began))
     free = now
@@ -74,7 +77,9 @@ export function watchWorkspace(
   return { peak_bytes: () => peak_bytes, end }
 }
 
-/** Calls `poll` again and again, one call at a time; failures are ignored. Returns the function that stops it. */
+/**
+ * Calls `poll` again and again, one call at a time; failures are ignored. Returns the function that stops it.
+ */
 function pollRepeatedly(poll: () => Promise<void>): () => void {
   let stopped = false
   let timer: NodeJS.Timeout | undefined

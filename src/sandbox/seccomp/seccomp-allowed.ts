@@ -1,6 +1,7 @@
 /**
- * Names of the system calls, of x64 and arm64, that are permitted without inspection: for engines that use names instead of numbers. A call
- * that such an engine does not know, or that is not listed here, does not exist inside.
+ * Names of the system calls, of x64 and arm64, that are permitted without inspection: for engines that use
+ * names instead of numbers. A call that such an engine does not know, or that is not listed here, does not
+ * exist inside.
  */
 export const allowed_calls = `
   accept accept4 access afs_syscall alarm arch_prctl bind brk cachestat capget capset chdir chmod chown clock_getres clock_gettime

@@ -2,15 +2,20 @@ import { allowed_calls } from './seccomp-allowed.ts'
 import { absent_calls, forbidden_calls, internet_protocols, refused_requests } from './seccomp-syscalls.ts'
 
 type Condition = { index: number; value: number; valueTwo?: number; op: 'SCMP_CMP_EQ' | 'SCMP_CMP_MASKED_EQ' }
-type Rule = { names: string[]; action: 'SCMP_ACT_ALLOW' | 'SCMP_ACT_ERRNO'; errnoRet?: number; args?: Condition[] }
+type Rule = {
+  names: string[]
+  action: 'SCMP_ACT_ALLOW' | 'SCMP_ACT_ERRNO'
+  errnoRet?: number
+  args?: Condition[]
+}
 
 const EPERM = 1
 const ENOSYS = 38
 const LOW_WORD = 0xffffffff
 
 /**
- * Returns the filter of `seccompProgram` as a profile of container engines, in their JSON. They use names, so unlisted calls are refused by
- * default; and a call by another architecture's table kills.
+ * Returns the filter of `seccompProgram` as a profile of container engines, in their JSON. They use names, so
+ * unlisted calls are refused by default; and a call by another architecture's table kills.
  */
 export function seccompProfile(): string {
   const refused = (calls: Record<string, unknown>, errnoRet: number): Rule => ({
@@ -28,12 +33,16 @@ export function seccompProfile(): string {
     when('socketpair', equal(0, 1)),
     ...[2, 10].flatMap(family =>
       Object.entries(internet_protocols).flatMap(([type, protocols]) =>
-        protocols.map(protocol => when('socket', equal(0, family), masked(1, 0xf, Number(type)), equal(2, protocol))),
+        protocols.map(protocol =>
+          when('socket', equal(0, family), masked(1, 0xf, Number(type)), equal(2, protocol)),
+        ),
       ),
     ),
     when('socket', equal(0, 16), equal(2, 0)),
     // The kernel evaluates only the low word.
-    ...allBut(Object.values(refused_requests)).map(({ mask, value }) => when('ioctl', masked(1, mask, value))),
+    ...allBut(Object.values(refused_requests)).map(({ mask, value }) =>
+      when('ioctl', masked(1, mask, value)),
+    ),
     when('personality', equal(0, 0)),
     when('personality', equal(0, LOW_WORD)),
     // The limits of the calling process itself.
@@ -52,8 +61,8 @@ const masked = (index: number, mask: number, value: number): Condition => ({
 })
 
 /**
- * Returns masked comparisons that match every 32-bit word except `values`, each once: prefixes that agree with some of them up to one bit
- * and with none in that bit.
+ * Returns masked comparisons that match every 32-bit word except `values`, each once: prefixes that agree
+ * with some of them up to one bit and with none in that bit.
  */
 export function allBut(values: number[], bit = 31, prefix = 0): { mask: number; value: number }[] {
   if (bit < 0) return []

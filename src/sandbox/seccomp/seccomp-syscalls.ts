@@ -1,10 +1,16 @@
-/** Numbers of the system calls that the sandbox refuses or inspects; null where the architecture has no such call. */
+/**
+ * Numbers of the system calls that the sandbox refuses or inspects; null where the architecture has no such
+ * call.
+ */
 type Numbers = { x64: number | null; arm64: number | null }
 
 const both = (number: number): Numbers => ({ x64: number, arm64: number })
 const numbers = (x64: number | null, arm64: number | null): Numbers => ({ x64, arm64 })
 
-/** Refused with EPERM: other processes' memory, namespaces, mounts, keys, kernel modules, clocks and other machine-wide state. */
+/**
+ * Refused with EPERM: other processes' memory, namespaces, mounts, keys, kernel modules, clocks and other
+ * machine-wide state.
+ */
 export const forbidden_calls: Record<string, Numbers> = {
   ptrace: numbers(101, 117),
   process_vm_readv: numbers(310, 270),
@@ -94,8 +100,9 @@ export const inspected_calls = {
 }
 
 /**
- * Requests to devices and file systems: typing into another terminal; other line disciplines, for which the kernel loads modules with many
- * known vulnerabilities; Btrfs subvolumes within a workspace, which are neither counted nor removed.
+ * Requests to devices and file systems: typing into another terminal; other line disciplines, for which the
+ * kernel loads modules with many known vulnerabilities; Btrfs subvolumes within a workspace, which are
+ * neither counted nor removed.
  */
 export const refused_requests: Record<string, number> = {
   TIOCSTI: 0x5412,

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { type SeccompArchitecture, seccompProgram } from './seccomp.ts'
-import { absent_calls, first_unknown_call, forbidden_calls, inspected_calls, refused_requests } from './seccomp-syscalls.ts'
+import {
+  absent_calls,
+  first_unknown_call,
+  forbidden_calls,
+  inspected_calls,
+  refused_requests,
+} from './seccomp-syscalls.ts'
 
 const architectures: SeccompArchitecture[] = ['x64', 'arm64']
 const audit = { x64: 0xc000003e, arm64: 0xc00000b7, i386: 0x40000003, arm: 0x40000028 }
@@ -10,7 +16,8 @@ function decide(program: Buffer, architecture: number, number: number, ...parame
   const data = Buffer.alloc(64)
   data.writeUInt32LE(number >>> 0, 0)
   data.writeUInt32LE(architecture, 4)
-  for (const [index, value] of parameters.entries()) data.writeBigUInt64LE(BigInt.asUintN(64, BigInt(value)), 16 + index * 8)
+  for (const [index, value] of parameters.entries())
+    data.writeBigUInt64LE(BigInt.asUintN(64, BigInt(value)), 16 + index * 8)
   let accumulator = 0
   for (let at = 0; at * 8 < program.length; at++) {
     const code = program.readUInt16LE(at * 8)
@@ -31,16 +38,20 @@ function decide(program: Buffer, architecture: number, number: number, ...parame
 function actionName(value: number): string {
   if (value === 0x7fff0000) return 'allow'
   if (value === 0x80000000) return 'kill'
-  return { 1: 'EPERM', 38: 'ENOSYS', 93: 'EPROTONOSUPPORT', 97: 'EAFNOSUPPORT' }[value & 0xffff] ?? String(value)
+  return (
+    { 1: 'EPERM', 38: 'ENOSYS', 93: 'EPROTONOSUPPORT', 97: 'EAFNOSUPPORT' }[value & 0xffff] ?? String(value)
+  )
 }
 
 describe.each(architectures)('the system call filter for %s', architecture => {
   const program = seccompProgram(architecture)
   const native = audit[architecture]
-  const decisionOn = (number: number, ...parameters: number[]) => decide(program, native, number, ...parameters)
+  const decisionOn = (number: number, ...parameters: number[]) =>
+    decide(program, native, number, ...parameters)
 
   it('kills a process that calls by the table of another architecture', () => {
-    for (const foreign of Object.values(audit).filter(value => value !== native)) expect(decide(program, foreign, 1)).toBe('kill')
+    for (const foreign of Object.values(audit).filter(value => value !== native))
+      expect(decide(program, foreign, 1)).toBe('kill')
   })
 
   it('refuses every forbidden call with EPERM', () => {
@@ -50,7 +61,8 @@ describe.each(architectures)('the system call filter for %s', architecture => {
   })
 
   it('responds like an old kernel to calls whose arguments cannot be inspected and to calls that nobody has reviewed', () => {
-    for (const call of Object.values(absent_calls)) expect(decisionOn(call[architecture] ?? -1)).toBe('ENOSYS')
+    for (const call of Object.values(absent_calls))
+      expect(decisionOn(call[architecture] ?? -1)).toBe('ENOSYS')
     expect(decisionOn(first_unknown_call)).toBe('ENOSYS')
     expect(decisionOn(0x3fff_ffff)).toBe('ENOSYS')
   })
@@ -71,7 +83,8 @@ describe.each(architectures)('the system call filter for %s', architecture => {
   })
 
   it('knows unix, internet and route sockets only, and no raw ones', () => {
-    const socket = (...parameters: number[]) => decisionOn(inspected_calls.socket[architecture], ...parameters)
+    const socket = (...parameters: number[]) =>
+      decisionOn(inspected_calls.socket[architecture], ...parameters)
     const [unix, inet, inet6, netlink] = [1, 2, 10, 16]
     const [stream, datagram, raw, packet] = [1, 2, 3, 10]
     const close_on_exec = 0o2000000
@@ -82,18 +95,25 @@ describe.each(architectures)('the system call filter for %s', architecture => {
       expect(socket(family, datagram)).toBe('allow')
       expect(socket(family, raw | close_on_exec, 1)).toBe('EPERM')
       expect(socket(family, packet)).toBe('EPERM')
-      expect([socket(family, stream, 6), socket(family, datagram | close_on_exec, 17)]).toEqual(['allow', 'allow'])
+      expect([socket(family, stream, 6), socket(family, datagram | close_on_exec, 17)]).toEqual([
+        'allow',
+        'allow',
+      ])
       // SCTP, MPTCP, SMC, UDP over a stream; ICMP, UDP-Lite, L2TP.
-      for (const protocol of [132, 262, 256, 17]) expect(socket(family, stream, protocol)).toBe('EPROTONOSUPPORT')
-      for (const protocol of [1, 58, 136, 115]) expect(socket(family, datagram, protocol)).toBe('EPROTONOSUPPORT')
+      for (const protocol of [132, 262, 256, 17])
+        expect(socket(family, stream, protocol)).toBe('EPROTONOSUPPORT')
+      for (const protocol of [1, 58, 136, 115])
+        expect(socket(family, datagram, protocol)).toBe('EPROTONOSUPPORT')
     }
     expect(socket(netlink, raw, 0)).toBe('allow')
     expect(socket(netlink, raw, 12)).toBe('EAFNOSUPPORT')
-    for (const family of [0, 3, 9, 17, 29, 31, 38, 40, 44]) expect(socket(family, stream)).toBe('EAFNOSUPPORT')
+    for (const family of [0, 3, 9, 17, 29, 31, 38, 40, 44])
+      expect(socket(family, stream)).toBe('EAFNOSUPPORT')
   })
 
   it('permits pairs of unix sockets only', () => {
-    const pair = (...parameters: number[]) => decisionOn(inspected_calls.socketpair[architecture], ...parameters)
+    const pair = (...parameters: number[]) =>
+      decisionOn(inspected_calls.socketpair[architecture], ...parameters)
     for (const type of [1, 2, 5, 0o2000001]) expect(pair(1, type)).toBe('allow')
     for (const family of [0, 2, 10, 16, 30, 31, 38, 40, 44]) expect(pair(family, 1)).toBe('EAFNOSUPPORT')
     expect(pair(0x1_0000_0001, 1)).toBe('allow')
@@ -101,7 +121,11 @@ describe.each(architectures)('the system call filter for %s', architecture => {
 
   it('lets a process change its own limits and no others', () => {
     const number = inspected_calls.prlimit64[architecture]
-    expect([decisionOn(number, 0), decisionOn(number, 1), decisionOn(number, 0x1_0000_0001)]).toEqual(['allow', 'EPERM', 'EPERM'])
+    expect([decisionOn(number, 0), decisionOn(number, 1), decisionOn(number, 0x1_0000_0001)]).toEqual([
+      'allow',
+      'EPERM',
+      'EPERM',
+    ])
   })
 
   it('refuses to type into a terminal and to change the personality', () => {
@@ -113,7 +137,11 @@ describe.each(architectures)('the system call filter for %s', architecture => {
     // A copy of a file that shares its blocks.
     expect(ioctl(0x40049409)).toBe('allow')
     const personality = (value: number) => decisionOn(inspected_calls.personality[architecture], value)
-    expect([personality(0), personality(0xffffffff), personality(0x0040000)]).toEqual(['allow', 'allow', 'EPERM'])
+    expect([personality(0), personality(0xffffffff), personality(0x0040000)]).toEqual([
+      'allow',
+      'allow',
+      'EPERM',
+    ])
   })
 })
 

@@ -39,19 +39,29 @@ const mask = (bits: number): Instruction => ({ code: and_with, yes: 0, no: 0, va
 const returnAction = (value: number): Instruction => ({ code: finish, yes: 0, no: 0, value })
 
 /** `body` runs when the test is true, otherwise it is skipped. */
-const when = (code: number, value: number, body: Instruction[]): Instruction[] => [{ code, yes: 0, no: body.length, value }, ...body]
-const unless = (code: number, value: number, body: Instruction[]): Instruction[] => [{ code, yes: body.length, no: 0, value }, ...body]
+const when = (code: number, value: number, body: Instruction[]): Instruction[] => [
+  { code, yes: 0, no: body.length, value },
+  ...body,
+]
+const unless = (code: number, value: number, body: Instruction[]): Instruction[] => [
+  { code, yes: body.length, no: 0, value },
+  ...body,
+]
 
 /**
- * Returns the filter for every process of a sandbox, in the format of `bwrap --seccomp` (an array of struct sock_filter, little endian). A
- * call by another architecture's table, x32 included, kills the process; a forbidden one fails with an error the caller can report.
+ * Returns the filter for every process of a sandbox, in the format of `bwrap --seccomp` (an array of struct
+ * sock_filter, little endian). A call by another architecture's table, x32 included, kills the process; a
+ * forbidden one fails with an error the caller can report.
  */
 export function seccompProgram(architecture: SeccompArchitecture): Buffer {
   const refuse = (calls: typeof forbidden_calls, errno: number) =>
     Object.values(calls).flatMap(call =>
-      call[architecture] === null ? [] : when(jump_equal, call[architecture], [returnAction(refuse_with(errno))]),
+      call[architecture] === null
+        ? []
+        : when(jump_equal, call[architecture], [returnAction(refuse_with(errno))]),
     )
-  const inspect = (name: keyof typeof inspected_calls, body: Instruction[]) => when(jump_equal, inspected_calls[name][architecture], body)
+  const inspect = (name: keyof typeof inspected_calls, body: Instruction[]) =>
+    when(jump_equal, inspected_calls[name][architecture], body)
   const program = [
     load(architecture_at),
     ...unless(jump_equal, audit_architecture[architecture], [returnAction(kill_process)]),
@@ -72,11 +82,15 @@ export function seccompProgram(architecture: SeccompArchitecture): Buffer {
 }
 
 /** No new namespace of any kind: CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
-const clone_rules = [load(argument_at(0)), ...when(jump_any_bit, 0x7e020000, [returnAction(refuse_with(EPERM))]), returnAction(allow)]
+const clone_rules = [
+  load(argument_at(0)),
+  ...when(jump_any_bit, 0x7e020000, [returnAction(refuse_with(EPERM))]),
+  returnAction(allow),
+]
 
 /**
- * Unix sockets; TCP and UDP over IPv4 and IPv6; the route part of netlink. AF_VSOCK, which reaches the hypervisor, and the rest do not
- * exist.
+ * Unix sockets; TCP and UDP over IPv4 and IPv6; the route part of netlink. AF_VSOCK, which reaches the
+ * hypervisor, and the rest do not exist.
  */
 const internet_rules = [
   load(argument_at(1)),
@@ -100,11 +114,17 @@ const socket_rules = [
 ]
 
 /** Unix sockets only: other families with socket pairs, such as TIPC, are not permitted anyway. */
-const pair_rules = [load(argument_at(0)), ...when(jump_equal, 1, [returnAction(allow)]), returnAction(refuse_with(EAFNOSUPPORT))]
+const pair_rules = [
+  load(argument_at(0)),
+  ...when(jump_equal, 1, [returnAction(allow)]),
+  returnAction(refuse_with(EAFNOSUPPORT)),
+]
 
 const ioctl_rules = [
   load(argument_at(1)),
-  ...Object.values(refused_requests).flatMap(request => when(jump_equal, request, [returnAction(refuse_with(EPERM))])),
+  ...Object.values(refused_requests).flatMap(request =>
+    when(jump_equal, request, [returnAction(refuse_with(EPERM))]),
+  ),
   returnAction(allow),
 ]
 
@@ -117,9 +137,14 @@ const personality_rules = [
 ]
 
 /**
- * The limits of the calling process itself. Those of process 1 must not be lowered: the kernel would kill it for exceeding its CPU time.
+ * The limits of the calling process itself. Those of process 1 must not be lowered: the kernel would kill it
+ * for exceeding its CPU time.
  */
-const limit_rules = [load(argument_at(0)), ...when(jump_equal, 0, [returnAction(allow)]), returnAction(refuse_with(EPERM))]
+const limit_rules = [
+  load(argument_at(0)),
+  ...when(jump_equal, 0, [returnAction(allow)]),
+  returnAction(refuse_with(EPERM)),
+]
 
 function encode(program: Instruction[]): Buffer {
   const bytes = Buffer.alloc(program.length * 8)

@@ -8,10 +8,16 @@ import type { SystemUser } from '../../system/users.ts'
 const STATE = '%p\\0%y %m %s %T@ %C@ %i %l\\0'
 
 /**
- * Returns a digest of folders in `root`: names, kinds, modes, sizes, times of change and link targets. Any write into one of the files
- * changes it, even if reverted. Read as `user`, the owner. Rejects when they cannot be read completely.
+ * Returns a digest of folders in `root`: names, kinds, modes, sizes, times of change and link targets. Any
+ * write into one of the files changes it, even if reverted. Read as `user`, the owner. Rejects when they
+ * cannot be read completely.
  */
-export async function folderFingerprint(root: string, folders: readonly string[], user: SystemUser | null, signal?: AbortSignal) {
+export async function folderFingerprint(
+  root: string,
+  folders: readonly string[],
+  user: SystemUser | null,
+  signal?: AbortSignal,
+) {
   // Its user may have removed permissions of its own folders.
   const command = ['--user', '--map-root-user', '--', '/usr/bin/find', ...folders, '-printf', STATE]
   const program = startProgram(
@@ -24,6 +30,8 @@ export async function folderFingerprint(root: string, folders: readonly string[]
   const { code, stderr, start_error } = await program.done
   signal?.throwIfAborted()
   if (code !== 0)
-    throw new Error(`the files cannot be read: ${start_error ?? (stderr.trim().slice(0, 1_000) || `find ended with ${code}`)}`)
+    throw new Error(
+      `the files cannot be read: ${start_error ?? (stderr.trim().slice(0, 1_000) || `find ended with ${code}`)}`,
+    )
   return hash.digest('hex')
 }

@@ -7,8 +7,9 @@ import type { SystemUser } from '../../system/users.ts'
 import { type Copy, type Layer, SandboxError } from '../port.ts'
 
 /**
- * Short names in the folder itself, because processes inside can read them among their mounts. The mount covers the folder, and so the
- * three. The holder reports its id, and ends when its standard input is closed, or the process that runs it ends in any way.
+ * Short names in the folder itself, because processes inside can read them among their mounts. The mount
+ * covers the folder, and so the three. The holder reports its id, and ends when its standard input is closed,
+ * or the process that runs it ends in any way.
  */
 const HOLDER_SCRIPT = `
 set -e
@@ -25,11 +26,21 @@ exec cat >/dev/null
 `
 
 /**
- * Mounts overlays from an unprivileged process in namespaces of its own: only there is each folder the copy. Everything that needs it
- * enters these namespaces, because two mounts of the same files do not see each other's changes.
+ * Mounts overlays from an unprivileged process in namespaces of its own: only there is each folder the copy.
+ * Everything that needs it enters these namespaces, because two mounts of the same files do not see each
+ * other's changes.
  */
-export async function openLayer(copies: readonly Copy[], host: { user: SystemUser | null; start_timeout_ms: number }): Promise<Layer> {
-  const script = ['/bin/sh', '-c', HOLDER_SCRIPT, 'sh', ...copies.flatMap(({ folder, base }) => [folder, base])]
+export async function openLayer(
+  copies: readonly Copy[],
+  host: { user: SystemUser | null; start_timeout_ms: number },
+): Promise<Layer> {
+  const script = [
+    '/bin/sh',
+    '-c',
+    HOLDER_SCRIPT,
+    'sh',
+    ...copies.flatMap(({ folder, base }) => [folder, base]),
+  ]
   const { output, write, done, stop } = openProgram({
     program: 'unshare',
     args: ['--user', '--map-root-user', '--mount', '--', ...script],

@@ -9,24 +9,28 @@ import { workspaceBytes } from './workspace-size.ts'
 import { removeWorkspace, templateOf } from './workspaces.ts'
 
 /**
- * Folders that workspaces are layers on, in `root`: `<name>/tree`, and `<name>/home` if they have home folders, belong to the sandbox's
- * user and are immutable once they have that name. `new-…` is being created and `old-…` is being removed; both contain the id of the
- * process, so that leftovers of a killed process are recognized.
+ * Folders that workspaces are layers on, in `root`: `<name>/tree`, and `<name>/home` if they have home
+ * folders, belong to the sandbox's user and are immutable once they have that name. `new-…` is being created
+ * and `old-…` is being removed; both contain the id of the process, so that leftovers of a killed process are
+ * recognized.
  */
 export type TemplateFolders = { root: string; workspaces: string; user: SystemUser | null }
 
 const PARTS = ['tree', 'home'] as const
 
-export const templatePath = ({ root }: Pick<TemplateFolders, 'root'>, name: string): string => join(root, name, 'tree')
+export const templatePath = ({ root }: Pick<TemplateFolders, 'root'>, name: string): string =>
+  join(root, name, 'tree')
 
-export const templateHomePath = ({ root }: Pick<TemplateFolders, 'root'>, name: string): string => join(root, name, 'home')
+export const templateHomePath = ({ root }: Pick<TemplateFolders, 'root'>, name: string): string =>
+  join(root, name, 'home')
 
 /** Which templates are swept together: the files of commits, or the results of setup commands. */
 type TemplateKind = 'commit' | 'environment'
 const NAMES = { commit: /^\d+-[0-9a-f]{40}$/, environment: /^\d+-env-[0-9a-f]{32}$/ }
 
 /** Returns a unique name. */
-export const newEnvironmentName = (repository_id: number): string => `${repository_id}-env-${randomUUID().replaceAll('-', '')}`
+export const newEnvironmentName = (repository_id: number): string =>
+  `${repository_id}-env-${randomUUID().replaceAll('-', '')}`
 
 /** Returns whether it exists, and records that it is used now. */
 export function touchTemplate(folders: TemplateFolders, name: string): boolean {
@@ -42,8 +46,8 @@ export function touchTemplate(folders: TemplateFolders, name: string): boolean {
 type Draft = { folder: string; tree: string; home: string; publish(name: string): void } & AsyncDisposable
 
 /**
- * Creates an empty `tree` for a new template, and an empty `home` for an environment. `publish` gives it its name, unless another process
- * was faster; disposing removes an unpublished one.
+ * Creates an empty `tree` for a new template, and an empty `home` for an environment. `publish` gives it its
+ * name, unless another process was faster; disposing removes an unpublished one.
  */
 export function draftTemplate(folders: TemplateFolders, kind: TemplateKind): Draft {
   const path = join(folders.root, `new-${ownMark()}-${randomUUID()}`)
@@ -65,15 +69,19 @@ export function draftTemplate(folders: TemplateFolders, kind: TemplateKind): Dra
   }
 }
 
-/** Hides it from new workspaces. It stays while this process lives, because workspaces may use it as their base. */
+/**
+ * Hides it from new workspaces. It stays while this process lives, because workspaces may use it as their
+ * base.
+ */
 export function discardTemplate(folders: TemplateFolders, name: string): void {
-  if (existsSync(join(folders.root, name))) renameSync(join(folders.root, name), join(folders.root, `old-${ownMark()}-${randomUUID()}`))
+  if (existsSync(join(folders.root, name)))
+    renameSync(join(folders.root, name), join(folders.root, `old-${ownMark()}-${randomUUID()}`))
 }
 
 /**
- * Removes what killed processes left, unwanted templates of a kind, and then, the least recently used first, the excess over `max_bytes`.
- * The base of a workspace stays. Returns the removed names. `listWanted` is called after the existing templates were listed: one that was
- * wanted before it existed is included.
+ * Removes what killed processes left, unwanted templates of a kind, and then, the least recently used first,
+ * the excess over `max_bytes`. The base of a workspace stays. Returns the removed names. `listWanted` is
+ * called after the existing templates were listed: one that was wanted before it existed is included.
  */
 export async function sweepTemplates(
   folders: TemplateFolders,
@@ -84,7 +92,9 @@ export async function sweepTemplates(
   const names = readdirSync(folders.root)
   const wants = await listWanted()
   for (const name of names) if (isLeftover(name)) await removeTemplate(folders, join(folders.root, name))
-  const found = await Promise.all(names.filter(name => NAMES[kind].test(name)).map(name => measure(folders, name)))
+  const found = await Promise.all(
+    names.filter(name => NAMES[kind].test(name)).map(name => measure(folders, name)),
+  )
   let bytes = found.reduce((sum, template) => sum + template.bytes, 0)
   const gone: string[] = []
   for (const template of found.toSorted((a, b) => a.used_at - b.used_at)) {
@@ -112,12 +122,15 @@ async function measure(folders: TemplateFolders, name: string) {
 /** Returns its size on disk; 0 when it cannot be measured in time. */
 export async function templateBytes(folders: TemplateFolders, name: string): Promise<number> {
   const parts = PARTS.map(part => join(folders.root, name, part)).filter(part => existsSync(part))
-  return (await Promise.all(parts.map(part => workspaceBytes(part, folders.user)))).reduce((sum, bytes) => sum + bytes, 0)
+  return (await Promise.all(parts.map(part => workspaceBytes(part, folders.user)))).reduce(
+    (sum, bytes) => sum + bytes,
+    0,
+  )
 }
 
 /**
- * Returns true when it is gone. A caller that uses it for a workspace creates the workspace folder first and then checks for the template;
- * here the order is reversed, so one of the two notices.
+ * Returns true when it is gone. A caller that uses it for a workspace creates the workspace folder first and
+ * then checks for the template; here the order is reversed, so one of the two notices.
  */
 async function retire(folders: TemplateFolders, name: string): Promise<boolean> {
   const is_used = () => readdirSync(folders.workspaces).some(workspace => templateOf(workspace) === name)
@@ -147,7 +160,9 @@ const ownMark = () => mark(process.pid) ?? `${process.pid}-none`
 
 function mark(pid: number): string | null {
   const identity = processIdentity(pid)
-  return identity === null ? null : `${pid}-${createHash('sha256').update(identity).digest('hex').slice(0, 12)}`
+  return identity === null
+    ? null
+    : `${pid}-${createHash('sha256').update(identity).digest('hex').slice(0, 12)}`
 }
 
 function isLeftover(name: string): boolean {

@@ -5,16 +5,26 @@ import type { WorkspaceSize } from '../port.ts'
 
 const MEASURE_MS = 20_000
 
-/** Measures a workspace as `user`, who can read nothing else, with low priority. Null when it cannot be measured in time. */
+/**
+ * Measures a workspace as `user`, who can read nothing else, with low priority. Null when it cannot be
+ * measured in time.
+ */
 export async function workspaceSize(path: string, user: SystemUser | null): Promise<WorkspaceSize | null> {
-  const [bytes, files] = await Promise.all([diskUsage(['-B1'], path, user), diskUsage(['--inodes'], path, user)])
+  const [bytes, files] = await Promise.all([
+    diskUsage(['-B1'], path, user),
+    diskUsage(['--inodes'], path, user),
+  ])
   return bytes === null || files === null ? null : { bytes, files }
 }
 
 /** Bytes only; 0 when they cannot be measured in time. */
-export const workspaceBytes = async (path: string, user: SystemUser | null): Promise<number> => (await diskUsage(['-B1'], path, user)) ?? 0
+export const workspaceBytes = async (path: string, user: SystemUser | null): Promise<number> =>
+  (await diskUsage(['-B1'], path, user)) ?? 0
 
-/** In its own user namespace the user is root over its files, and can read folders whose permissions it removed. */
+/**
+ * In its own user namespace the user is root over its files, and can read folders whose permissions it
+ * removed.
+ */
 const AS_OWNER = ['/usr/bin/unshare', '--user', '--map-root-user', '--']
 /** Whether this machine permits user namespaces. */
 let owner_sees_all: boolean | undefined

@@ -23,12 +23,16 @@ type Target = {
 }
 
 /**
- * Records an administrative act (specification.md#access), in the transaction of the act. `action` is `noun.verb` in the past: `token.revoked`.
- * `detail` describes the change and contains no secret.
+ * Records an administrative act (specification.md#access), in the transaction of the act. `action` is
+ * `noun.verb` in the past: `token.revoked`. `detail` describes the change and contains no secret.
  */
 export async function audit(
   tx: Db,
-  ctx: { organization_id: number; actor: Pick<Context['actor'], 'user_id' | 'token_id'>; request_id: string | null },
+  ctx: {
+    organization_id: number
+    actor: Pick<Context['actor'], 'user_id' | 'token_id'>
+    request_id: string | null
+  },
   action: AuditAction,
   target: Target,
   detail: Record<string, unknown> = {},

@@ -3,7 +3,12 @@ import { digest, newToken, tokenPrefix } from '../../core/access/token.ts'
 import type { RepositoryKind } from '../../core/repositories/repository-kind.ts'
 import { insertMembership, insertUser } from '../../store/access/accounts.ts'
 import { lockFirstStart } from '../../store/access/first-start.ts'
-import { firstOrganization, getOrganization, insertOrganization, setDefaultRepository } from '../../store/access/organizations.ts'
+import {
+  firstOrganization,
+  getOrganization,
+  insertOrganization,
+  setDefaultRepository,
+} from '../../store/access/organizations.ts'
 import { insertRepository, listRepositories } from '../../store/access/repositories.ts'
 import { hasTokens, insertToken, isKnownToken } from '../../store/access/token-access.ts'
 import type { Database, Db } from '../../store/database.ts'
@@ -15,7 +20,10 @@ export type FirstStartInput = {
   wire_profile: WireProfile
   /** Registered, and set as the default when it is new. */
   repository: { name: string; full_name: string; url: string; kind: RepositoryKind } | null
-  /** `create` creates the sample repository and returns its address. It is called when there is no repository, or when `forced`. */
+  /**
+   * `create` creates the sample repository and returns its address. It is called when there is no repository,
+   * or when `forced`.
+   */
   sample: { forced: boolean; create: () => Promise<string> }
 }
 
@@ -25,7 +33,10 @@ export type Started = {
   repository: { id: number; name: string; sample: boolean } | null
 }
 
-/** Creates organization, admin, token and repository where they are missing (specification.md#access). Safe when two processes start at once. */
+/**
+ * Creates organization, admin, token and repository where they are missing (specification.md#access). Safe
+ * when two processes start at once.
+ */
 export async function firstStart(db: Database, input: FirstStartInput): Promise<Started> {
   return db.transaction(async tx => {
     await lockFirstStart(tx)
@@ -66,10 +77,15 @@ async function createOwner(tx: Db, name: string) {
 }
 
 /**
- * Creates the first token and returns it; null when there was one already. It is called when the service is ready, because the token of a
- * start that fails would be shown to nobody. Safe when two processes start at once.
+ * Creates the first token and returns it; null when there was one already. It is called when the service is
+ * ready, because the token of a start that fails would be shown to nobody. Safe when two processes start at
+ * once.
  */
-export async function createFirstToken(db: Database, user_id: number, wire_profile: WireProfile): Promise<string | null> {
+export async function createFirstToken(
+  db: Database,
+  user_id: number,
+  wire_profile: WireProfile,
+): Promise<string | null> {
   return db.transaction(async tx => {
     await lockFirstStart(tx)
     if (await hasTokens(tx)) return null

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto'
 import { ServiceError } from '../../core/service-error.ts'
-import { beginKey, isKnownKey, type KeyOwner, lockKey, saveResponse, takeKey } from '../../store/access/idempotency-keys.ts'
+import {
+  beginKey,
+  isKnownKey,
+  type KeyOwner,
+  lockKey,
+  saveResponse,
+  takeKey,
+} from '../../store/access/idempotency-keys.ts'
 import { joined } from '../../store/database.ts'
 import type { ActorContext, Context, Services } from '../context.ts'
 import type { Charged, Who } from './rate-limiter.ts'
@@ -16,8 +23,9 @@ export class Replay {
 }
 
 /**
- * Charges a request that names a key: the first request with the key as what it is, any other to the standard and total windows
- * (specification.md#create-and-resume). The key is recorded here, so that of twenty concurrent requests one is the first.
+ * Charges a request that names a key: the first request with the key as what it is, any other to the standard
+ * and total windows (specification.md#create-and-resume). The key is recorded here, so that of twenty
+ * concurrent requests one is the first.
  */
 export function chargeOnce(services: Services, who: Who, owner: KeyOwner): Promise<Charged> {
   return services.db.transaction(async tx => {
@@ -30,11 +38,17 @@ export function chargeOnce(services: Services, who: Who, owner: KeyOwner): Promi
 }
 
 /**
- * Runs `work` once per idempotency key: work and response commit together, and the same request with the same key gets that response again
- * for 24 hours. Throws 422 when the key was used for another request, 409 when the first request is still running after 5 s. Without a key it
- * only runs the work. A refusal is not stored: the request may be sent again.
+ * Runs `work` once per idempotency key: work and response commit together, and the same request with the same
+ * key gets that response again for 24 hours. Throws 422 when the key was used for another request, 409 when
+ * the first request is still running after 5 s. Without a key it only runs the work. A refusal is not stored:
+ * the request may be sent again.
  */
-export async function once<T>(ctx: Context, operation: string, body: unknown, work: (ctx: Context) => Promise<T>): Promise<T | Replay> {
+export async function once<T>(
+  ctx: Context,
+  operation: string,
+  body: unknown,
+  work: (ctx: Context) => Promise<T>,
+): Promise<T | Replay> {
   const owner = keyOwner(ctx)
   if (owner === null) return work(ctx)
   // Includes the repositories of the token: another token of the same user must not see that response.
@@ -44,7 +58,10 @@ export async function once<T>(ctx: Context, operation: string, body: unknown, wo
   return ctx.db.transaction(async tx => {
     const found = await take(tx, owner)
     if (found.request_digest !== null && !found.request_digest.equals(request_digest))
-      throw new ServiceError('idempotency_mismatch', 'This Idempotency-Key was used for another request. Use a new key for a new request.')
+      throw new ServiceError(
+        'idempotency_mismatch',
+        'This Idempotency-Key was used for another request. Use a new key for a new request.',
+      )
     if (found.answer !== null) return new Replay(found.answer)
     const result = await work({ ...ctx, db: joined(tx) })
     await saveResponse(tx, owner, request_digest, JSON.stringify(result))
@@ -62,8 +79,12 @@ async function take(tx: Parameters<typeof takeKey>[0], owner: KeyOwner) {
     return (await takeKey(tx, owner, LOCK_TIMEOUT_MS)) ?? { request_digest: null, answer: null }
   } catch (error) {
     if ((error as { code?: string }).code !== '55P03') throw error
-    throw new ServiceError('conflict', 'A request with this Idempotency-Key is still running. Send it again in a moment.', {
-      headers: { 'retry-after': '1' },
-    })
+    throw new ServiceError(
+      'conflict',
+      'A request with this Idempotency-Key is still running. Send it again in a moment.',
+      {
+        headers: { 'retry-after': '1' },
+      },
+    )
   }
 }

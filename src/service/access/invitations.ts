@@ -31,8 +31,9 @@ const invitationObject = ({ expires_at, created_at, ...row }: InvitationRow): In
 })
 
 /**
- * Invites a person into the organization; whether the address has an account elsewhere is neither checked nor shown. Replaces an open invitation
- * of the same address. Throws 403 for a role beyond the caller's token and for a token that expires, 409 for an address of a member.
+ * Invites a person into the organization; whether the address has an account elsewhere is neither checked nor
+ * shown. Replaces an open invitation of the same address. Throws 403 for a role beyond the caller's token and
+ * for a token that expires, 409 for an address of a member.
  */
 export async function inviteMember(ctx: Context, { email, full_name = null, role }: AddMemberInput) {
   requireMayGrant(ctx, role)
@@ -42,7 +43,14 @@ export async function inviteMember(ctx: Context, { email, full_name = null, role
   return ctx.db.transaction(async tx => {
     await lockMemberships(tx, ctx.organization_id)
     await requireNewAddress(tx, ctx.organization_id, email)
-    const invited = { email, full_name, role, created_by: ctx.actor.user_id, digest: digest(code), days: INVITATION_DAYS }
+    const invited = {
+      email,
+      full_name,
+      role,
+      created_by: ctx.actor.user_id,
+      digest: digest(code),
+      days: INVITATION_DAYS,
+    }
     const row = await saveInvitation(tx, ctx.organization_id, invited)
     await audit(tx, ctx, 'member.invited', { type: 'invitation', id: row.id }, { email, role })
     return { ...invitationObject(row), invitation_link: invitationAddress(ctx.base_url, code) }
@@ -57,48 +65,72 @@ export async function listInvitations(ctx: Context, query: PageRequest) {
 }
 
 /**
- * Revokes an invitation, so that its link is void. Throws 404 when it was accepted, revoked or replaced, and for one of another organization.
+ * Revokes an invitation, so that its link is void. Throws 404 when it was accepted, revoked or replaced, and
+ * for one of another organization.
  */
 export async function revokeInvitation(ctx: Context, invitation_id: number): Promise<Invitation> {
   return ctx.db.transaction(async tx => {
     const row = await deleteInvitation(tx, ctx.organization_id, invitation_id)
     if (!row) throw new ServiceError('not_found', 'Invitation not found.')
-    await audit(tx, ctx, 'invitation.revoked', { type: 'invitation', id: row.id }, { email: row.email, role: row.role })
+    await audit(
+      tx,
+      ctx,
+      'invitation.revoked',
+      { type: 'invitation', id: row.id },
+      { email: row.email, role: row.role },
+    )
     return invitationObject(row)
   })
 }
 
 /** Returns the invitation that a code is for. Throws 404 as `acceptInvitation`. */
 export async function viewInvitation({ db }: Pick<Services, 'db'>, code: string) {
-  const { organization_id, organization_name, email, full_name, role, expires_at } = await requireInvitation(db, code)
+  const { organization_id, organization_name, email, full_name, role, expires_at } = await requireInvitation(
+    db,
+    code,
+  )
   return { organization_id, organization_name, email, full_name, role, expires_at: expires_at.toISOString() }
 }
 
 /**
- * Joins the caller's account to the organization. Throws 403 for a token that is bound to an organization, scopes or repositories, because
- * accepting affects the whole account.
+ * Joins the caller's account to the organization. Throws 403 for a token that is bound to an organization,
+ * scopes or repositories, because accepting affects the whole account.
  */
 export async function acceptInvitation(ctx: ActorContext, code: string) {
   return ctx.db.transaction(async tx => {
     await requireInvitation(tx, code)
     const { actor } = ctx
     if (actor.token_organization_id !== null || actor.granted !== null)
-      throw new ServiceError('forbidden', 'Only a token of your whole account can accept. Open the invitation in a browser instead.')
+      throw new ServiceError(
+        'forbidden',
+        'Only a token of your whole account can accept. Open the invitation in a browser instead.',
+      )
     const credential = { token_id: actor.token_id, session_digest: null }
-    const { organization_id } = await join(tx, code, { user_id: actor.user_id, credential, request_id: ctx.request_id })
+    const { organization_id } = await join(tx, code, {
+      user_id: actor.user_id,
+      credential,
+      request_id: ctx.request_id,
+    })
     return memberObject(await requireMember(tx, { organization_id }, actor.user_id))
   })
 }
 
 /** The accepting account with one of its credentials; both null: a new account. */
-type Accepting = ({ user_id: number; credential: Credential } | { user_id: null; credential: null }) & { request_id: string | null }
+type Accepting = ({ user_id: number; credential: Credential } | { user_id: null; credential: null }) & {
+  request_id: string | null
+}
 
 /**
- * Consumes an invitation in the caller's transaction and creates the membership; of the account's credentials only the accepting one reaches it.
- * Voids the user's unused sign-in links that reach no more than that credential did: their creators had authority over less.
- * `at`: the start of the membership. Throws 404 for a code that is wrong, used, revoked or expired, 409 for a member.
+ * Consumes an invitation in the caller's transaction and creates the membership; of the account's credentials
+ * only the accepting one reaches it. Voids the user's unused sign-in links that reach no more than that
+ * credential did: their creators had authority over less. `at`: the start of the membership. Throws 404 for a
+ * code that is wrong, used, revoked or expired, 409 for a member.
  */
-export async function join(tx: Db, code: string, who: Accepting): Promise<{ organization_id: number; user_id: number; at: string }> {
+export async function join(
+  tx: Db,
+  code: string,
+  who: Accepting,
+): Promise<{ organization_id: number; user_id: number; at: string }> {
   const { organization_id } = await requireInvitation(tx, code)
   await lockMemberships(tx, organization_id)
   if (who.user_id !== null) await lockUser(tx, who.user_id)
@@ -114,9 +146,14 @@ export async function join(tx: Db, code: string, who: Accepting): Promise<{ orga
     await addAcceptance(tx, user_id, who.credential, acceptance.id)
   }
   await insertAuditEntry(tx, {
-    ...{ organization_id, user_id, token_id: who.credential?.token_id ?? null, action: 'member.added' },
-    ...{ target_type: 'member', target_id: String(user_id) },
-    ...{ detail: { email, role, invitation_id: id, invited_by: created_by }, request_id: who.request_id },
+    organization_id,
+    user_id,
+    token_id: who.credential?.token_id ?? null,
+    action: 'member.added',
+    target_type: 'member',
+    target_id: String(user_id),
+    detail: { email, role, invitation_id: id, invited_by: created_by },
+    request_id: who.request_id,
   })
   return { organization_id, user_id, at: acceptance.at }
 }

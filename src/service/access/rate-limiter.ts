@@ -7,11 +7,17 @@ import type { Db } from '../../store/database.ts'
 export type Who = { token_id: number; user_id: number; browser: boolean; organization_id: number | null }
 export type Charged = { allowed: boolean; windows: Window[] }
 export type Limiter = {
-  /** Charges a request to its windows. `known`: it repeats a request that was charged. `db`: the transaction to charge in. */
+  /**
+   * Charges a request to its windows. `known`: it repeats a request that was charged. `db`: the transaction
+   * to charge in.
+   */
   charge(bucket: Bucket, who: Who, options?: { known?: boolean; db?: Db }): Promise<Charged>
 }
 
-/** For limits from this size on, a node reserves a thousandth of the limit at a time and counts it locally, for a second at most. */
+/**
+ * For limits from this size on, a node reserves a thousandth of the limit at a time and counts it locally,
+ * for a second at most.
+ */
 const LARGE_LIMIT = 10_000
 const SHARE_TTL_MS = 1_000
 
@@ -43,11 +49,18 @@ export function createLimiter(db: Db, rates: Rates): Limiter {
     if (!taken.allowed) return chargeWindows(tx, charges)
     const until = performance.now() + SHARE_TTL_MS
     if (shares.size > 10_000) shares.clear()
-    for (const [n, window] of taken.windows.entries()) shares.set(keyOf(charges[n] as Charge), { left: amount - 1, until, window })
-    return { allowed: true, windows: taken.windows.map(window => ({ ...window, used: window.used - amount + 1 })) }
+    for (const [n, window] of taken.windows.entries())
+      shares.set(keyOf(charges[n] as Charge), { left: amount - 1, until, window })
+    return {
+      allowed: true,
+      windows: taken.windows.map(window => ({ ...window, used: window.used - amount + 1 })),
+    }
   }
 
-  /** While a share is being reserved, other requests wait for it: each reserving its own would use up the limit without requests. */
+  /**
+   * While a share is being reserved, other requests wait for it: each reserving its own would use up the
+   * limit without requests.
+   */
   async function chargeReserved(charges: Charge[]): Promise<Charged> {
     const reserved = chargeShares(charges)
     if (reserved) return reserved
@@ -68,7 +81,9 @@ export function createLimiter(db: Db, rates: Rates): Limiter {
       if (charges.length === 0) return { allowed: true, windows: [] }
       try {
         if (!charges.every(isLarge)) return await chargeWindows(tx, charges)
-        return tx === db ? await chargeReserved(charges) : (chargeShares(charges) ?? (await chargeLarge(tx, charges)))
+        return tx === db
+          ? await chargeReserved(charges)
+          : (chargeShares(charges) ?? (await chargeLarge(tx, charges)))
       } catch (error) {
         // The disk is full: reads are admitted although they cannot be counted.
         if (tx === db && isDatabaseFull(error)) return { allowed: true, windows: [] }

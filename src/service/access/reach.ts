@@ -14,8 +14,8 @@ const missing: Record<Reached, string> = {
 }
 
 /**
- * Restricts a token that is bound to repositories to these (specification.md#access): resources of other repositories are 404 as if they did not
- * exist, and operations that do not concern a repository are 403.
+ * Restricts a token that is bound to repositories to these (specification.md#access): resources of other
+ * repositories are 404 as if they did not exist, and operations that do not concern a repository are 403.
  */
 export async function requireReach(
   ctx: ActorContext & Partial<Context>,
@@ -29,11 +29,16 @@ export async function requireReach(
   if (reach === 'verb') return
   const named = namedIn(input)
   if (reach === 'none' || (reach === 'named' && (named.length === 0 || organization_id === undefined)))
-    throw new ServiceError('forbidden', 'This token is bound to repositories, and this operation is not limited to them.')
+    throw new ServiceError(
+      'forbidden',
+      'This token is bound to repositories, and this operation is not limited to them.',
+    )
   for (const { kind, id } of named) {
-    const repository_id = organization_id === undefined ? null : await repositoryOf(ctx.db, organization_id, kind, id)
+    const repository_id =
+      organization_id === undefined ? null : await repositoryOf(ctx.db, organization_id, kind, id)
     // The verb reports a missing resource: an edit of a pull request has a response of its own for it.
     if (repository_id === undefined) continue
-    if (repository_id === null || !own.includes(repository_id)) throw new ServiceError('not_found', missing[kind])
+    if (repository_id === null || !own.includes(repository_id))
+      throw new ServiceError('not_found', missing[kind])
   }
 }

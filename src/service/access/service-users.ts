@@ -2,7 +2,13 @@ import type { CreateServiceUserInput, ServiceUser } from '../../contract/organiz
 import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { insertMembership } from '../../store/access/accounts.ts'
-import { insertServiceUser, listMemberships, lockMember, lockMemberships, type MemberRow } from '../../store/access/members.ts'
+import {
+  insertServiceUser,
+  listMemberships,
+  lockMember,
+  lockMemberships,
+  type MemberRow,
+} from '../../store/access/members.ts'
 import type { Context } from '../context.ts'
 import { audit } from './audit.ts'
 import { endMembership, requireMayGrant, requireMember } from './members.ts'
@@ -23,7 +29,10 @@ export async function listServiceUsers(ctx: Context, query: PageRequest) {
 }
 
 /** Throws 403 for a role that allows more than the caller's token does. */
-export async function createServiceUser(ctx: Context, { name, role }: CreateServiceUserInput): Promise<ServiceUser> {
+export async function createServiceUser(
+  ctx: Context,
+  { name, role }: CreateServiceUserInput,
+): Promise<ServiceUser> {
   requireMayGrant(ctx, role)
   return ctx.db.transaction(async tx => {
     const { id } = await insertServiceUser(tx, ctx.organization_id, name)
@@ -33,7 +42,10 @@ export async function createServiceUser(ctx: Context, { name, role }: CreateServ
   })
 }
 
-/** Ends the membership and the tokens of a service user; the user itself stays, because runs refer to it. Throws 404 for a person. */
+/**
+ * Ends the membership and the tokens of a service user; the user itself stays, because runs refer to it.
+ * Throws 404 for a person.
+ */
 export async function deleteServiceUser(ctx: Context, user_id: number): Promise<ServiceUser> {
   return ctx.db.transaction(async tx => {
     await lockMemberships(tx, ctx.organization_id)
@@ -41,7 +53,13 @@ export async function deleteServiceUser(ctx: Context, user_id: number): Promise<
     const member = await requireMember(tx, ctx, user_id)
     if (member.kind !== 'service') throw new ServiceError('not_found', 'User not found.')
     const tokens_revoked = await endMembership(tx, member)
-    await audit(tx, ctx, 'service_user.deleted', { type: 'user', id: user_id }, { name: member.full_name, tokens_revoked })
+    await audit(
+      tx,
+      ctx,
+      'service_user.deleted',
+      { type: 'user', id: user_id },
+      { name: member.full_name, tokens_revoked },
+    )
     return serviceUserObject(member)
   })
 }

@@ -9,7 +9,9 @@ import { getPullRequest } from '../../store/pull-requests/pull-requests.ts'
 import type { Services } from '../context.ts'
 import { outboxQueue, type Posted } from './outbox-queue.ts'
 
-/** Posts comments on pull requests to the forges that have these, and what people change and delete of them. */
+/**
+ * Posts comments on pull requests to the forges that have these, and what people change and delete of them.
+ */
 export const commentMirrorQueue = (services: Services, log: Log): Queue<ClaimedMirror> =>
   outboxQueue(services, { table: 'comment_mirrors', claim: claimCommentMirrors, post: postComment }, log)
 
@@ -29,7 +31,8 @@ async function postComment({ db, base_url }: Services, mirror: ClaimedMirror, on
   const all = await on.forge.listComments(on.repository, pr.remote_number)
   const existing = all.find(({ author, body }) => author === login && body.startsWith(mirrorMark(comment_id)))
   if (wanted === null && existing) await on.forge.deleteComment(on.repository, existing.id)
-  if (wanted !== null && existing && existing.body !== wanted) await on.forge.updateComment(on.repository, existing.id, wanted)
+  if (wanted !== null && existing && existing.body !== wanted)
+    await on.forge.updateComment(on.repository, existing.id, wanted)
   if (wanted !== null && !existing) await on.forge.createComment(on.repository, pr.remote_number, wanted)
   return { posted: wanted, over: comment === undefined }
 }

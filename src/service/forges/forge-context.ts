@@ -7,8 +7,15 @@ import type { Context, Services } from '../context.ts'
 /** More than any organization has registered. */
 const MAX_REPOSITORIES = 10_000
 
-/** Returns the context of the member who connected the forge, in whose name its deliveries are handled. Null if that is no longer a member. */
-export const forgeContext = (services: Services, forge: ForgeRow, request_id: string): Promise<Context | null> =>
+/**
+ * Returns the context of the member who connected the forge, in whose name its deliveries are handled. Null
+ * if that is no longer a member.
+ */
+export const forgeContext = (
+  services: Services,
+  forge: ForgeRow,
+  request_id: string,
+): Promise<Context | null> =>
   memberContext(services, { organization_id: forge.organization_id, user_id: forge.updated_by }, request_id)
 
 /** Returns the registered repository of one on a forge; undefined: it is not registered. */
@@ -17,7 +24,12 @@ export async function registeredRepository(
   forge: ForgeRow,
   wanted: ForgeRepository,
 ): Promise<RepositoryRow | undefined> {
-  const { rows } = await listRepositories(db, forge.organization_id, { skip: 0, limit: MAX_REPOSITORIES }, { archived: false })
+  const { rows } = await listRepositories(
+    db,
+    forge.organization_id,
+    { skip: 0, limit: MAX_REPOSITORIES },
+    { archived: false },
+  )
   const nameOf = ({ owner, name }: ForgeRepository) => `${owner}/${name}`.toLowerCase()
   return rows.find(row => {
     const on_forge = repositoryOn(forge.url, row)

@@ -10,8 +10,13 @@ const MAX_FORGES = 100
 type Connection = { organization_id: number; id: number }
 
 /** Records that the forge rejects our credentials, if that is the error. */
-export async function noteFailure({ db }: Pick<Services, 'db'>, { organization_id, id }: Connection, error: unknown): Promise<void> {
-  if (error instanceof ForgeError && error.code === 'auth') await recordForgeProblem(db, organization_id, id, error.message)
+export async function noteFailure(
+  { db }: Pick<Services, 'db'>,
+  { organization_id, id }: Connection,
+  error: unknown,
+): Promise<void> {
+  if (error instanceof ForgeError && error.code === 'auth')
+    await recordForgeProblem(db, organization_id, id, error.message)
 }
 
 /** Returns the fields of a log line about a failed request. */

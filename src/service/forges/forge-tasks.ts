@@ -30,7 +30,8 @@ export const forgeTaskQueue = (services: Services): Queue<ClaimedTask> => ({
 
 async function handleTask(services: Services, claimed: ClaimedTask): Promise<void> {
   const { db } = services
-  const end = (outcome: string | null) => settleForgeTask(db, claimed, { task: null, seconds: 0, outcome, run_id: null })
+  const end = (outcome: string | null) =>
+    settleForgeTask(db, claimed, { task: null, seconds: 0, outcome, run_id: null })
   const forge = await findForge(db, claimed.forge_id)
   if (!forge) return
   const task = storedJson<ForgeTask | AnswerTask>(claimed.task)
@@ -38,7 +39,13 @@ async function handleTask(services: Services, claimed: ClaimedTask): Promise<voi
     const next = await attempt(services, forge, claimed, task)
     if (next === undefined) return
     if (typeof next === 'string') await end(next)
-    else await settleForgeTask(db, claimed, { task: JSON.stringify(next.task), seconds: next.seconds, outcome: null, run_id: null })
+    else
+      await settleForgeTask(db, claimed, {
+        task: JSON.stringify(next.task),
+        seconds: next.seconds,
+        outcome: null,
+        run_id: null,
+      })
   } catch (error) {
     await noteFailure(services, forge, error)
     if (!(error instanceof ForgeError || error instanceof ServiceError)) throw error
@@ -46,21 +53,37 @@ async function handleTask(services: Services, claimed: ClaimedTask): Promise<voi
     const seconds = may_pass ? nextForgeAttempt(error, claimed.tries) : null
     const outcome = error.message
     if (seconds === null) await end(outcome)
-    else await settleForgeTask(db, claimed, { task: claimed.task, seconds, outcome, run_id: null, failed: true })
+    else
+      await settleForgeTask(db, claimed, { task: claimed.task, seconds, outcome, run_id: null, failed: true })
   }
 }
 
-/** Records the mention that a delivery reported without its text. The forge may show it a moment after the delivery. */
-async function findMention(services: Services, source: MentionSource, task: ForgeTask & { kind: 'asked' }, age: number) {
+/**
+ * Records the mention that a delivery reported without its text. The forge may show it a moment after the
+ * delivery.
+ */
+async function findMention(
+  services: Services,
+  source: MentionSource,
+  task: ForgeTask & { kind: 'asked' },
+  age: number,
+) {
   const reported = { by: task.by, at: new Date(Date.now() - age * 1_000) }
   const subject = await source.on.forge.getSubject(source.on.repository, task.number)
   const mentions = await recordMentions(services, source, subject, reported)
-  const visible = mentions.some(({ by, at }) => by === task.by && at.getTime() > reported.at.getTime() - VISIBLE_SECONDS * 1_000)
+  const visible = mentions.some(
+    ({ by, at }) => by === task.by && at.getTime() > reported.at.getTime() - VISIBLE_SECONDS * 1_000,
+  )
   return visible || age > VISIBLE_SECONDS ? 'checked' : { task, seconds: VISIBLE_POLL_SECONDS }
 }
 
 /** A text is the final outcome; an object is the next task; undefined: the task is settled already. */
-async function attempt(services: Services, forge: ForgeRow, claimed: ClaimedTask, task: ForgeTask | AnswerTask) {
+async function attempt(
+  services: Services,
+  forge: ForgeRow,
+  claimed: ClaimedTask,
+  task: ForgeTask | AnswerTask,
+) {
   const ctx = await forgeContext(services, forge, claimed.delivery)
   if (ctx === null) return 'who connected the forge is no longer a member'
   const repository = await registeredRepository(services, forge, task.repository)

@@ -8,7 +8,12 @@ import type {
 } from '../../contract/repositories/forges.ts'
 import { forgeUrl, repositoryOn } from '../../core/forges/forge-address.ts'
 import { missingPermission } from '../../core/forges/forge-permissions.ts'
-import { type ForgeSecrets, newWebhookSecret, openForgeSecrets, sealForgeSecrets } from '../../core/forges/forge-secrets.ts'
+import {
+  type ForgeSecrets,
+  newWebhookSecret,
+  openForgeSecrets,
+  sealForgeSecrets,
+} from '../../core/forges/forge-secrets.ts'
 import { pageNumbers, pageWindow, partOf } from '../../core/paging.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import type { RemoteForge } from '../../forge/port.ts'
@@ -33,18 +38,36 @@ const reasons = {
   forbidden: 'address not allowed: the host has an address that is private or reserved',
 }
 
-/** Returns a connection as the API shows it. `gaps`: those of the organization; of them it shows what it lacks permission for. */
+/**
+ * Returns a connection as the API shows it. `gaps`: those of the organization; of them it shows what it lacks
+ * permission for.
+ */
 export function forgeConnection(
   ctx: Pick<Context, 'base_url'>,
   row: ForgeRow,
-  { webhook_secret = null, gaps = [] }: { webhook_secret?: string | null; gaps?: readonly ForgeGapRow[] } = {},
+  {
+    webhook_secret = null,
+    gaps = [],
+  }: { webhook_secret?: string | null; gaps?: readonly ForgeGapRow[] } = {},
 ): ForgeConnection {
   const { id, kind, url, auth, login, app_id, app_slug, installation_id, problem } = row
   return {
-    ...{ id, kind, url, auth, login, app_id, app_slug, installation_id, problem },
+    id,
+    kind,
+    url,
+    auth,
+    login,
+    app_id,
+    app_slug,
+    installation_id,
+    problem,
     missing_permissions: missingPermissions(row, gaps),
-    ...{ active: problem === null, webhook_url: `${ctx.base_url}/hooks/${kind}/${id}`, webhook_secret },
-    ...{ last_used_at: row.used_at?.toISOString() ?? null, updated_at: row.updated_at.toISOString(), updated_by: row.updated_by },
+    active: problem === null,
+    webhook_url: `${ctx.base_url}/hooks/${kind}/${id}`,
+    webhook_secret,
+    last_used_at: row.used_at?.toISOString() ?? null,
+    updated_at: row.updated_at.toISOString(),
+    updated_by: row.updated_by,
   }
 }
 
@@ -55,17 +78,24 @@ function missingPermissions(row: ForgeRow, gaps: readonly ForgeGapRow[]): Missin
     gap => gap.resource,
   )
   return [...of_resource].map(([resource, some]) => ({
-    ...{ resource, ...missingPermission(row, resource), detail: some[0]?.detail ?? '' },
+    resource,
+    ...missingPermission(row, resource),
+    detail: some[0]?.detail ?? '',
     repo_ids: some.map(gap => gap.repository_id),
   }))
 }
 
 /**
- * Creates or replaces the connection to the forge of that address. The credentials are checked with the forge; their failure is stored and is
- * no error. 400 for an address that is not allowed, a new one whose host has no address, and an invalid key; 409 for one connection too many;
- * 503 when a new host could not be resolved.
+ * Creates or replaces the connection to the forge of that address. The credentials are checked with the
+ * forge; their failure is stored and is no error. 400 for an address that is not allowed, a new one whose
+ * host has no address, and an invalid key; 409 for one connection too many; 503 when a new host could not be
+ * resolved.
  */
-export async function connectForge(ctx: Context, kind: ForgeKind, input: ForgeConnectionInput): Promise<ForgeConnection> {
+export async function connectForge(
+  ctx: Context,
+  kind: ForgeKind,
+  input: ForgeConnectionInput,
+): Promise<ForgeConnection> {
   const url = requireForgeUrl(ctx, kind, input.url, 'body')
   const { app, token } = input
   if (app) requirePrivateKey(app.private_key)
@@ -75,17 +105,26 @@ export async function connectForge(ctx: Context, kind: ForgeKind, input: ForgeCo
   const generated = input.webhook_secret == null && kept === null ? newWebhookSecret() : null
   const webhook = input.webhook_secret ?? kept?.webhook ?? generated ?? ''
   const installation_id = app?.installation_id ?? null
-  const credentials = app ? { app_id: app.app_id, private_key: app.private_key, installation_id } : { token: token ?? '' }
+  const credentials = app
+    ? { app_id: app.app_id, private_key: app.private_key, installation_id }
+    : { token: token ?? '' }
   const target = kind === 'gitea' ? { kind, url, token: token ?? '' } : { kind, url, credentials }
   const identity = await resultOf(ctx.forges.tryOut(ctx.organization_id, target).identity())
-  const secrets: ForgeSecrets = app ? { private_key: app.private_key, webhook } : { token: token ?? '', webhook }
+  const secrets: ForgeSecrets = app
+    ? { private_key: app.private_key, webhook }
+    : { token: token ?? '', webhook }
   return ctx.db.transaction(async tx => {
     await lockSecrets(tx, ctx.organization_id)
     const row = await saveForge(
       tx,
       {
-        ...{ organization_id: ctx.organization_id, kind, url, auth: app ? 'app' : 'token' },
-        ...{ app_id: app?.app_id ?? null, installation_id, user_id: ctx.actor.user_id },
+        organization_id: ctx.organization_id,
+        kind,
+        url,
+        auth: app ? 'app' : 'token',
+        app_id: app?.app_id ?? null,
+        installation_id,
+        user_id: ctx.actor.user_id,
         ...(identity.ok
           ? { login: identity.value.login, app_slug: identity.value.app, problem: null }
           : { login: null, app_slug: null, problem: identity.error.message }),
@@ -116,8 +155,15 @@ async function requireKnownHost(ctx: Context, url: string): Promise<void> {
     })
 }
 
-/** Returns the deleted connection, also when the operator no longer allows such an address. 404 when there is none. */
-export async function disconnectForge(ctx: Context, kind: ForgeKind, address: string): Promise<ForgeConnection> {
+/**
+ * Returns the deleted connection, also when the operator no longer allows such an address. 404 when there is
+ * none.
+ */
+export async function disconnectForge(
+  ctx: Context,
+  kind: ForgeKind,
+  address: string,
+): Promise<ForgeConnection> {
   const url = requireForgeUrl({ allow_private_forges: true }, kind, address, 'query')
   return ctx.db.transaction(async tx => {
     const row = await deleteForge(tx, ctx.organization_id, kind, url)
@@ -128,14 +174,28 @@ export async function disconnectForge(ctx: Context, kind: ForgeKind, address: st
 }
 
 /**
- * Returns one page of the repositories that the credentials can see, empty while the forge is not connected. Throws 409 when it rejects the
- * credentials, 503 while it is unavailable.
+ * Returns one page of the repositories that the credentials can see, empty while the forge is not connected.
+ * Throws 409 when it rejects the credentials, 503 while it is unavailable.
  */
-export async function listForgeRepositories(ctx: Context, kind: ForgeKind, query: ListForgeRepositoriesQuery) {
+export async function listForgeRepositories(
+  ctx: Context,
+  kind: ForgeKind,
+  query: ListForgeRepositoriesQuery,
+) {
   const url = requireForgeUrl(ctx, kind, query.url, 'query')
-  const row = (await listForges(ctx.db, ctx.organization_id)).find(one => one.kind === kind && one.url === url)
-  const found = row === undefined ? [] : await requireResult(opened(ctx, row).then(forge => forge.listRepositories(MAX_LISTED)))
-  const { rows } = await listRepositories(ctx.db, ctx.organization_id, { skip: 0, limit: MAX_LISTED }, { own: ctx.actor.repository_ids })
+  const row = (await listForges(ctx.db, ctx.organization_id)).find(
+    one => one.kind === kind && one.url === url,
+  )
+  const found =
+    row === undefined
+      ? []
+      : await requireResult(opened(ctx, row).then(forge => forge.listRepositories(MAX_LISTED)))
+  const { rows } = await listRepositories(
+    ctx.db,
+    ctx.organization_id,
+    { skip: 0, limit: MAX_LISTED },
+    { own: ctx.actor.repository_ids },
+  )
   const registered = new Map(rows.map(row => [nameOf(url, row), row.id]))
   const all = found.map(item => ({ ...item, repo_id: registered.get(item.full_name.toLowerCase()) ?? null }))
   const window = pageWindow(query)
@@ -149,7 +209,8 @@ const nameOf = (forge_url: string, repository: Parameters<typeof repositoryOn>[1
 
 const opened = async (ctx: Context, row: ForgeRow): Promise<RemoteForge> => ctx.forges.open(row)
 
-export const tooManyConnections = () => new ServiceError('conflict', `There are ${MAX_CONNECTIONS} connections already: end one first.`)
+export const tooManyConnections = () =>
+  new ServiceError('conflict', `There are ${MAX_CONNECTIONS} connections already: end one first.`)
 
 /** Returns the normalized address of a forge: GitHub has no path, others may. Throws 400 that names `url`. */
 export function requireForgeUrl(

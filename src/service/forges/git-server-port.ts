@@ -11,7 +11,10 @@ export type MovedRef = { ref: string; from: string; to: string }
 /** The body of a request, in a file that disposal removes. `is_whole`: it has no more bytes than allowed. */
 export type GitUpload = AsyncDisposable & { path: string; bytes: number; is_whole: boolean }
 
-/** Git's side of git over HTTP (specification.md#access). Messages of failures are for people, and git shows them. */
+/**
+ * Git's side of git over HTTP (specification.md#access). Messages of failures are for people, and git shows
+ * them.
+ */
 export type GitServer = {
   /** The refs for a fetch: refreshed from the remote, unless that takes long or fails. */
   offerFetch(repo: Repository, protocol: GitProtocol): Promise<Attempted<Buffer>>
@@ -28,7 +31,10 @@ export type GitServer = {
     options: { protocol: GitProtocol; signal: AbortSignal },
   ): Promise<Attempted<{ output: Readable; done: Promise<void> }>>
   offerPush(repo: Repository): Promise<Attempted<Buffer>>
-  /** The report describes problems of the push itself. `signal` stops it until the repository receives it, and not later. */
+  /**
+   * The report describes problems of the push itself. `signal` stops it until the repository receives it, and
+   * not later.
+   */
   push(
     repo: Repository,
     upload: GitUpload,

@@ -8,7 +8,10 @@ import { requireMembership, requireScope } from '../access/authenticate.ts'
 import type { ActorContext, Context } from '../context.ts'
 import { forgeConnection } from './forges.ts'
 
-/** Returns the outside services that the organization is connected to, with what their permissions lack for the caller's repositories. */
+/**
+ * Returns the outside services that the organization is connected to, with what their permissions lack for
+ * the caller's repositories.
+ */
 export async function listIntegrations(ctx: Context) {
   const organization = await getOrganization(ctx.db, ctx.organization_id)
   const { repository_ids } = ctx.actor
@@ -27,8 +30,8 @@ export async function listIntegrations(ctx: Context) {
 }
 
 /**
- * Returns the providers that the caller has connected to the organization of the query: none, because none can be. Throws 403 without
- * membership.
+ * Returns the providers that the caller has connected to the organization of the query: none, because none
+ * can be. Throws 403 without membership.
  */
 export async function listConnections(ctx: ActorContext, organization_id: number): Promise<string[]> {
   await requireAccess(ctx, organization_id, 'org:read')
@@ -36,7 +39,11 @@ export async function listConnections(ctx: ActorContext, organization_id: number
 }
 
 /** Throws 404: no provider can be connected yet. */
-export async function revokeConnection(ctx: ActorContext, organization_id: number, provider: string): Promise<never> {
+export async function revokeConnection(
+  ctx: ActorContext,
+  organization_id: number,
+  provider: string,
+): Promise<never> {
   await requireAccess(ctx, organization_id, 'runs:write')
   throw new ServiceError('not_found', `There is no connection to ${JSON.stringify(provider)}.`)
 }
@@ -47,7 +54,11 @@ export async function generateSlackToken(ctx: ActorContext, organization_id: num
 }
 
 /** For operations whose path names no organization. 403, in the words of those whose path does. */
-async function requireAccess({ db, actor }: ActorContext, organization_id: number, scope: Scope): Promise<void> {
+async function requireAccess(
+  { db, actor }: ActorContext,
+  organization_id: number,
+  scope: Scope,
+): Promise<void> {
   const elsewhere = actor.token_organization_id !== null && actor.token_organization_id !== organization_id
   const member = elsewhere ? undefined : await getMember(db, organization_id, actor.user_id)
   requireScope(actor, requireMembership(member?.role ?? null), scope)

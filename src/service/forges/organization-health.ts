@@ -1,6 +1,13 @@
 import type { HealthCheck, OrganizationHealth } from '../../contract/organizations/organization-limits.ts'
 import { checkCluster } from '../../core/cluster/cluster-checks.ts'
-import { broken, checkModels, checkRepositories, checkWorkers, ok, warning } from '../../core/health-checks.ts'
+import {
+  broken,
+  checkModels,
+  checkRepositories,
+  checkWorkers,
+  ok,
+  warning,
+} from '../../core/health-checks.ts'
 import { openSecrets } from '../../core/secrets/run-secrets.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
 import { listRepositories } from '../../store/access/repositories.ts'
@@ -12,7 +19,10 @@ import { getRepository } from '../repositories/repositories.ts'
 import { workerState } from '../runs/worker-state.ts'
 import { listIntegrations } from './integrations.ts'
 
-/** Checks what runs of the organization need. Expected faults are findings; throws only when the database does not respond. */
+/**
+ * Checks what runs of the organization need. Expected faults are findings; throws only when the database does
+ * not respond.
+ */
 export async function getOrganizationHealth(ctx: Context): Promise<OrganizationHealth> {
   const workers = await workerState(ctx.db)
   const checks = [
@@ -28,7 +38,10 @@ export async function getOrganizationHealth(ctx: Context): Promise<OrganizationH
   return { broken: checks.filter(({ state }) => state === 'broken').length, checks }
 }
 
-/** Faults of the processes, without names of machines: an administrator of an organization need not operate the service. */
+/**
+ * Faults of the processes, without names of machines: an administrator of an organization need not operate
+ * the service.
+ */
 async function cluster(ctx: Context): Promise<HealthCheck[]> {
   const checks = checkCluster(await listProcesses(ctx.db), ({ role }) => role)
   return checks.filter(({ check, state }) => check === 'processes' || state !== 'ok')
@@ -63,11 +76,24 @@ async function models(ctx: Context): Promise<HealthCheck> {
 
 async function integrations(ctx: Context): Promise<HealthCheck> {
   const { integrations: all } = await listIntegrations(ctx)
-  const failing = all.filter(({ active }) => !active).map(({ integration_type, metadata }) => `${integration_type} ${metadata.url}`)
+  const failing = all
+    .filter(({ active }) => !active)
+    .map(({ integration_type, metadata }) => `${integration_type} ${metadata.url}`)
   if (failing.length > 0)
-    return broken('integrations', `${failing.join(', ')} does not work`, 'see its status in the integrations, and connect it again')
-  const gaps = all.filter(({ metadata }) => metadata.missing_permissions.length > 0).map(({ metadata }) => metadata.url)
-  if (gaps.length > 0) return warning('integrations', `${gaps.join(', ')}: permissions are missing`, 'grant what the integration lists')
+    return broken(
+      'integrations',
+      `${failing.join(', ')} does not work`,
+      'see its status in the integrations, and connect it again',
+    )
+  const gaps = all
+    .filter(({ metadata }) => metadata.missing_permissions.length > 0)
+    .map(({ metadata }) => metadata.url)
+  if (gaps.length > 0)
+    return warning(
+      'integrations',
+      `${gaps.join(', ')}: permissions are missing`,
+      'grant what the integration lists',
+    )
   return ok('integrations', all.length === 0 ? 'none' : all.map(({ metadata }) => metadata.url).join(', '))
 }
 
@@ -85,5 +111,7 @@ async function secrets(ctx: Context): Promise<HealthCheck> {
 async function webhook(ctx: Context): Promise<HealthCheck> {
   const row = await getWebhook(ctx.db, ctx.organization_id)
   if (!row) return ok('webhook', 'none')
-  return row.enabled ? ok('webhook', row.url) : warning('webhook', `${row.url} is switched off`, 'switch it on or delete it')
+  return row.enabled
+    ? ok('webhook', row.url)
+    : warning('webhook', `${row.url} is switched off`, 'switch it on or delete it')
 }

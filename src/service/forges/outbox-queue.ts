@@ -32,14 +32,23 @@ type Outbox<Item extends OutboxItem> = {
 }
 
 /** Returns the queue of a table whose rows forges are to show. */
-export const outboxQueue = <Item extends OutboxItem>(services: Services, outbox: Outbox<Item>, log: Log): Queue<Item> => ({
+export const outboxQueue = <Item extends OutboxItem>(
+  services: Services,
+  outbox: Outbox<Item>,
+  log: Log,
+): Queue<Item> => ({
   name: outbox.table,
   concurrency: CONCURRENCY,
   claim: limit => outbox.claim(services.db, limit, OUTBOX_LEASE_SECONDS),
   handle: item => postItem(services, outbox, item, log),
 })
 
-async function postItem<Item extends OutboxItem>(services: Services, { table, post }: Outbox<Item>, item: Item, log: Log): Promise<void> {
+async function postItem<Item extends OutboxItem>(
+  services: Services,
+  { table, post }: Outbox<Item>,
+  item: Item,
+  log: Log,
+): Promise<void> {
   const { db } = services
   const { organization_id, id } = item
   let on: OnForge | null = null
@@ -63,7 +72,16 @@ async function postItem<Item extends OutboxItem>(services: Services, { table, po
   }
 }
 
-/** Where another process has claimed the item because this one was slow, it is unknown whose request the forge received last. */
-async function settle(db: Db, table: OutboxTable, item: OutboxItem, to: { posted: string | null; problem: string | null }) {
-  if (!(await settleOutboxItem(db, table, item, to))) await repostOutboxItem(db, table, item.organization_id, item.id)
+/**
+ * Where another process has claimed the item because this one was slow, it is unknown whose request the forge
+ * received last.
+ */
+async function settle(
+  db: Db,
+  table: OutboxTable,
+  item: OutboxItem,
+  to: { posted: string | null; problem: string | null },
+) {
+  if (!(await settleOutboxItem(db, table, item, to)))
+    await repostOutboxItem(db, table, item.organization_id, item.id)
 }

@@ -46,14 +46,19 @@ export async function pollMentions(services: Services, warn: Warn): Promise<void
       ),
     ]
     const pollInTurn = async () => {
-      for (let next = connections.shift(); next; next = connections.shift()) await pollConnection(services, next, pauses, onFailure)
+      for (let next = connections.shift(); next; next = connections.shift())
+        await pollConnection(services, next, pauses, onFailure)
     }
     await Promise.all(Array.from({ length: CONCURRENT_CONNECTIONS }, pollInTurn))
   } while (due.length === BATCH)
 }
 
 /** Null: the repository is on no connected forge, or the name of our account there is not known yet. */
-async function sourceOf(services: Services, repository: RepositoryRow, onFailure: OnFailure): Promise<MentionSource | null> {
+async function sourceOf(
+  services: Services,
+  repository: RepositoryRow,
+  onFailure: OnFailure,
+): Promise<MentionSource | null> {
   try {
     const on = await services.forges.of(repository)
     const forge = on && (await findForge(services.db, on.connection_id))
@@ -86,8 +91,15 @@ async function pollConnection(
   }
 }
 
-/** Continues where the last poll ended, by the clock of the forge: up to where everything was recorded, so whatever ends a poll, the next finds the rest. */
-async function pollRepository(services: Services, source: MentionSource, onFailure: OnFailure): Promise<void> {
+/**
+ * Continues where the last poll ended, by the clock of the forge: up to where everything was recorded, so
+ * whatever ends a poll, the next finds the rest.
+ */
+async function pollRepository(
+  services: Services,
+  source: MentionSource,
+  onFailure: OnFailure,
+): Promise<void> {
   const { db } = services
   const { organization_id, id, forge_seen_until: from } = source.repository
   const since = new Date(Math.max(mentionsSince(source).getTime(), from?.getTime() ?? 0))

@@ -16,7 +16,11 @@ type Warn = (message: string, fields: Record<string, unknown>) => void
 
 /** Syncs open pull requests with their forges, for changes whose delivery was lost. */
 export async function pollPullRequests(services: Services, warn: Warn): Promise<void> {
-  for (const pr of await takeDueRemotes(services.db, { active: ACTIVE_SECONDS, others: OTHER_SECONDS }, BATCH)) {
+  for (const pr of await takeDueRemotes(
+    services.db,
+    { active: ACTIVE_SECONDS, others: OTHER_SECONDS },
+    BATCH,
+  )) {
     let on: OnForge | null = null
     // Any error: the pull requests after this one are taken already, so no other process syncs them.
     try {
@@ -24,13 +28,18 @@ export async function pollPullRequests(services: Services, warn: Warn): Promise<
       on = repository ? await services.forges.of(repository) : null
       if (repository && on) await pollPullRequest(services, pr, { on, repository })
     } catch (error) {
-      if (on) await noteFailure(services, { organization_id: pr.organization_id, id: on.connection_id }, error)
+      if (on)
+        await noteFailure(services, { organization_id: pr.organization_id, id: on.connection_id }, error)
       warn('a pull request could not be synced with its forge', failureFields(error))
     }
   }
 }
 
-async function pollPullRequest({ db, queue_seconds }: Services, pr: PullRequestRow, source: RepositoryOnForge): Promise<void> {
+async function pollPullRequest(
+  { db, queue_seconds }: Services,
+  pr: PullRequestRow,
+  source: RepositoryOnForge,
+): Promise<void> {
   if (pr.remote_number === null) return
   await syncPullRequest(db, source.on, pr)
   await saveChecks({ db, organization_id: pr.organization_id, queue_seconds }, source, pr.head_sha)

@@ -20,7 +20,10 @@ type Delivery = {
   payload(): Promise<unknown>
 }
 
-/** The format of a kind's deliveries: the names of its headers, of which the first that is present counts, and the parser of its body. */
+/**
+ * The format of a kind's deliveries: the names of its headers, of which the first that is present counts, and
+ * the parser of its body.
+ */
 type DeliveryFormat = {
   signature: string[]
   prefix: '' | 'sha256='
@@ -31,13 +34,19 @@ type DeliveryFormat = {
 
 const formats: Record<ForgeKind, DeliveryFormat> = {
   github: {
-    ...{ signature: ['X-Hub-Signature-256'], prefix: 'sha256=', read: readGitHubEvent },
-    ...{ event: ['X-GitHub-Event'], delivery: ['X-GitHub-Delivery'] },
+    signature: ['X-Hub-Signature-256'],
+    prefix: 'sha256=',
+    read: readGitHubEvent,
+    event: ['X-GitHub-Event'],
+    delivery: ['X-GitHub-Delivery'],
   },
   gitea: {
-    ...{ signature: ['X-Gitea-Signature', 'X-Forgejo-Signature'], prefix: '', read: readGiteaEvent },
+    signature: ['X-Gitea-Signature', 'X-Forgejo-Signature'],
+    prefix: '',
+    read: readGiteaEvent,
     // Some versions leave the event of a status empty, and send its type only.
-    ...{ event: ['X-Gitea-Event', 'X-Forgejo-Event', 'X-Gitea-Event-Type'], delivery: ['X-Gitea-Delivery', 'X-Forgejo-Delivery'] },
+    event: ['X-Gitea-Event', 'X-Forgejo-Event', 'X-Gitea-Event-Type'],
+    delivery: ['X-Gitea-Delivery', 'X-Forgejo-Delivery'],
   },
 }
 
@@ -45,13 +54,19 @@ const ID = /^[A-Za-z0-9-]{1,100}$/
 const EVENT = /^[a-z0-9_]{1,50}$/
 
 /** Returns the name of our account there, without `@`. */
-export const mentionName = ({ app_slug, login }: Pick<ForgeRow, 'app_slug' | 'login'>): string => app_slug ?? login ?? ''
+export const mentionName = ({ app_slug, login }: Pick<ForgeRow, 'app_slug' | 'login'>): string =>
+  app_slug ?? login ?? ''
 
 /** Returns the issue or pull request of a request: requests about one are handled in order. */
 export const subjectOf = (task: ForgeTask): string | null =>
-  task.kind === 'request' ? `${task.repository.owner}/${task.repository.name}#${task.number}`.toLowerCase() : null
+  task.kind === 'request'
+    ? `${task.repository.owner}/${task.repository.name}#${task.number}`.toLowerCase()
+    : null
 
-/** Throws 404 for an unknown connection or one of another kind, and 401 without anything that could be a signature: then no body is read. */
+/**
+ * Throws 404 for an unknown connection or one of another kind, and 401 without anything that could be a
+ * signature: then no body is read.
+ */
 export async function requireReceiver(
   { db }: Pick<Services, 'db'>,
   kind: ForgeKind,
@@ -67,15 +82,19 @@ export async function requireReceiver(
 
 const DIGEST = /^[0-9a-f]{64}$/i
 const wrongSignature = (kind: ForgeKind) =>
-  new UnknownSender('unauthorized', `${formats[kind].signature[0]} is not that of this body by the secret of this connection.`)
-const first = (header: Delivery['header'], names: string[]) => names.map(name => header(name.toLowerCase())).find(value => value) ?? ''
+  new UnknownSender(
+    'unauthorized',
+    `${formats[kind].signature[0]} is not that of this body by the secret of this connection.`,
+  )
+const first = (header: Delivery['header'], names: string[]) =>
+  names.map(name => header(name.toLowerCase())).find(value => value) ?? ''
 
 /** No forge that is connected: it counts to the limit of its address like an unknown token. */
 export class UnknownSender extends ServiceError {}
 
 /**
- * Records a signed delivery once; its task is handled later. 404 for an unknown connection or one of another kind, 401 for a wrong signature,
- * 400 for a request that is no delivery of such a forge.
+ * Records a signed delivery once; its task is handled later. 404 for an unknown connection or one of another
+ * kind, 401 for a wrong signature, 400 for a request that is no delivery of such a forge.
  */
 export async function receiveDelivery(
   services: Pick<Services, 'db' | 'sealer'>,
@@ -84,28 +103,44 @@ export async function receiveDelivery(
 ): Promise<ForgeReceipt> {
   const forge = await requireReceiver(services, kind, received)
   const secrets = openForgeSecrets(services.sealer, forge)
-  if (secrets === null) throw new ServiceError('conflict', 'The secret of this connection cannot be opened: connect it again.')
+  if (secrets === null)
+    throw new ServiceError('conflict', 'The secret of this connection cannot be opened: connect it again.')
   const format = formats[kind]
   const { header, bytes } = received
-  if (!isSignedByForge(secrets.webhook, bytes, first(header, format.signature), format.prefix)) throw wrongSignature(kind)
+  if (!isSignedByForge(secrets.webhook, bytes, first(header, format.signature), format.prefix))
+    throw wrongSignature(kind)
   const [delivery, event] = [first(header, format.delivery), first(header, format.event)]
   if (!ID.test(delivery)) throw invalid(['header', format.delivery[0] ?? ''], 'must be the id of a delivery')
   if (!EVENT.test(event)) throw invalid(['header', format.event[0] ?? ''], 'must be the name of an event')
   const name = mentionName(forge)
-  const read = await unlessHidden(unlessTooOld(format.read(event, await received.payload(), name)), { id: forge.id, name })
+  const read = await unlessHidden(unlessTooOld(format.read(event, await received.payload(), name)), {
+    id: forge.id,
+    name,
+  })
   const task = 'task' in read ? read.task : null
   const fresh = await insertForgeDelivery(services.db, {
-    ...{ organization_id: forge.organization_id, forge_id: forge.id, delivery, event },
+    organization_id: forge.organization_id,
+    forge_id: forge.id,
+    delivery,
+    event,
     // Its id is not signed: an observer could repeat it under another one.
     once:
       'task' in read
-        ? (read.once ?? (read.task.kind === 'asked' ? `body ${createHash('sha256').update(received.bytes).digest('hex')}` : null))
+        ? (read.once ??
+          (read.task.kind === 'asked'
+            ? `body ${createHash('sha256').update(received.bytes).digest('hex')}`
+            : null))
         : null,
     subject: task && subjectOf(task),
     task: task && JSON.stringify(task),
     outcome: 'ignored' in read ? read.ignored : null,
   })
-  return { received: true, duplicate: !fresh, queued: fresh && task !== null, reason: 'ignored' in read ? read.ignored : null }
+  return {
+    received: true,
+    duplicate: !fresh,
+    queued: fresh && task !== null,
+    reason: 'ignored' in read ? read.ignored : null,
+  }
 }
 
 /** Deliveries are forgotten after a while: one that is repeated after that is too old to be handled again. */
@@ -116,5 +151,7 @@ const unlessTooOld = (read: ReadEvent): ReadEvent =>
 
 async function unlessHidden(read: ReadEvent, { id, name }: { id: number; name: string }): Promise<ReadEvent> {
   if ('ignored' in read || read.mentioned_in === undefined) return read
-  return (await visiblyMentions(id, read.mentioned_in, name)) ? read : { ignored: `it mentions @${name} only where forges show no mention` }
+  return (await visiblyMentions(id, read.mentioned_in, name))
+    ? read
+    : { ignored: `it mentions @${name} only where forges show no mention` }
 }

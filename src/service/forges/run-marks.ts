@@ -28,12 +28,16 @@ async function postMark(services: Services, claimed: ClaimedMark, on: OnForge): 
 }
 
 /** `mark` null: the last one of that commit is final. */
-async function currentMark({ db }: Services, claimed: ClaimedMark): Promise<{ mark: RunMark | null; turn: number | null }> {
+async function currentMark(
+  { db }: Services,
+  claimed: ClaimedMark,
+): Promise<{ mark: RunMark | null; turn: number | null }> {
   const run = claimed.run_id === null ? undefined : await getRun(db, claimed.organization_id, claimed.run_id)
   const superseded = run !== undefined && claimed.pushed && run.pushed_sha !== claimed.head_sha
   if ((run === undefined || superseded) && isOverKey(claimed.posted)) return { mark: null, turn: null }
   if (run === undefined) return { mark: runMark(undefined), turn: null }
-  const judged = run.status === 'completed' ? await findLatestEvaluation(db, claimed.organization_id, run.id) : undefined
+  const judged =
+    run.status === 'completed' ? await findLatestEvaluation(db, claimed.organization_id, run.id) : undefined
   const checks_given_up = judged?.head_sha === claimed.head_sha ? judged.because : null
   return { mark: runMark({ ...run, superseded, checks_given_up }), turn: run.turn }
 }

@@ -1,5 +1,9 @@
 import { limits } from '../../contract/limits.ts'
-import { type McpServerInput, type McpServerSettings, mcpServerSettings } from '../../contract/organizations/mcp-servers.ts'
+import {
+  type McpServerInput,
+  type McpServerSettings,
+  mcpServerSettings,
+} from '../../contract/organizations/mcp-servers.ts'
 import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
 import { mcpCredentialName, mcpSignInName } from '../../core/secrets/mcp-credentials.ts'
 import { NOT_SIGNED_IN, readSignIn, signInState } from '../../core/secrets/mcp-sign-in.ts'
@@ -24,7 +28,11 @@ export const MAX_SECRETS = 300
 
 type SignInStatus = ReturnType<typeof signInState> | null
 
-const serverObject = ({ name, repository_id, settings, ...row }: McpServerRow, has_credential: boolean, sign_in_state: SignInStatus) => ({
+const serverObject = (
+  { name, repository_id, settings, ...row }: McpServerRow,
+  has_credential: boolean,
+  sign_in_state: SignInStatus,
+) => ({
   name,
   repo_id: repository_id,
   ...settings,
@@ -35,7 +43,10 @@ const serverObject = ({ name, repository_id, settings, ...row }: McpServerRow, h
   updated_by: row.updated_by,
 })
 
-/** Returns one page of MCP servers by name, without their credentials. `repo_id` null: those of the organization. */
+/**
+ * Returns one page of MCP servers by name, without their credentials. `repo_id` null: those of the
+ * organization.
+ */
 export async function listMcpServers(ctx: Context, repo_id: number | null, query: PageRequest) {
   if (repo_id !== null) await requireRepository(ctx.db, ctx.organization_id, repo_id)
   const window = pageWindow(query)
@@ -49,12 +60,19 @@ export async function listMcpServers(ctx: Context, repo_id: number | null, query
 }
 
 /** Returns the secrets of the organization, or of the repository, itself by their names. */
-async function credentialsOf(db: Db, { organization_id }: Context, repo_id: number | null): Promise<Map<string, SealedSecret>> {
+async function credentialsOf(
+  db: Db,
+  { organization_id }: Context,
+  repo_id: number | null,
+): Promise<Map<string, SealedSecret>> {
   const rows = await listSealedSecrets(db, organization_id, repo_id)
   return new Map(rows.flatMap(row => (row.repository_id === repo_id ? [[row.name, row]] : [])))
 }
 
-/** Returns the state of the sign-in to a server, as one that no key opens is none; null: nobody signs in to it. */
+/**
+ * Returns the state of the sign-in to a server, as one that no key opens is none; null: nobody signs in to
+ * it.
+ */
 function stateOf(
   { sealer, organization_id }: Context,
   secrets: Map<string, SealedSecret>,
@@ -64,17 +82,25 @@ function stateOf(
   const stored = secrets.get(mcpSignInName(name))
   if (stored === undefined) return signInState(NOT_SIGNED_IN, Date.now())
   try {
-    return signInState(readSignIn(sealer.open(secretContext(organization_id, repository_id, stored.name), stored)), Date.now())
+    return signInState(
+      readSignIn(sealer.open(secretContext(organization_id, repository_id, stored.name), stored)),
+      Date.now(),
+    )
   } catch {
     return signInState(NOT_SIGNED_IN, Date.now())
   }
 }
 
 /**
- * Creates or replaces an MCP server. Throws 400 when another address would get the credential that was set for the previous one, 409 when there
- * would be too many.
+ * Creates or replaces an MCP server. Throws 400 when another address would get the credential that was set
+ * for the previous one, 409 when there would be too many.
  */
-export async function setMcpServer(ctx: Context, repo_id: number | null, name: string, { credential, ...input }: McpServerInput) {
+export async function setMcpServer(
+  ctx: Context,
+  repo_id: number | null,
+  name: string,
+  { credential, ...input }: McpServerInput,
+) {
   const settings = mcpServerSettings(input)
   return ctx.db.transaction(async tx => {
     const { organization_id } = ctx
@@ -85,10 +111,17 @@ export async function setMcpServer(ctx: Context, repo_id: number | null, name: s
     const had = secrets.has(mcpCredentialName(name))
     const kept = settings.url === null || settings.sign_in?.client_id === null ? null : credential
     if (kept === undefined && had && before && receiverOf(before.settings) !== receiverOf(settings))
-      throw invalid(['body', 'credential'], 'is required with another address, or null: the credential was set for the previous one')
+      throw invalid(
+        ['body', 'credential'],
+        'is required with another address, or null: the credential was set for the previous one',
+      )
     const server = { organization_id, repository_id: repo_id, name, settings, user_id: ctx.actor.user_id }
     const row = await saveMcpServer(tx, server, limits.mcp_servers)
-    if (!row) throw new ServiceError('conflict', `There are already ${limits.mcp_servers} MCP servers: delete one first.`)
+    if (!row)
+      throw new ServiceError(
+        'conflict',
+        `There are already ${limits.mcp_servers} MCP servers: delete one first.`,
+      )
     if (kept !== undefined) await saveCredential(tx, ctx, repo_id, name, kept)
     if (!before || signInReceiver(before.settings) !== signInReceiver(settings) || kept != null) {
       await deleteSecret(tx, organization_id, repo_id, mcpSignInName(name))
@@ -98,7 +131,13 @@ export async function setMcpServer(ctx: Context, repo_id: number | null, name: s
     if (settings.oauth !== null && !has_credential)
       throw invalid(['body', 'credential'], 'is required with oauth: the secret of the client')
     const { command, url, tools, enabled } = settings
-    await audit(tx, ctx, 'mcp_server.set', { type: 'mcp_server', id: name }, { repo_id, command, url, tools, enabled, has_credential })
+    await audit(
+      tx,
+      ctx,
+      'mcp_server.set',
+      { type: 'mcp_server', id: name },
+      { repo_id, command, url, tools, enabled, has_credential },
+    )
     return serverObject(row, has_credential, stateOf(ctx, secrets, row))
   })
 }
@@ -112,7 +151,13 @@ export const signInReceiver = ({ url, sign_in }: McpServerSettings): string | nu
   sign_in === null ? null : JSON.stringify([url, sign_in.client_id, sign_in.issuer, sign_in.scope])
 
 /** Null removes it. */
-async function saveCredential(tx: Db, ctx: Context, repo_id: number | null, server: string, value: string | null): Promise<void> {
+async function saveCredential(
+  tx: Db,
+  ctx: Context,
+  repo_id: number | null,
+  server: string,
+  value: string | null,
+): Promise<void> {
   const name = mcpCredentialName(server)
   const { organization_id, actor } = ctx
   if (value === null) {
@@ -120,8 +165,16 @@ async function saveCredential(tx: Db, ctx: Context, repo_id: number | null, serv
     return
   }
   const sealed = ctx.sealer.seal(secretContext(organization_id, repo_id, name), value)
-  const secret = { organization_id, repository_id: repo_id, name, ...sealed, for_agent: false, user_id: actor.user_id }
-  if (!(await saveSecret(tx, secret, MAX_SECRETS))) throw new ServiceError('conflict', 'There are too many secrets: delete one first.')
+  const secret = {
+    organization_id,
+    repository_id: repo_id,
+    name,
+    ...sealed,
+    for_agent: false,
+    user_id: actor.user_id,
+  }
+  if (!(await saveSecret(tx, secret, MAX_SECRETS)))
+    throw new ServiceError('conflict', 'There are too many secrets: delete one first.')
 }
 
 /** Deletes an MCP server with its credential, and returns it. Throws 404 when it does not exist. */

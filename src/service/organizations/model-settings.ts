@@ -28,7 +28,9 @@ const MAX_SECRETS = 200
 
 type Settings = Omit<ModelInput, 'id' | 'api_key'>
 
-/** Returns all models and providers of the organization, with those of the operator (specification.md#access). */
+/**
+ * Returns all models and providers of the organization, with those of the operator (specification.md#access).
+ */
 export async function getModelSettings(ctx: Context, db: Db = ctx.db): Promise<ModelSettingsList> {
   const { organization_id } = ctx
   const models = await ctx.organizationModels(db, organization_id)
@@ -37,13 +39,19 @@ export async function getModelSettings(ctx: Context, db: Db = ctx.db): Promise<M
   const keys = new Set((await listSealedSecrets(db, organization_id, null)).map(({ name }) => name))
   return {
     default_model: organization?.default_model ?? models.default_model,
-    providers: model_providers.map(provider => providerDetail(provider, rows.get(provider), models.has_provider(provider))),
+    providers: model_providers.map(provider =>
+      providerDetail(provider, rows.get(provider), models.has_provider(provider)),
+    ),
     models: models.describe().map(model => {
       const row = rows.get(model.id)
       const { api = null, base_url = null, name = null, cache_marks = false } = row?.settings ?? {}
       return {
         ...model,
-        ...{ source: row ? 'organization' : 'service', api, base_url, name, cache_marks },
+        source: row ? 'organization' : 'service',
+        api,
+        base_url,
+        name,
+        cache_marks,
         has_key: row !== undefined && keys.has(modelKeyName(model.id)),
         ...changeOf(row),
       }
@@ -56,14 +64,18 @@ const changeOf = (row: OrganizationModelRow | undefined) => ({
   updated_by: row?.updated_by ?? null,
 })
 
-function providerDetail(provider: ModelProvider, row: OrganizationModelRow | undefined, has_key: boolean): ProviderDetail {
+function providerDetail(
+  provider: ModelProvider,
+  row: OrganizationModelRow | undefined,
+  has_key: boolean,
+): ProviderDetail {
   const { base_url = null } = row?.settings ?? {}
   return { provider, source: row ? 'organization' : has_key ? 'service' : null, base_url, ...changeOf(row) }
 }
 
 /**
- * Sets key and address of a provider for the runs of this organization. Throws 400 without a key or with a private address, 409 when there are
- * too many entries.
+ * Sets key and address of a provider for the runs of this organization. Throws 400 without a key or with a
+ * private address, 409 when there are too many entries.
  */
 export async function setModelProvider(
   ctx: Context,
@@ -71,7 +83,8 @@ export async function setModelProvider(
   { api_key, base_url }: ProviderInput,
 ): Promise<ProviderDetail> {
   const compatible = provider === 'openai-compatible'
-  if (compatible && base_url === undefined) throw invalid(['body', 'base_url'], 'is required: this provider has no address of its own')
+  if (compatible && base_url === undefined)
+    throw invalid(['body', 'base_url'], 'is required: this provider has no address of its own')
   if (!compatible && api_key === undefined) throw invalid(['body', 'api_key'], 'is required')
   await requirePublic(ctx, base_url)
   return ctx.db.transaction(async tx => {
@@ -98,8 +111,8 @@ export async function deleteModelProvider(ctx: Context, provider: ModelProvider)
 }
 
 /**
- * Adds a model, or replaces what the organization set of one. Throws 400 for a private address, and when a new address would get the key that
- * was set for another one; 409 when there are too many entries.
+ * Adds a model, or replaces what the organization set of one. Throws 400 for a private address, and when a
+ * new address would get the key that was set for another one; 409 when there are too many entries.
  */
 export async function setModel(ctx: Context, { id, api_key, ...settings }: ModelInput): Promise<ModelDetail> {
   await requirePublic(ctx, settings.base_url)
@@ -107,7 +120,10 @@ export async function setModel(ctx: Context, { id, api_key, ...settings }: Model
     const before = (await listOrganizationModels(tx, ctx.organization_id)).find(row => row.id === id)
     const key = settings.api === undefined ? null : api_key
     if (key === undefined && before && before.settings.base_url !== settings.base_url)
-      throw invalid(['body', 'api_key'], 'is required with another base_url, or null: the key was set for the previous address')
+      throw invalid(
+        ['body', 'api_key'],
+        'is required with another base_url, or null: the key was set for the previous address',
+      )
     await save(tx, ctx, id, settings, key)
     await audit(
       tx,
@@ -134,7 +150,8 @@ export async function deleteModel(ctx: Context, id: string): Promise<ModelSettin
 
 /** Calls a model once, with its own key and address. Throws 400 for a model that is unknown or has no key. */
 export async function testModel(ctx: Context, model: string): Promise<ModelTest> {
-  const refusal = () => invalid(['body', 'model'], 'is not configured: it is unknown, or its provider has no key')
+  const refusal = () =>
+    invalid(['body', 'model'], 'is not configured: it is unknown, or its provider has no key')
   const models = await ctx.organizationModels(ctx.db, ctx.organization_id)
   if (models.get(model) === null) throw refusal()
   await audit(ctx.db, ctx, 'model.tested', { type: 'model', id: model })
@@ -157,13 +174,24 @@ async function save(
   await lockSecrets(tx, organization_id)
   const rows = await listOrganizationModels(tx, organization_id)
   if (rows.length >= limits.models && !rows.some(row => row.id === id))
-    throw new ServiceError('conflict', `There are already ${limits.models} models and providers: remove one first.`)
+    throw new ServiceError(
+      'conflict',
+      `There are already ${limits.models} models and providers: remove one first.`,
+    )
   const name = modelKeyName(id)
   if (api_key === null) await deleteSecret(tx, organization_id, null, name)
   if (typeof api_key === 'string') {
     const sealed = ctx.sealer.seal(secretContext(organization_id, null, name), api_key)
-    const secret = { organization_id, repository_id: null, name, ...sealed, for_agent: false, user_id: actor.user_id }
-    if (!(await saveSecret(tx, secret, MAX_SECRETS))) throw new ServiceError('conflict', 'There are too many secrets: delete one first.')
+    const secret = {
+      organization_id,
+      repository_id: null,
+      name,
+      ...sealed,
+      for_agent: false,
+      user_id: actor.user_id,
+    }
+    if (!(await saveSecret(tx, secret, MAX_SECRETS)))
+      throw new ServiceError('conflict', 'There are too many secrets: delete one first.')
   }
   return saveOrganizationModel(tx, organization_id, { id, settings, user_id: actor.user_id })
 }
@@ -175,5 +203,8 @@ async function remove(tx: Db, ctx: Context, id: string): Promise<void> {
 
 async function requirePublic(ctx: Context, base_url: string | undefined): Promise<void> {
   if (base_url === undefined || (await ctx.lookUpHost(ctx.organization_id, base_url)) !== 'forbidden') return
-  throw invalid(['body', 'base_url'], 'is not a public address: the operator can permit private ones (AGENTRUN_ALLOW_PRIVATE_EGRESS)')
+  throw invalid(
+    ['body', 'base_url'],
+    'is not a public address: the operator can permit private ones (AGENTRUN_ALLOW_PRIVATE_EGRESS)',
+  )
 }

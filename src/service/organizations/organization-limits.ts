@@ -1,5 +1,8 @@
 import { limits } from '../../contract/limits.ts'
-import type { OrganizationLimit, OrganizationLimits } from '../../contract/organizations/organization-limits.ts'
+import type {
+  OrganizationLimit,
+  OrganizationLimits,
+} from '../../contract/organizations/organization-limits.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { plainDecimal } from '../../core/text/plain-decimal.ts'
 import { type LimitUse, limitUse } from '../../store/access/limit-use.ts'
@@ -7,15 +10,50 @@ import { getOrganization, type OrganizationRow } from '../../store/access/organi
 import { type MonthRow, usedThisMonth } from '../../store/access/usage-days.ts'
 import type { Context } from '../context.ts'
 
-/** A limit that is the same for all organizations. `use`: what counts against it; without it the limit bounds each request or setting. */
-type ServiceLimit = Pick<OrganizationLimit, 'summary' | 'unit' | 'per'> & { name: keyof typeof limits; use?: keyof LimitUse }
+/**
+ * A limit that is the same for all organizations. `use`: what counts against it; without it the limit bounds
+ * each request or setting.
+ */
+type ServiceLimit = Pick<OrganizationLimit, 'summary' | 'unit' | 'per'> & {
+  name: keyof typeof limits
+  use?: keyof LimitUse
+}
 
 const SERVICE_LIMITS: ServiceLimit[] = [
-  { name: 'secrets', summary: 'Secrets of the organization.', unit: 'entries', per: 'organization', use: 'secrets' },
-  { name: 'models', summary: 'Models and providers that the organization set.', unit: 'entries', per: 'organization', use: 'models' },
-  { name: 'skills', summary: 'Skills of the organization.', unit: 'entries', per: 'organization', use: 'skills' },
-  { name: 'skill_chars', summary: 'Text of a skill of the organization.', unit: 'characters', per: 'request' },
-  { name: 'mcp_servers', summary: 'MCP servers of the organization.', unit: 'entries', per: 'organization', use: 'mcp_servers' },
+  {
+    name: 'secrets',
+    summary: 'Secrets of the organization.',
+    unit: 'entries',
+    per: 'organization',
+    use: 'secrets',
+  },
+  {
+    name: 'models',
+    summary: 'Models and providers that the organization set.',
+    unit: 'entries',
+    per: 'organization',
+    use: 'models',
+  },
+  {
+    name: 'skills',
+    summary: 'Skills of the organization.',
+    unit: 'entries',
+    per: 'organization',
+    use: 'skills',
+  },
+  {
+    name: 'skill_chars',
+    summary: 'Text of a skill of the organization.',
+    unit: 'characters',
+    per: 'request',
+  },
+  {
+    name: 'mcp_servers',
+    summary: 'MCP servers of the organization.',
+    unit: 'entries',
+    per: 'organization',
+    use: 'mcp_servers',
+  },
   { name: 'prompt_chars', summary: 'Length of a prompt.', unit: 'characters', per: 'request' },
   { name: 'images', summary: 'Images of a prompt.', unit: 'entries', per: 'request' },
   { name: 'images_bytes', summary: 'Images of a prompt, together.', unit: 'bytes', per: 'request' },
@@ -36,7 +74,12 @@ export async function getOrganizationLimits(ctx: Context): Promise<OrganizationL
     items: [
       concurrentRuns(organization, use),
       ...monthlyLimits(month),
-      ...ctx.operator_limits.map(limit => ({ ...limit, used: null, resets_at: null, set_by: 'operator' as const })),
+      ...ctx.operator_limits.map(limit => ({
+        ...limit,
+        used: null,
+        resets_at: null,
+        set_by: 'operator' as const,
+      })),
       ...SERVICE_LIMITS.map(limit => serviceLimit(limit, use)),
     ],
   }

@@ -1,4 +1,7 @@
-import type { CreateOrganizationInput, UpdateOrganizationInput } from '../../contract/organizations/organizations.ts'
+import type {
+  CreateOrganizationInput,
+  UpdateOrganizationInput,
+} from '../../contract/organizations/organizations.ts'
 import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { plainDecimal } from '../../core/text/plain-decimal.ts'
@@ -22,7 +25,10 @@ import type { ActorContext, Context } from '../context.ts'
 import { repositoryNotFound } from '../repositories/repositories.ts'
 import { requireModel } from './models.ts'
 
-const switchesOf = ({ enable_pr_creation, enable_rules_detection }: OrganizationRow) => ({ enable_pr_creation, enable_rules_detection })
+const switchesOf = ({ enable_pr_creation, enable_rules_detection }: OrganizationRow) => ({
+  enable_pr_creation,
+  enable_rules_detection,
+})
 const settingsOf = (row: OrganizationRow) => ({
   default_repo_id: row.default_repository_id,
   default_model: row.default_model,
@@ -36,7 +42,12 @@ const settingsOf = (row: OrganizationRow) => ({
   budget_usd_per_month: row.budget_usd_per_month === null ? null : plainDecimal(row.budget_usd_per_month),
   runs_per_month: row.runs_per_month,
 })
-const detail = (row: OrganizationRow) => ({ id: row.id, name: row.name, settings: switchesOf(row), ...settingsOf(row) })
+const detail = (row: OrganizationRow) => ({
+  id: row.id,
+  name: row.name,
+  settings: switchesOf(row),
+  ...settingsOf(row),
+})
 
 /** Returns the organizations that the caller's token reaches. */
 export async function listOrganizations(ctx: ActorContext, query: PageRequest) {
@@ -47,11 +58,13 @@ export async function listOrganizations(ctx: ActorContext, query: PageRequest) {
 }
 
 /**
- * Creates another organization, with the caller as its ADMIN; of the caller's sessions and tokens only this one reaches it. Throws 403 for a
- * caller who is ADMIN of none or has created as many as the operator allows, and for a token that is bound to one.
+ * Creates another organization, with the caller as its ADMIN; of the caller's sessions and tokens only this
+ * one reaches it. Throws 403 for a caller who is ADMIN of none or has created as many as the operator allows,
+ * and for a token that is bound to one.
  */
 export async function createOrganization(ctx: ActorContext, input: CreateOrganizationInput) {
-  if (ctx.actor.token_organization_id !== null) throw new ServiceError('forbidden', 'Your token is valid for one organization only.')
+  if (ctx.actor.token_organization_id !== null)
+    throw new ServiceError('forbidden', 'Your token is valid for one organization only.')
   return ctx.db.transaction(async tx => {
     if (!(await isAdminSomewhere(tx, ctx.actor.token_id)))
       throw new ServiceError('forbidden', 'Only an ADMIN of an organization can create another one.')
@@ -66,7 +79,13 @@ export async function createOrganization(ctx: ActorContext, input: CreateOrganiz
     const email = (await getTokenUser(tx, token_id))?.email ?? null
     const membership = await insertMembership(tx, id, user_id, 'ADMIN', email)
     if (membership) await addAcceptance(tx, user_id, { token_id, session_digest: null }, membership.id)
-    await audit(tx, { ...ctx, organization_id: id }, 'organization.created', { type: 'organization', id }, { name: input.name })
+    await audit(
+      tx,
+      { ...ctx, organization_id: id },
+      'organization.created',
+      { type: 'organization', id },
+      { name: input.name },
+    )
     return detail(await requireOrganization({ db: tx, organization_id: id }))
   })
 }
@@ -81,9 +100,17 @@ export async function getOrganizationSettings(ctx: Context) {
 /** Throws 400 for a model that is not configured, 404 for a repository that is not in this organization. */
 export async function updateOrganization(ctx: Context, input: UpdateOrganizationInput) {
   if (input.default_model != null)
-    requireModel(await ctx.organizationModels(ctx.db, ctx.organization_id), input.default_model, 'default_model')
+    requireModel(
+      await ctx.organizationModels(ctx.db, ctx.organization_id),
+      input.default_model,
+      'default_model',
+    )
   return ctx.db.transaction(async tx => {
-    if (input.default_repo_id != null && !(await holdRepository(tx, ctx.organization_id, input.default_repo_id))) throw repositoryNotFound()
+    if (
+      input.default_repo_id != null &&
+      !(await holdRepository(tx, ctx.organization_id, input.default_repo_id))
+    )
+      throw repositoryNotFound()
     await updateOrganizationRow(tx, ctx.organization_id, {
       ...input.settings,
       name: input.name,
@@ -108,7 +135,10 @@ export async function updateOrganization(ctx: Context, input: UpdateOrganization
 }
 
 /** Does not fail in practice: the caller is a member of it. */
-async function requireOrganization({ db, organization_id }: Pick<Context, 'organization_id'> & { db: Db }): Promise<OrganizationRow> {
+async function requireOrganization({
+  db,
+  organization_id,
+}: Pick<Context, 'organization_id'> & { db: Db }): Promise<OrganizationRow> {
   const row = await getOrganizationRow(db, organization_id)
   if (!row) throw new ServiceError('forbidden', 'You do not have access to this organization.')
   return row

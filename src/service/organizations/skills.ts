@@ -38,15 +38,31 @@ export async function getSkill(ctx: Context, name: string) {
   return { ...skillSummary(row), content: row.content }
 }
 
-/** Creates or replaces a skill. Throws 400 when the text is no SKILL.md of that name, 409 when there would be too many. */
+/**
+ * Creates or replaces a skill. Throws 400 when the text is no SKILL.md of that name, 409 when there would be
+ * too many.
+ */
 export async function setSkill(ctx: Context, name: string, { content }: SkillInput) {
   const description = skillDescription(name, content)
   return ctx.db.transaction(async tx => {
     await lockSkills(tx, ctx.organization_id)
-    const skill = { organization_id: ctx.organization_id, name, description, content, user_id: ctx.actor.user_id }
+    const skill = {
+      organization_id: ctx.organization_id,
+      name,
+      description,
+      content,
+      user_id: ctx.actor.user_id,
+    }
     const row = await saveSkill(tx, skill, limits.skills)
-    if (!row) throw new ServiceError('conflict', `There are already ${limits.skills} skills: delete one first.`)
-    await audit(tx, ctx, 'skill.set', { type: 'skill', id: name }, { description, characters: content.length })
+    if (!row)
+      throw new ServiceError('conflict', `There are already ${limits.skills} skills: delete one first.`)
+    await audit(
+      tx,
+      ctx,
+      'skill.set',
+      { type: 'skill', id: name },
+      { description, characters: content.length },
+    )
     return { ...skillSummary(row), content }
   })
 }

@@ -18,8 +18,8 @@ type Change = {
 }
 
 /**
- * Records one change of a pull request together with the event and notification of its run, and the audit entry. Returns false when `update`
- * found the row in another state; then nothing was written.
+ * Records one change of a pull request together with the event and notification of its run, and the audit
+ * entry. Returns false when `update` found the row in another state; then nothing was written.
  */
 export async function recordPullRequestChange(
   db: Transactional,
@@ -38,9 +38,14 @@ export async function recordPullRequestChange(
     }
     if (detail)
       await insertAuditEntry(tx, {
-        ...{ organization_id, user_id, token_id: token_id ?? null, request_id: request_id ?? null },
+        organization_id,
+        user_id,
+        token_id: token_id ?? null,
+        request_id: request_id ?? null,
         action: state === 'merged' ? 'pull_request.merged' : 'pull_request.edited',
-        ...{ target_type: 'pull_request', target_id: String(id), detail },
+        target_type: 'pull_request',
+        target_id: String(id),
+        detail,
       })
     return true
   })
@@ -54,5 +59,10 @@ export async function changePullRequest(
   update: (tx: Db) => Promise<boolean>,
 ): Promise<boolean> {
   const { user_id, token_id } = ctx.actor
-  return recordPullRequestChange(ctx.db, pr, { ...change, user_id, token_id, request_id: ctx.request_id }, update)
+  return recordPullRequestChange(
+    ctx.db,
+    pr,
+    { ...change, user_id, token_id, request_id: ctx.request_id },
+    update,
+  )
 }

@@ -5,7 +5,10 @@ import type { Context } from '../context.ts'
 import { changePullRequest } from './change-pull-request.ts'
 import { requireValue } from './git-port.ts'
 
-/** Records that the head branch was pushed to: the pull request is now at that commit. Throws 409 and 503 as `requireValue`. */
+/**
+ * Records that the head branch was pushed to: the pull request is now at that commit. Throws 409 and 503 as
+ * `requireValue`.
+ */
 export async function followHead(
   ctx: Context,
   pr: PullRequestRow,

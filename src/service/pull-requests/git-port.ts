@@ -1,38 +1,54 @@
-import type { PullRequestCommit, PullRequestDiff } from '../../contract/pull-requests/pull-request-contents.ts'
+import type {
+  PullRequestCommit,
+  PullRequestDiff,
+} from '../../contract/pull-requests/pull-request-contents.ts'
 import { ServiceError } from '../../core/service-error.ts'
 
 type Repository = { id: number; url: string; kind: 'https' | 'http' | 'ssh' | 'local' }
 export type Attempted<T> = { ok: true; value: T } | { ok: false; retryable: boolean; message: string }
 type Proposed = { base_branch: string; base_sha: string; head_sha: string; merge_sha: string | null }
 
-/** The git operations for pull requests. Every commit is named by its whole SHA; no operation uses a work tree. */
+/**
+ * The git operations for pull requests. Every commit is named by its whole SHA; no operation uses a work
+ * tree.
+ */
 export type PullRequestGit = {
   /** Returns the commits of two branches on the remote now; null: no branch of that name. */
   fetch(
     repo: Repository,
     branches: { base: string; head: string },
   ): Promise<Attempted<{ base_sha: string | null; head_sha: string | null }>>
-  /** Returns the commits of the branches that exist; of a network remote at most 10 s old. Waits 3 s at most. */
+  /**
+   * Returns the commits of the branches that exist; of a network remote at most 10 s old. Waits 3 s at most.
+   */
   tips(repo: Repository, branches: readonly string[]): Promise<Attempted<Map<string, string>>>
   /**
-   * Returns the commit by which one of `attempts`, all of `head_shas`, or the whole change of the last of them came into the base; null: none
-   * did.
+   * Returns the commit by which one of `attempts`, all of `head_shas`, or the whole change of the last of
+   * them came into the base; null: none did.
    */
-  findMerge(repo: Repository, input: { base_sha: string; head_shas: string[]; attempts: string[] }): Promise<Attempted<string | null>>
+  findMerge(
+    repo: Repository,
+    input: { base_sha: string; head_shas: string[]; attempts: string[] },
+  ): Promise<Attempted<string | null>>
   /** Returns the size of the change, as a pull request shows it. */
   count(
     repo: Repository,
     base_sha: string,
     head_sha: string,
   ): Promise<Attempted<{ files_changed: number; additions: number; deletions: number }>>
-  /** Returns one page of a pull request's commits, oldest first; times in seconds as the commits record them. */
+  /**
+   * Returns one page of a pull request's commits, oldest first; times in seconds as the commits record them.
+   */
   commits(
     repo: Repository,
     pr: Proposed,
     window: { skip: number; limit: number },
   ): Promise<
     Attempted<{
-      commits: (Omit<PullRequestCommit, 'authored_at' | 'committed_at'> & { authored_at: number; committed_at: number })[]
+      commits: (Omit<PullRequestCommit, 'authored_at' | 'committed_at'> & {
+        authored_at: number
+        committed_at: number
+      })[]
       total: number
     }>
   >
@@ -44,7 +60,10 @@ export type PullRequestGit = {
     input: { base_sha: string; head_sha: string; method: 'merge' | 'squash'; message: string },
   ): Promise<
     Attempted<
-      { kind: 'made'; sha: string } | { kind: 'conflict'; files: string[] } | { kind: 'refused'; message: string } | { kind: 'nothing' }
+      | { kind: 'made'; sha: string }
+      | { kind: 'conflict'; files: string[] }
+      | { kind: 'refused'; message: string }
+      | { kind: 'nothing' }
     >
   >
   /** Pushes the merge if the branch is still at `base_sha`. Not ok: the outcome is unknown. */
@@ -56,7 +75,10 @@ export type PullRequestGit = {
   mergeable(repository_id: number, base: string, head_sha: string): Promise<'clean' | 'conflict' | 'unknown'>
 }
 
-/** Returns the value, or throws 503 when a retry may succeed and 409 when a person must act, with git's message. */
+/**
+ * Returns the value, or throws 503 when a retry may succeed and 409 when a person must act, with git's
+ * message.
+ */
 export function requireValue<T>(tried: Attempted<T>): T {
   if (tried.ok) return tried.value
   const message = `${tried.message.slice(0, 1).toUpperCase()}${tried.message.slice(1)}`

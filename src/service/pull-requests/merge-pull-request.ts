@@ -3,7 +3,11 @@ import { mergeMessage } from '../../core/pull-requests/merge-message.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { getRepository, type RepositoryRow } from '../../store/access/repositories.ts'
-import { addMergeAttempt, dropMergeAttempt, markMerged } from '../../store/pull-requests/pull-request-moves.ts'
+import {
+  addMergeAttempt,
+  dropMergeAttempt,
+  markMerged,
+} from '../../store/pull-requests/pull-request-moves.ts'
 import type { WholePullRequestRow } from '../../store/pull-requests/pull-requests.ts'
 import type { Context } from '../context.ts'
 import { changePullRequest } from './change-pull-request.ts'
@@ -21,14 +25,21 @@ const NAMED_FILES = 200
 
 const conflict = (message: string, files: string[] = []) =>
   new ServiceError('conflict', message, {
-    errors: files.slice(0, NAMED_FILES).map(path => ({ loc: ['files', path], msg: 'both branches changed it', type: 'merge_conflict' })),
+    errors: files
+      .slice(0, NAMED_FILES)
+      .map(path => ({ loc: ['files', path], msg: 'both branches changed it', type: 'merge_conflict' })),
   })
 
 /**
- * Merges a pull request into its base branch on the remote. One that is already merged, here or manually, stays unchanged. Throws 404, 409 for
- * what a person must fix, 503 while the remote is unavailable. The attempt is recorded before the push, so a retry never merges twice.
+ * Merges a pull request into its base branch on the remote. One that is already merged, here or manually,
+ * stays unchanged. Throws 404, 409 for what a person must fix, 503 while the remote is unavailable. The
+ * attempt is recorded before the push, so a retry never merges twice.
  */
-export async function mergePullRequest(ctx: Context, pr_id: number, input: MergePullRequestInput): Promise<PullRequest> {
+export async function mergePullRequest(
+  ctx: Context,
+  pr_id: number,
+  input: MergePullRequestInput,
+): Promise<PullRequest> {
   const pr = await requirePullRequest(ctx, pr_id)
   if (pr.state === 'merged') return getPullRequest(ctx, pr_id)
   if (pr.merge_attempts.length === 0) requireOpen(pr)
@@ -54,7 +65,10 @@ function requireOpen({ state }: WholePullRequestRow): void {
   if (state !== 'open') throw conflict(`The pull request is ${state}; open it first.`)
 }
 
-/** Returns true when it is merged, false when base or pull request changed meanwhile and the merge may be retried. */
+/**
+ * Returns true when it is merged, false when base or pull request changed meanwhile and the merge may be
+ * retried.
+ */
 async function mergeOnce(
   ctx: Context,
   seen: WholePullRequestRow,
@@ -62,7 +76,9 @@ async function mergeOnce(
   input: MergePullRequestInput,
 ): Promise<boolean> {
   const { base_branch, head_branch } = seen
-  const { base_sha, head_sha } = requireValue(await ctx.git.fetch(repository, { base: base_branch, head: head_branch }))
+  const { base_sha, head_sha } = requireValue(
+    await ctx.git.fetch(repository, { base: base_branch, head: head_branch }),
+  )
   // Read after the fetch: every merge of ours that the base has by now was recorded before.
   const pr = await requirePullRequest(ctx, seen.id)
   if (pr.state === 'merged') return true
@@ -74,19 +90,28 @@ async function mergeOnce(
   requireExpectedHead(seen, input, head_sha)
   await followHead(ctx, pr, repository, base_sha, head_sha)
   const message = messageOf(ctx, pr, input)
-  const merge = requireValue(await ctx.git.merge(repository, { base_sha, head_sha, method: input.method, message }))
+  const merge = requireValue(
+    await ctx.git.merge(repository, { base_sha, head_sha, method: input.method, message }),
+  )
   if (merge.kind === 'conflict') throw conflict(conflictMessage(base_branch, merge.files), merge.files)
-  if (merge.kind === 'refused') throw conflict(`${head_branch} cannot be merged into ${base_branch}: ${merge.message}.`)
-  if (merge.kind === 'nothing') throw conflict(`${base_branch} already contains all of ${head_branch}: there is nothing to merge.`)
+  if (merge.kind === 'refused')
+    throw conflict(`${head_branch} cannot be merged into ${base_branch}: ${merge.message}.`)
+  if (merge.kind === 'nothing')
+    throw conflict(`${base_branch} already contains all of ${head_branch}: there is nothing to merge.`)
   if (!(await addMergeAttempt(ctx.db, ctx.organization_id, pr.id, merge.sha))) return false
-  const pushed = requireValue(await ctx.git.push(repository, { sha: merge.sha, branch: base_branch, base_sha }))
+  const pushed = requireValue(
+    await ctx.git.push(repository, { sha: merge.sha, branch: base_branch, base_sha }),
+  )
   if (pushed.kind === 'pushed') return record(ctx, pr, merge.sha, head_sha, input.method)
   await dropMergeAttempt(ctx.db, ctx.organization_id, pr.id, merge.sha)
   if (pushed.kind === 'rejected') throw conflict(rejectionMessage(base_branch, pushed.message))
   return false
 }
 
-/** Finds a merge that already arrived. A deleted head branch does not rule one out; a newer head does, unless all of it is in the base. */
+/**
+ * Finds a merge that already arrived. A deleted head branch does not rule one out; a newer head does, unless
+ * all of it is in the base.
+ */
 async function findArrived(
   ctx: Context,
   repository: RepositoryRow,
@@ -95,10 +120,18 @@ async function findArrived(
   head_sha: string | null,
 ): Promise<string | null> {
   const attempts = pr.merge_attempts
-  return requireValue(await ctx.git.findMerge(repository, { base_sha, head_shas: headsOfMerge(pr, head_sha), attempts }))
+  return requireValue(
+    await ctx.git.findMerge(repository, { base_sha, head_shas: headsOfMerge(pr, head_sha), attempts }),
+  )
 }
 
-async function record(ctx: Context, pr: WholePullRequestRow, merge_sha: string, head_sha: string, how: 'merge' | 'squash' | 'found') {
+async function record(
+  ctx: Context,
+  pr: WholePullRequestRow,
+  merge_sha: string,
+  head_sha: string,
+  how: 'merge' | 'squash' | 'found',
+) {
   await changePullRequest(ctx, pr, { state: 'merged', detail: { merge_sha, head_sha, how } }, tx =>
     markMerged(tx, ctx.organization_id, pr.id, { merge_sha, head_sha }),
   )
@@ -113,6 +146,7 @@ function conflictMessage(base_branch: string, files: string[]): string {
 }
 
 function rejectionMessage(base_branch: string, message: string): string {
-  if (!message.includes('branch is currently checked out')) return `${message.slice(0, 1).toUpperCase()}${message.slice(1)}`
+  if (!message.includes('branch is currently checked out'))
+    return `${message.slice(0, 1).toUpperCase()}${message.slice(1)}`
   return `${base_branch} is checked out in the repository's own work tree, which the service does not touch. Check out another branch there, or set receive.denyCurrentBranch to updateInstead in that repository, and merge again.`
 }

@@ -1,4 +1,8 @@
-import type { CreateCommentInput, PullRequestComment, UpdateCommentInput } from '../../contract/pull-requests/pull-request-contents.ts'
+import type {
+  CreateCommentInput,
+  PullRequestComment,
+  UpdateCommentInput,
+} from '../../contract/pull-requests/pull-request-contents.ts'
 import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import type { Db } from '../../store/database.ts'
@@ -40,7 +44,11 @@ export async function createPullRequestComment(
     const pr = await requirePullRequest(inner, pr_id)
     return inner.db.transaction(async tx => {
       const body = await withoutSecrets(tx, ctx, pr.repository_id, input.body)
-      const position = { path: input.path ?? null, line: input.line ?? null, side: input.line == null ? null : (input.side ?? 'RIGHT') }
+      const position = {
+        path: input.path ?? null,
+        line: input.line ?? null,
+        side: input.line == null ? null : (input.side ?? 'RIGHT'),
+      }
       const author = { user_id: ctx.actor.user_id, run_id: null }
       const comment = { pull_request_id: pr.id, ...author, body, ...position, head_sha: pr.head_sha }
       const row = await insertComment(tx, ctx.organization_id, comment)
@@ -63,12 +71,20 @@ export async function updatePullRequestComment(
     if (body === row.body) return commentObject(row)
     const updated_at = await updateComment(tx, ctx.organization_id, row.id, body)
     await recordCommentChange(tx, ctx, pr, 'comment_edited', row.id)
-    return commentObject({ ...row, body, updated_at: updated_at ?? row.updated_at, on_forge: row.on_forge && 'pending' })
+    return commentObject({
+      ...row,
+      body,
+      updated_at: updated_at ?? row.updated_at,
+      on_forge: row.on_forge && 'pending',
+    })
   })
 }
 
 /** Deletes a comment and returns it. Throws as `updatePullRequestComment`. */
-export async function deletePullRequestComment(ctx: Context, path: { pr_id: number; comment_id: number }): Promise<PullRequestComment> {
+export async function deletePullRequestComment(
+  ctx: Context,
+  path: { pr_id: number; comment_id: number },
+): Promise<PullRequestComment> {
   return ctx.db.transaction(async tx => {
     const { pr, row } = await requireOwn(tx, ctx, path)
     await deleteComment(tx, ctx.organization_id, row.id)
@@ -77,18 +93,29 @@ export async function deletePullRequestComment(ctx: Context, path: { pr_id: numb
   })
 }
 
-async function requireOwn(tx: Db, ctx: Context, { pr_id, comment_id }: { pr_id: number; comment_id: number }) {
+async function requireOwn(
+  tx: Db,
+  ctx: Context,
+  { pr_id, comment_id }: { pr_id: number; comment_id: number },
+) {
   const pr = await requirePullRequest(ctx, pr_id)
   const row = await lockComment(tx, ctx.organization_id, pr.id, comment_id)
   if (!row) throw notFound()
-  if (row.user_id !== ctx.actor.user_id) throw new ServiceError('forbidden', 'Another user wrote this comment.')
+  if (row.user_id !== ctx.actor.user_id)
+    throw new ServiceError('forbidden', 'Another user wrote this comment.')
   return { pr, row }
 }
 
 type CommentChange = 'commented' | 'comment_edited' | 'comment_deleted'
 
 /** Records the change in the audit log, and as an event so that the page loads the comments again. */
-async function recordCommentChange(tx: Db, ctx: Context, pr: PullRequestRow, what: CommentChange, comment_id: number): Promise<void> {
+async function recordCommentChange(
+  tx: Db,
+  ctx: Context,
+  pr: PullRequestRow,
+  what: CommentChange,
+  comment_id: number,
+): Promise<void> {
   await audit(tx, ctx, `pull_request.${what}`, { type: 'pull_request', id: pr.id }, { comment_id })
   const run = pr.run_id === null ? undefined : await lockRun(tx, ctx.organization_id, pr.run_id)
   await touchPullRequest(tx, ctx.organization_id, pr.id)
@@ -100,9 +127,18 @@ async function recordCommentChange(tx: Db, ctx: Context, pr: PullRequestRow, wha
 function commentObject(row: CommentRow): PullRequestComment {
   const { id, pull_request_id, user_id, run_id, full_name, body, path, line, side, head_sha } = row
   return {
-    ...{ id, pr_id: pull_request_id, user_id, agent_run_id: run_id },
+    id,
+    pr_id: pull_request_id,
+    user_id,
+    agent_run_id: run_id,
     author_name: full_name ?? (run_id === null ? 'A run that is deleted' : `Run ${run_id}`),
-    ...{ body, path, line, side, head_sha, forge_state: row.on_forge, forge_error: row.forge_problem },
+    body,
+    path,
+    line,
+    side,
+    head_sha,
+    forge_state: row.on_forge,
+    forge_error: row.forge_problem,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   }

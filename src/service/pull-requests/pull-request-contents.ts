@@ -1,4 +1,7 @@
-import type { PullRequestCommit, PullRequestDiff } from '../../contract/pull-requests/pull-request-contents.ts'
+import type {
+  PullRequestCommit,
+  PullRequestDiff,
+} from '../../contract/pull-requests/pull-request-contents.ts'
 import { type PageRequest, pageNumbers, pageWindow, positionsOf } from '../../core/paging.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { getRepository, type RepositoryRow } from '../../store/access/repositories.ts'
@@ -7,7 +10,10 @@ import type { Context } from '../context.ts'
 import { requireValue } from './git-port.ts'
 import { currentPullRequest } from './pull-requests.ts'
 
-/** Returns one page, oldest first. Throws 404, 409 when the repository no longer has the commits, 503 while they cannot be fetched. */
+/**
+ * Returns one page, oldest first. Throws 404, 409 when the repository no longer has the commits, 503 while
+ * they cannot be fetched.
+ */
 export async function listPullRequestCommits(ctx: Context, pr_id: number, query: PageRequest) {
   const { pr, repository } = await required(ctx, pr_id)
   const window = pageWindow(query)
@@ -26,10 +32,14 @@ export async function getPullRequestDiff(ctx: Context, pr_id: number): Promise<P
   return { pr_id, ...requireValue(await ctx.git.changes(repository, pr)) }
 }
 
-async function required(ctx: Context, pr_id: number): Promise<{ pr: WholePullRequestRow; repository: RepositoryRow }> {
+async function required(
+  ctx: Context,
+  pr_id: number,
+): Promise<{ pr: WholePullRequestRow; repository: RepositoryRow }> {
   const pr = await currentPullRequest(ctx, pr_id)
   const repository = await getRepository(ctx.db, ctx.organization_id, pr.repository_id)
-  if (!repository) throw new ServiceError('conflict', 'The repository of this pull request is no longer registered.')
+  if (!repository)
+    throw new ServiceError('conflict', 'The repository of this pull request is no longer registered.')
   return { pr, repository }
 }
 

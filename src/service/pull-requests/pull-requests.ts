@@ -22,7 +22,10 @@ export async function requirePullRequest(ctx: Context, pr_id: number): Promise<W
   return row
 }
 
-/** Returns the row, refreshed from its repository if that is reachable. Throws 404 when it is not in this organization. */
+/**
+ * Returns the row, refreshed from its repository if that is reachable. Throws 404 when it is not in this
+ * organization.
+ */
 export async function currentPullRequest(ctx: Context, pr_id: number): Promise<WholePullRequestRow> {
   const row = await requirePullRequest(ctx, pr_id)
   return (await refreshPullRequests(ctx, [row])).size === 0 ? row : requirePullRequest(ctx, pr_id)
@@ -31,10 +34,16 @@ export async function currentPullRequest(ctx: Context, pr_id: number): Promise<W
 /** Returns the pull request. Throws 404 when it is not in this organization. */
 export async function getPullRequest(ctx: Context, pr_id: number): Promise<PullRequest> {
   const row = await currentPullRequest(ctx, pr_id)
-  const unreadable = (await unreadableChecks(ctx.db, ctx.organization_id, [row.repository_id]))(row.repository_id)
+  const unreadable = (await unreadableChecks(ctx.db, ctx.organization_id, [row.repository_id]))(
+    row.repository_id,
+  )
   const checks = { ...checksVerdict(await listChecks(ctx.db, ctx.organization_id, [row])), unreadable }
   if (row.state === 'merged') return pullRequestObject(row, 'unknown', checks)
-  return pullRequestObject(row, await ctx.git.mergeable(row.repository_id, row.base_branch, row.head_sha), checks)
+  return pullRequestObject(
+    row,
+    await ctx.git.mergeable(row.repository_id, row.base_branch, row.head_sha),
+    checks,
+  )
 }
 
 /** Returns one page, newest first. */
@@ -48,13 +57,23 @@ export async function listPullRequests(ctx: Context, query: ListPullRequestsQuer
   const repository_ids = rows.map(row => row.repository_id)
   const unreadableOf = await unreadableChecks(ctx.db, ctx.organization_id, repository_ids)
   const checksOf = ({ repository_id, head_sha }: PullRequestRow) => ({
-    ...checksVerdict(checks.filter(check => check.repository_id === repository_id && check.head_sha === head_sha)),
+    ...checksVerdict(
+      checks.filter(check => check.repository_id === repository_id && check.head_sha === head_sha),
+    ),
     unreadable: unreadableOf(repository_id),
   })
-  return { items: rows.map(row => pullRequestObject(row, 'unknown', checksOf(row))), total, ...pageNumbers(total, window) }
+  return {
+    items: rows.map(row => pullRequestObject(row, 'unknown', checksOf(row))),
+    total,
+    ...pageNumbers(total, window),
+  }
 }
 
-function pullRequestObject(row: WholePullRequestRow, mergeable: PullRequest['mergeable'], checks: ChecksSummary): PullRequest {
+function pullRequestObject(
+  row: WholePullRequestRow,
+  mergeable: PullRequest['mergeable'],
+  checks: ChecksSummary,
+): PullRequest {
   const { state, passed, failed, pending, unreadable } = checks
   return {
     id: row.id,

@@ -4,7 +4,11 @@ import { shownEntry } from '../../core/runs/trace/stored-entry.ts'
 import { entryUrl } from '../../core/runs/trace-url.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { listSandboxEntries } from '../../store/runs/sandbox-entries.ts'
-import { getSandbox as getRow, listSandboxes as listRows, type SandboxRow } from '../../store/workspaces/sandboxes.ts'
+import {
+  getSandbox as getRow,
+  listSandboxes as listRows,
+  type SandboxRow,
+} from '../../store/workspaces/sandboxes.ts'
 import type { Context } from '../context.ts'
 
 export async function requireSandbox(ctx: Context, id: number): Promise<SandboxRow> {
@@ -26,11 +30,24 @@ export async function getSandbox(ctx: Context, id: number): Promise<Sandbox> {
   return sandboxObject(await requireSandbox(ctx, id), ctx.base_url)
 }
 
-/** Returns one page of the trace entries of a sandbox as JSON text: entries are passed through as they are stored. */
-export async function getSandboxLogs(ctx: Context, id: number, query: SandboxLogsQuery): Promise<{ body: string; extent: Extent }> {
+/**
+ * Returns one page of the trace entries of a sandbox as JSON text: entries are passed through as they are
+ * stored.
+ */
+export async function getSandboxLogs(
+  ctx: Context,
+  id: number,
+  query: SandboxLogsQuery,
+): Promise<{ body: string; extent: Extent }> {
   const sandbox = await requireSandbox(ctx, id)
   const window = pageWindow(query)
-  const { rows, total } = await listSandboxEntries(ctx.db, ctx.organization_id, sandbox, query.after_seq ?? 0, window)
+  const { rows, total } = await listSandboxEntries(
+    ctx.db,
+    ctx.organization_id,
+    sandbox,
+    query.after_seq ?? 0,
+    window,
+  )
   const numbers = JSON.stringify({ total, ...pageNumbers(total, window) })
   const body = `{"items":[${rows.map(row => shownEntry(row.body, ctx.base_url)).join(',')}],${numbers.slice(1)}`
   return { body, extent: extentOf(rows, 'seq', total, window) }

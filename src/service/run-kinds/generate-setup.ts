@@ -10,17 +10,22 @@ const by_generation: MessageSource = { source_type: 'SETUP_COMMANDS', comment: n
 const TRIGGER = 'setup-commands'
 
 /**
- * Accepts a run that detects how a repository is set up (specification.md#setup-and-analysis). Throws 404 for a repository that is not in this
- * organization, 409 for one that accepts no runs.
+ * Accepts a run that detects how a repository is set up (specification.md#setup-and-analysis). Throws 404 for
+ * a repository that is not in this organization, 409 for one that accepts no runs.
  */
-export async function generateSetupCommands(ctx: Context, { repo_id, prompt, trigger_source }: GenerateSetupCommandsInput) {
+export async function generateSetupCommands(
+  ctx: Context,
+  { repo_id, prompt, trigger_source }: GenerateSetupCommandsInput,
+) {
   const repository = await requireRepository(ctx.db, ctx.organization_id, repo_id)
   const organization = await getOrganization(ctx.db, ctx.organization_id)
   // It also works by rules, so an unavailable default model does not prevent it.
   const preferred = organization?.default_model ?? null
   const models = await ctx.organizationModels(ctx.db, ctx.organization_id)
   const input = {
-    ...{ repo_id, auto_create_pr: false, metadata: { trigger_source: trigger_source ?? TRIGGER } },
+    repo_id,
+    auto_create_pr: false,
+    metadata: { trigger_source: trigger_source ?? TRIGGER },
     prompt: prompt ?? `Detect how ${repository.full_name} is set up.`,
     title: `Setup commands of ${repository.full_name}`.slice(0, limits.title_chars).toWellFormed(),
     model: preferred !== null && models.get(preferred) !== null ? preferred : models.default_model,

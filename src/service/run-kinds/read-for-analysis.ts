@@ -13,7 +13,10 @@ import { listEntriesToAnalyze } from '../../store/runs/log-analysis.ts'
 import { type SandboxRow, sandboxesOfRuns } from '../../store/workspaces/sandboxes.ts'
 import type { Context } from '../context.ts'
 
-/** Limits of one run, and of all analyzed runs. The end of a trace is more informative than its beginning when it is too long. */
+/**
+ * Limits of one run, and of all analyzed runs. The end of a trace is more informative than its beginning when
+ * it is too long.
+ */
 const MAX_ENTRIES = 5_000
 const MAX_BYTES = { run: 4 * 1024 * 1024, all: 12 * 1024 * 1024 }
 const PAGE = 200
@@ -23,7 +26,11 @@ export type Part = { run: AnalyzedRun; first_seq: number; last_seq: number; kind
 export type FirstPass = { message: string; findings: LogFinding[]; looked_at: AnalyzedAmount }
 
 /** Returns what rules find in traces, without a model. Null: there are no entries to analyze. */
-export async function firstPass(ctx: Context, parts: readonly Part[], left_out: readonly string[]): Promise<FirstPass | null> {
+export async function firstPass(
+  ctx: Context,
+  parts: readonly Part[],
+  left_out: readonly string[],
+): Promise<FirstPass | null> {
   const analyses: RunAnalysis[] = []
   const looked_at: AnalyzedAmount = { runs: 0, entries: 0, commands: 0, left_out: [...left_out] }
   const tools = new Map<string, string | null>()
@@ -35,7 +42,8 @@ export async function firstPass(ctx: Context, parts: readonly Part[], left_out: 
     }
     const { entries, bytes, cut_at } = await read(ctx, part, Math.min(left_bytes, MAX_BYTES.run))
     left_bytes -= bytes
-    if (cut_at !== null) looked_at.left_out.push(`entries of run ${part.run.id} before #${cut_at}, because of their size`)
+    if (cut_at !== null)
+      looked_at.left_out.push(`entries of run ${part.run.id} before #${cut_at}, because of their size`)
     for (const { agent_run_id, seq, tool_name } of entries) tools.set(`${agent_run_id} ${seq}`, tool_name)
     const analysis = await analyzeRun(part.run, entries, yieldToOthers)
     looked_at.runs++
@@ -61,10 +69,17 @@ async function read(ctx: Context, { run, first_seq, last_seq, kind }: Part, max_
   const entries: Entry[] = []
   let bytes = 0
   for (let before_seq = last_seq + 1; ; ) {
-    const rows = await listEntriesToAnalyze(ctx.db, ctx.organization_id, run.id, { first_seq, before_seq, kind }, PAGE)
+    const rows = await listEntriesToAnalyze(
+      ctx.db,
+      ctx.organization_id,
+      run.id,
+      { first_seq, before_seq, kind },
+      PAGE,
+    )
     for (const { seq, tool_name, body } of rows) {
       bytes += body?.length ?? 0
-      if (bytes > max_bytes || entries.length >= MAX_ENTRIES) return { entries: entries.reverse(), bytes, cut_at: seq + 1 }
+      if (bytes > max_bytes || entries.length >= MAX_ENTRIES)
+        return { entries: entries.reverse(), bytes, cut_at: seq + 1 }
       entries.push(body === null ? silent(run.id, seq, tool_name) : storedJson<Entry>(body))
     }
     const last = rows.at(-1)
@@ -75,14 +90,30 @@ async function read(ctx: Context, { run, first_seq, last_seq, kind }: Part, max_
 
 /** An entry whose content does not matter. */
 const silent = (agent_run_id: number, seq: number, tool_name: string | null): Entry => ({
-  ...{ agent_run_id, seq, tool_name, turn: 1, message_type: 'ACTION' },
-  ...{ tool_input: null, tool_output: null, observation: null, duration_ms: null },
+  agent_run_id,
+  seq,
+  tool_name,
+  turn: 1,
+  message_type: 'ACTION',
+  tool_input: null,
+  tool_output: null,
+  observation: null,
+  duration_ms: null,
 })
 
-function shownFinding(one: Finding, sandboxes: readonly SandboxRow[], tool: string | null, base_url: string): LogFinding {
+function shownFinding(
+  one: Finding,
+  sandboxes: readonly SandboxRow[],
+  tool: string | null,
+  base_url: string,
+): LogFinding {
   const { agent_run_id, seq } = one
   const around = sandboxes.filter(
-    row => row.run_id === agent_run_id && seq !== null && row.first_seq <= seq && seq <= (row.last_seq ?? Number.POSITIVE_INFINITY),
+    row =>
+      row.run_id === agent_run_id &&
+      seq !== null &&
+      row.first_seq <= seq &&
+      seq <= (row.last_seq ?? Number.POSITIVE_INFINITY),
   )
   const kind = tool === actionTool.setup_command ? 'setup' : tool === actionTool.check ? 'check' : 'agent'
   const sandbox = around.findLast(row => row.kind === kind) ?? around.at(-1)

@@ -27,14 +27,21 @@ import { secretsRedactor } from '../secrets/known-secrets.ts'
 const UNNAMED = 'Claude Code session'
 const UNKNOWN_MODEL = 'claude_code'
 
-const keyOf = ({ organization_id, actor }: Context, session_id: string) => ({ organization_id, user_id: actor.user_id, session_id })
+const keyOf = ({ organization_id, actor }: Context, session_id: string) => ({
+  organization_id,
+  user_id: actor.user_id,
+  session_id,
+})
 const shown = (ctx: Context, session_id: string, agent_run_id: number): RecordedSession => ({
   agent_run_id,
   session_id,
   web_url: traceUrl(ctx.base_url, agent_run_id),
 })
 
-/** Starts to record a session of the caller. A session that is already recorded keeps its run, whatever the run's status is. */
+/**
+ * Starts to record a session of the caller. A session that is already recorded keeps its run, whatever the
+ * run's status is.
+ */
 export async function createRecordedSession(ctx: Context, session_id: string): Promise<RecordedSession> {
   const key = keyOf(ctx, session_id)
   return ctx.db.transaction(async tx => {
@@ -49,34 +56,66 @@ export async function createRecordedSession(ctx: Context, session_id: string): P
 }
 
 /**
- * Appends the content of a session log. Throws 404 for a session that the caller has not created, 409 when its run was stopped, is banned, or
- * has reached the maximum number of entries of a recording.
+ * Appends the content of a session log. Throws 404 for a session that the caller has not created, 409 when
+ * its run was stopped, is banned, or has reached the maximum number of entries of a recording.
  */
-export async function addSessionLog(ctx: Context, session_id: string, log: Record<string, unknown>): Promise<RecordedSession> {
-  // Redacts before truncating, since half a secret is not recognized; and before locking the run, since a large log takes a while.
+export async function addSessionLog(
+  ctx: Context,
+  session_id: string,
+  log: Record<string, unknown>,
+): Promise<RecordedSession> {
+  // Redacts before truncating, since half a secret is not recognized; and before locking the run, since a
+  // large log takes a while.
   const redactor = await secretsRedactor(ctx.db, ctx, null)
   const redacted = await redactor.value(log)
   return record(ctx, session_id, async (tx, recording) => {
     const { run, calls, answer } = recording
     if (run.total_logs >= limits.session_entries)
-      throw new ServiceError('conflict', `This recording is full: it has ${limits.session_entries} entries. Start a new session.`)
+      throw new ServiceError(
+        'conflict',
+        `This recording is full: it has ${limits.session_entries} entries. Start a new session.`,
+      )
     const recorded = recordLog(redacted, calls, { user_id: run.user_id, final: run.status === 'completed' })
     const entries = recorded.entries.slice(0, limits.session_entries - run.total_logs - 1)
     if (entries.length < recorded.entries.length)
-      entries.push(sessionError(`The recording ends here: a session is recorded up to ${limits.session_entries} entries.`))
+      entries.push(
+        sessionError(
+          `The recording ends here: a session is recorded up to ${limits.session_entries} entries.`,
+        ),
+      )
     await changeRun(tx, run, { entries: await redactedEntries(redactor, entries) })
-    const prompt = run.prompt === '' && recorded.prompt !== null ? storedText(recorded.prompt.slice(0, limits.prompt_chars)) : null
+    const prompt =
+      run.prompt === '' && recorded.prompt !== null
+        ? storedText(recorded.prompt.slice(0, limits.prompt_chars))
+        : null
     // A title that a person has set stays.
     const title = prompt !== null && run.title === UNNAMED ? titleOf(prompt) : null
     const newest = recorded.answer === null ? answer : storedText(recorded.answer)
-    const change = { prompt, title, model: recorded.model === null ? null : storedText(recorded.model), result: null }
+    const change = {
+      prompt,
+      title,
+      model: recorded.model === null ? null : storedText(recorded.model),
+      result: null,
+    }
     const late = run.status === 'completed' && recorded.answer !== null
-    await keep(tx, run, { calls: recorded.calls, answer: newest }, { ...change, result: late ? newest : null })
+    await keep(
+      tx,
+      run,
+      { calls: recorded.calls, answer: newest },
+      { ...change, result: late ? newest : null },
+    )
   })
 }
 
-/** Moves the run to the status that the session reports; the current status changes nothing. Throws as `addSessionLog`. */
-export async function setSessionStatus(ctx: Context, session_id: string, status: SessionStatus): Promise<RecordedSession> {
+/**
+ * Moves the run to the status that the session reports; the current status changes nothing. Throws as
+ * `addSessionLog`.
+ */
+export async function setSessionStatus(
+  ctx: Context,
+  session_id: string,
+  status: SessionStatus,
+): Promise<RecordedSession> {
   return record(ctx, session_id, async (tx, { run, calls, answer }) => {
     if (status === 'ACTIVE') {
       const continues = !isTerminal(run.status)
@@ -89,7 +128,10 @@ export async function setSessionStatus(ctx: Context, session_id: string, status:
     const completed = status === 'COMPLETE'
     const message = 'The local session ended with an error.'
     const last = completed ? (answer === '' ? [] : [finalAnswer(answer)]) : [sessionError(message)]
-    const entries = await redactedEntries(await secretsRedactor(tx, ctx, null), [...closeCalls(calls), ...last])
+    const entries = await redactedEntries(await secretsRedactor(tx, ctx, null), [
+      ...closeCalls(calls),
+      ...last,
+    ])
     await keep(tx, run, { calls: [], answer })
     const because = 'agent_error'
     const from = ['running'] as const
@@ -101,7 +143,11 @@ export async function setSessionStatus(ctx: Context, session_id: string, status:
 type Recording = { run: RunRow; calls: OpenCall[]; answer: string }
 
 /** One report of a session at a time, with its run locked and live if it was only abandoned. */
-async function record(ctx: Context, session_id: string, report: (tx: Db, recording: Recording) => Promise<void>): Promise<RecordedSession> {
+async function record(
+  ctx: Context,
+  session_id: string,
+  report: (tx: Db, recording: Recording) => Promise<void>,
+): Promise<RecordedSession> {
   return ctx.db.transaction(async tx => {
     const found = await findSession(tx, keyOf(ctx, session_id))
     let run = found && (await lockRun(tx, ctx.organization_id, found.run_id))
@@ -123,11 +169,16 @@ async function record(ctx: Context, session_id: string, report: (tx: Db, recordi
   })
 }
 
-const beginTurn = (tx: Db, run: RunRow) => changeRun(tx, run, { from: ['completed', 'failed'], to: 'running', because: 'session_reports' })
+const beginTurn = (tx: Db, run: RunRow) =>
+  changeRun(tx, run, { from: ['completed', 'failed'], to: 'running', because: 'session_reports' })
 
 const redactedEntries = (redactor: BackgroundRedactor, entries: NewEntry[]) =>
   Promise.all(entries.map(entry => redactedEntry(redactor, entry)))
 
 const unchanged: RecordedChange = { prompt: null, title: null, model: null, result: null }
-const keep = (tx: Db, run: RunRow, { calls, answer }: Pick<Recording, 'calls' | 'answer'>, change = unchanged) =>
-  saveRecording(tx, run.organization_id, run.id, { open_calls: calls, answer }, change)
+const keep = (
+  tx: Db,
+  run: RunRow,
+  { calls, answer }: Pick<Recording, 'calls' | 'answer'>,
+  change = unchanged,
+) => saveRecording(tx, run.organization_id, run.id, { open_calls: calls, answer }, change)

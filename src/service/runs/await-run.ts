@@ -7,7 +7,10 @@ import { getRun } from './runs.ts'
 /** In case a notification was lost. */
 const POLL_INTERVAL_MS = 5_000
 
-/** Reads a run at once and after each change, until `isDone` or until `over` aborts. Returns what was read last; rejects when `read` does. */
+/**
+ * Reads a run at once and after each change, until `isDone` or until `over` aborts. Returns what was read
+ * last; rejects when `read` does.
+ */
 export async function awaitRun<Read>(
   ctx: Context,
   run_id: number,
@@ -46,10 +49,16 @@ const reasonOf = ({ terminal, status, waiting_on }: AgentRun): RunWait['reason']
 const people: readonly string[] = ['user_input', 'tool_approval']
 
 /**
- * Waits until a run has ended, is paused or waits for a person (decisions.md#wait-ends-where-nothing-proceeds), or until `over` aborts, which
- * is the reason `timeout`. `onRead` receives each state on the way. Throws 404 for an unknown run.
+ * Waits until a run has ended, is paused or waits for a person
+ * (decisions.md#wait-ends-where-nothing-proceeds), or until `over` aborts, which is the reason `timeout`.
+ * `onRead` receives each state on the way. Throws 404 for an unknown run.
  */
-export async function waitForRun(ctx: Context, run_id: number, over: AbortSignal, onRead: (run: AgentRun) => void): Promise<RunWait> {
+export async function waitForRun(
+  ctx: Context,
+  run_id: number,
+  over: AbortSignal,
+  onRead: (run: AgentRun) => void,
+): Promise<RunWait> {
   const read = async () => {
     const run = await getRun(ctx, run_id)
     onRead(run)
@@ -59,7 +68,10 @@ export async function waitForRun(ctx: Context, run_id: number, over: AbortSignal
   return { reason: reasonOf(run), run }
 }
 
-/** Ends the wait of a call, in whichever process it is (`onCancelled` of the services). A call that does not wait is not affected. */
+/**
+ * Ends the wait of a call, in whichever process it is (`onCancelled` of the services). A call that does not
+ * wait is not affected.
+ */
 export async function cancelWait({ db }: ActorContext, call: string): Promise<void> {
   await notifyCancelled(db, call)
 }

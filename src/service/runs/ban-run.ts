@@ -11,8 +11,8 @@ import { getRun, runNotFound } from './runs.ts'
 import { lockLines, stopLockedRuns } from './stop-run.ts'
 
 /**
- * Stops and bans a run and every other run of its pull requests: neither a resume (409) nor a check starts them until the ban is lifted.
- * A banned run stays unchanged.
+ * Stops and bans a run and every other run of its pull requests: neither a resume (409) nor a check starts
+ * them until the ban is lifted. A banned run stays unchanged.
  */
 export const banRun = (ctx: Context, run_id: number): Promise<AgentRun> =>
   withRunsOfPullRequests(ctx, run_id, async (tx, runs, lines) => {
@@ -25,8 +25,9 @@ export const unbanRun = (ctx: Context, run_id: number): Promise<AgentRun> =>
   withRunsOfPullRequests(ctx, run_id, (tx, runs) => mark(tx, ctx, runs, false))
 
 /**
- * Stops a run and every other run of its pull requests, and detaches them: checks of these pull requests no longer start the run, and a later
- * turn writes to a new branch and proposes a new pull request. The existing pull requests stay.
+ * Stops a run and every other run of its pull requests, and detaches them: checks of these pull requests no
+ * longer start the run, and a later turn writes to a new branch and proposes a new pull request. The existing
+ * pull requests stay.
  */
 export const removeRunFromPullRequest = (ctx: Context, run_id: number): Promise<AgentRun> =>
   withRunsOfPullRequests(ctx, run_id, async (tx, runs, lines) => {
@@ -36,13 +37,17 @@ export const removeRunFromPullRequest = (ctx: Context, run_id: number): Promise<
     if (left.length === 0) return
     for (const run of runs) {
       const { id, repository_id, branch } = run
-      if (left.some(pr => pr.repository_id === repository_id && pr.head_branch === branch)) await abandonBranch(tx, ctx.organization_id, id)
+      if (left.some(pr => pr.repository_id === repository_id && pr.head_branch === branch))
+        await abandonBranch(tx, ctx.organization_id, id)
       await recordUpdate(tx, ctx, run, { removed_from_pull_request: true })
       await audit(tx, ctx, 'run.removed_from_pull_request', { type: 'run', id })
     }
   })
 
-/** Runs `act` in one transaction. `lines`: the runs and all that a stop of them ends. Throws 404 when the run is not in this organization. */
+/**
+ * Runs `act` in one transaction. `lines`: the runs and all that a stop of them ends. Throws 404 when the run
+ * is not in this organization.
+ */
 async function withRunsOfPullRequests(
   ctx: Context,
   run_id: number,
@@ -67,4 +72,6 @@ async function mark(tx: Db, ctx: Context, runs: RunRow[], banned: boolean): Prom
 }
 
 const recordUpdate = (tx: Db, ctx: Context, run: RunRow, change: Record<string, unknown>) =>
-  changeRun(tx, run, { event: { type: 'agent_run.updated', body: { ...change, user_id: ctx.actor.user_id } } })
+  changeRun(tx, run, {
+    event: { type: 'agent_run.updated', body: { ...change, user_id: ctx.actor.user_id } },
+  })

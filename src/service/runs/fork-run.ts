@@ -24,21 +24,26 @@ import { getRun, requireConversation, requireRun } from './runs.ts'
 const DEFAULT_PROMPT = 'Continue.'
 
 /**
- * Creates a run with the conversation of another one up to entry `from_seq`, and its files as they were after that entry
- * (specification.md#create-and-resume). It copies all that it needs, so the other run may be deleted. Throws 400 for an entry that does not
- * exist, 404 for a run that is not in this organization, 409 when the run is banned, its repository accepts no runs, its model was removed, or
- * the files were not kept.
+ * Creates a run with the conversation of another one up to entry `from_seq`, and its files as they were after
+ * that entry (specification.md#create-and-resume). It copies all that it needs, so the other run may be
+ * deleted. Throws 400 for an entry that does not exist, 404 for a run that is not in this organization, 409
+ * when the run is banned, its repository accepts no runs, its model was removed, or the files were not kept.
  */
 export async function forkRun(ctx: Context, input: ForkRunInput): Promise<AgentRun> {
   return ctx.db.transaction(async tx => {
     const parent = await requireRun(tx, ctx.organization_id, input.agent_run_id)
     requireConversation(parent)
     if (input.from_seq > parent.total_logs)
-      throw invalid(['body', 'from_seq'], `must not be more than ${parent.total_logs}, the last entry of the run`)
-    if (parent.banned) throw new ServiceError('invalid_transition', 'The run is banned; lift the ban to fork it.')
+      throw invalid(
+        ['body', 'from_seq'],
+        `must not be more than ${parent.total_logs}, the last entry of the run`,
+      )
+    if (parent.banned)
+      throw new ServiceError('invalid_transition', 'The run is banned; lift the ban to fork it.')
     const prompt = await withoutSecrets(tx, ctx, parent.repository_id, input.prompt ?? DEFAULT_PROMPT)
     const model = (await ctx.organizationModels(tx, ctx.organization_id)).get(parent.model)
-    if (model === null) throw new ServiceError('conflict', `The model ${parent.model} of the run is no longer configured.`)
+    if (model === null)
+      throw new ServiceError('conflict', `The model ${parent.model} of the run is no longer configured.`)
     if (model.scripted) requireValidPlaybook(prompt)
     await requireOpenRepository(tx, parent)
     const files = await requireFilesAt(tx, parent, input.from_seq, true)
@@ -56,10 +61,22 @@ export async function forkRun(ctx: Context, input: ForkRunInput): Promise<AgentR
       deadline_seconds: ctx.queue_seconds,
     })
     if (ctx.traceparent !== null) await recordTraceparent(tx, ctx.organization_id, id, ctx.traceparent)
-    if (files !== null && !(await copyCheckpoint(tx, ctx.organization_id, { run_id: parent.id, seq: files.seq }, id)))
-      throw new ServiceError('conflict', `The files of the run after entry ${input.from_seq} are no longer kept.`)
+    if (
+      files !== null &&
+      !(await copyCheckpoint(tx, ctx.organization_id, { run_id: parent.id, seq: files.seq }, id))
+    )
+      throw new ServiceError(
+        'conflict',
+        `The files of the run after entry ${input.from_seq} are no longer kept.`,
+      )
     await copyConversation(tx, ctx.organization_id, { run_id: parent.id, seq: input.from_seq }, id)
-    const message = { text: prompt, user_id: ctx.actor.user_id, source_type: 'FORK' as const, mode: 'prompt', images: 0 }
+    const message = {
+      text: prompt,
+      user_id: ctx.actor.user_id,
+      source_type: 'FORK' as const,
+      mode: 'prompt',
+      images: 0,
+    }
     const from = { id: parent.id, web_url: traceUrl(ctx.base_url, parent.id) }
     const { from_seq } = input
     const { organization_id } = ctx
@@ -79,16 +96,42 @@ export async function forkRun(ctx: Context, input: ForkRunInput): Promise<AgentR
 }
 
 /** Last: from here on, the forked run cannot write, and other creates of the organization wait. */
-async function reportFork(tx: Db, ctx: Context, parent_id: number, { run, from_seq }: { run: AgentRun; from_seq: number }): Promise<void> {
+async function reportFork(
+  tx: Db,
+  ctx: Context,
+  parent_id: number,
+  { run, from_seq }: { run: AgentRun; from_seq: number },
+): Promise<void> {
   const event = { type: 'agent_run.updated', body: { forked_to: run.id } } as const
   await linkWhileActive(tx, ctx, parent_id, { to: run, relation: 'fork', from_seq }, event)
   const { organization_id } = ctx
-  await changeRun(tx, { organization_id, id: run.id }, { event: { type: 'agent_run.created', body: { status: 'queued' } } })
+  await changeRun(
+    tx,
+    { organization_id, id: run.id },
+    { event: { type: 'agent_run.created', body: { status: 'queued' } } },
+  )
   await requireQuota(tx, run, 1)
 }
 
-const inherited = ({ organization_id, repository_id, agent_type, model, tags, base_ref, auto_create_pr, ...run }: RunRow) => ({
-  ...{ organization_id, repository_id, agent_type, model, tags, base_ref, auto_create_pr, metadata: null, webhooks: null },
+const inherited = ({
+  organization_id,
+  repository_id,
+  agent_type,
+  model,
+  tags,
+  base_ref,
+  auto_create_pr,
+  ...run
+}: RunRow) => ({
+  organization_id,
+  repository_id,
+  agent_type,
+  model,
+  tags,
+  base_ref,
+  auto_create_pr,
+  metadata: null,
+  webhooks: null,
   reasoning_effort: run.reasoning_effort,
   review: run.review,
   from_default_branch: run.from_default_branch,
@@ -100,7 +143,11 @@ const inherited = ({ organization_id, repository_id, agent_type, model, tags, ba
 async function requireOpenRepository(tx: Db, { organization_id, repository_id }: RunRow): Promise<void> {
   if (repository_id === null) return
   if (!(await holdRepository(tx, organization_id, repository_id)))
-    throw new ServiceError('conflict', 'The repository of this run was removed: create a new run in another one.')
+    throw new ServiceError(
+      'conflict',
+      'The repository of this run was removed: create a new run in another one.',
+    )
   const repository = await getRepository(tx, organization_id, repository_id)
-  if (repository?.archived) throw new ServiceError('conflict', `${repository.full_name} is archived: it accepts no new runs.`)
+  if (repository?.archived)
+    throw new ServiceError('conflict', `${repository.full_name} is archived: it accepts no new runs.`)
 }

@@ -10,7 +10,10 @@ import type { Context } from '../context.ts'
 import { runObjects } from './run-object.ts'
 import { requireRun } from './runs.ts'
 
-/** Returns the parent of a run and its child runs, archived ones too; newest first. Throws 404 when the run is not in this organization. */
+/**
+ * Returns the parent of a run and its child runs, archived ones too; newest first. Throws 404 when the run is
+ * not in this organization.
+ */
 export async function listRelatedRuns(ctx: Context, run_id: number, query: PageQuery) {
   const { parent_run_id } = await requireRun(ctx.db, ctx.organization_id, run_id)
   const window = pageWindow(query)
@@ -27,11 +30,16 @@ function relationOf(row: ShownRun, parent_run_id: number | null): RelatedRun['re
   return row.source_type === 'LOG_ANALYSIS' ? 'analysis' : 'child'
 }
 
-type RunLink = { to: { id: number; web_url: string }; relation: 'child' | 'fork' | 'analysis'; from_seq?: number }
+type RunLink = {
+  to: { id: number; web_url: string }
+  relation: 'child' | 'fork' | 'analysis'
+  from_seq?: number
+}
 
 /**
- * Adds a link to a run that was created from another one to the other's trace, while the other's turn is not over. Afterwards nothing is
- * appended: the last entry of a run that has ended is its answer or its error, and `GET …/related` lists them all.
+ * Adds a link to a run that was created from another one to the other's trace, while the other's turn is not
+ * over. Afterwards nothing is appended: the last entry of a run that has ended is its answer or its error,
+ * and `GET …/related` lists them all.
  */
 export async function linkWhileActive(
   tx: Db,
@@ -42,6 +50,8 @@ export async function linkWhileActive(
 ): Promise<void> {
   const run = await lockRun(tx, ctx.organization_id, run_id)
   if (run === undefined) return
-  const entries = isTerminal(run.status) ? [] : [runLink(to, relation, from_seq === undefined ? {} : { from_seq })]
+  const entries = isTerminal(run.status)
+    ? []
+    : [runLink(to, relation, from_seq === undefined ? {} : { from_seq })]
   await changeRun(tx, run, { entries, event })
 }

@@ -15,7 +15,12 @@ import type { ShownRun } from '../../store/runs/runs.ts'
 const iso = (time: Date | null) => time?.toISOString() ?? null
 
 /** Returns the run object of specification.md#run-object from its rows. */
-function runObject(row: ShownRun, pull_requests: PullRequestRow[], checks: AgentRun['checks'], base_url: string): AgentRun {
+function runObject(
+  row: ShownRun,
+  pull_requests: PullRequestRow[],
+  checks: AgentRun['checks'],
+  base_url: string,
+): AgentRun {
   return {
     id: row.id,
     organization_id: row.organization_id,
@@ -88,13 +93,17 @@ const shownPullRequest = (pr: PullRequestRow): AgentRun['github_pull_requests'][
 })
 
 /** An amount of money is a decimal string. */
-const shownLimit = (value: string | number | null) => (typeof value === 'string' ? plainDecimal(value) : value)
+const shownLimit = (value: string | number | null) =>
+  typeof value === 'string' ? plainDecimal(value) : value
 
 const usageOf = (row: ShownRun): AgentRun['usage'] => ({
   input_tokens: row.input_tokens,
   output_tokens: row.output_tokens,
   cached_tokens: row.cached_tokens,
-  cached_share: row.input_tokens > 0 ? Math.round(Math.min(row.cached_tokens / row.input_tokens, 1) * 1_000) / 1_000 : null,
+  cached_share:
+    row.input_tokens > 0
+      ? Math.round(Math.min(row.cached_tokens / row.input_tokens, 1) * 1_000) / 1_000
+      : null,
   cost_usd: row.cost_known ? plainDecimal(row.cost_usd) : null,
   active_seconds: row.active_ms / 1000,
 })
@@ -102,14 +111,24 @@ const usageOf = (row: ShownRun): AgentRun['usage'] => ({
 /** Returns the run object of a run that was created in this transaction: it has no pull request. */
 export const newRunObject = (row: ShownRun, base_url: string): AgentRun => runObject(row, [], null, base_url)
 
-/** Returns the run objects of several rows, with one query for their pull requests and one for the checks of these. */
-export async function runObjects(db: Db, organization_id: number, rows: ShownRun[], base_url: string): Promise<AgentRun[]> {
+/**
+ * Returns the run objects of several rows, with one query for their pull requests and one for the checks of
+ * these.
+ */
+export async function runObjects(
+  db: Db,
+  organization_id: number,
+  rows: ShownRun[],
+  base_url: string,
+): Promise<AgentRun[]> {
   const ids = rows.map(row => row.id)
   const pulls = rows.length === 0 ? [] : await listPullRequests(db, organization_id, ids)
   const newest = new Map(pulls.map(pull => [pull.run_id, pull]))
   const checks = newest.size === 0 ? [] : await listCheckStates(db, organization_id, [...newest.values()])
   const checksOf = (pull: PullRequestRow): AgentRun['checks'] => {
-    const of_head = checks.filter(check => check.repository_id === pull.repository_id && check.head_sha === pull.head_sha)
+    const of_head = checks.filter(
+      check => check.repository_id === pull.repository_id && check.head_sha === pull.head_sha,
+    )
     const { state, passed, failed, pending } = checksVerdict(of_head)
     return { state, passed, failed, pending }
   }

@@ -7,13 +7,21 @@ import type { StatusFilter } from '../../core/wire-profile.ts'
 import type { Db } from '../../store/database.ts'
 import { changeRun } from '../../store/runs/change-run.ts'
 import { updateRun as updateRunRow } from '../../store/runs/run-changes.ts'
-import { getRun as getRunRow, listRuns as listRunRows, lockRun, type ShownRun } from '../../store/runs/runs.ts'
+import {
+  getRun as getRunRow,
+  listRuns as listRunRows,
+  lockRun,
+  type ShownRun,
+} from '../../store/runs/runs.ts'
 import type { Context } from '../context.ts'
 import { requireModel } from '../organizations/models.ts'
 import { withoutSecrets } from '../secrets/known-secrets.ts'
 import { runObjects } from './run-object.ts'
 
-/** Returns the same error for a run that does not exist and for one of another organization (specification.md#errors). */
+/**
+ * Returns the same error for a run that does not exist and for one of another organization
+ * (specification.md#errors).
+ */
 export const runNotFound = () => new ServiceError('not_found', 'Agent run not found.')
 
 export async function requireRun(db: Db, organization_id: number, run_id: number): Promise<ShownRun> {
@@ -29,8 +37,8 @@ export async function requireLockedRun(db: Db, organization_id: number, run_id: 
 }
 
 /**
- * Throws 409 for an operation that would continue a run without a conversation: a single tool call, or the recording of a session outside this
- * service.
+ * Throws 409 for an operation that would continue a run without a conversation: a single tool call, or the
+ * recording of a session outside this service.
  */
 export function requireConversation(run: Pick<ShownRun, 'id' | 'source_type'>): void {
   if (run.source_type === 'TOOL')
@@ -59,7 +67,8 @@ type RunsQuery = Omit<ListRunsQuery, 'status' | 'source_type'> & {
 }
 
 /**
- * Returns one page, newest first. A status or source of the public API can mean several of this service (specification.md#wire-profiles).
+ * Returns one page, newest first. A status or source of the public API can mean several of this service
+ * (specification.md#wire-profiles).
  */
 export async function listRuns(ctx: Context, { status, source_type, ...query }: RunsQuery) {
   const window = pageWindow(query)
@@ -70,20 +79,35 @@ export async function listRuns(ctx: Context, { status, source_type, ...query }: 
     repository_ids: ctx.actor.repository_ids ?? undefined,
   }
   const { rows, total } = await listRunRows(ctx.db, ctx.organization_id, filter, window)
-  return { items: await runObjects(ctx.db, ctx.organization_id, rows, ctx.base_url), total, ...pageNumbers(total, window) }
+  return {
+    items: await runObjects(ctx.db, ctx.organization_id, rows, ctx.base_url),
+    total,
+    ...pageNumbers(total, window),
+  }
 }
 
-/** Changes title, tags, archive, and model, reasoning effort, review and budget of the next turn. Throws 400 for an unknown model. */
+/**
+ * Changes title, tags, archive, and model, reasoning effort, review and budget of the next turn. Throws 400
+ * for an unknown model.
+ */
 export async function updateRun(ctx: Context, run_id: number, input: UpdateRunInput): Promise<AgentRun> {
   const model =
-    input.model === undefined ? undefined : requireModel(await ctx.organizationModels(ctx.db, ctx.organization_id), input.model).id
+    input.model === undefined
+      ? undefined
+      : requireModel(await ctx.organizationModels(ctx.db, ctx.organization_id), input.model).id
   return ctx.db.transaction(async tx => {
     const run = await requireLockedRun(tx, ctx.organization_id, run_id)
-    const next_turn = (['model', 'reasoning_effort', 'review', 'budget'] as const).find(name => input[name] !== undefined)
-    if (isRecorded(run) && next_turn) throw invalid(['body', next_turn], 'cannot be changed: the run is the recording of a local session')
+    const next_turn = (['model', 'reasoning_effort', 'review', 'budget'] as const).find(
+      name => input[name] !== undefined,
+    )
+    if (isRecorded(run) && next_turn)
+      throw invalid(['body', next_turn], 'cannot be changed: the run is the recording of a local session')
     const { repository_id } = run
     const { title, tags } = input
-    const texts = title === undefined && tags === undefined ? {} : await withoutSecrets(tx, ctx, repository_id, { title, tags })
+    const texts =
+      title === undefined && tags === undefined
+        ? {}
+        : await withoutSecrets(tx, ctx, repository_id, { title, tags })
     await updateRunRow(tx, ctx.organization_id, run_id, { ...input, ...texts, model, budget: input.budget })
     const body = { changed: Object.keys(input), user_id: ctx.actor.user_id }
     await changeRun(tx, run, { event: { type: 'agent_run.updated', body } })

@@ -11,9 +11,10 @@ import type { Context } from '../context.ts'
 import { getRun, runNotFound } from './runs.ts'
 
 /**
- * Stops a run. A run without a worker is cancelled at once; another one is `cancelling` until its worker has released it, or until the sweep
- * detects that the worker is dead. A run that has ended stays unchanged; a second stop of a stopping run withdraws a follow-up that waits for
- * its end, which stays in the trace (specification.md#run-status).
+ * Stops a run. A run without a worker is cancelled at once; another one is `cancelling` until its worker has
+ * released it, or until the sweep detects that the worker is dead. A run that has ended stays unchanged; a
+ * second stop of a stopping run withdraws a follow-up that waits for its end, which stays in the trace
+ * (specification.md#run-status).
  */
 export async function stopRun(ctx: Context, run_id: number): Promise<AgentRun> {
   return ctx.db.transaction(async tx => {
@@ -25,8 +26,9 @@ export async function stopRun(ctx: Context, run_id: number): Promise<AgentRun> {
 }
 
 /**
- * Locks runs with all that a stop of them ends. No run is added once all are locked, so it repeats until there is nothing new. Locks in the
- * order of ids, and before the first event, which locks the organization, to prevent deadlocks.
+ * Locks runs with all that a stop of them ends. No run is added once all are locked, so it repeats until
+ * there is nothing new. Locks in the order of ids, and before the first event, which locks the organization,
+ * to prevent deadlocks.
  */
 export async function lockLines(tx: Db, { organization_id }: Context, run_ids: number[]): Promise<RunRow[]> {
   for (let locked = ''; ; ) {
@@ -45,7 +47,9 @@ export async function stopLockedRuns(tx: Db, ctx: Context, runs: RunRow[]): Prom
 async function stopOne(tx: Db, ctx: Context, run: RunRow): Promise<void> {
   if (run.status === 'cancelling') return withdrawFollowUp(tx, ctx, run)
   // A run that lost its worker may have an open step, which the sweep closes first.
-  const leased = !isRecorded(run) && (run.status === 'starting' || run.status === 'running' || run.recovering_since !== null)
+  const leased =
+    !isRecorded(run) &&
+    (run.status === 'starting' || run.status === 'running' || run.recovering_since !== null)
   const { user_id } = ctx.actor
   const event = { type: 'agent_run.status', body: { status: 'cancelling', user_id } } as const
   const live = leased ? CONTROL : undefined

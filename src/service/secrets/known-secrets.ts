@@ -10,8 +10,8 @@ import type { Context } from '../context.ts'
 type Known = Pick<Context, 'organization_id' | 'sealer' | 'known_values'>
 
 /**
- * Returns a redactor for the secrets of the organization and of one of its repositories, and for this process's credentials. A secret that no
- * key opens is left out.
+ * Returns a redactor for the secrets of the organization and of one of its repositories, and for this
+ * process's credentials. A secret that no key opens is left out.
  */
 export async function secretsRedactor(
   db: Db,
@@ -20,11 +20,21 @@ export async function secretsRedactor(
   also: KnownValue[] = [],
 ): Promise<BackgroundRedactor> {
   const rows = await listSealedSecrets(db, ctx.organization_id, repository_id)
-  const secrets = openSecrets(ctx.sealer, ctx.organization_id, rows).secrets.filter(({ name }) => !isSetting(name))
+  const secrets = openSecrets(ctx.sealer, ctx.organization_id, rows).secrets.filter(
+    ({ name }) => !isSetting(name),
+  )
   return createBackgroundRedactor([...secrets, ...ctx.known_values, ...also])
 }
 
-/** Redacts the values of secrets in a person's text before it is stored. Text that only resembles a credential stays, as it may be intended. */
-export async function withoutSecrets<T>(db: Db, ctx: Known, repository_id: number | null, text: T): Promise<T> {
+/**
+ * Redacts the values of secrets in a person's text before it is stored. Text that only resembles a credential
+ * stays, as it may be intended.
+ */
+export async function withoutSecrets<T>(
+  db: Db,
+  ctx: Known,
+  repository_id: number | null,
+  text: T,
+): Promise<T> {
   return (await secretsRedactor(db, ctx, repository_id)).value(text, 'known')
 }

@@ -18,13 +18,15 @@ import type { Db } from '../../store/database.ts'
 const BATCH = 200
 
 /**
- * `resealed`: sealed with the current key; `changed`: replaced concurrently, with the current key too; `unreadable`: no given key opens them.
+ * `resealed`: sealed with the current key; `changed`: replaced concurrently, with the current key too;
+ * `unreadable`: no given key opens them.
  */
 type Rotation = { resealed: number; changed: number; unreadable: number }
 
 /**
- * Seals all stored values of secrets, forges and webhooks with the current key, one by one: the service may be running, and an interrupted
- * rotation continues where it stopped. A value that no given key opens is left unchanged.
+ * Seals all stored values of secrets, forges and webhooks with the current key, one by one: the service may
+ * be running, and an interrupted rotation continues where it stopped. A value that no given key opens is left
+ * unchanged.
  */
 export async function rotateSecrets(db: Db, sealer: Sealer): Promise<Rotation> {
   const done: Rotation = { resealed: 0, changed: 0, unreadable: 0 }
@@ -72,7 +74,8 @@ export async function rotateSecrets(db: Db, sealer: Sealer): Promise<Rotation> {
     async row => {
       let values = 0
       const targets = storedJson<StoredTarget[]>(row.webhooks).map(target => {
-        if (target.key_id === undefined || target.sealed === undefined || target.key_id === sealer.key_id) return target
+        if (target.key_id === undefined || target.sealed === undefined || target.key_id === sealer.key_id)
+          return target
         const from = { key_id: target.key_id, sealed: Buffer.from(target.sealed, 'base64') }
         const next = reseal(runTargetContext(row.organization_id, target.url), from)
         if (!next) return target
@@ -85,7 +88,11 @@ export async function rotateSecrets(db: Db, sealer: Sealer): Promise<Rotation> {
   return done
 }
 
-async function inBatches<Row>(read: (after: number) => Promise<Row[]>, idOf: (row: Row) => number, each: (row: Row) => Promise<void>) {
+async function inBatches<Row>(
+  read: (after: number) => Promise<Row[]>,
+  idOf: (row: Row) => number,
+  each: (row: Row) => Promise<void>,
+) {
   for (let after = 0; ; ) {
     const rows = await read(after)
     for (const row of rows) {

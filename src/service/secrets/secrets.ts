@@ -37,17 +37,23 @@ export async function listSecrets(ctx: Context, repo_id: number | null, query: P
 }
 
 /**
- * Creates a secret or gives it a new value. Throws 409 when there would be too many; 400 for a secret for agents that is too short to be
- * redacted from traces, or whose name controls the sandbox.
+ * Creates a secret or gives it a new value. Throws 409 when there would be too many; 400 for a secret for
+ * agents that is too short to be redacted from traces, or whose name controls the sandbox.
  */
 export async function setSecret(ctx: Context, repo_id: number | null, name: string, input: SecretInput) {
   const sealed = ctx.sealer.seal(secretContext(ctx.organization_id, repo_id, name), input.value)
   return ctx.db.transaction(async tx => {
-    if (repo_id !== null && !(await holdRepository(tx, ctx.organization_id, repo_id))) throw repositoryNotFound()
+    if (repo_id !== null && !(await holdRepository(tx, ctx.organization_id, repo_id)))
+      throw repositoryNotFound()
     await lockSecrets(tx, ctx.organization_id)
     const key = { organization_id: ctx.organization_id, repository_id: repo_id, name }
-    const row = await saveSecret(tx, { ...key, ...sealed, for_agent: input.for_agent ?? null, user_id: ctx.actor.user_id }, limits.secrets)
-    if (!row) throw new ServiceError('conflict', `There are already ${limits.secrets} secrets: delete one first.`)
+    const row = await saveSecret(
+      tx,
+      { ...key, ...sealed, for_agent: input.for_agent ?? null, user_id: ctx.actor.user_id },
+      limits.secrets,
+    )
+    if (!row)
+      throw new ServiceError('conflict', `There are already ${limits.secrets} secrets: delete one first.`)
     if (row.for_agent) requireForAgent(repo_id, name, input.value)
     await audit(tx, ctx, 'secret.set', { type: 'secret', id: name }, { repo_id, for_agent: row.for_agent })
     return secretObject(row)
@@ -55,13 +61,18 @@ export async function setSecret(ctx: Context, repo_id: number | null, name: stri
 }
 
 function requireForAgent(repo_id: number | null, name: string, value: string): void {
-  if (isForGitAlone(repo_id, name)) throw invalid(['body', 'for_agent'], `must be false: the service's own git signs in with ${name}`)
+  if (isForGitAlone(repo_id, name))
+    throw invalid(['body', 'for_agent'], `must be false: the service's own git signs in with ${name}`)
   if (!isSetting(name) && Buffer.byteLength(value.trim()) < SHORTEST_SECRET)
     throw invalid(
       ['body', 'value'],
       `must have at least ${SHORTEST_SECRET} bytes where agents may see it: shorter ones cannot be kept out of traces`,
     )
-  if (!mayBeVariable(name)) throw invalid(['path', 'name'], 'is a variable that controls the sandbox itself, so agents cannot have it')
+  if (!mayBeVariable(name))
+    throw invalid(
+      ['path', 'name'],
+      'is a variable that controls the sandbox itself, so agents cannot have it',
+    )
 }
 
 /** Returns the deleted secret, without its value. Throws 404 when it does not exist. */

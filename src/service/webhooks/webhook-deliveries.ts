@@ -43,7 +43,12 @@ export async function listWebhookDeliveries(ctx: Context, query: ListDeliveriesQ
 export async function getWebhookDelivery(ctx: Context, delivery_id: number): Promise<WebhookDeliveryDetail> {
   const row = await requireDelivery(ctx, ctx.db, delivery_id)
   const redactor = await secretsRedactor(ctx.db, ctx, row.repository_id)
-  const text = messageText(row.type, row.created_at, await redactor.json(row.body, 'known'), traceUrl(ctx.base_url, row.run_id))
+  const text = messageText(
+    row.type,
+    row.created_at,
+    await redactor.json(row.body, 'known'),
+    traceUrl(ctx.base_url, row.run_id),
+  )
   const log = await listAttempts(ctx.db, ctx.organization_id, row.id, ATTEMPTS)
   return {
     ...deliveryObject(row),
@@ -57,7 +62,10 @@ export async function getWebhookDelivery(ctx: Context, delivery_id: number): Pro
   }
 }
 
-/** Queues a delivery again. Throws 404, or 409 when the webhook was deleted or disabled, or the run no longer names that address. */
+/**
+ * Queues a delivery again. Throws 404, or 409 when the webhook was deleted or disabled, or the run no longer
+ * names that address.
+ */
 export async function redeliverWebhook(ctx: Context, delivery_id: number): Promise<WebhookDelivery> {
   return ctx.db.transaction(async tx => {
     await holdEvents(tx, ctx.organization_id)
@@ -65,14 +73,23 @@ export async function redeliverWebhook(ctx: Context, delivery_id: number): Promi
     await requireRecipient(ctx, tx, row)
     if (await requeueDelivery(tx, ctx.organization_id, row.id)) {
       if (row.url === null) await restWebhook(tx, ctx.organization_id, 0)
-      await audit(tx, ctx, 'webhook.redelivered', { type: 'webhook', id: 'agent-run' }, { delivery_id: row.id, agent_run_id: row.run_id })
+      await audit(
+        tx,
+        ctx,
+        'webhook.redelivered',
+        { type: 'webhook', id: 'agent-run' },
+        { delivery_id: row.id, agent_run_id: row.run_id },
+      )
     }
     return deliveryObject(await requireDelivery(ctx, tx, delivery_id))
   })
 }
 
 /** Queues failed deliveries again, the earliest first, and returns how many are left. */
-export async function redeliverFailedWebhooks(ctx: Context, input: RedeliverFailedInput): Promise<RedeliveredFailed> {
+export async function redeliverFailedWebhooks(
+  ctx: Context,
+  input: RedeliverFailedInput,
+): Promise<RedeliveredFailed> {
   const { limit, since, until, type = null } = input
   const time = (text: string | null | undefined) => (text == null ? null : new Date(text))
   return ctx.db.transaction(async tx => {
@@ -80,7 +97,14 @@ export async function redeliverFailedWebhooks(ctx: Context, input: RedeliverFail
     const filter = { since: time(since), until: time(until), type }
     const { queued, own, left, without } = await requeueFailed(tx, ctx.organization_id, filter, limit)
     if (own > 0) await restWebhook(tx, ctx.organization_id, 0)
-    if (queued > 0) await audit(tx, ctx, 'webhook.redelivered', { type: 'webhook', id: 'agent-run' }, { count: queued, since, until })
+    if (queued > 0)
+      await audit(
+        tx,
+        ctx,
+        'webhook.redelivered',
+        { type: 'webhook', id: 'agent-run' },
+        { count: queued, since, until },
+      )
     return { queued, remaining: left, without_recipient: without }
   })
 }
@@ -95,7 +119,10 @@ async function requireRecipient(ctx: Context, tx: Db, { url, webhooks }: WholeDe
   if (url !== null && runRecipient(ctx.sealer, ctx.organization_id, webhooks, url) === null)
     throw new ServiceError('conflict', 'The run no longer names this address.')
   if (url === null && !(await getWebhook(tx, ctx.organization_id))?.enabled)
-    throw new ServiceError('conflict', 'The webhook of the organization was deleted or disabled; set it first.')
+    throw new ServiceError(
+      'conflict',
+      'The webhook of the organization was deleted or disabled; set it first.',
+    )
 }
 
 const deliveryObject = (row: DeliveryRow): WebhookDelivery => ({

@@ -5,14 +5,19 @@ import { runTargetContext, type StoredTarget } from '../../core/webhooks/webhook
 import type { Context } from '../context.ts'
 
 /** Throws 400 for a private host name or address, unless the operator allows private webhooks. */
-export function requirePublicUrl(ctx: Pick<Context, 'allow_private_webhooks'>, url: string, loc: (string | number)[]): void {
+export function requirePublicUrl(
+  ctx: Pick<Context, 'allow_private_webhooks'>,
+  url: string,
+  loc: (string | number)[],
+): void {
   if (!ctx.allow_private_webhooks && isPrivateHost(new URL(url).hostname))
     throw invalid(loc, 'address not allowed: webhooks are not sent to private and loopback addresses')
 }
 
 /**
- * Returns the targets of a run as stored JSON text: each with its `url` and, sealed for that URL in this organization, its secret.
- * Null: none of its own. Throws 400 for a private host, and for a duplicate address.
+ * Returns the targets of a run as stored JSON text: each with its `url` and, sealed for that URL in this
+ * organization, its secret. Null: none of its own. Throws 400 for a private host, and for a duplicate
+ * address.
  */
 export function storedTargets(ctx: Context, targets: WebhookTargets | null | undefined): string | null {
   if (targets == null) return null

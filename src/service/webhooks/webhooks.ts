@@ -36,17 +36,22 @@ export async function getWebhook(ctx: Context, db: Db = ctx.db): Promise<Webhook
 }
 
 /**
- * Sets the webhook. An absent secret stays, null removes it, and a replaced one signs for another day. Waiting deliveries are sent at once.
- * Throws 400 for a private address.
+ * Sets the webhook. An absent secret stays, null removes it, and a replaced one signs for another day.
+ * Waiting deliveries are sent at once. Throws 400 for a private address.
  */
 export async function setWebhook(ctx: Context, input: WebhookConfigInput) {
   requirePublicUrl(ctx, input.url, ['body', 'url'])
-  const secret = input.secret == null ? input.secret : ctx.sealer.seal(webhookContext(ctx.organization_id), input.secret)
+  const secret =
+    input.secret == null ? input.secret : ctx.sealer.seal(webhookContext(ctx.organization_id), input.secret)
   return ctx.db.transaction(async tx => {
     const { url, enabled } = input
     await holdEvents(tx, ctx.organization_id)
     await saveWebhook(tx, {
-      ...{ organization_id: ctx.organization_id, url, enabled, secret, user_id: ctx.actor.user_id },
+      organization_id: ctx.organization_id,
+      url,
+      enabled,
+      secret,
+      user_id: ctx.actor.user_id,
       events: input.events ?? null,
     })
     if (enabled) {
@@ -72,16 +77,35 @@ export async function deleteWebhook(ctx: Context) {
   })
 }
 
-/** Sends a test now, signed when the address is the organization's own. The outcome is data. Throws 400 for a private address. */
+/**
+ * Sends a test now, signed when the address is the organization's own. The outcome is data. Throws 400 for a
+ * private address.
+ */
 export async function testWebhook(ctx: Context, url: string): Promise<WebhookTest> {
   requirePublicUrl(ctx, url, ['body', 'url'])
-  await audit(ctx.db, ctx, 'webhook.tested', { type: 'webhook', id: 'agent-run' }, { host: new URL(url).host })
+  await audit(
+    ctx.db,
+    ctx,
+    'webhook.tested',
+    { type: 'webhook', id: 'agent-run' },
+    { host: new URL(url).host },
+  )
   const own = await getSealedWebhook(ctx.db, ctx.organization_id)
   const secrets = own?.url === url ? ownRecipient(ctx.sealer, ctx.organization_id, own).secrets : []
   const now = new Date()
-  const body = JSON.stringify({ type: 'webhook.test', timestamp: now.toISOString(), data: { organization_id: ctx.organization_id } })
+  const body = JSON.stringify({
+    type: 'webhook.test',
+    timestamp: now.toISOString(),
+    data: { organization_id: ctx.organization_id },
+  })
   const headers = webhookHeaders(secrets, messageId(randomUUID()), now.getTime(), body)
   const outcome = await ctx.postWebhook(ctx.organization_id, { url, headers, body })
   const { status, error, latency_ms } = outcome
-  return { delivered: verdictOf(outcome) === 'delivered', status, error, latency_ms, signed: secrets.length > 0 }
+  return {
+    delivered: verdictOf(outcome) === 'delivered',
+    status,
+    error,
+    latency_ms,
+    signed: secrets.length > 0,
+  }
 }

@@ -16,7 +16,12 @@ type Context = {
 }
 
 const suggest = ({ from }: Context, command: string, why: string): Suggestion => ({ command, from, why })
-const toolOf = ({ from }: Context, binary: string, name = binary): Tool => ({ binary, wanted: null, from, package: name })
+const toolOf = ({ from }: Context, binary: string, name = binary): Tool => ({
+  binary,
+  wanted: null,
+  from,
+  package: name,
+})
 const baseTools = (context: Context): Tool[] => [
   toolOf(context, 'make'),
   ...(context.compiler === null ? [] : [toolOf(context, context.compiler)]),
@@ -24,12 +29,21 @@ const baseTools = (context: Context): Tool[] => [
 
 /** Returns null when CMake, Meson, Autotools or make do not build it. */
 export function cPart(project: Project): Part | null {
-  const manifest = project.first('CMakeLists.txt', 'meson.build', 'configure', 'configure.ac', 'configure.in', ...MAKEFILES)
+  const manifest = project.first(
+    'CMakeLists.txt',
+    'meson.build',
+    'configure',
+    'configure.ac',
+    'configure.in',
+    ...MAKEFILES,
+  )
   if (manifest === null) return null
   const from = project.at(manifest)
   const compiler = project.some(/\.(?:cc|cpp|cxx)$/) ? 'g++' : project.some(SOURCES) ? 'gcc' : null
   const context = { project, manifest, from, compiler }
-  const build = ['build', 'build-sandbox'].find(name => !project.has(name) && !project.some(new RegExp(`^${name}/`))) ?? '_build'
+  const build =
+    ['build', 'build-sandbox'].find(name => !project.has(name) && !project.some(new RegExp(`^${name}/`))) ??
+    '_build'
   const part =
     manifest === 'CMakeLists.txt'
       ? cmakePart(context, build)
@@ -47,20 +61,27 @@ function cmakePart(context: Context, folder: string): Build {
   const { project, manifest } = context
   const text = project.text(manifest) ?? ''
   const wanted = /cmake_minimum_required\s*\(\s*VERSION\s+([\d.]{1,12})/i.exec(text)?.[1] ?? null
-  const has_tests = /enable_testing|include\s*\(\s*CTest|add_test\s*\(/i.test(text) || project.some(/^tests?\/CMakeLists\.txt$/)
+  const has_tests =
+    /enable_testing|include\s*\(\s*CTest|add_test\s*\(/i.test(text) ||
+    project.some(/^tests?\/CMakeLists\.txt$/)
   return {
     install: [
       suggest(context, `cmake -S . -B ${folder}`, 'configures'),
       suggest(context, `cmake --build ${folder} --parallel 2`, 'builds'),
     ],
-    tests: has_tests ? [suggest(context, `ctest --test-dir ${folder} --output-on-failure --no-tests=error`, 'its tests')] : [],
+    tests: has_tests
+      ? [suggest(context, `ctest --test-dir ${folder} --output-on-failure --no-tests=error`, 'its tests')]
+      : [],
     builds: [suggest(context, `cmake --build ${folder}`, 'builds')],
     tools: [{ ...toolOf(context, 'cmake'), wanted }, ...baseTools(context)],
   }
 }
 
 const mesonPart = (context: Context, folder: string): Build => ({
-  install: [suggest(context, `meson setup ${folder}`, 'configures'), suggest(context, `meson compile -C ${folder}`, 'builds')],
+  install: [
+    suggest(context, `meson setup ${folder}`, 'configures'),
+    suggest(context, `meson compile -C ${folder}`, 'builds'),
+  ],
   tests: [suggest(context, `meson test -C ${folder} --print-errorlogs`, 'its tests')],
   builds: [suggest(context, `meson compile -C ${folder}`, 'builds')],
   tools: [toolOf(context, 'meson'), toolOf(context, 'ninja', 'ninja-build'), ...baseTools(context).slice(1)],
@@ -69,22 +90,46 @@ const mesonPart = (context: Context, folder: string): Build => ({
 function autotoolsPart(context: Context): Build {
   const { project, manifest } = context
   const prepare =
-    manifest === 'configure' ? null : (project.first('autogen.sh', 'bootstrap', 'bootstrap.sh', 'buildconf') ?? 'autoreconf -fi')
+    manifest === 'configure'
+      ? null
+      : (project.first('autogen.sh', 'bootstrap', 'bootstrap.sh', 'buildconf') ?? 'autoreconf -fi')
   const generated =
-    prepare === null ? [] : [suggest(context, prepare === 'autoreconf -fi' ? prepare : `NOCONFIGURE=1 sh ./${prepare}`, 'makes configure')]
-  // A clone gives generated files the same age as their sources, and make would regenerate them with programs that are not needed
-  // otherwise.
+    prepare === null
+      ? []
+      : [
+          suggest(
+            context,
+            prepare === 'autoreconf -fi' ? prepare : `NOCONFIGURE=1 sh ./${prepare}`,
+            'makes configure',
+          ),
+        ]
+  // A clone gives generated files the same age as their sources, and make would regenerate them with programs
+  // that are not needed otherwise.
   const age =
-    manifest === 'configure' && project.has('aclocal.m4') ? [suggest(context, TOUCH, 'generated files are newer than their sources')] : []
+    manifest === 'configure' && project.has('aclocal.m4')
+      ? [suggest(context, TOUCH, 'generated files are newer than their sources')]
+      : []
   const makefile = `${project.text('Makefile.am') ?? ''}\n${project.text('Makefile.in') ?? ''}`
   const has_check = /^check(?:-am)?\s*:|^TESTS\s*[+=]|^SUBDIRS\s*=/m.test(makefile)
   const target = !has_check && /^test\s*:/m.test(makefile) ? 'test' : 'check'
-  const autotools = [toolOf(context, 'autoreconf', 'autoconf'), toolOf(context, 'automake'), toolOf(context, 'libtoolize', 'libtool')]
+  const autotools = [
+    toolOf(context, 'autoreconf', 'autoconf'),
+    toolOf(context, 'automake'),
+    toolOf(context, 'libtoolize', 'libtool'),
+  ]
   return {
-    install: [...generated, ...age, suggest(context, 'sh ./configure', 'configures'), suggest(context, 'make -j2', 'builds')],
+    install: [
+      ...generated,
+      ...age,
+      suggest(context, 'sh ./configure', 'configures'),
+      suggest(context, 'make -j2', 'builds'),
+    ],
     tests: [suggest(context, `make ${target}`, 'its tests')],
     builds: [suggest(context, 'make', 'builds')],
-    tools: [...baseTools(context), ...(prepare === null ? [] : autotools.slice(0, project.some(/Makefile\.am$/) ? 3 : 1))],
+    tools: [
+      ...baseTools(context),
+      ...(prepare === null ? [] : autotools.slice(0, project.some(/Makefile\.am$/) ? 3 : 1)),
+    ],
   }
 }
 
@@ -96,7 +141,13 @@ function makePart(context: Context): Build | null {
   const builds =
     compiler === null && !targets.some(name => name === 'all' || name === 'build')
       ? []
-      : [suggest(context, compiler === null && !targets.includes('all') ? 'make build' : 'make', 'what it makes by default')]
+      : [
+          suggest(
+            context,
+            compiler === null && !targets.includes('all') ? 'make build' : 'make',
+            'what it makes by default',
+          ),
+        ]
   if (builds.length === 0 && test === undefined) return null
   return {
     install: compiler === null ? [] : builds,
@@ -107,5 +158,7 @@ function makePart(context: Context): Build | null {
 }
 
 function targetsOf(makefile: string): string[] {
-  return [...makefile.matchAll(/^([\w][\w .-]{0,100})\s*::?(?!=)/gm)].flatMap(([, names]) => names?.trim().split(/\s+/) ?? [])
+  return [...makefile.matchAll(/^([\w][\w .-]{0,100})\s*::?(?!=)/gm)].flatMap(
+    ([, names]) => names?.trim().split(/\s+/) ?? [],
+  )
 }

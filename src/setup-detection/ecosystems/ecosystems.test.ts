@@ -13,10 +13,16 @@ test('npm: a lockfile is respected, without one versions are resolved, and witho
     lockfiles: ['package.json', 'package-lock.json'],
   })
   expect(proposed({ 'package.json': manifest(tested) }).shown).toEqual(['npm install --no-audit --no-fund'])
-  const alone = proposed({ 'package.json': manifest({ main: 'index.js', scripts: { test: 'node --test' } }), 'index.js': '' })
+  const alone = proposed({
+    'package.json': manifest({ main: 'index.js', scripts: { test: 'node --test' } }),
+    'index.js': '',
+  })
   expect([alone.shown, alone.proofs[0]?.[0]]).toEqual([[], 'test: npm test'])
   const without = proposed({
-    'package.json': manifest({ main: './lib/a', scripts: { test: 'echo "Error: no test specified" && exit 1' } }),
+    'package.json': manifest({
+      main: './lib/a',
+      scripts: { test: 'echo "Error: no test specified" && exit 1' },
+    }),
     'lib/a.js': '',
   })
   expect(without.proofs).toEqual([[`smoke: node --input-type=module -e 'await import("./lib/a.js")'`]])
@@ -24,7 +30,8 @@ test('npm: a lockfile is respected, without one versions are resolved, and witho
 
 test('npm: a package without dependencies is installed where an install runs a script of its own', () => {
   const of = (scripts: Record<string, string>) =>
-    proposed({ 'package.json': manifest({ scripts: { test: 'node --test', ...scripts } }), 'a.test.js': '' }).shown
+    proposed({ 'package.json': manifest({ scripts: { test: 'node --test', ...scripts } }), 'a.test.js': '' })
+      .shown
   expect(of({ build: 'node build.js' })).toEqual([])
   for (const name of ['preinstall', 'install', 'postinstall', 'prepare', 'prepublish'])
     expect(of({ [name]: 'node build.js' })).toEqual(['npm install --no-audit --no-fund'])
@@ -32,7 +39,11 @@ test('npm: a package without dependencies is installed where an install runs a s
 
 test('pnpm and yarn come from the registry by their version, from packageManager or the lockfile', () => {
   const pnpm = (more: Record<string, unknown>, lock: string) =>
-    proposed({ 'package.json': manifest({ ...tested, ...more }), 'pnpm-lock.yaml': lock, 'pnpm-workspace.yaml': 'packages: [a]' })
+    proposed({
+      'package.json': manifest({ ...tested, ...more }),
+      'pnpm-lock.yaml': lock,
+      'pnpm-workspace.yaml': 'packages: [a]',
+    })
   expect(pnpm({ packageManager: 'pnpm@9.15.4+sha512.abcdef' }, '')).toMatchObject({
     shown: ['npm install --global pnpm@9.15.4', 'pnpm install --frozen-lockfile'],
     proofs: [['test: pnpm test', 'smoke: pnpm install --frozen-lockfile --offline']],
@@ -49,11 +60,15 @@ test('pnpm and yarn come from the registry by their version, from packageManager
     'npm install --global @yarnpkg/cli-dist@4.5.1',
     'yarn install --immutable',
   ])
-  const other = proposed({ 'package.json': manifest(tested), 'yarn.lock': '', 'README.md': '# Tests\n```\nyarn test:unit\n```\n' }, [
-    ...['npm', 'yarn'],
-  ])
+  const other = proposed(
+    { 'package.json': manifest(tested), 'yarn.lock': '', 'README.md': '# Tests\n```\nyarn test:unit\n```\n' },
+    [...['npm', 'yarn']],
+  )
   expect(other.shown[1]).toBe('~/.local/bin/yarn install --non-interactive --frozen-lockfile')
-  expect(other.proofs[0]?.slice(0, 2)).toEqual(['test: ~/.local/bin/yarn test:unit', 'test: ~/.local/bin/yarn test'])
+  expect(other.proofs[0]?.slice(0, 2)).toEqual([
+    'test: ~/.local/bin/yarn test:unit',
+    'test: ~/.local/bin/yarn test',
+  ])
   const inside = proposed({ Dockerfile: '', 'web/package.json': manifest(tested), 'web/pnpm-lock.yaml': '' })
   expect(inside.shown).toEqual(['npm install --global pnpm@10', '(cd web && pnpm install --frozen-lockfile)'])
   const kept = {
@@ -66,9 +81,17 @@ test('pnpm and yarn come from the registry by their version, from packageManager
 
 test('Python: beside the packages of the system, with what its tests need; the lockfiles of uv and Poetry by these', () => {
   const pyproject = `[project]\nname = "shop"\ndependencies = ["requests"]\nrequires-python = ">=3.9"\n[project.optional-dependencies]\ntest = ["pytest"]\ndocs = ["sphinx"]\n`
-  expect(proposed({ 'pyproject.toml': pyproject, 'src/shop/__init__.py': '', 'tests/test_a.py': '' })).toMatchObject({
+  expect(
+    proposed({ 'pyproject.toml': pyproject, 'src/shop/__init__.py': '', 'tests/test_a.py': '' }),
+  ).toMatchObject({
     shown: ['python3 -m venv .venv', `.venv/bin/pip install -e '.[test]'`],
-    proofs: [['test: .venv/bin/python -m pytest', `smoke: .venv/bin/python -c 'import shop'`, 'smoke: .venv/bin/pip check']],
+    proofs: [
+      [
+        'test: .venv/bin/python -m pytest',
+        `smoke: .venv/bin/python -c 'import shop'`,
+        'smoke: .venv/bin/pip check',
+      ],
+    ],
     offline: { commands: [], to_prove: [{ proofs: [{ command: 'PYTHONPATH=src python3 -m pytest' }, {}] }] },
   })
   const plain = proposed({
@@ -86,10 +109,18 @@ test('Python: beside the packages of the system, with what its tests need; the l
     shown: [],
     proofs: [['test: python3 -m unittest discover', `smoke: python3 -c 'import x'`]],
   })
-  const locked = { 'pyproject.toml': `${pyproject}[dependency-groups]\ndev = ["pytest"]\n`, 'uv.lock': '', 'tests/test_a.py': '' }
+  const locked = {
+    'pyproject.toml': `${pyproject}[dependency-groups]\ndev = ["pytest"]\n`,
+    'uv.lock': '',
+    'tests/test_a.py': '',
+  }
   expect(proposed(locked, ['python3', 'uv']).shown).toEqual(['uv sync --locked --extra test'])
   expect(proposed(locked)).toMatchObject({
-    shown: ['python3 -m venv ~/.venvs/uv', '~/.venvs/uv/bin/pip install uv', '~/.venvs/uv/bin/uv sync --locked --extra test'],
+    shown: [
+      'python3 -m venv ~/.venvs/uv',
+      '~/.venvs/uv/bin/pip install uv',
+      '~/.venvs/uv/bin/uv sync --locked --extra test',
+    ],
   })
   expect(proposed({ ...locked, 'uv.lock': '', 'AGENTS.md': 'Run `uv run pytest -q`.' }).proofs[0]?.[0]).toBe(
     'test: ~/.venvs/uv/bin/uv run --no-sync pytest -q',
@@ -97,7 +128,9 @@ test('Python: beside the packages of the system, with what its tests need; the l
 })
 
 test('Go, Rust, Java, Ruby, PHP and C by their manifests; vendored packages are not fetched', () => {
-  expect(proposed({ 'go.mod': 'module a\n\ngo 1.22\n\nrequire b v1.0.0\n', 'go.sum': '', 'a_test.go': '' })).toMatchObject({
+  expect(
+    proposed({ 'go.mod': 'module a\n\ngo 1.22\n\nrequire b v1.0.0\n', 'go.sum': '', 'a_test.go': '' }),
+  ).toMatchObject({
     shown: ['go mod download'],
     proofs: [['test: go test ./...', 'build: go build ./...', 'build: go vet ./...']],
     tools: [{ binary: 'go', wanted: '1.22', package: 'golang-go' }],
@@ -106,20 +139,29 @@ test('Go, Rust, Java, Ruby, PHP and C by their manifests; vendored packages are 
   expect(proposed({ 'errors.go': '', 'errors_test.go': '', Makefile: 'check: lint\n' }).proofs[0]?.[0]).toBe(
     'test: GO111MODULE=off go test ./...',
   )
-  expect(proposed({ 'Cargo.toml': '[package]\nname="a"\n[dependencies]\nb="1"\n', 'Cargo.lock': '' })).toMatchObject({
+  expect(
+    proposed({ 'Cargo.toml': '[package]\nname="a"\n[dependencies]\nb="1"\n', 'Cargo.lock': '' }),
+  ).toMatchObject({
     shown: ['cargo fetch --locked'],
     proofs: [['test: cargo test --locked', expect.anything(), expect.anything()]],
   })
-  expect(proposed({ 'pom.xml': '<release>21</release>', mvnw: '', 'src/test/java/ATest.java': '' })).toMatchObject({
+  expect(
+    proposed({ 'pom.xml': '<release>21</release>', mvnw: '', 'src/test/java/ATest.java': '' }),
+  ).toMatchObject({
     shown: [expect.stringMatching(/^sh \.\/mvnw -B -ntp test -Dtest=/)],
     proofs: [['test: sh ./mvnw -B -ntp -o test', expect.anything()]],
   })
   const gradle = { 'build.gradle.kts': '', gradlew: '', 'src/test/A.kt': '' }
   const wrapped = proposed({ ...gradle, 'gradle/wrapper/gradle-wrapper.jar': '' }, ['java', 'gradle'])
-  expect(wrapped.proofs).toEqual([['test: sh ./gradlew --no-daemon --offline test', 'build: sh ./gradlew --no-daemon --offline assemble']])
+  expect(wrapped.proofs).toEqual([
+    ['test: sh ./gradlew --no-daemon --offline test', 'build: sh ./gradlew --no-daemon --offline assemble'],
+  ])
   expect(wrapped.offline?.commands).toMatchObject([{ command: 'gradle --no-daemon --offline testClasses' }])
   expect(proposed(gradle).shown).toEqual(['gradle --no-daemon testClasses'])
-  expect(proposed({ 'pom.xml': '', 'src/test/java/ATest.java': '' }, ['java', 'mvn', '/usr/share/maven-repo']).offline).toMatchObject({
+  expect(
+    proposed({ 'pom.xml': '', 'src/test/java/ATest.java': '' }, ['java', 'mvn', '/usr/share/maven-repo'])
+      .offline,
+  ).toMatchObject({
     commands: [{ command: 'mvn -B -ntp -o -Dmaven.repo.local=/usr/share/maven-repo test-compile' }],
     to_prove: [{ proofs: [{ command: 'mvn -B -ntp -o -Dmaven.repo.local=/usr/share/maven-repo test' }, {}] }],
   })
@@ -138,35 +180,59 @@ test('Go, Rust, Java, Ruby, PHP and C by their manifests; vendored packages are 
   expect(proposed(phpunit).proofs[0]?.[0]).toBe('test: vendor/bin/phpunit')
   expect(proposed(phpunit, ['php', 'composer', 'phpunit'])).toMatchObject({
     proofs: [['test: phpunit', expect.stringMatching(/^smoke: ! find src /), expect.anything()]],
-    offline: { commands: [{ command: 'composer dump-autoload --no-interaction' }], to_prove: [{ proofs: [{ command: 'phpunit' }] }] },
+    offline: {
+      commands: [{ command: 'composer dump-autoload --no-interaction' }],
+      to_prove: [{ proofs: [{ command: 'phpunit' }] }],
+    },
   })
-  expect(proposed({ 'composer.json': '{"require":{"monolog/monolog":"^3"}}', 'src/A.php': '' }, ['php', 'phpunit']).offline).toBeNull()
-  expect(proposed({ 'composer.json': '{"require-dev":{"phpunit/phpunit":"^9"}}', 'tests/ATest.php': '' }).proofs[0]?.[0]).toBe(
-    'test: vendor/bin/phpunit tests',
-  )
+  expect(
+    proposed({ 'composer.json': '{"require":{"monolog/monolog":"^3"}}', 'src/A.php': '' }, ['php', 'phpunit'])
+      .offline,
+  ).toBeNull()
+  expect(
+    proposed({ 'composer.json': '{"require-dev":{"phpunit/phpunit":"^9"}}', 'tests/ATest.php': '' })
+      .proofs[0]?.[0],
+  ).toBe('test: vendor/bin/phpunit tests')
   expect(proposed({ Makefile: 'all: a\n\ntest: all\n\t./a\n', 'a.c': '' })).toMatchObject({
     shown: ['make'],
     proofs: [['test: make test', 'build: make']],
   })
   expect(proposed({ 'CMakeLists.txt': 'enable_testing()', 'a.cpp': '', 'build/x': '' })).toMatchObject({
     shown: ['cmake -S . -B build-sandbox', 'cmake --build build-sandbox --parallel 2'],
-    proofs: [['test: ctest --test-dir build-sandbox --output-on-failure --no-tests=error', 'build: cmake --build build-sandbox']],
+    proofs: [
+      [
+        'test: ctest --test-dir build-sandbox --output-on-failure --no-tests=error',
+        'build: cmake --build build-sandbox',
+      ],
+    ],
   })
-  expect(proposed({ 'configure.ac': '', 'autogen.sh': '', 'Makefile.am': 'TESTS = a', 'a.c': '' }).shown).toEqual([
-    'NOCONFIGURE=1 sh ./autogen.sh',
+  expect(
+    proposed({ 'configure.ac': '', 'autogen.sh': '', 'Makefile.am': 'TESTS = a', 'a.c': '' }).shown,
+  ).toEqual(['NOCONFIGURE=1 sh ./autogen.sh', 'sh ./configure', 'make -j2'])
+  const released = { configure: '', 'aclocal.m4': '', 'Makefile.am': '', 'Makefile.in': 'check:', 'a.c': '' }
+  expect(proposed(released).shown).toEqual([
+    expect.stringMatching(/^touch aclocal\.m4 && find /),
     'sh ./configure',
     'make -j2',
   ])
-  const released = { configure: '', 'aclocal.m4': '', 'Makefile.am': '', 'Makefile.in': 'check:', 'a.c': '' }
-  expect(proposed(released).shown).toEqual([expect.stringMatching(/^touch aclocal\.m4 && find /), 'sh ./configure', 'make -j2'])
-  expect(proposed({ 'meson.build': '', 'a.c': '' }).shown).toEqual(['meson setup build', 'meson compile -C build'])
+  expect(proposed({ 'meson.build': '', 'a.c': '' }).shown).toEqual([
+    'meson setup build',
+    'meson compile -C build',
+  ])
 })
 
 test('a build of C that the rules know is tested by the rules, and a missing folder is not entered', () => {
-  const ci = 'jobs:\n  t:\n    steps:\n      - run: cmake -B x\n      - run: ctest\n        working-directory: x\n      - run: ctest -V\n'
+  const ci =
+    'jobs:\n  t:\n    steps:\n      - run: cmake -B x\n      - run: ctest\n        working-directory: x\n      - run: ctest -V\n'
   const found = proposed({ 'CMakeLists.txt': 'enable_testing()', 'a.c': '', '.github/workflows/ci.yml': ci })
-  expect(found.proofs).toEqual([['test: ctest --test-dir build --output-on-failure --no-tests=error', 'build: cmake --build build']])
-  const node = { 'package.json': manifest(tested), 'AGENTS.md': 'Run `cd gone && npm test` or `cd web && npm test`.', 'web/a.js': '' }
+  expect(found.proofs).toEqual([
+    ['test: ctest --test-dir build --output-on-failure --no-tests=error', 'build: cmake --build build'],
+  ])
+  const node = {
+    'package.json': manifest(tested),
+    'AGENTS.md': 'Run `cd gone && npm test` or `cd web && npm test`.',
+    'web/a.js': '',
+  }
   expect(proposed(node).proofs[0]?.slice(0, 2)).toEqual(['test: (cd web && npm test)', 'test: npm test'])
 })
 
@@ -174,7 +240,10 @@ test('Python: what tests are written for is seen in them, and what is compiled i
   const there = ['python3', 'python3:ensurepip', 'python3:pytest']
   const tests = { 'shop.py': '', 'tests/test_a.py': 'import shop\n\ndef test_a():\n    assert shop\n' }
   const setup = (more: string) => ({ 'setup.py': `setup(name='shop'${more})`, ...tests })
-  expect(proposed(setup(''), there)).toMatchObject({ shown: [], proofs: [['test: python3 -m pytest', expect.anything()]] })
+  expect(proposed(setup(''), there)).toMatchObject({
+    shown: [],
+    proofs: [['test: python3 -m pytest', expect.anything()]],
+  })
   expect(proposed(setup(''), ['python3', 'python3:ensurepip']).shown).toEqual([
     'python3 -m venv .venv',
     '.venv/bin/pip install -e .',
@@ -191,7 +260,10 @@ test('Python: what tests are written for is seen in them, and what is compiled i
     },
   })
   expect(
-    proposed({ 'setup.py': "setup(name='a')", 'a/__init__.py': '', 'a/tests/b_test.py': 'import unittest\n' }, there).proofs[0]?.[0],
+    proposed(
+      { 'setup.py': "setup(name='a')", 'a/__init__.py': '', 'a/tests/b_test.py': 'import unittest\n' },
+      there,
+    ).proofs[0]?.[0],
   ).toBe("test: python3 -m unittest discover -p '*_test.py'")
   const django = { 'requirements.txt': 'Django>=4\n', 'manage.py': '', 'shop/tests.py': '' }
   expect(proposed(django, there)).toMatchObject({
@@ -217,13 +289,23 @@ test('Perl: it is built by the output of its Makefile.PL or Build.PL, and withou
     proofs: [['test: make test', `smoke: perl -Ilib -e 'require A::B'`]],
     tools: [{ binary: 'perl', wanted: '5.014' }, { binary: 'make' }],
   })
-  expect(proposed({ 'Build.PL': '', 'lib/A.pm': '', 'lib/A/B.pm': '', 'A.xs': '', 't/b/c.t': '' }, there)).toMatchObject({
+  expect(
+    proposed({ 'Build.PL': '', 'lib/A.pm': '', 'lib/A/B.pm': '', 'A.xs': '', 't/b/c.t': '' }, there),
+  ).toMatchObject({
     shown: ['perl Build.PL', './Build'],
     proofs: [['test: ./Build test', `smoke: perl -Mblib -e 'require A'`]],
     tools: [{ binary: 'perl' }, { binary: 'gcc' }],
   })
   expect(
-    proposed({ cpanfile: '', 'lib/A.pm': '', 't/a.t': '', 'README.md': '## Build\n```\ncpanm .\nprove -lv t\n```\n' }, there),
+    proposed(
+      {
+        cpanfile: '',
+        'lib/A.pm': '',
+        't/a.t': '',
+        'README.md': '## Build\n```\ncpanm .\nprove -lv t\n```\n',
+      },
+      there,
+    ),
   ).toMatchObject({
     shown: [],
     proofs: [['test: prove -lv t', 'test: prove -l t', `smoke: perl -Ilib -e 'require A'`]],
@@ -232,6 +314,11 @@ test('Perl: it is built by the output of its Makefile.PL or Build.PL, and withou
 
 test('tests of Python that are named in capitals are found', () => {
   expect(
-    proposed({ 'setup.py': "setup(name='when')", 'when/__init__.py': '', 'tests/__init__.py': '', 'tests/TestSimple.py': '' }).proofs,
+    proposed({
+      'setup.py': "setup(name='when')",
+      'when/__init__.py': '',
+      'tests/__init__.py': '',
+      'tests/TestSimple.py': '',
+    }).proofs,
   ).toEqual([expect.arrayContaining(["test: python3 -m unittest discover -s tests -t . -p '*[Tt]est*.py'"])])
 })

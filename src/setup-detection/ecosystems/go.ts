@@ -11,22 +11,33 @@ export function goPart(project: Project): Part | null {
   const requires = /^require\b/m.test(text) || manifest === 'go.work'
   const wanted = /^go\s+(\d+\.\d+(?:\.\d+)?)/m.exec(text)?.[1] ?? null
   // A workspace has no packages at its root.
-  const all = manifest === 'go.work' && !project.has('go.mod') ? modulesOf(project.text('go.work') ?? '') : './...'
+  const all =
+    manifest === 'go.work' && !project.has('go.mod') ? modulesOf(project.text('go.work') ?? '') : './...'
   return {
     ecosystem: 'go',
     folder: project.folder,
     install:
       requires && !vendored
-        ? [{ command: 'go mod download', from, why: project.has('go.sum') ? 'go.sum lists the downloads' : 'go.mod has dependencies' }]
+        ? [
+            {
+              command: 'go mod download',
+              from,
+              why: project.has('go.sum') ? 'go.sum lists the downloads' : 'go.mod has dependencies',
+            },
+          ]
         : [],
-    tests: project.some(/_test\.go$/) ? [{ command: `go test ${all}`, from, why: 'the tests of all its packages' }] : [],
+    tests: project.some(/_test\.go$/)
+      ? [{ command: `go test ${all}`, from, why: 'the tests of all its packages' }]
+      : [],
     builds: [
       { command: `go build ${all}`, from, why: 'all its packages' },
       { command: `go vet ${all}`, from, why: 'all its packages' },
     ],
     smokes: [],
     tools: [{ binary: 'go', wanted, from, package: 'golang-go' }],
-    lockfiles: ['go.mod', 'go.sum', 'go.work', 'go.work.sum', 'vendor/modules.txt'].filter(project.has).map(project.at),
+    lockfiles: ['go.mod', 'go.sum', 'go.work', 'go.work.sum', 'vendor/modules.txt']
+      .filter(project.has)
+      .map(project.at),
     notes: vendored ? ['Its dependencies are in vendor/.'] : [],
   }
 }
@@ -37,7 +48,12 @@ function withoutModule(project: Project): Part | null {
   if (from === undefined || project.folder !== '') return null
   const suggest = (command: string, why: string) => ({ command: `GO111MODULE=off ${command}`, from, why })
   return {
-    ...{ ecosystem: 'go', folder: '', install: [], smokes: [], lockfiles: [], notes: ['There is no go.mod.'] },
+    ecosystem: 'go',
+    folder: '',
+    install: [],
+    smokes: [],
+    lockfiles: [],
+    notes: ['There is no go.mod.'],
     tests: project.some(/_test\.go$/) ? [suggest('go test ./...', 'the tests of all its packages')] : [],
     builds: [suggest('go build ./...', 'all its packages')],
     tools: [{ binary: 'go', wanted: null, from, package: 'golang-go' }],

@@ -2,10 +2,19 @@ import type { Part, Suggestion, Tool, Toolchain } from '../proposal.ts'
 import { MAVEN_REPOSITORY } from '../toolchain.ts'
 import type { Project } from '../tree.ts'
 
-/** The plugin that runs tests downloads their runner only when it runs: a nonexistent test triggers the download. */
+/**
+ * The plugin that runs tests downloads their runner only when it runs: a nonexistent test triggers the
+ * download.
+ */
 const NO_TEST = '-Dtest=NoTestAtAll -Dsurefire.failIfNoSpecifiedTests=false -DfailIfNoTests=false'
 
-const OF_MAVEN_AND_GRADLE = ['pom.xml', 'build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts']
+const OF_MAVEN_AND_GRADLE = [
+  'pom.xml',
+  'build.gradle',
+  'build.gradle.kts',
+  'settings.gradle',
+  'settings.gradle.kts',
+]
 const MANIFESTS = [...OF_MAVEN_AND_GRADLE, 'build.xml']
 
 const LOCKFILES = [
@@ -61,13 +70,16 @@ function mavenPart(java: Java, toolchain: Toolchain): Part {
     tests: has_tests ? [suggest(`${mvn} -o test`, 'its tests')] : [],
     builds: [suggest(`${mvn} -o test-compile`, 'all of it compiles')],
     tools: [jdk(java), ...(wrapped ? [] : [java.tool('mvn', 'maven')])],
-    ...(toolchain.has('mvn') && toolchain.has(MAVEN_REPOSITORY) && { offline: withDebians(suggest, has_tests) }),
+    ...(toolchain.has('mvn') &&
+      toolchain.has(MAVEN_REPOSITORY) && { offline: withDebians(suggest, has_tests) }),
   }
 }
 
 function antPart(java: Java): Part {
   const { project, suggest, manifest } = java
-  const test = ['test', 'check', 'junit'].find(name => new RegExp(`<target\\s[^>]{0,200}name="${name}"`).test(project.text(manifest) ?? ''))
+  const test = ['test', 'check', 'junit'].find(name =>
+    new RegExp(`<target\\s[^>]{0,200}name="${name}"`).test(project.text(manifest) ?? ''),
+  )
   return {
     ...java.common,
     install: [],
@@ -96,7 +108,10 @@ function gradlePart(java: Java, toolchain: Toolchain): Part {
 const jdk = ({ project, manifest, tool }: Java) => tool('java', 'default-jdk', versionOf(project, manifest))
 
 /** With the plugins and libraries of Debian. */
-function withDebians(suggest: (command: string, why: string) => Suggestion, has_tests: boolean): Part['offline'] {
+function withDebians(
+  suggest: (command: string, why: string) => Suggestion,
+  has_tests: boolean,
+): Part['offline'] {
   const mvn = `mvn -B -ntp -o -Dmaven.repo.local=${MAVEN_REPOSITORY}`
   return {
     install: [suggest(`${mvn} test-compile`, "all of it compiles, with Debian's libraries")],
@@ -106,7 +121,10 @@ function withDebians(suggest: (command: string, why: string) => Suggestion, has_
   }
 }
 
-function withOwnGradle(suggest: (command: string, why: string) => Suggestion, has_tests: boolean): Part['offline'] {
+function withOwnGradle(
+  suggest: (command: string, why: string) => Suggestion,
+  has_tests: boolean,
+): Part['offline'] {
   const gradle = 'gradle --no-daemon --offline'
   return {
     install: [suggest(`${gradle} testClasses`, "compiles all of it, with the machine's Gradle")],

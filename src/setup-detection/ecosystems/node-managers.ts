@@ -1,7 +1,10 @@
 import type { Toolchain } from '../proposal.ts'
 import { asText, asValues, type Project, valueAt, yamlOf } from '../tree.ts'
 
-/** How the package manager of a project is installed, if missing, and called. `lock`: its lockfile, if the repository has one. */
+/**
+ * How the package manager of a project is installed, if missing, and called. `lock`: its lockfile, if the
+ * repository has one.
+ */
 type Manager = {
   name: 'npm' | 'pnpm' | 'yarn'
   get: string | null
@@ -12,29 +15,43 @@ type Manager = {
   why: string
 }
 
-const LOCKS = ['pnpm-lock.yaml', 'yarn.lock', 'npm-shrinkwrap.json', 'package-lock.json', 'bun.lock', 'bun.lockb'] as const
+const LOCKS = [
+  'pnpm-lock.yaml',
+  'yarn.lock',
+  'npm-shrinkwrap.json',
+  'package-lock.json',
+  'bun.lock',
+  'bun.lockb',
+] as const
 const VERSION = /^(npm|pnpm|yarn)@(\d+\.\d+\.\d+(?:-[\w.]{1,40})?)/
 
 /**
- * Managers come from the registry in the version that the repository names and are kept in the home folder, where the agent, who has no
- * network, finds them by their usual names. If the machine has another version under that name, the installed one is called by its path.
+ * Managers come from the registry in the version that the repository names and are kept in the home folder,
+ * where the agent, who has no network, finds them by their usual names. If the machine has another version
+ * under that name, the installed one is called by its path.
  */
 export function managerOf(project: Project, toolchain: Toolchain): Manager {
   const lock = project.first(...LOCKS)
   const wanted = wantedManager(project)
-  const of_lock = lock === null ? null : lock.startsWith('pnpm') ? 'pnpm' : lock === 'yarn.lock' ? 'yarn' : 'npm'
-  const own_lock = wanted === null ? null : project.first(...LOCKS.filter(name => lockOf(wanted.name).includes(name)))
+  const of_lock =
+    lock === null ? null : lock.startsWith('pnpm') ? 'pnpm' : lock === 'yarn.lock' ? 'yarn' : 'npm'
+  const own_lock =
+    wanted === null ? null : project.first(...LOCKS.filter(name => lockOf(wanted.name).includes(name)))
   const name =
     wanted !== null && (own_lock !== null || lock === null)
       ? wanted.name
       : (of_lock ?? (project.has('pnpm-workspace.yaml') ? 'pnpm' : 'npm'))
   const version = wanted?.name === name ? wanted.version : null
   const mine = wanted?.name === name ? own_lock : lock
-  const why = [wanted?.name === name ? `${wanted.from} requires ${name}@${version}` : null, mine && `${mine} is there`]
+  const why = [
+    wanted?.name === name ? `${wanted.from} requires ${name}@${version}` : null,
+    mine && `${mine} is there`,
+  ]
     .filter(Boolean)
     .join(', ')
   const run = toolchain.has(name) ? `~/.local/bin/${name}` : name
-  if (name === 'pnpm') return pnpm(project, { run, version, lock: mine, why: why || 'pnpm-workspace.yaml is there' })
+  if (name === 'pnpm')
+    return pnpm(project, { run, version, lock: mine, why: why || 'pnpm-workspace.yaml is there' })
   if (name === 'yarn') return yarn(project, { run, version, lock: mine, why })
   const locked = mine === 'package-lock.json' || mine === 'npm-shrinkwrap.json'
   const install = locked ? 'npm ci' : 'npm install --no-audit --no-fund'
@@ -50,9 +67,15 @@ export function managerOf(project: Project, toolchain: Toolchain): Manager {
 }
 
 const lockOf = (name: string): string[] =>
-  name === 'pnpm' ? ['pnpm-lock.yaml'] : name === 'yarn' ? ['yarn.lock'] : ['npm-shrinkwrap.json', 'package-lock.json']
+  name === 'pnpm'
+    ? ['pnpm-lock.yaml']
+    : name === 'yarn'
+      ? ['yarn.lock']
+      : ['npm-shrinkwrap.json', 'package-lock.json']
 
-function wantedManager(project: Project): { name: 'npm' | 'pnpm' | 'yarn'; version: string; from: string } | null {
+function wantedManager(
+  project: Project,
+): { name: 'npm' | 'pnpm' | 'yarn'; version: string; from: string } | null {
   const manifest = project.json('package.json')
   const [, name, version] = VERSION.exec(asText(valueAt(manifest, 'packageManager')) ?? '') ?? []
   if (name === undefined || version === undefined) return null
@@ -64,7 +87,9 @@ type Known = { run: string; version: string | null; lock: string | null; why: st
 const getting = (spec: string) => `npm install --global ${spec}`
 
 function pnpm(project: Project, { run, version, lock, why }: Known): Manager {
-  const format = Number.parseFloat(/^lockfileVersion:\s*['"]?(\d+(?:\.\d+)?)/m.exec(project.text('pnpm-lock.yaml') ?? '')?.[1] ?? '9')
+  const format = Number.parseFloat(
+    /^lockfileVersion:\s*['"]?(\d+(?:\.\d+)?)/m.exec(project.text('pnpm-lock.yaml') ?? '')?.[1] ?? '9',
+  )
   const get = getting(`pnpm@${version ?? (format >= 9 ? '10' : format >= 6 ? '8' : '7')}`)
   const install = lock === null ? `${run} install --no-frozen-lockfile` : `${run} install --frozen-lockfile`
   return { name: 'pnpm', get, run, install, again: lock === null ? null : `${install} --offline`, lock, why }
@@ -75,7 +100,8 @@ function yarn(project: Project, { run, version, lock, why }: Known): Manager {
   const path = asText(settings?.yarnPath)
   const kept = path !== null && /^[\w./-]+$/.test(path) && project.has(path) ? path : null
   const text = project.text('yarn.lock') ?? ''
-  const berry = asValues(settings) !== null || /^__metadata:/m.test(text) || Number.parseInt(version ?? '1', 10) >= 2
+  const berry =
+    asValues(settings) !== null || /^__metadata:/m.test(text) || Number.parseInt(version ?? '1', 10) >= 2
   if (!berry) {
     const install = `${run} install --non-interactive${lock === null ? '' : ' --frozen-lockfile'}`
     return {

@@ -20,18 +20,27 @@ export function phpPart(project: Project, toolchain: Toolchain): Part | null {
   const named = { ecosystem: 'php', folder: project.folder, builds: [], notes: [] }
   /** Without settings the runner needs the folder of the tests. */
   const where = settings !== null ? '' : project.some(/^tests\/(?:.*\/)?\w+Test\.php$/) ? ' tests' : null
-  const byPhpunit = (phpunit: string, why: string) => (where === null ? [] : [suggest(`${phpunit}${where}`, why)])
+  const byPhpunit = (phpunit: string, why: string) =>
+    where === null ? [] : [suggest(`${phpunit}${where}`, why)]
   const of_machine = byPhpunit('phpunit', "the machine's PHPUnit")
   if (manifest === null) {
     const phpunit = { binary: 'phpunit', wanted: null, from, package: 'phpunit' }
-    return { ...named, install: [], tests: of_machine, smokes: lint, tools: [php, phpunit], lockfiles: [from] }
+    return {
+      ...named,
+      install: [],
+      tests: of_machine,
+      smokes: lint,
+      tools: [php, phpunit],
+      lockfiles: [from],
+    }
   }
 
   const declared = needed.includes('phpunit/phpunit')
   const tests: Suggestion[] = []
   if (text !== '') tests.push(suggest('composer test', `the script test: ${text.slice(0, 200)}`))
   if (needed.includes('pestphp/pest')) tests.push(suggest('vendor/bin/pest', 'Pest is a dependency'))
-  else if (declared || !toolchain.has('phpunit')) tests.push(...byPhpunit('vendor/bin/phpunit', 'the tests are for PHPUnit'))
+  else if (declared || !toolchain.has('phpunit'))
+    tests.push(...byPhpunit('vendor/bin/phpunit', 'the tests are for PHPUnit'))
   else tests.push(...of_machine)
   return {
     ...named,
@@ -53,7 +62,8 @@ export function phpPart(project: Project, toolchain: Toolchain): Part | null {
     offline: {
       install: [suggest('composer dump-autoload --no-interaction', 'its own classes are found')],
       tests: toolchain.has('phpunit') ? of_machine : [],
-      ...{ builds: [], smokes: [] },
+      builds: [],
+      smokes: [],
     },
   }
 }
@@ -74,5 +84,7 @@ function lintOf(project: Project, manifest: { [key: string]: unknown } | null): 
     .slice(0, MAX_FOLDERS)
     .filter(path => project.some(new RegExp(`^${RegExp.escape(path)}/.*\\.php$`)))
     .slice(0, 5)
-  return found.length === 0 ? [] : [`! find ${found.join(' ')} -name '*.php' -exec php -l {} \\; | grep -v '^No syntax errors'`]
+  return found.length === 0
+    ? []
+    : [`! find ${found.join(' ')} -name '*.php' -exec php -l {} \\; | grep -v '^No syntax errors'`]
 }

@@ -39,7 +39,10 @@ type Declarations = {
   requirements: string[]
 }
 
-/** Returns what a Python project declares: its requirements files, extras and groups for tests, and the packages that it names. */
+/**
+ * Returns what a Python project declares: its requirements files, extras and groups for tests, and the
+ * packages that it names.
+ */
 export function pythonNeeds(project: Project): PythonNeeds {
   const declarations = declarationsOf(project)
   const { pyproject, cfg, setup, extras, groups, requirements } = declarations
@@ -57,7 +60,9 @@ export function pythonNeeds(project: Project): PythonNeeds {
     requirements,
     pytest: pytest_declared || usesPytest(declarations),
     pytest_declared,
-    compiled: COMPILED.test(setup) || BACKENDS.test(asText(valueAt(pyproject, 'build-system', 'build-backend')) ?? ''),
+    compiled:
+      COMPILED.test(setup) ||
+      BACKENDS.test(asText(valueAt(pyproject, 'build-system', 'build-backend')) ?? ''),
     installs: installsOf(declarations),
     module: moduleOf(project, pyproject),
   }
@@ -67,13 +72,18 @@ function declarationsOf(project: Project): Declarations {
   const pyproject = project.toml('pyproject.toml')
   const cfg = readIni(project.text('setup.cfg') ?? '')
   const setup = project.text('setup.py') ?? ''
-  const in_setup = [...setup.matchAll(/['"](tests?|testing|dev|develop|development)['"]\s*:/g)].map(([, name]) => name ?? '')
+  const in_setup = [...setup.matchAll(/['"](tests?|testing|dev|develop|development)['"]\s*:/g)].map(
+    ([, name]) => name ?? '',
+  )
   const extras = only([
     ...namesOf(valueAt(pyproject, 'project', 'optional-dependencies')),
     ...Object.keys(cfg['options.extras_require'] ?? {}),
     ...(setup.includes('extras_require') ? in_setup : []),
   ])
-  const groups = only([...namesOf(valueAt(pyproject, 'dependency-groups')), ...namesOf(valueAt(pyproject, 'tool', 'poetry', 'group'))])
+  const groups = only([
+    ...namesOf(valueAt(pyproject, 'dependency-groups')),
+    ...namesOf(valueAt(pyproject, 'tool', 'poetry', 'group')),
+  ])
   const requirements = project
     .matching(REQUIREMENTS)
     .sort((a, b) => a.length - b.length)
@@ -90,7 +100,15 @@ const runtimeDependencies = ({ project, pyproject, cfg, setup, requirements }: D
   ...requirements.filter(path => !/dev|test/.test(path)).flatMap(path => lines(project.text(path) ?? '')),
 ]
 
-const testDependencies = ({ project, pyproject, cfg, setup, extras, groups, requirements }: Declarations): string[] => [
+const testDependencies = ({
+  project,
+  pyproject,
+  cfg,
+  setup,
+  extras,
+  groups,
+  requirements,
+}: Declarations): string[] => [
   ...extras.flatMap(name => [
     ...asTexts(valueAt(pyproject, 'project', 'optional-dependencies', name)),
     ...lines(cfg['options.extras_require']?.[name] ?? ''),
@@ -112,10 +130,21 @@ const usesPytest = ({ project, pyproject, cfg }: Declarations): boolean =>
   /\bpytest\b/.test(project.text('tox.ini') ?? '') ||
   project.matching(TESTS).some(path => OF_PYTEST.test(project.text(path) ?? ''))
 
-export const isDeclared = ({ dependencies }: PythonNeeds, name: string) => dependencies.some(line => line.toLowerCase().startsWith(name))
+export const isDeclared = ({ dependencies }: PythonNeeds, name: string) =>
+  dependencies.some(line => line.toLowerCase().startsWith(name))
 
-function installsOf({ project, pyproject, extras, groups, requirements }: Declarations): PythonNeeds['installs'] {
-  const installs = requirements.map(path => ({ what: `-r ${path}`, from: path, why: 'its list of dependencies' }))
+function installsOf({
+  project,
+  pyproject,
+  extras,
+  groups,
+  requirements,
+}: Declarations): PythonNeeds['installs'] {
+  const installs = requirements.map(path => ({
+    what: `-r ${path}`,
+    from: path,
+    why: 'its list of dependencies',
+  }))
   const is_package =
     valueAt(pyproject, 'project', 'name') !== null ||
     valueAt(pyproject, 'tool', 'poetry', 'name') !== null ||
@@ -129,17 +158,23 @@ function installsOf({ project, pyproject, extras, groups, requirements }: Declar
       why: extras.length > 0 ? `the package with ${extras.join(', ')}` : 'the package itself',
     })
   const groups_here = groups.filter(name => valueAt(pyproject, 'dependency-groups', name) !== null)
-  for (const name of groups_here) installs.push({ what: `--group ${name}`, from: 'pyproject.toml', why: `the dependency group ${name}` })
+  for (const name of groups_here)
+    installs.push({ what: `--group ${name}`, from: 'pyproject.toml', why: `the dependency group ${name}` })
   // pip does not know the groups of Poetry.
   for (const name of groups.filter(name => !groups_here.includes(name))) {
-    const packages = namesOf(valueAt(pyproject, 'tool', 'poetry', 'group', name, 'dependencies')).filter(one => NAME.test(one))
-    if (packages.length > 0) installs.push({ what: packages.join(' '), from: 'pyproject.toml', why: `the group ${name} of Poetry` })
+    const packages = namesOf(valueAt(pyproject, 'tool', 'poetry', 'group', name, 'dependencies')).filter(
+      one => NAME.test(one),
+    )
+    if (packages.length > 0)
+      installs.push({ what: packages.join(' '), from: 'pyproject.toml', why: `the group ${name} of Poetry` })
   }
   return installs
 }
 
 const only = (names: string[]) =>
-  [...new Set(names.map(name => name.trim()))].filter(name => FOR_TESTS.test(name) && NAME.test(name)).slice(0, 4)
+  [...new Set(names.map(name => name.trim()))]
+    .filter(name => FOR_TESTS.test(name) && NAME.test(name))
+    .slice(0, 4)
 
 const lines = (text: string) =>
   text
@@ -167,7 +202,10 @@ function readIni(text: string): Ini {
   return ini
 }
 
-/** Returns the module name for `import`: the one package of the repository, preferably with the project's name. */
+/**
+ * Returns the module name for `import`: the one package of the repository, preferably with the project's
+ * name.
+ */
 function moduleOf(project: Project, pyproject: ReturnType<Project['toml']>): string | null {
   const name =
     asText(valueAt(pyproject, 'project', 'name')) ??
@@ -179,7 +217,10 @@ function moduleOf(project: Project, pyproject: ReturnType<Project['toml']>): str
     .matching(/^(?:src\/|lib\/)?[a-zA-Z_]\w*(?:\/__init__)?\.py$/)
     .map(path => path.replace(/^(?:src|lib)\//, '').replace(/(?:\/__init__)?\.py$/, ''))
   const modules = found.filter(
-    one => !/^(?:setup|conftest|noxfile|tests?|docs?|examples?|fabfile|manage|tasks|versioneer|ez_setup|test_.*)$/.test(one),
+    one =>
+      !/^(?:setup|conftest|noxfile|tests?|docs?|examples?|fabfile|manage|tasks|versioneer|ez_setup|test_.*)$/.test(
+        one,
+      ),
   )
   const wanted = name.toLowerCase().replace(/[-.]/g, '_')
   return (

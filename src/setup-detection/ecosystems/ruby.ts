@@ -28,16 +28,25 @@ export function rubyPart(project: Project): Part | null {
   const tests = testsOf(ruby)
   const library = libraryOf(ruby)
   const load = (prefix: string) =>
-    library === undefined ? [] : [suggest(`${prefix}ruby -Ilib -e 'require "${library}"'`, `${library} can be loaded`)]
+    library === undefined
+      ? []
+      : [suggest(`${prefix}ruby -Ilib -e 'require "${library}"'`, `${library} can be loaded`)]
   return {
     ecosystem: 'ruby',
     folder: project.folder,
     install: bundled ? bundleCommands(ruby) : [],
     tests,
     builds: [],
-    smokes: [...load(ruby.prefix), ...(bundled ? [suggest('bundle check', 'the installed packages match the declared ones')] : [])],
+    smokes: [
+      ...load(ruby.prefix),
+      ...(bundled ? [suggest('bundle check', 'the installed packages match the declared ones')] : []),
+    ],
     tools: toolsFor(ruby, tests),
-    lockfiles: [manifest, ...(lock === null ? [] : [lock]), ...(gemspec === null || gemspec === manifest ? [] : [gemspec])].map(project.at),
+    lockfiles: [
+      manifest,
+      ...(lock === null ? [] : [lock]),
+      ...(gemspec === null || gemspec === manifest ? [] : [gemspec]),
+    ].map(project.at),
     notes: [],
     // Gems of Debian are found without a bundle.
     ...(bundled && {
@@ -58,7 +67,10 @@ function testsOf({ project, prefix, suggest }: Ruby): Suggestion[] {
   if (project.some(/^spec\/.*_spec\.rb$/)) tests.push(suggest(`${prefix}rspec`, 'its specs'))
   if (tests.length === 0 && project.some(/^test\/(?:.*\/)?(?:test_[^/]*|[^/]*_test)\.rb$/))
     tests.push(
-      suggest(`${prefix}ruby -Ilib -Itest -e 'Dir["test/**/{test_*,*_test}.rb"].each { |path| require ".." + path }'`, 'its tests'),
+      suggest(
+        `${prefix}ruby -Ilib -Itest -e 'Dir["test/**/{test_*,*_test}.rb"].each { |path| require ".." + path }'`,
+        'its tests',
+      ),
     )
   return tests
 }
@@ -66,11 +78,17 @@ function testsOf({ project, prefix, suggest }: Ruby): Suggestion[] {
 /** Returns what `require` loads: the file in `lib` that has the name of the gem. */
 function libraryOf({ project, gemspec }: Ruby): string | undefined {
   const gem = gemspec?.replace(/\.gemspec$/, '') ?? ''
-  return /^[\w-]+$/.test(gem) ? [gem, gem.replaceAll('-', '/')].find(one => project.has(`lib/${one}.rb`)) : undefined
+  return /^[\w-]+$/.test(gem)
+    ? [gem, gem.replaceAll('-', '/')].find(one => project.has(`lib/${one}.rb`))
+    : undefined
 }
 
 const bundleCommands = ({ project, lock, from }: Ruby): Suggestion[] => [
-  { command: 'bundle config set --local path vendor/bundle', from, why: 'gems are installed beside those of the system' },
+  {
+    command: 'bundle config set --local path vendor/bundle',
+    from,
+    why: 'gems are installed beside those of the system',
+  },
   {
     command: 'bundle install',
     from: lock === null ? from : project.at(lock),
@@ -79,8 +97,16 @@ const bundleCommands = ({ project, lock, from }: Ruby): Suggestion[] => [
 ]
 
 function toolsFor({ project, bundled, from }: Ruby, tests: Suggestion[]): Tool[] {
-  const tools: Tool[] = [{ binary: 'ruby', wanted: project.text('.ruby-version')?.trim().slice(0, 40) ?? null, from, package: 'ruby' }]
+  const tools: Tool[] = [
+    {
+      binary: 'ruby',
+      wanted: project.text('.ruby-version')?.trim().slice(0, 40) ?? null,
+      from,
+      package: 'ruby',
+    },
+  ]
   if (bundled) tools.push({ binary: 'bundle', wanted: null, from, package: 'ruby-bundler' })
-  else if (tests.some(({ command }) => command.startsWith('rake'))) tools.push({ binary: 'rake', wanted: null, from, package: 'rake' })
+  else if (tests.some(({ command }) => command.startsWith('rake')))
+    tools.push({ binary: 'rake', wanted: null, from, package: 'rake' })
   return tools
 }

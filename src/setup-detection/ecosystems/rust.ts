@@ -7,7 +7,9 @@ export function rustPart(project: Project): Part | null {
   if (manifest === null) return null
   const from = project.at('Cargo.toml')
   const locked = project.has('Cargo.lock')
-  const vendored = /replace-with|directory\s*=/.test(project.text('.cargo/config.toml') ?? project.text('.cargo/config') ?? '')
+  const vendored = /replace-with|directory\s*=/.test(
+    project.text('.cargo/config.toml') ?? project.text('.cargo/config') ?? '',
+  )
   const needs = ['dependencies', 'dev-dependencies', 'build-dependencies', 'target', 'workspace'].some(
     key => namesOf(manifest[key]).length > 0,
   )
@@ -28,7 +30,12 @@ export function rustPart(project: Project): Part | null {
     ],
     smokes: [],
     tools: [
-      { binary: 'cargo', wanted: asText(valueAt(manifest, 'package', 'rust-version')) ?? channelOf(project), from, package: 'cargo' },
+      {
+        binary: 'cargo',
+        wanted: asText(valueAt(manifest, 'package', 'rust-version')) ?? channelOf(project),
+        from,
+        package: 'cargo',
+      },
     ],
     lockfiles: ['Cargo.toml', 'Cargo.lock', 'rust-toolchain.toml', 'rust-toolchain', '.cargo/config.toml']
       .filter(project.has)
@@ -38,4 +45,5 @@ export function rustPart(project: Project): Part | null {
 }
 
 const channelOf = (project: Project) =>
-  asText(valueAt(project.toml('rust-toolchain.toml'), 'toolchain', 'channel')) ?? asText(project.text('rust-toolchain')?.split('\n')[0])
+  asText(valueAt(project.toml('rust-toolchain.toml'), 'toolchain', 'channel')) ??
+  asText(project.text('rust-toolchain')?.split('\n')[0])

@@ -23,16 +23,24 @@ export const SOURCES: readonly [RegExp, Reader][] = [
   [/^\.github\/workflows\/[^/]+\.ya?ml$/, workflowHints],
   [/^\.gitlab-ci\.yml$|^\.travis\.yml$/, workflowHints],
   [/^Dockerfile$|^\.devcontainer\/Dockerfile$/, dockerfileHints],
-  [/^(?:CONTRIBUTING|README|INSTALL|HACKING|DEVELOPMENT)(?:\.md|\.markdown|\.rst|\.txt)?$/i, text => markdownHints(text, 'people')],
+  [
+    /^(?:CONTRIBUTING|README|INSTALL|HACKING|DEVELOPMENT)(?:\.md|\.markdown|\.rst|\.txt)?$/i,
+    text => markdownHints(text, 'people'),
+  ],
 ]
 
 /** Returns all commands in order of their sources; and the excluded ones, with the reason. */
-export function commandHints(tree: Tree): { hints: CommandHint[]; left_out: { command: string; from: string; why: string }[] } {
+export function commandHints(tree: Tree): {
+  hints: CommandHint[]
+  left_out: { command: string; from: string; why: string }[]
+} {
   const hints: CommandHint[] = []
   const left_out: { command: string; from: string; why: string }[] = []
   const seen = new Set<string>()
   const done = new Set<string>()
-  const folders = new Set(tree.paths.flatMap(path => (path.includes('/') ? [path.slice(0, path.indexOf('/'))] : [])))
+  const folders = new Set(
+    tree.paths.flatMap(path => (path.includes('/') ? [path.slice(0, path.indexOf('/'))] : [])),
+  )
   for (const [pattern, read] of SOURCES)
     for (const [path, text] of tree.files) {
       if (!pattern.test(path) || done.has(path)) continue
@@ -48,7 +56,10 @@ export function commandHints(tree: Tree): { hints: CommandHint[]; left_out: { co
         const into = /^\(?cd (\/(?=[\w./-]* &&)|[\w.-]+(?=(?:\/[\w./-]*)? &&))/.exec(command)?.[1]
         if (into !== undefined && !into.startsWith('.') && !folders.has(into)) continue
         if (kind !== 'left_out') hints.push({ ...mentioned, command, from: path, kind, ecosystem })
-        else if (why_not === RUNS_DOWNLOADS || (mentioned.setup && why_not !== undefined && why_not !== 'prepares nothing'))
+        else if (
+          why_not === RUNS_DOWNLOADS ||
+          (mentioned.setup && why_not !== undefined && why_not !== 'prepares nothing')
+        )
           left_out.push({ command, from: path, why: why_not })
       }
     }

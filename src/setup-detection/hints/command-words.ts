@@ -1,6 +1,6 @@
 /**
- * Properties of a command that a single regular expression could only find by backtracking. Each function scans the command once, so that a
- * hostile command costs no more than any other.
+ * Properties of a command that a single regular expression could only find by backtracking. Each function
+ * scans the command once, so that a hostile command costs no more than any other.
  */
 
 const SHELLS = /\b(?:(?:ba|z|da|k)?sh|python3?|node|perl|ruby)\b/
@@ -48,12 +48,17 @@ export function deletesForeignFiles(words: readonly string[]): boolean {
   let deletes = false
   for (const [i, word] of words.entries()) {
     if (deletes && FOREIGN_FILES.test(word)) return true
-    deletes = (deletes && /^-./.test(word)) || BEGINS_RM.test(i === 0 || word !== 'rm' ? word : `${words[i - 1]?.at(-1)}rm`)
+    deletes =
+      (deletes && /^-./.test(word)) ||
+      BEGINS_RM.test(i === 0 || word !== 'rm' ? word : `${words[i - 1]?.at(-1)}rm`)
   }
   return false
 }
 
-/** Returns the possible first goals of `make`. An option such as `-j` may have a value or not, so the word after it counts as either. */
+/**
+ * Returns the possible first goals of `make`. An option such as `-j` may have a value or not, so the word
+ * after it counts as either.
+ */
 export function makeGoals(words: readonly string[]): string[] {
   if (words[0] !== 'make') return []
   const open = new Set([1])

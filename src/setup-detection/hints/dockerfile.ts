@@ -1,6 +1,9 @@
 import { partsOf, withoutContinuations } from '../shell-lines.ts'
 
-/** Returns the commands of RUN lines, one part each. An image is built for running the product: they show how it is built. */
+/**
+ * Returns the commands of RUN lines, one part each. An image is built for running the product: they show how
+ * it is built.
+ */
 export function dockerfileHints(text: string): { command: string; setup: boolean }[] {
   const lines = text.replaceAll('\r', '').split('\n')
   const joined = withoutContinuations(lines.filter(line => !line.trimStart().startsWith('#')).join('\n'))

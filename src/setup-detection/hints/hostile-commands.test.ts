@@ -4,11 +4,55 @@ import { kindOf, MAX_COMMAND_CHARS } from './kind-of-command.ts'
 import { workflowHints } from './workflows.ts'
 
 /** What some rule reads as the beginning of something, or goes over again. */
-const begins = ['make ', 'npm ci ', 'npx ', 'curl | ', 'curl ', 'pip install ', 'rm ', 'perl ', 'A=1 ', 'sh ', 'mvn ', '']
+const begins = [
+  'make ',
+  'npm ci ',
+  'npx ',
+  'curl | ',
+  'curl ',
+  'pip install ',
+  'rm ',
+  'perl ',
+  'A=1 ',
+  'sh ',
+  'mvn ',
+  '',
+]
 const units = [
   ...['-C ', '-j a=b ', '-a=b ', '-a=b=c ', '--a ', '-a ', 'a=', 'a=b ', 'a=\t', 'npx --a ', '-m pip '],
-  ...['curl|', 'curl | ', '| a=b ', '| sudo -a ', '| env ', 'sh <( ', 'sh $(', '. `', ';rm - ', '; rm -a -a ', '|(', 'rm\n'],
-  ...['<a ', '<a -', '%A', '{{', ' ', '\t', '\n', ' \n', 'a ', 'a/', 'a.', 'test', 'test-', 'check ', 'start ', 'service ', 'verify'],
+  ...[
+    'curl|',
+    'curl | ',
+    '| a=b ',
+    '| sudo -a ',
+    '| env ',
+    'sh <( ',
+    'sh $(',
+    '. `',
+    ';rm - ',
+    '; rm -a -a ',
+    '|(',
+    'rm\n',
+  ],
+  ...[
+    '<a ',
+    '<a -',
+    '%A',
+    '{{',
+    ' ',
+    '\t',
+    '\n',
+    ' \n',
+    'a ',
+    'a/',
+    'a.',
+    'test',
+    'test-',
+    'check ',
+    'start ',
+    'service ',
+    'verify',
+  ],
 ]
 const texts = begins.flatMap(begin => units.map(unit => [begin, unit] as const))
 

@@ -13,8 +13,9 @@ export const MAX_COMMAND_CHARS = 2_000
 export const RUNS_DOWNLOADS = 'runs what it downloads'
 
 /**
- * Commands that need privileges or services that no sandbox has, change the machine, or publish something. Here and below no pattern has
- * nested repetitions that can match the same text in two ways: a repository or a model could otherwise keep the service busy.
+ * Commands that need privileges or services that no sandbox has, change the machine, or publish something.
+ * Here and below no pattern has nested repetitions that can match the same text in two ways: a repository or
+ * a model could otherwise keep the service busy.
  */
 const LEFT_OUT: [RegExp, string][] = [
   [
@@ -25,9 +26,18 @@ const LEFT_OUT: [RegExp, string][] = [
     /\b(?:docker|podman|docker-compose|systemctl|service|kubectl|helm|minikube|terraform|vagrant)\s/,
     'needs services that a sandbox does not have',
   ],
-  [/^\s*(?:nvm|fnm|corepack|pyenv|rbenv|rvm|rustup|asdf|mise|volta|sdk|conda|mamba|pipx|n)\s/, 'installs a toolchain'],
-  [/\b(?:publish|codecov|coveralls|deploy|semantic-release|twine|gh|aws|gcloud|az|ssh|scp|rsync)\b/, 'tells others'],
-  [/\bgit\s+(?:push|commit|tag|config|clone|checkout|fetch|pull|remote|submodule)\b/, 'is about the repository itself'],
+  [
+    /^\s*(?:nvm|fnm|corepack|pyenv|rbenv|rvm|rustup|asdf|mise|volta|sdk|conda|mamba|pipx|n)\s/,
+    'installs a toolchain',
+  ],
+  [
+    /\b(?:publish|codecov|coveralls|deploy|semantic-release|twine|gh|aws|gcloud|az|ssh|scp|rsync)\b/,
+    'tells others',
+  ],
+  [
+    /\bgit\s+(?:push|commit|tag|config|clone|checkout|fetch|pull|remote|submodule)\b/,
+    'is about the repository itself',
+  ],
   [/\$\{\{|<[a-z][\w -]*>|\{\{|%[A-Z_]+%/, 'has a placeholder'],
   [
     /^\s*(?:echo|ls|cat|pwd|env|printenv|which|whoami|date|true|sleep|code|open|vim?|nano|curl|wget|#)(?:\s|$)|\s(?:--version|-v|-V|--help)\s*$/,
@@ -47,17 +57,23 @@ const RULES: Rule[] = [
   // With a package name it would add a dependency to a project, not prepare this one.
   [new RegExp(`^${NODE}\\s+(?:i|install|add)\\s+(?:-\\S+\\s+)*[@\\w]`), 'left_out', 'node'],
   [
-    new RegExp(`^(?:npm\\s+(?:ci|i|install|clean-install)|(?:pnpm|bun|${NODE})\\s+(?:i|install)|yarn(?:\\s+install)?)(?:\\s+-\\S+)*$`),
+    new RegExp(
+      `^(?:npm\\s+(?:ci|i|install|clean-install)|(?:pnpm|bun|${NODE})\\s+(?:i|install)|yarn(?:\\s+install)?)(?:\\s+-\\S+)*$`,
+    ),
     'install',
     'node',
   ],
   [
-    new RegExp(`^(?:\\w+=\\S+\\s+)*(?:${NODE}|node)\\s+(?:run\\s+|run-script\\s+)?(?:test|tests|t|check|--test)(?:[:\\w-]*)(?:\\s|$)`),
+    new RegExp(
+      `^(?:\\w+=\\S+\\s+)*(?:${NODE}|node)\\s+(?:run\\s+|run-script\\s+)?(?:test|tests|t|check|--test)(?:[:\\w-]*)(?:\\s|$)`,
+    ),
     'test',
     'node',
   ],
   [
-    new RegExp(`^${NODE}\\s+(?:run\\s+|run-script\\s+)?(?:lint|format|fmt|prettier|docs?|e2e|size|bench|coverage|clean|prepublish)\\S*`),
+    new RegExp(
+      `^${NODE}\\s+(?:run\\s+|run-script\\s+)?(?:lint|format|fmt|prettier|docs?|e2e|size|bench|coverage|clean|prepublish)\\S*`,
+    ),
     'left_out',
     'node',
   ],
@@ -119,11 +135,19 @@ const RULES: Rule[] = [
   [/^(?:ctest|meson test)\b/, 'test', 'c'],
   [/^(?:cmake|make|ninja|meson|\.\/configure|\.\/autogen\.sh|\.\/bootstrap|autoreconf)\b/, 'build', 'c'],
   [/^(?:(?:ba)?sh\s+)?(?:\.\/)?(?:[\w.-]+\/){0,3}(?:run[-_]?)?(?:all[-_]?)?tests?\.sh(?:\s|$)/, 'test', null],
-  [/^(?:ruff|flake8|black|isort|mypy|eslint|prettier|pre-commit|golangci-lint|rubocop|shellcheck|pylint)\b/, 'left_out', null],
+  [
+    /^(?:ruff|flake8|black|isort|mypy|eslint|prettier|pre-commit|golangci-lint|rubocop|shellcheck|pylint)\b/,
+    'left_out',
+    null,
+  ],
 ]
 
 const OF_GOALS: readonly Rule[] = [
-  [/^(?:install|dist|clean|distclean|lint|fmt|format|docs?|release|run|dev|serve|start|deploy|help)\b/, 'left_out', 'c'],
+  [
+    /^(?:install|dist|clean|distclean|lint|fmt|format|docs?|release|run|dev|serve|start|deploy|help)\b/,
+    'left_out',
+    'c',
+  ],
   [/^(?:test|tests|check|unit|unittest)\b/, 'test', 'c'],
 ]
 const OTHER: Rule = [/^/, 'other', null]
@@ -138,7 +162,9 @@ export function kindOf(command: string): Kind {
   const words = wordsOf(inner)
   const refused = whyLeftOut(inner, words)
   const [, kind, ecosystem] = ruleForMake(words) ?? RULES.find(([pattern]) => pattern.test(inner)) ?? OTHER
-  return refused === null || kind === 'left_out' ? { kind, ecosystem } : { kind: 'left_out', ecosystem: null, why_not: refused }
+  return refused === null || kind === 'left_out'
+    ? { kind, ecosystem }
+    : { kind: 'left_out', ecosystem: null, why_not: refused }
 }
 
 /** The most specific reason comes first. */

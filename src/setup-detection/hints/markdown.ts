@@ -1,7 +1,8 @@
 import { commandsOf } from '../shell-lines.ts'
 import { kindOf } from './kind-of-command.ts'
 
-const SETUP = /set.?up|install|getting started|bootstrap|environment|prerequisite|prepar|dependenc|from source|quick ?start/i
+const SETUP =
+  /set.?up|install|getting started|bootstrap|environment|prerequisite|prepar|dependenc|from source|quick ?start/i
 const ABOUT_WORK = /set.?up|build|compil|test|develop|contribut|from source|hacking|check|command|local/i
 /** Characters of a heading; every command below it is matched against it. */
 const MAX_HEADING_CHARS = 200
@@ -10,8 +11,8 @@ const SHELLS = /^(?:sh|bash|shell|console|zsh|shell-session|terminal|)$/i
 const EXAMPLE = /path\/to|<(?!\()|\.\.\.|\[|\bfoo\b|\bmy[-_]/
 
 /**
- * Returns the commands in code blocks, and for agents also those in the text. Documents for people cover more than development: there only
- * chapters about that count.
+ * Returns the commands in code blocks, and for agents also those in the text. Documents for people cover more
+ * than development: there only chapters about that count.
  */
 export function markdownHints(text: string, to: 'agents' | 'people'): { command: string; setup: boolean }[] {
   const found: { command: string; setup: boolean }[] = []
@@ -24,7 +25,8 @@ export function markdownHints(text: string, to: 'agents' | 'people'): { command:
     const fence = /^\s{0,3}(`{3,}|~{3,})\s*([\w-]*)/.exec(line)
     if (block !== null) {
       if (fence?.[1]?.startsWith(block.fence) && fence[2] === '') {
-        if (block.shell && (to === 'agents' || ABOUT_WORK.test(heading))) for (const command of commandsIn(block.lines)) take(command)
+        if (block.shell && (to === 'agents' || ABOUT_WORK.test(heading)))
+          for (const command of commandsIn(block.lines)) take(command)
         block = null
       } else block.lines.push(line)
       continue
@@ -32,7 +34,8 @@ export function markdownHints(text: string, to: 'agents' | 'people'): { command:
     if (fence !== null) block = { lines: [], fence: fence[1] ?? '```', shell: SHELLS.test(fence[2] ?? '') }
     else if (/^#{1,6}\s/.test(line)) heading = line.slice(0, MAX_HEADING_CHARS)
     else if (to === 'agents')
-      for (const [, code] of line.matchAll(/`([^`]{3,300})`/g)) if (code !== undefined && isCommand(code)) take(code.trim())
+      for (const [, code] of line.matchAll(/`([^`]{3,300})`/g))
+        if (code !== undefined && isCommand(code)) take(code.trim())
   }
   return found
 }

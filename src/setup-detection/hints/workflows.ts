@@ -30,7 +30,8 @@ export function workflowHints(text: string): HintedCommand[] {
 
 const isTest = (command: string) => kindOf(command).kind === 'test'
 
-const listed = (value: unknown): string[] => (typeof value === 'string' ? [value] : asTexts(value)).flatMap(commandsOf)
+const listed = (value: unknown): string[] =>
+  (typeof value === 'string' ? [value] : asTexts(value)).flatMap(commandsOf)
 
 /** Jobs for Windows or macOS only would be misleading for Linux. */
 const runsHere = (job: unknown) => !/^(?:windows|macos)/i.test(asText(asValues(job)?.['runs-on']) ?? '')
@@ -39,7 +40,11 @@ function commandsOfSteps(steps: unknown): string[] {
   return (Array.isArray(steps) ? steps.slice(0, 60) : []).flatMap(step => {
     const { run, shell, if: condition, 'working-directory': folder } = asValues(step) ?? {}
     const script = asText(run)
-    if (script === null || /pwsh|powershell|cmd|python/.test(asText(shell) ?? '') || /windows|macos/i.test(asText(condition) ?? ''))
+    if (
+      script === null ||
+      /pwsh|powershell|cmd|python/.test(asText(shell) ?? '') ||
+      /windows|macos/i.test(asText(condition) ?? '')
+    )
       return []
     const into = asText(folder)
     const commands = commandsOf(script)

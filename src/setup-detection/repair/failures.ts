@@ -7,7 +7,10 @@ import { MISSING } from './missing-packages.ts'
 export type Reason = (typeof unproved_reasons)[number]
 
 export type Failed = { output: string; exit_code: number | null; timed_out: boolean }
-export type Explained = { reason: Extract<Reason, 'toolchain_missing' | 'registry_unreachable' | 'time_over'>; detail: string }
+export type Explained = {
+  reason: Extract<Reason, 'toolchain_missing' | 'registry_unreachable' | 'time_over'>
+  detail: string
+}
 
 /** The maximum size of an output that is examined. */
 const MAX_EXAMINED = 64 * 1024
@@ -39,7 +42,10 @@ const WANTED =
 export function explain({ output, timed_out }: Failed): Explained | null {
   const text = readable(output)
   if (timed_out) return { reason: 'time_over', detail: 'It was not done in its time.' }
-  const absent = /No matching version found for (\S{1,200})|'(\S{1,200})' (?:is not in this registry|could not be found)/.exec(text)
+  const absent =
+    /No matching version found for (\S{1,200})|'(\S{1,200})' (?:is not in this registry|could not be found)/.exec(
+      text,
+    )
   if (absent !== null)
     return {
       reason: 'registry_unreachable',
@@ -51,7 +57,10 @@ export function explain({ output, timed_out }: Failed): Explained | null {
       ?.slice(1)
       .find(name => name !== undefined)
     const what = wanted === undefined ? '' : ` The requirement was ${wanted}.`
-    return { reason: 'registry_unreachable', detail: `${unresolved} cannot be reached: its name cannot be resolved here.${what}` }
+    return {
+      reason: 'registry_unreachable',
+      detail: `${unresolved} cannot be reached: its name cannot be resolved here.${what}`,
+    }
   }
   const unknown = /No matching distribution found for ([^\s(;]{1,100})/.exec(text)?.[1]
   if (unknown !== undefined && !/connection broken by|Failed to establish|HTTP error/.test(text))
@@ -64,7 +73,11 @@ export function explain({ output, timed_out }: Failed): Explained | null {
   if (registry !== undefined) return { reason: 'registry_unreachable', detail: registry.trim().slice(0, 400) }
   for (const [pattern, explain] of MISSING) {
     const names = [...text.matchAll(new RegExp(pattern, 'g'))].flatMap(([, name]) => name ?? [])
-    if (names.length > 0) return { reason: 'toolchain_missing', detail: [...new Set(names)].slice(0, MAX_NAMED).map(explain).join(' ') }
+    if (names.length > 0)
+      return {
+        reason: 'toolchain_missing',
+        detail: [...new Set(names)].slice(0, MAX_NAMED).map(explain).join(' '),
+      }
   }
   return null
 }
@@ -80,8 +93,8 @@ export const lacksSomething = (failed: Failed): boolean =>
   failed.exit_code === 127 || (LACKS.test(readable(failed.output)) && mostlyPassed(failed) === null)
 
 /**
- * Returns the counts when most tests passed: then the setup is complete, and the other failures are the repository's own. Null: not so, or
- * unknown.
+ * Returns the counts when most tests passed: then the setup is complete, and the other failures are the
+ * repository's own. Null: not so, or unknown.
  */
 export function mostlyPassed({ output, timed_out }: Failed): Counts | null {
   const counts = timed_out ? null : countsIn(readable(output))
@@ -100,13 +113,17 @@ export function hasNoTests({ output }: Failed): boolean {
   return counts === null ? NO_FILES.test(text) : counts.passed + counts.failed === 0
 }
 
-/** Returns why tests fail for a reason outside of the setup, as text; null: for a reason in the repository. */
+/**
+ * Returns why tests fail for a reason outside of the setup, as text; null: for a reason in the repository.
+ */
 export function whyRed(failed: Failed): string | null {
   if (failed.timed_out) return 'not done in its time'
   const text = readable(failed.output)
   const counts = countsIn(text)
-  if (counts === null ? NO_FILES.test(text) : counts.passed + counts.failed === 0) return 'the commit has no files of such tests'
+  if (counts === null ? NO_FILES.test(text) : counts.passed + counts.failed === 0)
+    return 'the commit has no files of such tests'
   if (NO_NETWORK.test(text)) return 'it needs the network, which checks do not have'
-  if (counts !== null && counts.passed > 0) return `${counts.failed} of ${counts.passed + counts.failed} ${counts.of}`
+  if (counts !== null && counts.passed > 0)
+    return `${counts.failed} of ${counts.passed + counts.failed} ${counts.of}`
   return explain(failed)?.detail.slice(0, 160).replace(/\.$/, '') ?? null
 }

@@ -5,10 +5,15 @@ import { packageOfLibrary, packageOfMacro, packageOfPhp, packageOfProgram } from
 import packages from './packages.json' with { type: 'json' }
 import { missingPythonPackages } from './python-modules.ts'
 
-/** A name of Debian's archive or of PyPI, the latter with a version in quotes for the shell. Others could bring words into a command. */
+/**
+ * A name of Debian's archive or of PyPI, the latter with a version in quotes for the shell. Others could
+ * bring words into a command.
+ */
 const Package = z.string().regex(/^(?:[A-Za-z0-9][A-Za-z0-9+._-]*|'[a-z]+<\d+')$/)
 const Names = z.array(z.string().min(1)).nonempty()
-const Patterns = z.array(z.strictObject({ pattern: z.string().min(1).refine(isPattern), package: Package })).nonempty()
+const Patterns = z
+  .array(z.strictObject({ pattern: z.string().min(1).refine(isPattern), package: Package }))
+  .nonempty()
 const Packages = z.strictObject({
   libraries: z.record(Package, Names),
   programs: z.record(z.string().min(1), Package),
@@ -37,7 +42,10 @@ test('each table is read, and a name of Object.prototype is no row', () => {
   expect(packageOfProgram('yacc')).toBe('bison')
   expect(packageOfMacro('AX_PTHREAD')).toBe('autoconf-archive')
   expect(packageOfPhp('PDO_MySQL')).toBe('php-mysql')
-  expect(missingPythonPackages("No module named 'yaml'\nfixture 'mocker' not found")).toEqual(['PyYAML', 'pytest-mock'])
+  expect(missingPythonPackages("No module named 'yaml'\nfixture 'mocker' not found")).toEqual([
+    'PyYAML',
+    'pytest-mock',
+  ])
   expect([packageOfProgram('constructor'), packageOfPhp('constructor')]).toEqual([null, 'php-constructor'])
   expect(missingPythonPackages("No module named 'constructor'")).toEqual([])
 })

@@ -4,7 +4,10 @@ import { type Db, only } from '../database.ts'
 import { listPage } from '../list-page.ts'
 import { reaches_membership } from './logins.ts'
 
-/** SQL: the GitHub account of the user `u` as the organization of the membership `m` shows it; empty where unknown. */
+/**
+ * SQL: the GitHub account of the user `u` as the organization of the membership `m` shows it; empty where
+ * unknown.
+ */
 export const github_account = `coalesce(m.github_user_id, u.github_user_id) as github_user_id,
   coalesce(m.github_username, u.github_username) as github_username`
 
@@ -19,20 +22,30 @@ export type UserRow = {
 }
 
 /** Returns the user of a token, with address and role in the first organization that the token reaches. */
-export async function getTokenUser(db: Db, token_id: number): Promise<(UserRow & { custom_prompt: string | null }) | undefined> {
+export async function getTokenUser(
+  db: Db,
+  token_id: number,
+): Promise<(UserRow & { custom_prompt: string | null }) | undefined> {
   const { rows } = await db.query<UserRow & { custom_prompt: string | null }>({
     name: 'get_token_user',
     text: `select u.id, coalesce(m.email, u.email) as email, u.full_name, ${github_account}, u.avatar_url,
         u.custom_prompt, m.role
-      from tokens t join users u on u.id = t.user_id left join memberships m on m.user_id = u.id and ${reaches_membership}
-      where t.id = $1 order by m.organization_id limit 1`,
+      from tokens t
+      join users u on u.id = t.user_id
+      left join memberships m on m.user_id = u.id and ${reaches_membership}
+      where t.id = $1
+      order by m.organization_id
+      limit 1`,
     values: [token_id],
   })
   return rows[0]
 }
 
 /** Returns an account, independent of its memberships. */
-export async function getAccount(db: Db, user_id: number): Promise<{ id: number; full_name: string | null } | undefined> {
+export async function getAccount(
+  db: Db,
+  user_id: number,
+): Promise<{ id: number; full_name: string | null } | undefined> {
   const { rows } = await db.query<{ id: number; full_name: string | null }>({
     name: 'get_account',
     text: 'select id, full_name from users where id = $1',
@@ -44,17 +57,28 @@ export async function getAccount(db: Db, user_id: number): Promise<{ id: number;
 const member_columns = `u.id, coalesce(m.email, u.email) as email, u.full_name, ${github_account}, u.avatar_url, m.role`
 
 /** Returns a user of an organization, with the role there. */
-export async function getMember(db: Db, organization_id: number, user_id: number): Promise<UserRow | undefined> {
+export async function getMember(
+  db: Db,
+  organization_id: number,
+  user_id: number,
+): Promise<UserRow | undefined> {
   const { rows } = await db.query<UserRow>({
     name: 'get_member',
-    text: `select ${member_columns} from memberships m join users u on u.id = m.user_id where m.organization_id = $1 and m.user_id = $2`,
+    text: `select ${member_columns}
+      from memberships m
+      join users u on u.id = m.user_id
+      where m.organization_id = $1 and m.user_id = $2`,
     values: [organization_id, user_id],
   })
   return rows[0]
 }
 
 /** Returns the users of an organization, oldest first. */
-export async function listMembers(db: Db, organization_id: number, window: Window): Promise<{ rows: UserRow[]; total: number }> {
+export async function listMembers(
+  db: Db,
+  organization_id: number,
+  window: Window,
+): Promise<{ rows: UserRow[]; total: number }> {
   const from = 'memberships m join users u on u.id = m.user_id'
   const list = {
     name: 'list_members',
@@ -80,11 +104,14 @@ type Undefinable<T> = { [K in keyof T]: T[K] | undefined }
 export async function updateUser(db: Db, user_id: number, change: Undefinable<UserChange>): Promise<void> {
   await db.query({
     name: 'update_user',
-    text: `update users set full_name = case when $2 then $3 else full_name end, avatar_url = case when $4 then $5 else avatar_url end,
+    text: `update users
+      set full_name = case when $2 then $3 else full_name end,
+        avatar_url = case when $4 then $5 else avatar_url end,
         custom_prompt = case when $6 then $7 else custom_prompt end,
         custom_prompt_set_at = case when $6 then clock_timestamp() else custom_prompt_set_at end,
         github_user_id = case when $8 then coalesce($9, '') else github_user_id end,
-        github_username = case when $10 then coalesce($11, '') else github_username end where id = $1`,
+        github_username = case when $10 then coalesce($11, '') else github_username end
+      where id = $1`,
     values: [
       user_id,
       change.full_name !== undefined,
@@ -102,14 +129,22 @@ export async function updateUser(db: Db, user_id: number, change: Undefinable<Us
 }
 
 /**
- * Returns the custom prompt of a user of the organization for agents; null: none, or the user is no longer a member. A prompt from before the
- * user joined is ignored: a person who controlled the account before must not instruct agents here
- * (decisions.md#custom-prompts-hold-where-they-were-set).
+ * Returns the custom prompt of a user of the organization for agents; null: none, or the user is no longer a
+ * member. A prompt from before the user joined is ignored: a person who controlled the account before must
+ * not instruct agents here (decisions.md#custom-prompts-hold-where-they-were-set).
  */
-export async function getCustomPrompt(db: Db, organization_id: number, user_id: number): Promise<string | null> {
+export async function getCustomPrompt(
+  db: Db,
+  organization_id: number,
+  user_id: number,
+): Promise<string | null> {
   const { rows } = await db.query<{ custom_prompt: string | null }>({
     name: 'get_custom_prompt',
-    text: `select u.custom_prompt from memberships m join users u on u.id = m.user_id where m.organization_id = $1 and m.user_id = $2
+    text: `select u.custom_prompt
+      from memberships m
+      join users u on u.id = m.user_id
+      where m.organization_id = $1
+        and m.user_id = $2
         and (m.accepted_at is null or u.custom_prompt_set_at >= m.accepted_at)`,
     values: [organization_id, user_id],
   })
@@ -130,7 +165,8 @@ export async function insertUser(db: Db, user: { full_name: string | null }): Pr
 type Acceptance = { id: string; at: string }
 
 /**
- * Inserts a membership. Returns undefined for a user who is already a member; the role stays. `email`: the member's address in the organization.
+ * Inserts a membership. Returns undefined for a user who is already a member; the role stays. `email`: the
+ * member's address in the organization.
  */
 export async function insertMembership(
   db: Db,
@@ -141,8 +177,10 @@ export async function insertMembership(
 ): Promise<Acceptance | undefined> {
   const { rows } = await db.query<Acceptance>({
     name: 'insert_membership',
-    text: `insert into memberships (organization_id, user_id, role, email) values ($1, $2, $3, $4)
-      on conflict (organization_id, user_id) do nothing returning acceptance_id as id, accepted_at::text as at`,
+    text: `insert into memberships (organization_id, user_id, role, email)
+      values ($1, $2, $3, $4)
+      on conflict (organization_id, user_id) do nothing
+      returning acceptance_id as id, accepted_at::text as at`,
     values: [organization_id, user_id, role, email],
   })
   return rows[0]

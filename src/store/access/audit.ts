@@ -24,7 +24,9 @@ type NewAuditEntry = Omit<AuditRow, 'id' | 'created_at' | 'action'> & { action: 
 export async function insertAuditEntry(db: Db, entry: NewAuditEntry): Promise<void> {
   await db.query({
     name: 'insert_audit_entry',
-    text: `insert into audit_entries (organization_id, user_id, token_id, action, target_type, target_id, detail, request_id)
+    text: `insert into audit_entries (
+        organization_id, user_id, token_id, action, target_type, target_id, detail, request_id
+      )
       values ($1, $2, $3, $4, $5, $6, $7, $8)`,
     values: [
       entry.organization_id,
@@ -60,7 +62,16 @@ export async function listAuditEntries(
   oneOf('a.target_type', 'text', filter.target_type)
   add(p => createdAfter('a', 'audit_entries', p), filter.created_after)
   add(p => createdBefore('a', 'audit_entries', p), filter.created_before)
-  const list = { columns: 'a.*', from: 'audit_entries a', where: where(), key: 'a.id', order: 'desc' } as const
+  const list = {
+    columns: 'a.*',
+    from: 'audit_entries a',
+    where: where(),
+    key: 'a.id',
+    order: 'desc',
+  } as const
   const page = await listPage<Omit<AuditRow, 'detail'> & { detail: string }>(db, list, values, window)
-  return { ...page, rows: page.rows.map(row => ({ ...row, detail: parseColumn(AuditEntry.shape.detail, row.detail) })) }
+  return {
+    ...page,
+    rows: page.rows.map(row => ({ ...row, detail: parseColumn(AuditEntry.shape.detail, row.detail) })),
+  }
 }

@@ -11,12 +11,26 @@ type AuthorizationCode = {
   challenge: string
 }
 
-export async function insertAuthorizationCode(db: Db, code: AuthorizationCode, seconds: number): Promise<void> {
+export async function insertAuthorizationCode(
+  db: Db,
+  code: AuthorizationCode,
+  seconds: number,
+): Promise<void> {
   await db.query({
     name: 'insert_authorization_code',
-    text: `insert into authorization_codes (digest, organization_id, token_id, client_digest, redirect_uri, challenge, expires_at)
+    text: `insert into authorization_codes (
+        digest, organization_id, token_id, client_digest, redirect_uri, challenge, expires_at
+      )
       values ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))`,
-    values: [code.digest, code.organization_id, code.token_id, code.client_digest, code.redirect_uri, code.challenge, seconds],
+    values: [
+      code.digest,
+      code.organization_id,
+      code.token_id,
+      code.client_digest,
+      code.redirect_uri,
+      code.challenge,
+      seconds,
+    ],
   })
 }
 
@@ -27,9 +41,9 @@ export async function lockAuthorizationCode(db: Db, digest: Buffer): Promise<Loc
   const { rows } = await db.query<LockedCode>({
     name: 'lock_authorization_code',
     text: `select digest, organization_id, token_id, client_digest, redirect_uri, challenge,
-        expires_at <= now() as expired,
-        used_at is not null as used
-      from authorization_codes where digest = $1
+        expires_at <= now() as expired, used_at is not null as used
+      from authorization_codes
+      where digest = $1
       for update`,
     values: [digest],
   })
@@ -42,7 +56,9 @@ export async function markCodeUsed(
 ): Promise<void> {
   await db.query({
     name: 'mark_code_used',
-    text: 'update authorization_codes set used_at = now() where organization_id = $1 and digest = $2',
+    text: `update authorization_codes
+      set used_at = now()
+      where organization_id = $1 and digest = $2`,
     values: [organization_id, digest],
   })
 }
@@ -51,8 +67,11 @@ export async function markCodeUsed(
 export async function deleteUsedCodes(db: Db): Promise<void> {
   await db.query({
     name: 'delete_used_codes',
-    text: `delete from authorization_codes c using tokens t
-      where t.id = c.token_id and t.organization_id = c.organization_id and c.used_at is not null
+    text: `delete from authorization_codes c
+      using tokens t
+      where t.id = c.token_id
+        and t.organization_id = c.organization_id
+        and c.used_at is not null
         and (t.revoked_at is not null or t.expires_at <= now())`,
     values: [],
   })
@@ -62,8 +81,15 @@ export async function deleteUsedCodes(db: Db): Promise<void> {
 export async function revokeUnclaimedTokens(db: Db): Promise<void> {
   await db.query({
     name: 'revoke_unclaimed_tokens',
-    text: `with old as (delete from authorization_codes where expires_at <= now() and used_at is null returning token_id)
-      update tokens set revoked_at = now() from old where tokens.id = old.token_id and tokens.revoked_at is null`,
+    text: `with old as (
+        delete from authorization_codes
+        where expires_at <= now() and used_at is null
+        returning token_id
+      )
+      update tokens
+      set revoked_at = now()
+      from old
+      where tokens.id = old.token_id and tokens.revoked_at is null`,
     values: [],
   })
 }
@@ -79,18 +105,24 @@ export async function claimToken(
 ): Promise<Claimed | undefined> {
   const { rows } = await db.query<Claimed>({
     name: 'claim_token',
-    text: `update tokens t set digest = $3, prefix = $4, hint = $5 where t.organization_id = $1 and t.id = $2 and ${is_live}
+    text: `update tokens t
+      set digest = $3, prefix = $4, hint = $5
+      where t.organization_id = $1 and t.id = $2 and ${is_live}
       returning t.scopes, t.expires_at`,
     values: [organization_id, token_id, secret.digest, secret.prefix, secret.hint],
   })
   return rows[0]
 }
 
-/** Revokes the token of a code that was presented too late, twice, by another client, or without its secret. */
+/**
+ * Revokes the token of a code that was presented too late, twice, by another client, or without its secret.
+ */
 export async function revokeClaim(db: Db, organization_id: number, token_id: number): Promise<void> {
   await db.query({
     name: 'revoke_claim',
-    text: 'update tokens set revoked_at = now() where organization_id = $1 and id = $2 and revoked_at is null',
+    text: `update tokens
+      set revoked_at = now()
+      where organization_id = $1 and id = $2 and revoked_at is null`,
     values: [organization_id, token_id],
   })
 }

@@ -23,21 +23,36 @@ const parseRow = (row: StoredRow): EgressRow => ({
 })
 
 /** Returns undefined when nothing was set. */
-export async function getEgress(db: Db, organization_id: number, repository_id: number | null): Promise<EgressRow | undefined> {
+export async function getEgress(
+  db: Db,
+  organization_id: number,
+  repository_id: number | null,
+): Promise<EgressRow | undefined> {
   const { rows } = await db.query<StoredRow>({
     name: 'get_egress',
-    text: 'select repository_id, mode, setup_mode, allow, presets from egress where organization_id = $1 and repository_id is not distinct from $2',
+    text: `select repository_id, mode, setup_mode, allow, presets
+      from egress
+      where organization_id = $1 and repository_id is not distinct from $2`,
     values: [organization_id, repository_id],
   })
   return rows[0] && parseRow(rows[0])
 }
 
-/** Returns the settings that apply to a run of the repository (null: none): those that were set, its organization's first. */
-export async function listEgressOfRun(db: Db, organization_id: number, repository_id: number | null): Promise<EgressRow[]> {
+/**
+ * Returns the settings that apply to a run of the repository (null: none): those that were set, its
+ * organization's first.
+ */
+export async function listEgressOfRun(
+  db: Db,
+  organization_id: number,
+  repository_id: number | null,
+): Promise<EgressRow[]> {
   const { rows } = await db.query<StoredRow>({
     name: 'list_egress_of_run',
-    text: `select repository_id, mode, setup_mode, allow, presets from egress
-      where organization_id = $1 and (repository_id is null or repository_id = $2) order by repository_id nulls first`,
+    text: `select repository_id, mode, setup_mode, allow, presets
+      from egress
+      where organization_id = $1 and (repository_id is null or repository_id = $2)
+      order by repository_id nulls first`,
     values: [organization_id, repository_id],
   })
   return rows.map(parseRow)
@@ -45,17 +60,36 @@ export async function listEgressOfRun(db: Db, organization_id: number, repositor
 
 /** Locks the egress settings of the organization until the transaction ends. */
 export async function lockEgress(db: Db, organization_id: number): Promise<void> {
-  await db.query({ name: 'lock_egress', text: 'select 1 from organizations where id = $1 for no key update', values: [organization_id] })
+  await db.query({
+    name: 'lock_egress',
+    text: 'select 1 from organizations where id = $1 for no key update',
+    values: [organization_id],
+  })
 }
 
 /** Replaces all settings. */
-export async function saveEgress(db: Db, organization_id: number, row: EgressRow, user_id: number): Promise<void> {
+export async function saveEgress(
+  db: Db,
+  organization_id: number,
+  row: EgressRow,
+  user_id: number,
+): Promise<void> {
   await db.query({
     name: 'save_egress',
-    text: `insert into egress (organization_id, repository_id, mode, setup_mode, allow, presets, updated_by) values ($1, $2, $3, $4, $5, $6, $7)
-      on conflict (organization_id, repository_id) do update set mode = excluded.mode, setup_mode = excluded.setup_mode, allow = excluded.allow, presets = excluded.presets,
-        updated_by = excluded.updated_by, updated_at = now()`,
-    values: [organization_id, row.repository_id, row.mode, row.setup_mode, JSON.stringify(row.allow), JSON.stringify(row.presets), user_id],
+    text: `insert into egress (organization_id, repository_id, mode, setup_mode, allow, presets, updated_by)
+      values ($1, $2, $3, $4, $5, $6, $7)
+      on conflict (organization_id, repository_id)
+        do update set mode = excluded.mode, setup_mode = excluded.setup_mode, allow = excluded.allow,
+          presets = excluded.presets, updated_by = excluded.updated_by, updated_at = now()`,
+    values: [
+      organization_id,
+      row.repository_id,
+      row.mode,
+      row.setup_mode,
+      JSON.stringify(row.allow),
+      JSON.stringify(row.presets),
+      user_id,
+    ],
   })
 }
 

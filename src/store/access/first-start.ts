@@ -5,7 +5,9 @@ const LOCK_TIMEOUT_MS = 60_000
 
 /** Serializes first starts of several processes until the transaction ends. */
 export async function lockFirstStart(tx: Db): Promise<void> {
-  await tx.query({ text: `set local lock_timeout = ${LOCK_TIMEOUT_MS}; set local statement_timeout = ${LOCK_TIMEOUT_MS}` })
+  await tx.query({
+    text: `set local lock_timeout = ${LOCK_TIMEOUT_MS}; set local statement_timeout = ${LOCK_TIMEOUT_MS}`,
+  })
   await tx.query({
     name: 'lock_first_start',
     text: 'select pg_advisory_xact_lock(4600002)',

@@ -15,11 +15,21 @@ export type InvitationRow = {
 }
 const columns = 'id, organization_id, email, full_name, role, created_by, created_at, expires_at'
 
-/** Creates an invitation, valid for `days`. Replaces the open one of the same address in the organization: its link is void. */
+/**
+ * Creates an invitation, valid for `days`. Replaces the open one of the same address in the organization: its
+ * link is void.
+ */
 export async function saveInvitation(
   db: Db,
   organization_id: number,
-  invitation: { email: string; full_name: string | null; role: Role; created_by: number; digest: Buffer; days: number },
+  invitation: {
+    email: string
+    full_name: string | null
+    role: Role
+    created_by: number
+    digest: Buffer
+    days: number
+  },
 ): Promise<InvitationRow> {
   const { email, full_name, role, created_by, digest, days } = invitation
   const values = [organization_id, email, full_name, role, created_by, digest, days]
@@ -27,8 +37,9 @@ export async function saveInvitation(
     name: 'save_invitation',
     text: `insert into invitations (organization_id, email, full_name, role, created_by, digest, expires_at)
       values ($1, $2, $3, $4, $5, $6, now() + make_interval(days => $7))
-      on conflict (organization_id, email) do update set full_name = excluded.full_name, role = excluded.role,
-        created_by = excluded.created_by, digest = excluded.digest, created_at = excluded.created_at, expires_at = excluded.expires_at
+      on conflict (organization_id, email)
+        do update set full_name = excluded.full_name, role = excluded.role, created_by = excluded.created_by,
+          digest = excluded.digest, created_at = excluded.created_at, expires_at = excluded.expires_at
       returning ${columns}`,
     values,
   })
@@ -36,37 +47,68 @@ export async function saveInvitation(
 }
 
 /** Returns open and expired invitations, oldest first. */
-export async function listInvitations(db: Db, organization_id: number, window: Window): Promise<{ rows: InvitationRow[]; total: number }> {
-  const list = { columns, from: 'invitations', where: 'organization_id = $1', key: 'id', order: 'asc' } as const
+export async function listInvitations(
+  db: Db,
+  organization_id: number,
+  window: Window,
+): Promise<{ rows: InvitationRow[]; total: number }> {
+  const list = {
+    columns,
+    from: 'invitations',
+    where: 'organization_id = $1',
+    key: 'id',
+    order: 'asc',
+  } as const
   return listPage(db, { name: 'list_invitations', ...list }, [organization_id], window)
 }
 
 /** Deletes an invitation and returns it; undefined when it is not in the organization. */
-export async function deleteInvitation(db: Db, organization_id: number, id: number): Promise<InvitationRow | undefined> {
+export async function deleteInvitation(
+  db: Db,
+  organization_id: number,
+  id: number,
+): Promise<InvitationRow | undefined> {
   const { rows } = await db.query<InvitationRow>({
     name: 'delete_invitation',
-    text: `delete from invitations where organization_id = $1 and id = $2 returning ${columns}`,
+    text: `delete from invitations
+      where organization_id = $1 and id = $2
+      returning ${columns}`,
     values: [organization_id, id],
   })
   return rows[0]
 }
 
 /** Deletes the open invitations that a user created in an organization. Returns their ids, ascending. */
-export async function deleteInvitationsBy(db: Db, organization_id: number, user_id: number): Promise<number[]> {
+export async function deleteInvitationsBy(
+  db: Db,
+  organization_id: number,
+  user_id: number,
+): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>({
     name: 'delete_invitations_by',
-    text: 'delete from invitations where organization_id = $1 and created_by = $2 returning id',
+    text: `delete from invitations
+      where organization_id = $1 and created_by = $2
+      returning id`,
     values: [organization_id, user_id],
   })
   return rows.map(row => row.id).sort((a, b) => a - b)
 }
 
-/** Returns the invitation of a code, with the name of its organization. Undefined for a wrong, used, revoked or expired code. */
-export async function findInvitation(db: Db, digest: Buffer): Promise<(InvitationRow & { organization_name: string }) | undefined> {
+/**
+ * Returns the invitation of a code, with the name of its organization. Undefined for a wrong, used, revoked
+ * or expired code.
+ */
+export async function findInvitation(
+  db: Db,
+  digest: Buffer,
+): Promise<(InvitationRow & { organization_name: string }) | undefined> {
   const { rows } = await db.query<InvitationRow & { organization_name: string }>({
     name: 'find_invitation',
-    text: `select i.id, i.organization_id, i.email, i.full_name, i.role, i.created_by, i.created_at, i.expires_at, o.name as organization_name
-      from invitations i join organizations o on o.id = i.organization_id where i.digest = $1 and i.expires_at > now()`,
+    text: `select i.id, i.organization_id, i.email, i.full_name, i.role, i.created_by, i.created_at, i.expires_at,
+        o.name as organization_name
+      from invitations i
+      join organizations o on o.id = i.organization_id
+      where i.digest = $1 and i.expires_at > now()`,
     values: [digest],
   })
   return rows[0]

@@ -14,10 +14,10 @@ export async function limitUse(db: Db, organization_id: number): Promise<LimitUs
   const { rows } = await db.query<LimitUse>({
     name: 'limit_use',
     text: `select (select count(*) from runs where organization_id = $1 and owner is not null) as active_runs,
-      (select count(*) from secrets where organization_id = $1 and repository_id is null) as secrets,
-      (select count(*) from organization_models where organization_id = $1) as models,
-      (select count(*) from skills where organization_id = $1) as skills,
-      (select count(*) from mcp_servers where organization_id = $1 and repository_id is null) as mcp_servers`,
+        (select count(*) from secrets where organization_id = $1 and repository_id is null) as secrets,
+        (select count(*) from organization_models where organization_id = $1) as models,
+        (select count(*) from skills where organization_id = $1) as skills,
+        (select count(*) from mcp_servers where organization_id = $1 and repository_id is null) as mcp_servers`,
     values: [organization_id],
   })
   return only(rows)

@@ -1,9 +1,10 @@
 import type { Db } from '../database.ts'
 
 /**
- * What a credential reaches (decisions.md#reach-of-a-credential): the memberships that were accepted before `at`, and those of `acceptances`,
- * which it accepted itself or had when it was derived. `at`: to the microsecond, as PostgreSQL writes it; null reaches only memberships from
- * before invitations existed. Sessions, browser tokens and links for oneself begin with a copy.
+ * What a credential reaches (decisions.md#reach-of-a-credential): the memberships that were accepted before
+ * `at`, and those of `acceptances`, which it accepted itself or had when it was derived. `at`: to the
+ * microsecond, as PostgreSQL writes it; null reaches only memberships from before invitations existed.
+ * Sessions, browser tokens and links for oneself begin with a copy.
  */
 export type Login = { at: string | null; acceptances: string[] }
 
@@ -15,8 +16,9 @@ export const login_reaches = (at: string, acceptances: string) =>
   `(m.accepted_at is null or ${at} >= m.accepted_at or m.acceptance_id = any (${acceptances}))`
 
 /**
- * Returns SQL: whether a token reaches the membership `m` of its user. A token without an organization reaches what was accepted before its
- * login, and what it accepted itself; one that is bound to an organization was created by a member there.
+ * Returns SQL: whether a token reaches the membership `m` of its user. A token without an organization
+ * reaches what was accepted before its login, and what it accepted itself; one that is bound to an
+ * organization was created by a member there.
  */
 export const token_reaches = (t: string) => `case when ${t}.organization_id is null
   then ${login_reaches(`${t}.login_at`, `${t}.acceptances`)} else ${t}.organization_id = m.organization_id end`
@@ -28,7 +30,8 @@ export const reaches_membership = token_reaches('t')
 export const whole_account: Login = { at: 'infinity', acceptances: [] }
 
 /**
- * Returns SQL: `login_at` and `acceptances` of a credential that is derived from a login, or of one that is a login of its own, as of now.
+ * Returns SQL: `login_at` and `acceptances` of a credential that is derived from a login, or of one that is a
+ * login of its own, as of now.
  */
 export const login_values = (at: string, acceptances: string) =>
   `case when ${acceptances}::uuid[] is null then clock_timestamp() else ${at}::timestamptz end, coalesce(${acceptances}::uuid[], '{}')`
@@ -37,16 +40,20 @@ export const login_values = (at: string, acceptances: string) =>
 export async function loginOf(db: Db, { token_id, session_digest }: Credential): Promise<Login | undefined> {
   const { rows } = await db.query<Login>({
     name: 'login_of',
-    text: `select login_at::text as at, acceptances from tokens where id = $1
-      union all select login_at::text, acceptances from browser_sessions where digest = $2`,
+    text: `select login_at::text as at, acceptances
+      from tokens
+      where id = $1
+      union all select login_at::text, acceptances
+      from browser_sessions
+      where digest = $2`,
     values: [token_id, session_digest],
   })
   return rows[0]
 }
 
 /**
- * Lets a credential of a user reach a membership: a session with its browser tokens, or one other token. What it reached before stays, and no
- * other credential of the user reaches more, whatever login it shares.
+ * Lets a credential of a user reach a membership: a session with its browser tokens, or one other token. What
+ * it reached before stays, and no other credential of the user reaches more, whatever login it shares.
  */
 export async function addAcceptance(
   db: Db,
@@ -56,11 +63,16 @@ export async function addAcceptance(
 ): Promise<void> {
   await db.query({
     name: 'add_acceptance',
-    text: `with acting as (select coalesce($3, (select session_digest from tokens where id = $2)) as session),
+    text: `with acting as (
+        select coalesce($3, (select session_digest from tokens where id = $2)) as session
+      ),
       signed_in as (
-        update browser_sessions set acceptances = array_append(acceptances, $4) where user_id = $1 and digest = (select session from acting)
+        update browser_sessions
+        set acceptances = array_append(acceptances, $4)
+        where user_id = $1 and digest = (select session from acting)
       )
-      update tokens set acceptances = array_append(acceptances, $4)
+      update tokens
+      set acceptances = array_append(acceptances, $4)
       where user_id = $1 and (id = $2 or session_digest = (select session from acting))`,
     values: [user_id, token_id, session_digest, acceptance_id],
   })
@@ -70,7 +82,11 @@ export async function addAcceptance(
 export async function reachesAllMemberships(db: Db, token_id: number): Promise<boolean> {
   const { rows } = await db.query({
     name: 'reaches_all_memberships',
-    text: `select 1 from tokens t join memberships m on m.user_id = t.user_id where t.id = $1 and (${reaches_membership}) is not true limit 1`,
+    text: `select 1
+      from tokens t
+      join memberships m on m.user_id = t.user_id
+      where t.id = $1 and (${reaches_membership}) is not true
+      limit 1`,
     values: [token_id],
   })
   return rows.length === 0

@@ -15,7 +15,10 @@ export type McpServerRow = {
   updated_by: number
 }
 type StoredRow = Omit<McpServerRow, 'settings'> & { settings: string }
-const parseRow = (row: StoredRow): McpServerRow => ({ ...row, settings: parseColumn(McpServerSettings, row.settings) })
+const parseRow = (row: StoredRow): McpServerRow => ({
+  ...row,
+  settings: parseColumn(McpServerSettings, row.settings),
+})
 const columns = 'name, repository_id, settings, created_at, updated_at, updated_by'
 
 /** Returns one page by name. `repository_id` null: those of the whole organization. */
@@ -26,8 +29,20 @@ export async function listMcpServers(
   window: Window,
 ): Promise<{ rows: McpServerRow[]; total: number }> {
   const where = 'organization_id = $1 and repository_id is not distinct from $2'
-  const list = { columns, from: 'mcp_servers', where, key: 'name collate "C"', type: 'text', order: 'asc' } as const
-  const { rows, total } = await listPage<StoredRow>(db, { name: 'list_mcp_servers', ...list }, [organization_id, repository_id], window)
+  const list = {
+    columns,
+    from: 'mcp_servers',
+    where,
+    key: 'name collate "C"',
+    type: 'text',
+    order: 'asc',
+  } as const
+  const { rows, total } = await listPage<StoredRow>(
+    db,
+    { name: 'list_mcp_servers', ...list },
+    [organization_id, repository_id],
+    window,
+  )
   return { rows: rows.map(parseRow), total }
 }
 
@@ -40,25 +55,56 @@ export async function getMcpServer(
 ): Promise<McpServerRow | undefined> {
   const { rows } = await db.query<StoredRow>({
     name: 'get_mcp_server',
-    text: `select ${columns} from mcp_servers where organization_id = $1 and repository_id is not distinct from $2 and name = $3`,
+    text: `select ${columns}
+      from mcp_servers
+      where organization_id = $1 and repository_id is not distinct from $2 and name = $3`,
     values: [organization_id, repository_id, name],
   })
   return rows[0] && parseRow(rows[0])
 }
 
-type NewMcpServer = { organization_id: number; repository_id: number | null; name: string; settings: McpServerSettings; user_id: number }
+type NewMcpServer = {
+  organization_id: number
+  repository_id: number | null
+  name: string
+  settings: McpServerSettings
+  user_id: number
+}
 
-/** Creates or replaces a server; creates one only while there are fewer than `max`, with the secrets locked. Undefined: there are too many. */
-export async function saveMcpServer(db: Db, server: NewMcpServer, max: number): Promise<McpServerRow | undefined> {
+/**
+ * Creates or replaces a server; creates one only while there are fewer than `max`, with the secrets locked.
+ * Undefined: there are too many.
+ */
+export async function saveMcpServer(
+  db: Db,
+  server: NewMcpServer,
+  max: number,
+): Promise<McpServerRow | undefined> {
   const { rows } = await db.query<StoredRow>({
     name: 'save_mcp_server',
-    text: `insert into mcp_servers (organization_id, repository_id, name, settings, updated_by) select $1, $2, $3, $4, $5
-      where exists (select 1 from mcp_servers where organization_id = $1 and repository_id is not distinct from $2 and name = $3)
-        or (select count(*) from mcp_servers where organization_id = $1 and repository_id is not distinct from $2) < $6
-      on conflict (organization_id, repository_id, name) do update set settings = excluded.settings, updated_by = excluded.updated_by,
-        updated_at = now()
+    text: `insert into mcp_servers (organization_id, repository_id, name, settings, updated_by)
+      select $1, $2, $3, $4, $5
+      where exists (
+          select 1
+          from mcp_servers
+          where organization_id = $1 and repository_id is not distinct from $2 and name = $3
+        )
+        or (
+          select count(*)
+          from mcp_servers
+          where organization_id = $1 and repository_id is not distinct from $2
+        ) < $6
+      on conflict (organization_id, repository_id, name)
+        do update set settings = excluded.settings, updated_by = excluded.updated_by, updated_at = now()
       returning ${columns}`,
-    values: [server.organization_id, server.repository_id, server.name, JSON.stringify(server.settings), server.user_id, max],
+    values: [
+      server.organization_id,
+      server.repository_id,
+      server.name,
+      JSON.stringify(server.settings),
+      server.user_id,
+      max,
+    ],
   })
   return rows[0] && parseRow(rows[0])
 }
@@ -72,14 +118,20 @@ export async function deleteMcpServer(
 ): Promise<McpServerRow | undefined> {
   const { rows } = await db.query<StoredRow>({
     name: 'delete_mcp_server',
-    text: `delete from mcp_servers where organization_id = $1 and repository_id is not distinct from $2 and name = $3 returning ${columns}`,
+    text: `delete from mcp_servers
+      where organization_id = $1 and repository_id is not distinct from $2 and name = $3
+      returning ${columns}`,
     values: [organization_id, repository_id, name],
   })
   return rows[0] && parseRow(rows[0])
 }
 
 /** Deletes all servers of a removed repository. */
-export async function deleteMcpServersOf(db: Db, organization_id: number, repository_id: number): Promise<void> {
+export async function deleteMcpServersOf(
+  db: Db,
+  organization_id: number,
+  repository_id: number,
+): Promise<void> {
   await db.query({
     name: 'delete_mcp_servers_of',
     text: 'delete from mcp_servers where organization_id = $1 and repository_id = $2',
@@ -88,8 +140,8 @@ export async function deleteMcpServersOf(db: Db, organization_id: number, reposi
 }
 
 /**
- * Reserves the renewal of the sign-in to a server: of all processes, one renews it at a time. Returns what ends the reservation early; undefined
- * while another one lasts, or when the server does not exist.
+ * Reserves the renewal of the sign-in to a server: of all processes, one renews it at a time. Returns what
+ * ends the reservation early; undefined while another one lasts, or when the server does not exist.
  */
 export async function reserveRenewal(
   db: Db,
@@ -100,8 +152,11 @@ export async function reserveRenewal(
 ): Promise<string | undefined> {
   const { rows } = await db.query<{ until: string }>({
     name: 'reserve_renewal',
-    text: `update mcp_servers set renewing_until = clock_timestamp() + make_interval(secs => $4)
-      where organization_id = $1 and repository_id is not distinct from $2 and name = $3
+    text: `update mcp_servers
+      set renewing_until = clock_timestamp() + make_interval(secs => $4)
+      where organization_id = $1
+        and repository_id is not distinct from $2
+        and name = $3
         and (renewing_until is null or renewing_until < clock_timestamp())
       returning renewing_until::text as until`,
     values: [organization_id, repository_id, name, seconds],
@@ -119,8 +174,12 @@ export async function endRenewal(
 ): Promise<void> {
   await db.query({
     name: 'end_renewal',
-    text: `update mcp_servers set renewing_until = null
-      where organization_id = $1 and repository_id is not distinct from $2 and name = $3 and renewing_until = $4::timestamptz`,
+    text: `update mcp_servers
+      set renewing_until = null
+      where organization_id = $1
+        and repository_id is not distinct from $2
+        and name = $3
+        and renewing_until = $4::timestamptz`,
     values: [organization_id, repository_id, name, until],
   })
 }
@@ -133,8 +192,8 @@ type RunRow = {
 }
 
 /**
- * Returns the sealed secrets and the MCP servers of a run on that repository (null: none), in one statement, because every run reads both.
- * Those of the organization come first.
+ * Returns the sealed secrets and the MCP servers of a run on that repository (null: none), in one statement,
+ * because every run reads both. Those of the organization come first.
  */
 export async function listSecretsAndMcpServers(
   db: Db,
@@ -143,18 +202,37 @@ export async function listSecretsAndMcpServers(
 ): Promise<{ secrets: SealedSecret[]; servers: RunMcpServer[] }> {
   const { rows } = await db.query<RunRow>({
     name: 'list_secrets_and_mcp_servers',
-    text: `select
-      (select coalesce(json_agg(json_build_object('name', name, 'repository_id', repository_id, 'for_agent', for_agent, 'key_id', key_id,
-          'sealed', encode(sealed, 'base64')) order by id), '[]')
-        from secrets where organization_id = $1 and (repository_id is null or repository_id = $2)) as secrets,
-      (select coalesce(json_agg(json_build_object('name', name, 'repository_id', repository_id, 'settings', settings)
-          order by repository_id nulls first, name collate "C"), '[]')
-        from mcp_servers where organization_id = $1 and (repository_id is null or repository_id = $2)) as servers`,
+    text: `select (
+          select coalesce(
+            json_agg(
+              json_build_object(
+              'name', name, 'repository_id', repository_id, 'for_agent', for_agent, 'key_id', key_id,
+              'sealed', encode(sealed, 'base64')
+            ) order by id
+            ), '[]'
+          )
+          from secrets
+          where organization_id = $1 and (repository_id is null or repository_id = $2)
+        ) as secrets,
+        (
+          select coalesce(
+            json_agg(
+              json_build_object(
+                'name', name, 'repository_id', repository_id, 'settings', settings
+              ) order by repository_id nulls first, name collate "C"
+            ), '[]'
+          )
+          from mcp_servers
+          where organization_id = $1 and (repository_id is null or repository_id = $2)
+        ) as servers`,
     values: [organization_id, repository_id],
   })
   const { secrets, servers } = only(rows)
   return {
     secrets: secrets.map(secret => ({ ...secret, sealed: Buffer.from(secret.sealed, 'base64') })),
-    servers: servers.map(server => ({ ...server, settings: parseColumn(McpServerSettings, server.settings) })),
+    servers: servers.map(server => ({
+      ...server,
+      settings: parseColumn(McpServerSettings, server.settings),
+    })),
   }
 }

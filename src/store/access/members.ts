@@ -40,10 +40,16 @@ export async function listMemberships(
 }
 
 /** Returns a membership, locked against changes until the transaction ends. */
-export async function holdMembership(tx: Db, organization_id: number, user_id: number): Promise<MemberRow | undefined> {
+export async function holdMembership(
+  tx: Db,
+  organization_id: number,
+  user_id: number,
+): Promise<MemberRow | undefined> {
   const { rows } = await tx.query<MemberRow>({
     name: 'hold_membership',
-    text: `select ${columns} ${from} where m.organization_id = $1 and m.user_id = $2 for share of m`,
+    text: `select ${columns} ${from}
+      where m.organization_id = $1 and m.user_id = $2
+      for share of m`,
     values: [organization_id, user_id],
   })
   return rows[0]
@@ -62,7 +68,8 @@ export async function lockMemberships(tx: Db, organization_id: number): Promise<
 export async function countOtherAdmins(db: Db, organization_id: number, user_id: number): Promise<number> {
   const { rows } = await db.query<{ total: number }>({
     name: 'count_other_admins',
-    text: `select count(*) as total ${from} where m.organization_id = $1 and m.user_id <> $2 and m.role = 'ADMIN' and u.kind = 'person'`,
+    text: `select count(*) as total ${from}
+      where m.organization_id = $1 and m.user_id <> $2 and m.role = 'ADMIN' and u.kind = 'person'`,
     values: [organization_id, user_id],
   })
   return only(rows).total
@@ -77,7 +84,10 @@ export async function setRole(db: Db, organization_id: number, user_id: number, 
   })
 }
 
-/** Sets the GitHub account that an organization shows for a member. Undefined fields stay; null: the account that the user named. */
+/**
+ * Sets the GitHub account that an organization shows for a member. Undefined fields stay; null: the account
+ * that the user named.
+ */
 export async function setGithubAccount(
   db: Db,
   organization_id: number,
@@ -87,8 +97,10 @@ export async function setGithubAccount(
   const { github_user_id, github_username } = change
   await db.query({
     name: 'set_github_account',
-    text: `update memberships set github_user_id = case when $3 then $4 else github_user_id end,
-        github_username = case when $5 then $6 else github_username end where organization_id = $1 and user_id = $2`,
+    text: `update memberships
+      set github_user_id = case when $3 then $4 else github_user_id end,
+        github_username = case when $5 then $6 else github_username end
+      where organization_id = $1 and user_id = $2`,
     values: [
       ...[organization_id, user_id, github_user_id !== undefined, github_user_id ?? null],
       ...[github_username !== undefined, github_username ?? null],
@@ -119,32 +131,52 @@ export async function belongsElsewhere(db: Db, organization_id: number, user_id:
 export async function hasMemberOf(db: Db, organization_id: number, email: string): Promise<boolean> {
   const { rows } = await db.query({
     name: 'has_member_of',
-    text: `select 1 ${from} where m.organization_id = $1 and coalesce(m.email, u.email) = $2 limit 1`,
+    text: `select 1 ${from}
+      where m.organization_id = $1 and coalesce(m.email, u.email) = $2
+      limit 1`,
     values: [organization_id, email],
   })
   return rows.length > 0
 }
 
-/** Prevents new memberships and sign-in links of a user until the transaction ends. Call after `lockMemberships`, before locking links. */
+/**
+ * Prevents new memberships and sign-in links of a user until the transaction ends. Call after
+ * `lockMemberships`, before locking links.
+ */
 export async function lockUser(tx: Db, user_id: number): Promise<void> {
-  await tx.query({ name: 'lock_user', text: 'select 1 from users where id = $1 for no key update', values: [user_id] })
+  await tx.query({
+    name: 'lock_user',
+    text: 'select 1 from users where id = $1 for no key update',
+    values: [user_id],
+  })
 }
 
 /** Inserts a user that is a program of the organization, and returns its id. It is no member yet. */
-export async function insertServiceUser(db: Db, organization_id: number, name: string): Promise<{ id: number }> {
+export async function insertServiceUser(
+  db: Db,
+  organization_id: number,
+  name: string,
+): Promise<{ id: number }> {
   const { rows } = await db.query<{ id: number }>({
     name: 'insert_service_user',
-    text: `insert into users (kind, service_organization_id, full_name) values ('service', $1, $2) returning id`,
+    text: `insert into users (kind, service_organization_id, full_name)
+      values ('service', $1, $2)
+      returning id`,
     values: [organization_id, name],
   })
   return only(rows)
 }
 
-/** Prevents other changes of this member, and links for the member, until the transaction ends. Call before locking the membership. */
+/**
+ * Prevents other changes of this member, and links for the member, until the transaction ends. Call before
+ * locking the membership.
+ */
 export async function lockMember(tx: Db, organization_id: number, user_id: number): Promise<void> {
   await tx.query({
     name: 'lock_member',
-    text: `select 1 ${from} where m.organization_id = $1 and m.user_id = $2 for no key update of u`,
+    text: `select 1 ${from}
+      where m.organization_id = $1 and m.user_id = $2
+      for no key update of u`,
     values: [organization_id, user_id],
   })
 }
@@ -159,8 +191,8 @@ export type FoundUser = {
 }
 
 /**
- * Returns users by id or by address, oldest first: several organizations may have different users with the same address. `organization_id`: only
- * members of that organization.
+ * Returns users by id or by address, oldest first: several organizations may have different users with the
+ * same address. `organization_id`: only members of that organization.
  */
 export async function findUsers(
   db: Db,
@@ -168,11 +200,27 @@ export async function findUsers(
 ): Promise<FoundUser[]> {
   const { rows } = await db.query<FoundUser>({
     name: 'find_users',
-    text: `select u.id, coalesce(u.email, (select m.email from memberships m where m.user_id = u.id order by m.organization_id limit 1)) as email,
-        u.full_name, u.kind,
-        array(select m.organization_id from memberships m where m.user_id = u.id order by m.organization_id) as organization_ids
-      from users u where (u.id = $1 or u.email = $2 or exists (select 1 from memberships m where m.user_id = u.id and m.email = $2))
-        and ($3::bigint is null or exists (select 1 from memberships m where m.user_id = u.id and m.organization_id = $3))
+    text: `select u.id,
+        coalesce(
+          u.email,
+          (select m.email from memberships m where m.user_id = u.id order by m.organization_id limit 1)
+        ) as email, u.full_name, u.kind,
+        array(
+          select m.organization_id
+          from memberships m
+          where m.user_id = u.id
+          order by m.organization_id
+        ) as organization_ids
+      from users u
+      where (
+          u.id = $1
+          or u.email = $2
+          or exists (select 1 from memberships m where m.user_id = u.id and m.email = $2)
+        )
+        and (
+          $3::bigint is null
+          or exists (select 1 from memberships m where m.user_id = u.id and m.organization_id = $3)
+        )
       order by u.id`,
     values: [id, email, organization_id],
   })

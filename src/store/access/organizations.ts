@@ -38,13 +38,23 @@ export async function getOrganization(db: Db, organization_id: number): Promise<
 }
 
 /** Returns the organizations that a token reaches, oldest first. */
-export async function listOrganizations(db: Db, token_id: number, window: Window): Promise<{ rows: OrganizationRow[]; total: number }> {
+export async function listOrganizations(
+  db: Db,
+  token_id: number,
+  window: Window,
+): Promise<{ rows: OrganizationRow[]; total: number }> {
   const from = `tokens t join memberships m on m.user_id = t.user_id and ${reaches_membership} join organizations o on o.id = m.organization_id`
-  return listPage(db, { name: 'list_organizations', columns, from, where: 't.id = $1', key: 'o.id', order: 'asc' }, [token_id], window)
+  return listPage(
+    db,
+    { name: 'list_organizations', columns, from, where: 't.id = $1', key: 'o.id', order: 'asc' },
+    [token_id],
+    window,
+  )
 }
 
 /**
- * Returns the oldest organization with its oldest ADMIN: normally what the first start created. Service users are ignored: they cannot sign in.
+ * Returns the oldest organization with its oldest ADMIN: normally what the first start created. Service users
+ * are ignored: they cannot sign in.
  */
 export async function firstOrganization(
   db: Db,
@@ -52,19 +62,28 @@ export async function firstOrganization(
 ): Promise<{ organization_id: number; user_id: number } | undefined> {
   const { rows } = await db.query<{ organization_id: number; user_id: number }>({
     name: 'first_organization',
-    text: `select m.organization_id, m.user_id from memberships m join users u on u.id = m.user_id
+    text: `select m.organization_id, m.user_id
+      from memberships m
+      join users u on u.id = m.user_id
       where m.role = 'ADMIN' and u.kind = 'person' and ($1::bigint is null or m.organization_id = $1)
-      order by m.organization_id, m.user_id limit 1`,
+      order by m.organization_id, m.user_id
+      limit 1`,
     values: [only_id],
   })
   return rows[0]
 }
 
 /** Inserts an organization without members and returns its id. */
-export async function insertOrganization(db: Db, name: string, created_by_user_id: number | null = null): Promise<{ id: number }> {
+export async function insertOrganization(
+  db: Db,
+  name: string,
+  created_by_user_id: number | null = null,
+): Promise<{ id: number }> {
   const { rows } = await db.query<{ id: number }>({
     name: 'insert_organization',
-    text: 'insert into organizations (name, created_by_user_id) values ($1, $2) returning id',
+    text: `insert into organizations (name, created_by_user_id)
+      values ($1, $2)
+      returning id`,
     values: [name, created_by_user_id],
   })
   return only(rows)
@@ -80,21 +99,35 @@ export async function countCreatedOrganizations(db: Db, user_id: number): Promis
 }
 
 /** Sets the repository of runs that name none; does nothing for a repository of another organization. */
-export async function setDefaultRepository(db: Db, organization_id: number, repository_id: number): Promise<void> {
+export async function setDefaultRepository(
+  db: Db,
+  organization_id: number,
+  repository_id: number,
+): Promise<void> {
   await db.query({
     name: 'set_default_repository',
-    text: `update organizations set default_repository_id = $2 where id = $1 and exists (select 1 from repositories where id = $2 and organization_id = $1)`,
+    text: `update organizations
+      set default_repository_id = $2
+      where id = $1 and exists (select 1 from repositories where id = $2 and organization_id = $1)`,
     values: [organization_id, repository_id],
   })
 }
 
 type OrganizationChange = Partial<Omit<OrganizationRow, 'id'>>
 
-/** Changes name and settings; an absent field stays unchanged, null clears it. Returns false when the organization does not exist. */
-export async function updateOrganization(db: Db, organization_id: number, change: OrganizationChange): Promise<boolean> {
+/**
+ * Changes name and settings; an absent field stays unchanged, null clears it. Returns false when the
+ * organization does not exist.
+ */
+export async function updateOrganization(
+  db: Db,
+  organization_id: number,
+  change: OrganizationChange,
+): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'update_organization',
-    text: `update organizations set name = coalesce($2, name), enable_pr_creation = coalesce($3, enable_pr_creation),
+    text: `update organizations
+      set name = coalesce($2, name), enable_pr_creation = coalesce($3, enable_pr_creation),
         enable_rules_detection = coalesce($4, enable_rules_detection),
         default_repository_id = case when $5 then $6::bigint else default_repository_id end,
         default_model = case when $7 then $8 else default_model end,
@@ -141,10 +174,16 @@ export async function updateOrganization(db: Db, organization_id: number, change
 }
 
 /** Clears the default repository of an organization if it is this one. */
-export async function forgetDefaultRepository(db: Db, organization_id: number, repository_id: number): Promise<void> {
+export async function forgetDefaultRepository(
+  db: Db,
+  organization_id: number,
+  repository_id: number,
+): Promise<void> {
   await db.query({
     name: 'forget_default_repository',
-    text: 'update organizations set default_repository_id = null where id = $1 and default_repository_id = $2',
+    text: `update organizations
+      set default_repository_id = null
+      where id = $1 and default_repository_id = $2`,
     values: [organization_id, repository_id],
   })
 }

@@ -36,10 +36,16 @@ export type RepositoryRow = {
 }
 
 /** Returns a repository. A removed one remains visible only to its former runs, not here. */
-export async function getRepository(db: Db, organization_id: number, id: number): Promise<RepositoryRow | undefined> {
+export async function getRepository(
+  db: Db,
+  organization_id: number,
+  id: number,
+): Promise<RepositoryRow | undefined> {
   const { rows } = await db.query<RepositoryRow>({
     name: 'get_repository',
-    text: 'select * from repositories where organization_id = $1 and id = $2 and removed_at is null',
+    text: `select *
+      from repositories
+      where organization_id = $1 and id = $2 and removed_at is null`,
     values: [organization_id, id],
   })
   return rows[0]
@@ -59,7 +65,14 @@ export async function listRepositories(
   filter: RepositoryFilter = {},
 ): Promise<{ rows: RepositoryRow[]; total: number }> {
   const where = `organization_id = $1 and removed_at is null and ($2::bigint[] is null or id = any($2)) and ($3::boolean is null or archived = $3)`
-  const list = { name: 'list_repositories', columns: '*', from: 'repositories', where, key: 'id', order: 'asc' } as const
+  const list = {
+    name: 'list_repositories',
+    columns: '*',
+    from: 'repositories',
+    where,
+    key: 'id',
+    order: 'asc',
+  } as const
   return listPage(db, list, [organization_id, filter.own ?? null, filter.archived ?? null], window)
 }
 
@@ -81,7 +94,9 @@ export async function insertRepository(
     name: 'insert_repository',
     text: `insert into repositories (organization_id, name, full_name, url, kind, description, sample, base_branch)
       values ($1, $2, $3, $4, $5, $6, $7, $8)
-      on conflict (organization_id, url) where removed_at is null do update set url = excluded.url returning id, xmax = 0 as created`,
+      on conflict (organization_id, url)
+      where removed_at is null do update set url = excluded.url
+      returning id, xmax = 0 as created`,
     values: [
       repository.organization_id,
       repository.name,
@@ -97,16 +112,28 @@ export async function insertRepository(
 }
 
 /** Sets the default branch of a repository. An unchanged branch writes no row. */
-export async function setDefaultBranch(db: Db, organization_id: number, id: number, default_branch: string): Promise<void> {
+export async function setDefaultBranch(
+  db: Db,
+  organization_id: number,
+  id: number,
+  default_branch: string,
+): Promise<void> {
   await db.query({
     name: 'set_default_branch',
-    text: 'update repositories set default_branch = $3 where organization_id = $1 and id = $2 and default_branch is distinct from $3',
+    text: `update repositories
+      set default_branch = $3
+      where organization_id = $1 and id = $2 and default_branch is distinct from $3`,
     values: [organization_id, id, default_branch],
   })
 }
 
 /** Sets whether a repository has been set up, as lists of repositories show it. */
-export async function setSetupStatus(db: Db, organization_id: number, id: number, status: 'SETUP' | 'NOT_SETUP'): Promise<void> {
+export async function setSetupStatus(
+  db: Db,
+  organization_id: number,
+  id: number,
+  status: 'SETUP' | 'NOT_SETUP',
+): Promise<void> {
   await db.query({
     name: 'set_setup_status',
     text: 'update repositories set setup_status = $3 where organization_id = $1 and id = $2',
@@ -115,10 +142,17 @@ export async function setSetupStatus(db: Db, organization_id: number, id: number
 }
 
 /** Returns which of the given ids are repositories of the organization. */
-export async function ownRepositoryIds(db: Db, organization_id: number, ids: readonly number[]): Promise<number[]> {
+export async function ownRepositoryIds(
+  db: Db,
+  organization_id: number,
+  ids: readonly number[],
+): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>({
     name: 'own_repository_ids',
-    text: 'select id from repositories where organization_id = $1 and id = any($2::bigint[]) and removed_at is null order by id',
+    text: `select id
+      from repositories
+      where organization_id = $1 and id = any($2::bigint[]) and removed_at is null
+      order by id`,
     values: [organization_id, ids],
   })
   return rows.map(row => row.id)
@@ -128,17 +162,29 @@ export async function ownRepositoryIds(db: Db, organization_id: number, ids: rea
 export async function holdRepository(db: Db, organization_id: number, id: number): Promise<boolean> {
   const { rows } = await db.query({
     name: 'hold_repository',
-    text: 'select 1 from repositories where organization_id = $1 and id = $2 and removed_at is null for key share',
+    text: `select 1
+      from repositories
+      where organization_id = $1 and id = $2 and removed_at is null
+      for key share`,
     values: [organization_id, id],
   })
   return rows.length > 0
 }
 
-/** Locks a repository against removal and new runs until the transaction ends, so that counts stay correct. */
-export async function lockRepository(db: Db, organization_id: number, id: number): Promise<RepositoryRow | undefined> {
+/**
+ * Locks a repository against removal and new runs until the transaction ends, so that counts stay correct.
+ */
+export async function lockRepository(
+  db: Db,
+  organization_id: number,
+  id: number,
+): Promise<RepositoryRow | undefined> {
   const { rows } = await db.query<RepositoryRow>({
     name: 'lock_repository',
-    text: 'select * from repositories where organization_id = $1 and id = $2 and removed_at is null for update',
+    text: `select *
+      from repositories
+      where organization_id = $1 and id = $2 and removed_at is null
+      for update`,
     values: [organization_id, id],
   })
   return rows[0]
@@ -161,14 +207,23 @@ type RepositoryChange = Partial<
 >
 
 /** Changes a repository. An absent field stays unchanged, null clears it. */
-export async function updateRepository(db: Db, organization_id: number, id: number, change: RepositoryChange): Promise<boolean> {
+export async function updateRepository(
+  db: Db,
+  organization_id: number,
+  id: number,
+  change: RepositoryChange,
+): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'update_repository',
-    text: `update repositories set name = coalesce($3, name), archived = coalesce($4, archived),
-        description = case when $5 then $6 else description end, base_branch = case when $7 then $8 else base_branch end,
-        visibility = case when $9 then $10 else visibility end, language = case when $11 then $12 else language end,
-        reasoning_effort = case when $13 then $14 else reasoning_effort end, review = case when $15 then $16 else review end,
-        use_mcp_file = coalesce($17, use_mcp_file), branch_prefix = case when $18 then $19 else branch_prefix end
+    text: `update repositories
+      set name = coalesce($3, name), archived = coalesce($4, archived),
+        description = case when $5 then $6 else description end,
+        base_branch = case when $7 then $8 else base_branch end,
+        visibility = case when $9 then $10 else visibility end,
+        language = case when $11 then $12 else language end,
+        reasoning_effort = case when $13 then $14 else reasoning_effort end,
+        review = case when $15 then $16 else review end, use_mcp_file = coalesce($17, use_mcp_file),
+        branch_prefix = case when $18 then $19 else branch_prefix end
       where organization_id = $1 and id = $2 and removed_at is null`,
     values: [
       organization_id,
@@ -199,7 +254,9 @@ export async function updateRepository(db: Db, organization_id: number, id: numb
 export async function removeRepository(db: Db, organization_id: number, id: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'remove_repository',
-    text: 'update repositories set removed_at = now() where organization_id = $1 and id = $2 and removed_at is null',
+    text: `update repositories
+      set removed_at = now()
+      where organization_id = $1 and id = $2 and removed_at is null`,
     values: [organization_id, id],
   })
   return rowCount === 1
@@ -209,7 +266,10 @@ export async function removeRepository(db: Db, organization_id: number, id: numb
 export async function removedRepositories(db: Db, ids: readonly number[], hours: number): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>({
     name: 'removed_repositories',
-    text: 'select id from repositories where id = any($1::bigint[]) and removed_at < now() - make_interval(hours => $2) order by id',
+    text: `select id
+      from repositories
+      where id = any($1::bigint[]) and removed_at < now() - make_interval(hours => $2)
+      order by id`,
     values: [ids, hours],
   })
   return rows.map(row => row.id)

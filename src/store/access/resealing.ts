@@ -1,37 +1,73 @@
 import type { Db } from '../database.ts'
 
-/** A value that is sealed with another key than `key_id`, listed in pages by id across all organizations. For the operator only. */
-type SealedRow = { id: number; organization_id: number; repository_id: number | null; name: string; key_id: string; sealed: Buffer }
+/**
+ * A value that is sealed with another key than `key_id`, listed in pages by id across all organizations. For
+ * the operator only.
+ */
+type SealedRow = {
+  id: number
+  organization_id: number
+  repository_id: number | null
+  name: string
+  key_id: string
+  sealed: Buffer
+}
 
-/** Returns up to `limit` secrets of all organizations that are sealed with another key, ascending by id after `after_id`. */
-export async function secretsOfOtherKeys(db: Db, key_id: string, after_id: number, limit: number): Promise<SealedRow[]> {
+/**
+ * Returns up to `limit` secrets of all organizations that are sealed with another key, ascending by id after
+ * `after_id`.
+ */
+export async function secretsOfOtherKeys(
+  db: Db,
+  key_id: string,
+  after_id: number,
+  limit: number,
+): Promise<SealedRow[]> {
   const { rows } = await db.query<SealedRow>({
     name: 'secrets_of_other_keys',
-    text: `select id, organization_id, repository_id, name, key_id, sealed from secrets
-      where key_id <> $1 and id > $2 order by id limit $3`,
+    text: `select id, organization_id, repository_id, name, key_id, sealed
+      from secrets
+      where key_id <> $1 and id > $2
+      order by id
+      limit $3`,
     values: [key_id, after_id, limit],
   })
   return rows
 }
 
 /** Returns false when the secret was replaced or deleted meanwhile; then it needs no resealing. */
-export async function resealSecret(db: Db, before: SealedRow, key_id: string, sealed: Buffer): Promise<boolean> {
+export async function resealSecret(
+  db: Db,
+  before: SealedRow,
+  key_id: string,
+  sealed: Buffer,
+): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'reseal_secret',
-    text: 'update secrets set key_id = $3, sealed = $4 where organization_id = $1 and id = $2 and sealed = $5',
+    text: `update secrets
+      set key_id = $3, sealed = $4
+      where organization_id = $1 and id = $2 and sealed = $5`,
     values: [before.organization_id, before.id, key_id, sealed, before.sealed],
   })
   return rowCount === 1
 }
 
 /** `which`: the current secret, or the previous one that still signs beside it. */
-type SealedWebhookRow = { organization_id: number; which: 'current' | 'previous'; key_id: string; sealed: Buffer }
+type SealedWebhookRow = {
+  organization_id: number
+  which: 'current' | 'previous'
+  key_id: string
+  sealed: Buffer
+}
 const of = {
   current: { key: 'key_id', sealed: 'sealed_secret' },
   previous: { key: 'previous_key_id', sealed: 'previous_sealed_secret' },
 } as const
 
-/** Returns up to `limit` signing secrets of webhooks that are sealed with another key, ascending by organization. */
+/**
+ * Returns up to `limit` signing secrets of webhooks that are sealed with another key, ascending by
+ * organization.
+ */
 export async function webhooksOfOtherKeys(
   db: Db,
   which: SealedWebhookRow['which'],
@@ -42,19 +78,31 @@ export async function webhooksOfOtherKeys(
   const { key, sealed } = of[which]
   const { rows } = await db.query<SealedWebhookRow>({
     name: `webhooks_of_other_keys_${which}`,
-    text: `select organization_id, '${which}' as which, ${key} as key_id, ${sealed} as sealed from webhooks
-      where ${key} <> $1 and organization_id > $2 order by organization_id limit $3`,
+    text: `select organization_id, '${which}' as which, ${key} as key_id, ${sealed} as sealed
+      from webhooks
+      where ${key} <> $1 and organization_id > $2
+      order by organization_id
+      limit $3`,
     values: [key_id, after_organization, limit],
   })
   return rows
 }
 
-/** Replaces the sealed secret of a webhook. False: it has changed since it was read, and nothing was written. */
-export async function resealWebhook(db: Db, before: SealedWebhookRow, key_id: string, sealed: Buffer): Promise<boolean> {
+/**
+ * Replaces the sealed secret of a webhook. False: it has changed since it was read, and nothing was written.
+ */
+export async function resealWebhook(
+  db: Db,
+  before: SealedWebhookRow,
+  key_id: string,
+  sealed: Buffer,
+): Promise<boolean> {
   const column = of[before.which]
   const { rowCount } = await db.query({
     name: `reseal_webhook_${before.which}`,
-    text: `update webhooks set ${column.key} = $2, ${column.sealed} = $3 where organization_id = $1 and ${column.sealed} = $4`,
+    text: `update webhooks
+      set ${column.key} = $2, ${column.sealed} = $3
+      where organization_id = $1 and ${column.sealed} = $4`,
     values: [before.organization_id, key_id, sealed, before.sealed],
   })
   return rowCount === 1
@@ -63,21 +111,33 @@ export async function resealWebhook(db: Db, before: SealedWebhookRow, key_id: st
 /** The webhook targets of a run as JSON text, with sealed secrets. */
 type RunTargetsRow = { id: number; organization_id: number; webhooks: string }
 
-/** Returns up to `limit` runs of all organizations whose webhook targets contain a sealed secret, ascending by id. */
+/**
+ * Returns up to `limit` runs of all organizations whose webhook targets contain a sealed secret, ascending by
+ * id.
+ */
 export async function runTargets(db: Db, after_id: number, limit: number): Promise<RunTargetsRow[]> {
   const { rows } = await db.query<RunTargetsRow>({
     name: 'run_targets',
-    text: `select id, organization_id, webhooks from runs where id > $1 and strpos(webhooks, '"key_id"') > 0 order by id limit $2`,
+    text: `select id, organization_id, webhooks
+      from runs
+      where id > $1 and strpos(webhooks, '"key_id"') > 0
+      order by id
+      limit $2`,
     values: [after_id, limit],
   })
   return rows
 }
 
-/** Replaces the webhook targets of a run. False: they have changed since they were read, and nothing was written. */
+/**
+ * Replaces the webhook targets of a run. False: they have changed since they were read, and nothing was
+ * written.
+ */
 export async function resealRunTargets(db: Db, before: RunTargetsRow, webhooks: string): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'reseal_run_targets',
-    text: 'update runs set webhooks = $3 where organization_id = $1 and id = $2 and webhooks = $4',
+    text: `update runs
+      set webhooks = $3
+      where organization_id = $1 and id = $2 and webhooks = $4`,
     values: [before.organization_id, before.id, webhooks, before.webhooks],
   })
   return rowCount === 1
@@ -85,21 +145,42 @@ export async function resealRunTargets(db: Db, before: RunTargetsRow, webhooks: 
 
 type SealedForgeRow = { id: number; organization_id: number; url: string; key_id: string; sealed: Buffer }
 
-/** Returns up to `limit` connections to forges whose credentials are sealed with another key, ascending by id. */
-export async function forgesOfOtherKeys(db: Db, key_id: string, after_id: number, limit: number): Promise<SealedForgeRow[]> {
+/**
+ * Returns up to `limit` connections to forges whose credentials are sealed with another key, ascending by id.
+ */
+export async function forgesOfOtherKeys(
+  db: Db,
+  key_id: string,
+  after_id: number,
+  limit: number,
+): Promise<SealedForgeRow[]> {
   const { rows } = await db.query<SealedForgeRow>({
     name: 'forges_of_other_keys',
-    text: 'select id, organization_id, url, key_id, sealed from forges where key_id <> $1 and id > $2 order by id limit $3',
+    text: `select id, organization_id, url, key_id, sealed
+      from forges
+      where key_id <> $1 and id > $2
+      order by id
+      limit $3`,
     values: [key_id, after_id, limit],
   })
   return rows
 }
 
-/** Replaces the sealed credentials of a connection. False: they have changed since they were read, and nothing was written. */
-export async function resealForge(db: Db, before: SealedForgeRow, key_id: string, sealed: Buffer): Promise<boolean> {
+/**
+ * Replaces the sealed credentials of a connection. False: they have changed since they were read, and nothing
+ * was written.
+ */
+export async function resealForge(
+  db: Db,
+  before: SealedForgeRow,
+  key_id: string,
+  sealed: Buffer,
+): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'reseal_forge',
-    text: 'update forges set key_id = $3, sealed = $4 where organization_id = $1 and id = $2 and sealed = $5',
+    text: `update forges
+      set key_id = $3, sealed = $4
+      where organization_id = $1 and id = $2 and sealed = $5`,
     values: [before.organization_id, before.id, key_id, sealed, before.sealed],
   })
   return rowCount === 1

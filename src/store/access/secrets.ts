@@ -22,22 +22,41 @@ export async function listSecrets(
   window: Window,
 ): Promise<{ rows: SecretRow[]; total: number }> {
   const where = 'organization_id = $1 and repository_id is not distinct from $2'
-  const list = { columns, from: 'secrets', where, key: 'name collate "C"', type: 'text', order: 'asc' } as const
+  const list = {
+    columns,
+    from: 'secrets',
+    where,
+    key: 'name collate "C"',
+    type: 'text',
+    order: 'asc',
+  } as const
   return listPage(db, { name: 'list_secrets', ...list }, [organization_id, repository_id], window)
 }
 
-/** Returns all sealed secrets that a run on that repository may use or print; null: a run without a repository. */
-export async function listSealedSecrets(db: Db, organization_id: number, repository_id: number | null): Promise<SealedSecret[]> {
+/**
+ * Returns all sealed secrets that a run on that repository may use or print; null: a run without a
+ * repository.
+ */
+export async function listSealedSecrets(
+  db: Db,
+  organization_id: number,
+  repository_id: number | null,
+): Promise<SealedSecret[]> {
   const { rows } = await db.query<SealedSecret>({
     name: 'list_sealed_secrets',
-    text: `select name, repository_id, for_agent, key_id, sealed from secrets
-      where organization_id = $1 and (repository_id is null or repository_id = $2) order by id`,
+    text: `select name, repository_id, for_agent, key_id, sealed
+      from secrets
+      where organization_id = $1 and (repository_id is null or repository_id = $2)
+      order by id`,
     values: [organization_id, repository_id],
   })
   return rows
 }
 
-/** Returns a sealed secret of the organization, or of the repository, itself; locked until the transaction ends with `lock`. */
+/**
+ * Returns a sealed secret of the organization, or of the repository, itself; locked until the transaction
+ * ends with `lock`.
+ */
 export async function getSealedSecret(
   db: Db,
   organization_id: number,
@@ -47,8 +66,11 @@ export async function getSealedSecret(
 ): Promise<SealedSecret | undefined> {
   const { rows } = await db.query<SealedSecret>({
     name: lock ? 'lock_sealed_secret' : 'get_sealed_secret',
-    text: `select name, repository_id, for_agent, key_id, sealed from secrets
-      where organization_id = $1 and repository_id is not distinct from $2 and name = $3${lock ? ' for no key update' : ''}`,
+    text: `select name, repository_id, for_agent, key_id, sealed
+      from secrets
+      where organization_id = $1
+        and repository_id is not distinct from $2
+        and name = $3${lock ? ' for no key update' : ''}`,
     values: [organization_id, repository_id, name],
   })
   return rows[0]
@@ -64,7 +86,8 @@ export async function replaceSealedSecret(
 ): Promise<void> {
   await db.query({
     name: 'replace_sealed_secret',
-    text: `update secrets set key_id = $4, sealed = $5, updated_at = now()
+    text: `update secrets
+      set key_id = $4, sealed = $5, updated_at = now()
       where organization_id = $1 and repository_id is not distinct from $2 and name = $3`,
     values: [organization_id, repository_id, name, key_id, sealed],
   })
@@ -83,19 +106,35 @@ type NewSecret = {
 
 /** Locks the secrets of the organization until the transaction ends, so that they can be counted. */
 export async function lockSecrets(db: Db, organization_id: number): Promise<void> {
-  await db.query({ name: 'lock_secrets', text: 'select 1 from organizations where id = $1 for no key update', values: [organization_id] })
+  await db.query({
+    name: 'lock_secrets',
+    text: 'select 1 from organizations where id = $1 for no key update',
+    values: [organization_id],
+  })
 }
 
-/** Sets a secret; creates one only while there are fewer than `max`. Returns undefined when there are too many. */
+/**
+ * Sets a secret; creates one only while there are fewer than `max`. Returns undefined when there are too
+ * many.
+ */
 export async function saveSecret(db: Db, secret: NewSecret, max: number): Promise<SecretRow | undefined> {
   const { rows } = await db.query<SecretRow>({
     name: 'save_secret',
     text: `insert into secrets as s (organization_id, repository_id, name, for_agent, key_id, sealed, updated_by)
       select $1, $2, $3, coalesce($4, false), $5, $6, $7
-      where exists (select 1 from secrets where organization_id = $1 and repository_id is not distinct from $2 and name = $3)
-        or (select count(*) from secrets where organization_id = $1 and repository_id is not distinct from $2) < $8
-      on conflict (organization_id, repository_id, name) do update set for_agent = coalesce($4, s.for_agent),
-        key_id = excluded.key_id, sealed = excluded.sealed, updated_by = excluded.updated_by, updated_at = now()
+      where exists (
+          select 1
+          from secrets
+          where organization_id = $1 and repository_id is not distinct from $2 and name = $3
+        )
+        or (
+          select count(*)
+          from secrets
+          where organization_id = $1 and repository_id is not distinct from $2
+        ) < $8
+      on conflict (organization_id, repository_id, name)
+        do update set for_agent = coalesce($4, s.for_agent), key_id = excluded.key_id,
+          sealed = excluded.sealed, updated_by = excluded.updated_by, updated_at = now()
       returning ${columns}`,
     values: [
       secret.organization_id,
@@ -120,7 +159,9 @@ export async function deleteSecret(
 ): Promise<SecretRow | undefined> {
   const { rows } = await db.query<SecretRow>({
     name: 'delete_secret',
-    text: `delete from secrets where organization_id = $1 and repository_id is not distinct from $2 and name = $3 returning ${columns}`,
+    text: `delete from secrets
+      where organization_id = $1 and repository_id is not distinct from $2 and name = $3
+      returning ${columns}`,
     values: [organization_id, repository_id, name],
   })
   return rows[0]
@@ -135,12 +176,18 @@ export async function deleteSecretsOf(db: Db, organization_id: number, repositor
   })
 }
 
-/** Returns how many values, of secrets, webhooks and forges, are sealed with keys other than these and cannot be opened. */
+/**
+ * Returns how many values, of secrets, webhooks and forges, are sealed with keys other than these and cannot
+ * be opened.
+ */
 export async function countSealedOtherwise(db: Db, key_ids: readonly string[]): Promise<number> {
   const { rows } = await db.query<{ sealed: number }>({
     name: 'count_sealed_otherwise',
-    text: `select (select count(*) from secrets where key_id <> all ($1)) + (select count(*) from webhooks where key_id <> all ($1))
-      + (select count(*) from forges where key_id <> all ($1)) as sealed`,
+    text: `select (select count(*) from secrets where key_id <> all ($1)) + (
+        select count(*)
+        from webhooks
+        where key_id <> all ($1)
+      ) + (select count(*) from forges where key_id <> all ($1)) as sealed`,
     values: [key_ids],
   })
   return only(rows).sealed

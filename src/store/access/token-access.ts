@@ -23,38 +23,58 @@ export type Access = {
   role: Role | null
 }
 
-/** SQL: whether the token `t` is neither revoked nor expired: the one condition for requests and for open streams. */
+/**
+ * SQL: whether the token `t` is neither revoked nor expired: the one condition for requests and for open
+ * streams.
+ */
 export const is_live = 't.revoked_at is null and (t.expires_at is null or t.expires_at > now())'
 
 /** SQL: the columns of `Access`, of what `live_access` joins. */
 export const access_columns = `t.id as token_id, t.user_id, t.kind, t.wire_profile, t.organization_id as token_organization_id, t.scopes,
   t.repository_ids, t.expires_at, t.oauth_client is not null as by_program, t.last_used_at is null or t.last_used_at < now() - interval '1 minute' as idle, m.role`
-/** SQL: joins the live token and the membership of each row of `requested`, which has a digest and an organization. */
+/**
+ * SQL: joins the live token and the membership of each row of `requested`, which has a digest and an
+ * organization.
+ */
 export const live_access = `join tokens t on t.digest = requested.digest and ${is_live}
   left join memberships m on m.organization_id = requested.organization_id and m.user_id = t.user_id and ${reaches_membership}`
 
-/** Returns the access of each pair of token digest and organization; undefined for an unknown, expired or revoked token. */
-export async function findAccess(db: Db, requested: { digest: Buffer; organization_id: number | null }[]): Promise<(Access | undefined)[]> {
+/**
+ * Returns the access of each pair of token digest and organization; undefined for an unknown, expired or
+ * revoked token.
+ */
+export async function findAccess(
+  db: Db,
+  requested: { digest: Buffer; organization_id: number | null }[],
+): Promise<(Access | undefined)[]> {
   const { rows } = await db.query<Access & { n: number }>({
     name: 'find_access',
     text: `select requested.n, ${access_columns}
-      from unnest($1::bytea[], $2::bigint[]) with ordinality as requested (digest, organization_id, n) ${live_access}`,
+      from unnest($1::bytea[], $2::bigint[]) with ordinality as requested (
+        digest, organization_id, n
+      ) ${live_access}`,
     values: [requested.map(item => item.digest), requested.map(item => item.organization_id)],
   })
   const found = new Map(rows.map(row => [row.n, row]))
   return requested.map((_item, n) => found.get(n + 1))
 }
 
-/** Returns what each of these tokens may do in an organization now; undefined for one that is revoked or expired, or whose user left. */
+/**
+ * Returns what each of these tokens may do in an organization now; undefined for one that is revoked or
+ * expired, or whose user left.
+ */
 export async function findLiveTokens(
   db: Db,
   requested: { token_id: number; organization_id: number }[],
 ): Promise<({ role: Role; scopes: string[] | null } | undefined)[]> {
   const { rows } = await db.query<{ n: number; role: Role; scopes: string[] | null }>({
     name: 'find_live_tokens',
-    text: `select requested.n, m.role, t.scopes from unnest($1::bigint[], $2::bigint[]) with ordinality as requested (token_id, organization_id, n)
+    text: `select requested.n, m.role, t.scopes
+      from unnest($1::bigint[], $2::bigint[]) with ordinality as requested (token_id, organization_id, n)
       join tokens t on t.id = requested.token_id and ${is_live}
-      join memberships m on m.organization_id = requested.organization_id and m.user_id = t.user_id and ${reaches_membership}`,
+      join memberships m on m.organization_id = requested.organization_id
+        and m.user_id = t.user_id
+        and ${reaches_membership}`,
     values: [requested.map(item => item.token_id), requested.map(item => item.organization_id)],
   })
   const found = new Map(rows.map(row => [row.n, row]))
@@ -65,12 +85,17 @@ export async function findLiveTokens(
 export async function touchToken(db: Db, token_id: number): Promise<void> {
   await db.query({
     name: 'touch_token',
-    text: `update tokens set last_used_at = now() where id = $1 and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
+    text: `update tokens
+      set last_used_at = now()
+      where id = $1 and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
     values: [token_id],
   })
 }
 
-/** Inserts a token by its digest and returns its id and expiry. It expires at the earliest of its own time and `not_after`. */
+/**
+ * Inserts a token by its digest and returns its id and expiry. It expires at the earliest of its own time and
+ * `not_after`.
+ */
 export async function insertToken(
   db: Db,
   token: {
@@ -101,11 +126,15 @@ export async function insertToken(
 ): Promise<{ id: number; expires_at: Date | null }> {
   const { rows } = await db.query<{ id: number; expires_at: Date | null }>({
     name: 'insert_token',
-    text: `insert into tokens
-        (user_id, kind, name, digest, wire_profile, expires_at, hint, organization_id, scopes, repository_ids, created_by, prefix,
-          session_digest, login_at, acceptances, oauth_client)
-      values ($1, $2, $3, $4, $5, least(coalesce($13::timestamptz, now() + make_interval(secs => $6)), $14::timestamptz),
-        $7, $8, $9, $10, $11, $12, $17, ${login_values('$15', '$16')}, $18)
+    text: `insert into tokens (
+        user_id, kind, name, digest, wire_profile, expires_at, hint, organization_id, scopes, repository_ids,
+        created_by, prefix, session_digest, login_at, acceptances, oauth_client
+      )
+      values (
+        $1, $2, $3, $4, $5,
+        least(coalesce($13::timestamptz, now() + make_interval(secs => $6)), $14::timestamptz), $7, $8, $9,
+        $10, $11, $12, $17, ${login_values('$15', '$16')}, $18
+      )
       returning id, expires_at`,
     values: [
       token.user_id,
@@ -133,11 +162,17 @@ export async function insertToken(
 
 /** Returns whether a token was ever created from this secret, including revoked and expired ones. */
 export async function isKnownToken(db: Db, digest: Buffer): Promise<boolean> {
-  const { rows } = await db.query({ name: 'is_known_token', text: 'select 1 from tokens where digest = $1', values: [digest] })
+  const { rows } = await db.query({
+    name: 'is_known_token',
+    text: 'select 1 from tokens where digest = $1',
+    values: [digest],
+  })
   return rows.length > 0
 }
 
-/** Returns whether a token was ever created, including revoked and expired ones, other than those of browsers. */
+/**
+ * Returns whether a token was ever created, including revoked and expired ones, other than those of browsers.
+ */
 export async function hasTokens(db: Db): Promise<boolean> {
   const { rows } = await db.query({ text: `select 1 from tokens where kind <> 'browser' limit 1` })
   return rows.length > 0
@@ -147,7 +182,8 @@ export async function hasTokens(db: Db): Promise<boolean> {
 export async function deleteExpiredTokens(db: Db): Promise<void> {
   await db.query({
     name: 'delete_expired_tokens',
-    text: `delete from tokens where kind = 'browser' and expires_at < now() - interval '1 hour'`,
+    text: `delete from tokens
+      where kind = 'browser' and expires_at < now() - interval '1 hour'`,
     values: [],
   })
 }
@@ -156,7 +192,11 @@ export async function deleteExpiredTokens(db: Db): Promise<void> {
 export async function isAdminSomewhere(db: Db, token_id: number): Promise<boolean> {
   const { rows } = await db.query({
     name: 'is_admin_somewhere',
-    text: `select 1 from tokens t join memberships m on m.user_id = t.user_id and ${reaches_membership} where t.id = $1 and m.role = 'ADMIN' limit 1`,
+    text: `select 1
+      from tokens t
+      join memberships m on m.user_id = t.user_id and ${reaches_membership}
+      where t.id = $1 and m.role = 'ADMIN'
+      limit 1`,
     values: [token_id],
   })
   return rows.length > 0

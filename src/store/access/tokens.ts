@@ -27,8 +27,9 @@ export type TokenRow = {
 }
 
 /**
- * The viewer: `all` sees every token that is bound to the organization; others see their own tokens that reach no further than the viewing
- * token, whose bounds are `scopes` and `repository_ids`, null for none. `anywhere`: the viewing token is limited only by its login.
+ * The viewer: `all` sees every token that is bound to the organization; others see their own tokens that
+ * reach no further than the viewing token, whose bounds are `scopes` and `repository_ids`, null for none.
+ * `anywhere`: the viewing token is limited only by its login.
  */
 export type Viewer = {
   user_id: number
@@ -46,19 +47,17 @@ const member = 'left join memberships m on m.organization_id = $1 and m.user_id 
 /** SQL: whether the token $7 reaches every organization of its user that the token `t` reaches. */
 const reaches_no_further = `not exists (select 1 from memberships m join tokens v on v.id = $7
     where m.user_id = t.user_id and (${reaches_membership}) and (${token_reaches('v')}) is not true)`
-/** $1 organization, $2 to $7 the viewer. A token without an organization is private to its user, like browser tokens. */
+/**
+ * $1 organization, $2 to $7 the viewer. A token without an organization is private to its user, like browser
+ * tokens.
+ */
 const visible = `t.kind <> 'browser' and (t.id = $7 or case when t.organization_id is null then t.user_id = $2 and $4 and ${reaches_no_further}
   else t.organization_id = $1 and ($3 or t.user_id = $2 and ($5::text[] is null or t.scopes <@ $5)
     and ($6::bigint[] is null or t.repository_ids <@ $6)) end)`
-const valuesOf = (organization_id: number, { user_id, token_id, all, anywhere, scopes, repository_ids }: Viewer) => [
-  organization_id,
-  user_id,
-  all,
-  anywhere,
-  scopes,
-  repository_ids,
-  token_id,
-]
+const valuesOf = (
+  organization_id: number,
+  { user_id, token_id, all, anywhere, scopes, repository_ids }: Viewer,
+) => [organization_id, user_id, all, anywhere, scopes, repository_ids, token_id]
 
 /** Returns one page, newest first. */
 export async function listTokens(
@@ -72,7 +71,12 @@ export async function listTokens(
 }
 
 /** Returns a token that the viewer may see (docs/specification.md#access); undefined for every other. */
-export async function getToken(db: Db, organization_id: number, viewer: Viewer, token_id: number): Promise<TokenRow | undefined> {
+export async function getToken(
+  db: Db,
+  organization_id: number,
+  viewer: Viewer,
+  token_id: number,
+): Promise<TokenRow | undefined> {
   const { rows } = await db.query<TokenRow>({
     name: 'get_token',
     text: `select ${columns} from tokens t ${member} where ${visible} and t.id = $8`,
@@ -82,10 +86,17 @@ export async function getToken(db: Db, organization_id: number, viewer: Viewer, 
 }
 
 /** Returns false for a token that is already revoked, or that the viewer does not see. */
-export async function revokeToken(db: Db, organization_id: number, viewer: Viewer, token_id: number): Promise<boolean> {
+export async function revokeToken(
+  db: Db,
+  organization_id: number,
+  viewer: Viewer,
+  token_id: number,
+): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'revoke_token',
-    text: `update tokens t set revoked_at = now() where ${visible} and t.id = $8 and t.revoked_at is null`,
+    text: `update tokens t
+      set revoked_at = now()
+      where ${visible} and t.id = $8 and t.revoked_at is null`,
     values: [...valuesOf(organization_id, viewer), token_id],
   })
   return rowCount === 1
@@ -95,7 +106,10 @@ export async function revokeToken(db: Db, organization_id: number, viewer: Viewe
 export async function revokeTokensOf(db: Db, organization_id: number, user_id: number): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>({
     name: 'revoke_tokens_of',
-    text: `update tokens set revoked_at = now() where organization_id = $1 and user_id = $2 and revoked_at is null returning id`,
+    text: `update tokens
+      set revoked_at = now()
+      where organization_id = $1 and user_id = $2 and revoked_at is null
+      returning id`,
     values: [organization_id, user_id],
   })
   return rows.map(row => row.id).sort((a, b) => a - b)

@@ -36,17 +36,25 @@ export type MonthRow = {
 export async function usedThisMonth(db: Db, organization_id: number): Promise<MonthRow> {
   const { rows } = await db.query<MonthRow>({
     name: 'used_this_month',
-    text: `select to_char(m.first, 'YYYY-MM-DD') as month, coalesce(sum(u.runs), 0)::int as runs, coalesce(sum(u.cost_usd), 0) as cost_usd,
-        coalesce(bool_and(u.cost_known), true) as cost_known, o.runs_per_month, o.budget_usd_per_month
-      from organizations o cross join date_trunc('month', now() at time zone 'utc') as m (first)
+    text: `select to_char(m.first, 'YYYY-MM-DD') as month, coalesce(sum(u.runs), 0)::int as runs,
+        coalesce(sum(u.cost_usd), 0) as cost_usd, coalesce(bool_and(u.cost_known), true) as cost_known,
+        o.runs_per_month, o.budget_usd_per_month
+      from organizations o
+      cross join date_trunc('month', now() at time zone 'utc') as m (first)
       left join usage_days u on u.organization_id = o.id and u.day >= m.first::date
-      where o.id = $1 group by o.id, m.first`,
+      where o.id = $1
+      group by o.id, m.first`,
     values: [organization_id],
   })
   return only(rows)
 }
 
-type Group = { day: string | null; repository_id: number | null; user_id: number | null; model: string | null }
+type Group = {
+  day: string | null
+  repository_id: number | null
+  user_id: number | null
+  model: string | null
+}
 export type UsageRow = Group & {
   /** Of the repository or user that it is grouped by. */
   name: string | null
@@ -76,15 +84,22 @@ type UsageFilter = {
 }
 
 const names: Record<keyof Group, string> = {
-  ...{ day: 'null', model: 'null' },
-  repository_id: '(select n.name from repositories n where n.organization_id = $1 and n.id = u.repository_id)',
+  day: 'null',
+  model: 'null',
+  repository_id:
+    '(select n.name from repositories n where n.organization_id = $1 and n.id = u.repository_id)',
   user_id: '(select n.full_name from users n where n.id = u.user_id)',
 }
 const shown: Record<keyof Group, string> = {
-  ...{ day: "to_char(u.day, 'YYYY-MM-DD')", repository_id: 'u.repository_id', user_id: 'u.user_id', model: 'u.model' },
+  day: "to_char(u.day, 'YYYY-MM-DD')",
+  repository_id: 'u.repository_id',
+  user_id: 'u.user_id',
+  model: 'u.model',
 }
-const selected = (column: keyof Group | null) => Object.entries(shown).map(([name, sql]) => `${name === column ? sql : 'null'} as ${name}`)
-const grouped = (column: keyof Group | null) => (column === null ? '' : `group by u.${column} order by u.${column}`)
+const selected = (column: keyof Group | null) =>
+  Object.entries(shown).map(([name, sql]) => `${name === column ? sql : 'null'} as ${name}`)
+const grouped = (column: keyof Group | null) =>
+  column === null ? '' : `group by u.${column} order by u.${column}`
 const narrowed = `($4::bigint[] is null or u.repository_id = any($4)) and ($5::bigint[] is null or u.user_id = any($5))
   and ($6::text[] is null or u.model = any($6))`
 const filterValues = (organization_id: number, filter: UsageFilter) => [
@@ -93,22 +108,31 @@ const filterValues = (organization_id: number, filter: UsageFilter) => [
 ]
 
 /** Returns the usage of some days: one row per group, sorted by group, or one row for all. */
-export async function sumUsage(db: Db, organization_id: number, filter: UsageFilter, group_by: UsageGrouping | null): Promise<UsageRow[]> {
+export async function sumUsage(
+  db: Db,
+  organization_id: number,
+  filter: UsageFilter,
+  group_by: UsageGrouping | null,
+): Promise<UsageRow[]> {
   const column = group_by === null ? null : groups[group_by]
-  const sums = added.map(name => `coalesce(sum(u.${name}), 0)::${name === 'cost_usd' ? 'numeric' : 'bigint'} as ${name}`)
+  const sums = added.map(
+    name => `coalesce(sum(u.${name}), 0)::${name === 'cost_usd' ? 'numeric' : 'bigint'} as ${name}`,
+  )
   const { rows } = await db.query<UsageRow>({
     name: `sum_usage_${group_by ?? 'all'}`,
-    text: `select ${[...selected(column), ...sums].join(', ')}, coalesce(bool_and(u.cost_known), true) as cost_known,
+    text: `select ${[...selected(column), ...sums].join(', ')},
+        coalesce(bool_and(u.cost_known), true) as cost_known,
         ${column === null ? 'null' : names[column]} as name
-      from usage_days u where u.organization_id = $1 and u.day between $2 and $3 and ${narrowed} ${grouped(column)}`,
+      from usage_days u
+      where u.organization_id = $1 and u.day between $2 and $3 and ${narrowed} ${grouped(column)}`,
     values: filterValues(organization_id, filter),
   })
   return rows
 }
 
 /**
- * Returns how many runs created on some days have proposed a pull request, and the median time from the creation of these runs to it. Runs that
- * were deleted are not counted.
+ * Returns how many runs created on some days have proposed a pull request, and the median time from the
+ * creation of these runs to it. Runs that were deleted are not counted.
  */
 export async function sumProposed(
   db: Db,
@@ -121,11 +145,17 @@ export async function sumProposed(
     name: `sum_proposed_${group_by ?? 'all'}`,
     text: `select ${selected(column).join(', ')}, count(*) as pull_requests,
         percentile_cont(0.5) within group (order by u.seconds) as median_seconds
-      from (select r.repository_id, r.user_id, r.model, (r.created_at at time zone 'utc')::date as day,
+      from (
+        select r.repository_id, r.user_id, r.model, (r.created_at at time zone 'utc')::date as day,
           extract(epoch from p.proposed_at - r.created_at)::float8 as seconds
-        from (select run_id, min(created_at) as proposed_at from pull_requests
-          where organization_id = $1 and created_at >= $2::date::timestamp at time zone 'utc' group by run_id) p
-        join runs r on r.organization_id = $1 and r.id = p.run_id) u
+        from (
+          select run_id, min(created_at) as proposed_at
+          from pull_requests
+          where organization_id = $1 and created_at >= $2::date::timestamp at time zone 'utc'
+          group by run_id
+        ) p
+        join runs r on r.organization_id = $1 and r.id = p.run_id
+      ) u
       where u.day between $2 and $3 and ${narrowed} ${grouped(column)}`,
     values: filterValues(organization_id, filter),
   })

@@ -18,11 +18,22 @@ type NewForgeDelivery = {
 export async function insertForgeDelivery(db: Db, delivery: NewForgeDelivery): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'insert_forge_delivery',
-    text: `insert into forge_deliveries (organization_id, forge_id, delivery, event, once, subject, task, outcome, next_attempt_at)
-      select $1, id, $3, $4, $5, $6, $7, $8, case when $7::text is not null then now() end from forges where organization_id = $1 and id = $2
+    text: `insert into forge_deliveries (
+        organization_id, forge_id, delivery, event, once, subject, task, outcome, next_attempt_at
+      )
+      select $1, id, $3, $4, $5, $6, $7, $8, case when $7::text is not null then now() end
+      from forges
+      where organization_id = $1 and id = $2
       on conflict do nothing`,
     values: [
-      ...[delivery.organization_id, delivery.forge_id, delivery.delivery, delivery.event, delivery.once, delivery.subject],
+      ...[
+        delivery.organization_id,
+        delivery.forge_id,
+        delivery.delivery,
+        delivery.event,
+        delivery.once,
+        delivery.subject,
+      ],
       ...[delivery.task, delivery.outcome],
     ],
   })
@@ -41,43 +52,83 @@ export type ClaimedTask = {
   age: number
 }
 
-/** Requests about one issue are handled one after the other, so that the second finds the run of the first. */
+/**
+ * Requests about one issue are handled one after the other, so that the second finds the run of the first.
+ */
 const forge_tasks: QueueTable = {
   name: 'forge_deliveries',
   key: 'forge_id, delivery',
   ready: `not exists (select from forge_deliveries e where e.forge_id = q.forge_id and e.subject = q.subject and q.run_id is null
     and e.run_id is null and e.next_attempt_at is not null and (e.received_at, e.delivery) < (q.received_at, q.delivery))`,
-  returning: 'organization_id, forge_id, delivery, task, tries, epoch, run_id, extract(epoch from now() - received_at)::float8 as age',
+  returning:
+    'organization_id, forge_id, delivery, task, tries, epoch, run_id, extract(epoch from now() - received_at)::float8 as age',
 }
 
 export const claimForgeTasks = (db: Db, limit: number, lease_seconds: number): Promise<ClaimedTask[]> =>
   claimRows(db, forge_tasks, limit, lease_seconds)
 
-/** What follows an attempt: `task` in `seconds`, or nothing (null). `failed`: it did not succeed, so the next delay is longer. */
-type TaskSettlement = { task: string | null; seconds: number; outcome: string | null; run_id: number | null; failed?: true }
+/**
+ * What follows an attempt: `task` in `seconds`, or nothing (null). `failed`: it did not succeed, so the next
+ * delay is longer.
+ */
+type TaskSettlement = {
+  task: string | null
+  seconds: number
+  outcome: string | null
+  run_id: number | null
+  failed?: true
+}
 
-/** Records the outcome of a task, and when it is due again. False: another process has claimed it since; nothing was written. */
+/**
+ * Records the outcome of a task, and when it is due again. False: another process has claimed it since;
+ * nothing was written.
+ */
 export async function settleForgeTask(
   db: Db,
-  { organization_id, forge_id, delivery, epoch }: Pick<ClaimedTask, 'organization_id' | 'forge_id' | 'delivery' | 'epoch'>,
+  {
+    organization_id,
+    forge_id,
+    delivery,
+    epoch,
+  }: Pick<ClaimedTask, 'organization_id' | 'forge_id' | 'delivery' | 'epoch'>,
   to: TaskSettlement,
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'settle_forge_task',
-    text: `update forge_deliveries set task = $4, outcome = coalesce($6, outcome), run_id = coalesce($7, run_id), tries = case when $8 then tries else 0 end,
-        lease_until = null, next_attempt_at = case when $4::text is not null then now() + make_interval(secs => $5) end
+    text: `update forge_deliveries
+      set task = $4, outcome = coalesce($6, outcome), run_id = coalesce($7, run_id),
+        tries = case when $8 then tries else 0 end, lease_until = null,
+        next_attempt_at = case when $4::text is not null then now() + make_interval(secs => $5) end
       where organization_id = $1 and forge_id = $2 and delivery = $3 and ${isHeldBy('$9')}`,
-    values: [organization_id, forge_id, delivery, to.task, to.seconds, to.outcome, to.run_id, to.failed ?? false, epoch],
+    values: [
+      organization_id,
+      forge_id,
+      delivery,
+      to.task,
+      to.seconds,
+      to.outcome,
+      to.run_id,
+      to.failed ?? false,
+      epoch,
+    ],
   })
   return rowCount === 1
 }
 
 /** Returns the run that handled the latest request about that issue. */
-export async function findRunOfSubject(db: Db, organization_id: number, forge_id: number, subject: string): Promise<number | null> {
+export async function findRunOfSubject(
+  db: Db,
+  organization_id: number,
+  forge_id: number,
+  subject: string,
+): Promise<number | null> {
   const { rows } = await db.query<{ run_id: number }>({
     name: 'find_run_of_subject',
-    text: `select run_id from forge_deliveries where organization_id = $1 and forge_id = $2 and subject = $3 and run_id is not null
-      order by received_at desc limit 1`,
+    text: `select run_id
+      from forge_deliveries
+      where organization_id = $1 and forge_id = $2 and subject = $3 and run_id is not null
+      order by received_at desc
+      limit 1`,
     values: [organization_id, forge_id, subject],
   })
   return rows[0]?.run_id ?? null
@@ -87,8 +138,13 @@ export async function findRunOfSubject(db: Db, organization_id: number, forge_id
 export async function deleteOldForgeDeliveries(db: Db, days: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'delete_old_forge_deliveries',
-    text: `delete from forge_deliveries where (forge_id, delivery) in (select forge_id, delivery from forge_deliveries
-      where received_at < now() - make_interval(days => $1) and next_attempt_at is null limit $2)`,
+    text: `delete from forge_deliveries
+      where (forge_id, delivery) in (
+        select forge_id, delivery
+        from forge_deliveries
+        where received_at < now() - make_interval(days => $1) and next_attempt_at is null
+        limit $2
+      )`,
     values: [days, limit],
   })
   return rowCount ?? 0

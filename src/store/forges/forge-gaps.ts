@@ -7,7 +7,10 @@ export type ForgeGapRow = ForgeGap & { forge_id: number; repository_id: number }
 /** The repository, and the connection by which it is reached. */
 type GapKey = { organization_id: number; forge_id: number; repository_id: number }
 
-/** Sets which of these resources are missing now; other resources keep their state. Writes nothing where nothing changed. */
+/**
+ * Sets which of these resources are missing now; other resources keep their state. Writes nothing where
+ * nothing changed.
+ */
 export async function recordGaps(
   db: Db,
   { organization_id, forge_id, repository_id }: GapKey,
@@ -17,15 +20,30 @@ export async function recordGaps(
   await db.query({
     name: 'record_forge_gaps',
     text: `with closed as (
-        delete from forge_gaps where organization_id = $1 and forge_id = $2 and repository_id = $3
-          and resource = any($4) and resource <> all($5::text[]))
+        delete from forge_gaps
+        where organization_id = $1
+          and forge_id = $2
+          and repository_id = $3
+          and resource = any($4)
+          and resource <> all($5::text[])
+      )
       insert into forge_gaps as g (organization_id, forge_id, repository_id, resource, detail)
       select f.organization_id, f.id, r.id, u.resource, u.detail
-      from forges f join repositories r on r.organization_id = f.organization_id, unnest($5::text[], $6::text[]) as u (resource, detail)
+      from forges f
+      join repositories r on r.organization_id = f.organization_id,
+        unnest($5::text[], $6::text[]) as u (resource, detail)
       where f.organization_id = $1 and f.id = $2 and r.id = $3
-      on conflict (organization_id, repository_id, forge_id, resource) do update set detail = excluded.detail, noticed_at = now()
+      on conflict (organization_id, repository_id, forge_id, resource)
+        do update set detail = excluded.detail, noticed_at = now()
       where g.detail <> excluded.detail`,
-    values: [organization_id, forge_id, repository_id, resources, gaps.map(gap => gap.resource), gaps.map(gap => gap.detail)],
+    values: [
+      organization_id,
+      forge_id,
+      repository_id,
+      resources,
+      gaps.map(gap => gap.resource),
+      gaps.map(gap => gap.detail),
+    ],
   })
 }
 
@@ -34,19 +52,27 @@ export async function listGaps(db: Db, organization_id: number): Promise<ForgeGa
   const { rows } = await db.query<ForgeGapRow>({
     name: 'list_forge_gaps',
     text: `select g.forge_id, g.repository_id, g.resource, g.detail
-      from forge_gaps g join repositories r on r.organization_id = g.organization_id and r.id = g.repository_id
-      where g.organization_id = $1 and r.removed_at is null order by g.repository_id, g.resource`,
+      from forge_gaps g
+      join repositories r on r.organization_id = g.organization_id and r.id = g.repository_id
+      where g.organization_id = $1 and r.removed_at is null
+      order by g.repository_id, g.resource`,
     values: [organization_id],
   })
   return rows
 }
 
 /** Returns the same for some repositories, also removed ones. */
-export async function listRepositoryGaps(db: Db, organization_id: number, repository_ids: readonly number[]): Promise<ForgeGapRow[]> {
+export async function listRepositoryGaps(
+  db: Db,
+  organization_id: number,
+  repository_ids: readonly number[],
+): Promise<ForgeGapRow[]> {
   const { rows } = await db.query<ForgeGapRow>({
     name: 'list_repository_gaps',
-    text: `select forge_id, repository_id, resource, detail from forge_gaps
-      where organization_id = $1 and repository_id = any($2::bigint[]) order by repository_id, resource`,
+    text: `select forge_id, repository_id, resource, detail
+      from forge_gaps
+      where organization_id = $1 and repository_id = any($2::bigint[])
+      order by repository_id, resource`,
     values: [organization_id, repository_ids],
   })
   return rows

@@ -37,7 +37,11 @@ export async function listForges(db: Db, organization_id: number): Promise<Forge
 
 /** Returns the connection that a signed delivery names, of any organization. */
 export async function findForge(db: Db, id: number): Promise<ForgeRow | undefined> {
-  const { rows } = await db.query<ForgeRow>({ name: 'find_forge', text: `select ${columns} from forges where id = $1`, values: [id] })
+  const { rows } = await db.query<ForgeRow>({
+    name: 'find_forge',
+    text: `select ${columns} from forges where id = $1`,
+    values: [id],
+  })
   return rows[0]
 }
 
@@ -52,7 +56,10 @@ export async function nextForgeId(db: Db): Promise<number> {
 }
 
 /** `id`: one that was reserved before; absent: the next one. */
-type NewForge = Omit<ForgeRow, 'id' | 'key_id' | 'sealed' | 'used_at' | 'connected_at' | 'updated_at' | 'updated_by'> & {
+type NewForge = Omit<
+  ForgeRow,
+  'id' | 'key_id' | 'sealed' | 'used_at' | 'connected_at' | 'updated_at' | 'updated_by'
+> & {
   id?: number
   secrets: Sealed
   user_id: number
@@ -62,16 +69,31 @@ type NewForge = Omit<ForgeRow, 'id' | 'key_id' | 'sealed' | 'used_at' | 'connect
 export async function saveForge(db: Db, forge: NewForge, max: number): Promise<ForgeRow | undefined> {
   const { rows } = await db.query<ForgeRow>({
     name: 'save_forge',
-    text: `insert into forges (id, organization_id, kind, url, auth, login, app_slug, app_id, installation_id, problem, key_id, sealed, updated_by)
-      overriding system value select coalesce($14::bigint, nextval(pg_get_serial_sequence('forges', 'id'))), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
+    text: `insert into forges (
+        id, organization_id, kind, url, auth, login, app_slug, app_id, installation_id, problem, key_id,
+        sealed, updated_by
+      ) overriding system value
+      select coalesce($14::bigint, nextval(pg_get_serial_sequence('forges', 'id'))), $1, $2, $3, $4, $5, $6,
+        $7, $8, $9, $10, $11, $12
       where exists (select 1 from forges where organization_id = $1 and url = $3)
         or (select count(*) from forges where organization_id = $1) < $13
-      on conflict (organization_id, url) do update set kind = excluded.kind, auth = excluded.auth, login = excluded.login,
-        app_slug = excluded.app_slug, app_id = excluded.app_id, installation_id = excluded.installation_id, problem = excluded.problem,
-        key_id = excluded.key_id, sealed = excluded.sealed, updated_by = excluded.updated_by, updated_at = now()
+      on conflict (organization_id, url)
+        do update set kind = excluded.kind, auth = excluded.auth, login = excluded.login,
+          app_slug = excluded.app_slug, app_id = excluded.app_id, installation_id = excluded.installation_id,
+          problem = excluded.problem, key_id = excluded.key_id, sealed = excluded.sealed,
+          updated_by = excluded.updated_by, updated_at = now()
       returning ${columns}`,
     values: [
-      ...[forge.organization_id, forge.kind, forge.url, forge.auth, forge.login, forge.app_slug, forge.app_id, forge.installation_id],
+      ...[
+        forge.organization_id,
+        forge.kind,
+        forge.url,
+        forge.auth,
+        forge.login,
+        forge.app_slug,
+        forge.app_id,
+        forge.installation_id,
+      ],
       ...[forge.problem, forge.secrets.key_id, forge.secrets.sealed, forge.user_id, max, forge.id ?? null],
     ],
   })
@@ -82,17 +104,28 @@ export async function saveForge(db: Db, forge: NewForge, max: number): Promise<F
 export async function listFailingForges(db: Db, limit: number): Promise<ForgeRow[]> {
   const { rows } = await db.query<ForgeRow>({
     name: 'list_failing_forges',
-    text: `select ${columns} from forges where problem is not null or login is null order by id limit $1`,
+    text: `select ${columns}
+      from forges
+      where problem is not null or login is null
+      order by id
+      limit $1`,
     values: [limit],
   })
   return rows
 }
 
 /** Records why it no longer works. */
-export async function recordForgeProblem(db: Db, organization_id: number, id: number, problem: string): Promise<void> {
+export async function recordForgeProblem(
+  db: Db,
+  organization_id: number,
+  id: number,
+  problem: string,
+): Promise<void> {
   await db.query({
     name: 'record_forge_problem',
-    text: 'update forges set problem = $3 where organization_id = $1 and id = $2 and problem is distinct from $3',
+    text: `update forges
+      set problem = $3
+      where organization_id = $1 and id = $2 and problem is distinct from $3`,
     values: [organization_id, id, problem],
   })
 }
@@ -115,16 +148,25 @@ export async function recordForgeIdentity(
 ): Promise<void> {
   await db.query({
     name: 'record_forge_identity',
-    text: 'update forges set problem = null, login = $3, app_slug = $4 where organization_id = $1 and id = $2',
+    text: `update forges
+      set problem = null, login = $3, app_slug = $4
+      where organization_id = $1 and id = $2`,
     values: [organization_id, id, identity.login, identity.app],
   })
 }
 
 /** Returns the deleted row; undefined when there is none. */
-export async function deleteForge(db: Db, organization_id: number, kind: ForgeKind, url: string): Promise<ForgeRow | undefined> {
+export async function deleteForge(
+  db: Db,
+  organization_id: number,
+  kind: ForgeKind,
+  url: string,
+): Promise<ForgeRow | undefined> {
   const { rows } = await db.query<ForgeRow>({
     name: 'delete_forge',
-    text: `delete from forges where organization_id = $1 and kind = $2 and url = $3 returning ${columns}`,
+    text: `delete from forges
+      where organization_id = $1 and kind = $2 and url = $3
+      returning ${columns}`,
     values: [organization_id, kind, url],
   })
   return rows[0]

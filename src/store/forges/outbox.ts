@@ -1,7 +1,10 @@
 import type { Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
 
-/** Queues of what forges are to show, one row for each thing: `change` counts its changes, `posted_change` those that the forge has. */
+/**
+ * Queues of what forges are to show, one row for each thing: `change` counts its changes, `posted_change`
+ * those that the forge has.
+ */
 export type OutboxTable = 'run_marks' | 'comment_mirrors'
 
 export type OutboxItem = {
@@ -19,8 +22,8 @@ export const outbox_columns = 'organization_id, id, repository_id, change, poste
 type Claim = Pick<OutboxItem, 'organization_id' | 'id' | 'epoch'>
 
 /**
- * Records that the forge has the item, or never will (`problem`). False: another process has claimed it since, so it is unknown what the
- * forge shows.
+ * Records that the forge has the item, or never will (`problem`). False: another process has claimed it
+ * since, so it is unknown what the forge shows.
  */
 export async function settleOutboxItem(
   db: Db,
@@ -30,7 +33,9 @@ export async function settleOutboxItem(
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: `settle_${table}`,
-    text: `update ${table} set posted_change = $3, posted = $5, problem = $6, tries = 0, lease_until = null, next_attempt_at = now()
+    text: `update ${table}
+      set posted_change = $3, posted = $5, problem = $6, tries = 0, lease_until = null,
+        next_attempt_at = now()
       where organization_id = $1 and id = $2 and ${isHeldBy('$4')}`,
     values: [organization_id, id, change, epoch, to.posted, to.problem],
   })
@@ -46,23 +51,36 @@ export async function postponeOutboxItem(
 ): Promise<void> {
   await db.query({
     name: `postpone_${table}`,
-    text: `update ${table} set problem = $4, lease_until = null, next_attempt_at = now() + make_interval(secs => $5)
+    text: `update ${table}
+      set problem = $4, lease_until = null, next_attempt_at = now() + make_interval(secs => $5)
       where organization_id = $1 and id = $2 and ${isHeldBy('$3')}`,
     values: [organization_id, id, epoch, to.problem, to.seconds],
   })
 }
 
 /** Posts it once more, whatever the forge shows. */
-export async function repostOutboxItem(db: Db, table: OutboxTable, organization_id: number, id: number): Promise<void> {
+export async function repostOutboxItem(
+  db: Db,
+  table: OutboxTable,
+  organization_id: number,
+  id: number,
+): Promise<void> {
   await db.query({
     name: `repost_${table}`,
-    text: `update ${table} set change = change + 1, posted = null where organization_id = $1 and id = $2`,
+    text: `update ${table}
+      set change = change + 1, posted = null
+      where organization_id = $1 and id = $2`,
     values: [organization_id, id],
   })
 }
 
 /** Removes an item that has nothing more to post. */
-export async function deleteOutboxItem(db: Db, table: OutboxTable, organization_id: number, id: number): Promise<void> {
+export async function deleteOutboxItem(
+  db: Db,
+  table: OutboxTable,
+  organization_id: number,
+  id: number,
+): Promise<void> {
   await db.query({
     name: `delete_${table}`,
     text: `delete from ${table} where organization_id = $1 and id = $2`,

@@ -24,11 +24,18 @@ export const claimRunMarks = (db: Db, limit: number, lease_seconds: number): Pro
   claimRows(db, run_marks, limit, lease_seconds)
 
 /** Inserts a status for the head of the pull request on which the run was requested. */
-export async function insertRunMark(db: Db, organization_id: number, run_id: number, head_sha: string): Promise<void> {
+export async function insertRunMark(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+  head_sha: string,
+): Promise<void> {
   await db.query({
     name: 'insert_run_mark',
     text: `insert into run_marks (organization_id, run_id, number, repository_id, head_sha, pushed)
-      select organization_id, id, id, repository_id, $3, false from runs where organization_id = $1 and id = $2 and repository_id is not null
+      select organization_id, id, id, repository_id, $3, false
+      from runs
+      where organization_id = $1 and id = $2 and repository_id is not null
       on conflict do nothing`,
     values: [organization_id, run_id, head_sha],
   })

@@ -8,18 +8,27 @@ const KEPT_SECONDS = 600
 
 /** Inserts or updates the row of this process, and deletes those that have been silent for ten minutes. */
 export async function reportProcess(db: Db, report: ProcessReport): Promise<void> {
-  const { id, role, host, pid, version, newest_migration, folder_id, key_id, base_url, clock_ahead_ms } = report
+  const { id, role, host, pid, version, newest_migration, folder_id, key_id, base_url, clock_ahead_ms } =
+    report
   await db.query({
     name: 'report_process',
-    text: `with silent as (delete from processes where seen_at < now() - make_interval(secs => ${KEPT_SECONDS}) and id <> $1)
-      insert into processes (id, role, host, pid, version, newest_migration, folder_id, key_id, base_url, clock_ahead_ms)
+    text: `with silent as (
+        delete from processes
+        where seen_at < now() - make_interval(secs => ${KEPT_SECONDS}) and id <> $1
+      )
+      insert into processes (
+        id, role, host, pid, version, newest_migration, folder_id, key_id, base_url, clock_ahead_ms
+      )
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
       on conflict (id) do update set clock_ahead_ms = excluded.clock_ahead_ms, seen_at = now()`,
     values: [id, role, host, pid, version, newest_migration, folder_id, key_id, base_url, clock_ahead_ms],
   })
 }
 
-/** Returns how far the clock `now` is ahead of the database's, in ms, at least: 0 while the time of the statement can explain the difference. */
+/**
+ * Returns how far the clock `now` is ahead of the database's, in ms, at least: 0 while the time of the
+ * statement can explain the difference.
+ */
 export async function clockAhead(db: Db, now: () => number): Promise<number> {
   const sent_at = now()
   const { rows } = await db.query<{ ms: number }>({
@@ -40,7 +49,9 @@ export async function listProcesses(db: Db): Promise<ServiceProcess[]> {
     name: 'list_processes',
     text: `select role, host, pid, version, newest_migration, folder_id, key_id, base_url, clock_ahead_ms,
         extract(epoch from now() - seen_at)::int as seen_seconds
-      from processes where seen_at >= now() - make_interval(secs => ${KEPT_SECONDS}) order by role, host, pid`,
+      from processes
+      where seen_at >= now() - make_interval(secs => ${KEPT_SECONDS})
+      order by role, host, pid`,
   })
   return rows
 }

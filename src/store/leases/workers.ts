@@ -23,10 +23,13 @@ type WorkerRow = Omit<WorkerReport, 'folder_id'> & { started_at: Date; seen_at: 
 export async function reportWorker(db: Db, worker: WorkerReport): Promise<void> {
   await db.query({
     name: 'report_worker',
-    text: `insert into workers (owner, host, folder_id, pid, version, sandbox, sandbox_limits, concurrency, active, blocked_reason)
+    text: `insert into workers (
+        owner, host, folder_id, pid, version, sandbox, sandbox_limits, concurrency, active, blocked_reason
+      )
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-      on conflict (owner) do update set active = excluded.active, blocked_reason = excluded.blocked_reason,
-        sandbox_limits = excluded.sandbox_limits, seen_at = now()`,
+      on conflict (owner)
+        do update set active = excluded.active, blocked_reason = excluded.blocked_reason,
+          sandbox_limits = excluded.sandbox_limits, seen_at = now()`,
     values: [
       worker.owner,
       worker.host,
@@ -50,7 +53,10 @@ export async function forgetWorker(db: Db, owner: string): Promise<void> {
 export async function listWorkers(db: Db, seconds: number): Promise<WorkerRow[]> {
   const { rows } = await db.query<WorkerRow>({
     name: 'list_workers',
-    text: 'select * from workers where seen_at > now() - make_interval(secs => $1) order by started_at, owner',
+    text: `select *
+      from workers
+      where seen_at > now() - make_interval(secs => $1)
+      order by started_at, owner`,
     values: [seconds],
   })
   return rows

@@ -10,10 +10,13 @@ const columns = {
   high_priority_apps: TextList,
 }
 /** null: nothing was set. */
-type CheckSuiteSettingsRow = { check_retry_count: number | null } & { [C in keyof typeof columns]: z.infer<(typeof columns)[C]> | null }
+type CheckSuiteSettingsRow = { check_retry_count: number | null } & {
+  [C in keyof typeof columns]: z.infer<(typeof columns)[C]> | null
+}
 type StoredRow = { check_retry_count: number | null } & Record<keyof typeof columns, string | null>
 
-const parsed = <Value>(schema: { parse(value: unknown): Value }, text: string | null) => (text === null ? null : parseColumn(schema, text))
+const parsed = <Value>(schema: { parse(value: unknown): Value }, text: string | null) =>
+  text === null ? null : parseColumn(schema, text)
 const parseRow = (row: StoredRow): CheckSuiteSettingsRow => ({
   check_retry_count: row.check_retry_count,
   ignored_checks: parsed(columns.ignored_checks, row.ignored_checks),
@@ -31,7 +34,8 @@ export async function getCheckSuiteSettings(
   const { rows } = await db.query<StoredRow>({
     name: 'get_check_suite_settings',
     text: `select check_retry_count, ignored_checks, check_retry_counts, custom_prompts, high_priority_apps
-      from check_suite_settings where organization_id = $1 and repository_id = $2`,
+      from check_suite_settings
+      where organization_id = $1 and repository_id = $2`,
     values: [organization_id, repository_id],
   })
   return rows[0] && parseRow(rows[0])
@@ -47,12 +51,17 @@ export async function saveCheckSuiteSettings(
   const json = (value: unknown) => (value === null ? null : JSON.stringify(value))
   await db.query({
     name: 'save_check_suite_settings',
-    text: `insert into check_suite_settings as s (organization_id, repository_id, check_retry_count, ignored_checks, check_retry_counts, custom_prompts, high_priority_apps)
+    text: `insert into check_suite_settings as s (
+        organization_id, repository_id, check_retry_count, ignored_checks, check_retry_counts, custom_prompts,
+        high_priority_apps
+      )
       values ($1, $2, $3, $4, $5, $6, $7)
-      on conflict (organization_id, repository_id) do update set check_retry_count = coalesce(excluded.check_retry_count, s.check_retry_count),
-        ignored_checks = coalesce(excluded.ignored_checks, s.ignored_checks), check_retry_counts = coalesce(excluded.check_retry_counts, s.check_retry_counts),
-        custom_prompts = coalesce(excluded.custom_prompts, s.custom_prompts), high_priority_apps = coalesce(excluded.high_priority_apps, s.high_priority_apps),
-        updated_at = now()`,
+      on conflict (organization_id, repository_id)
+        do update set check_retry_count = coalesce(excluded.check_retry_count, s.check_retry_count),
+          ignored_checks = coalesce(excluded.ignored_checks, s.ignored_checks),
+          check_retry_counts = coalesce(excluded.check_retry_counts, s.check_retry_counts),
+          custom_prompts = coalesce(excluded.custom_prompts, s.custom_prompts),
+          high_priority_apps = coalesce(excluded.high_priority_apps, s.high_priority_apps), updated_at = now()`,
     values: [
       organization_id,
       repository_id,

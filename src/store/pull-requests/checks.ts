@@ -16,29 +16,52 @@ export type CheckRow = {
   started_at: Date | null
   completed_at: Date | null
 }
-const columns = 'id, repository_id, head_sha, source, name, app, status, conclusion, url, log_excerpt, attempt, started_at, completed_at'
+const columns =
+  'id, repository_id, head_sha, source, name, app, status, conclusion, url, log_excerpt, attempt, started_at, completed_at'
 
-/** Null times are taken from the clock of the database when the status implies that the check has started, or completed. */
+/**
+ * Null times are taken from the clock of the database when the status implies that the check has started, or
+ * completed.
+ */
 export type CheckReport = Omit<CheckRow, 'id' | 'repository_id'>
 
 /**
- * Saves the report of a check for a commit. Reports may come twice and in any order: one of an earlier attempt, or of an earlier state of the
- * same attempt, changes nothing except that it adds missing output. Returns false when nothing changed.
+ * Saves the report of a check for a commit. Reports may come twice and in any order: one of an earlier
+ * attempt, or of an earlier state of the same attempt, changes nothing except that it adds missing output.
+ * Returns false when nothing changed.
  */
-export async function saveCheck(db: Db, organization_id: number, repository_id: number, report: CheckReport): Promise<boolean> {
+export async function saveCheck(
+  db: Db,
+  organization_id: number,
+  repository_id: number,
+  report: CheckReport,
+): Promise<boolean> {
   const order = (of: string) => `array_position(array['queued', 'in_progress', 'completed'], ${of}.status)`
   const { rowCount } = await db.query({
     name: 'save_check',
-    text: `insert into checks as c (organization_id, repository_id, head_sha, source, name, app, status, conclusion, url, log_excerpt, attempt, started_at, completed_at)
-      select $1, r.id, $3, $4, $5, $6, $7, $8, $9, $10, $11, case when $7 <> 'queued' then coalesce($12::timestamptz, now()) end,
+    text: `insert into checks as c (
+        organization_id, repository_id, head_sha, source, name, app, status, conclusion, url, log_excerpt,
+        attempt, started_at, completed_at
+      )
+      select $1, r.id, $3, $4, $5, $6, $7, $8, $9, $10, $11,
+        case when $7 <> 'queued' then coalesce($12::timestamptz, now()) end,
         case when $7 = 'completed' then coalesce($13::timestamptz, now()) end
-      from repositories r where r.organization_id = $1 and r.id = $2
-      on conflict (organization_id, repository_id, head_sha, source, name) do update set app = excluded.app, status = excluded.status,
-        conclusion = excluded.conclusion, url = excluded.url, log_excerpt = excluded.log_excerpt, attempt = excluded.attempt,
-        started_at = case when c.attempt = excluded.attempt then coalesce($12, c.started_at, excluded.started_at) else excluded.started_at end,
-        completed_at = excluded.completed_at
-      where c.attempt < excluded.attempt or (c.attempt = excluded.attempt and (${order('c')} < ${order('excluded')}
-        or (c.status = excluded.status and c.log_excerpt is null and excluded.log_excerpt is not null)))`,
+      from repositories r
+      where r.organization_id = $1 and r.id = $2
+      on conflict (organization_id, repository_id, head_sha, source, name)
+        do update set app = excluded.app, status = excluded.status, conclusion = excluded.conclusion,
+          url = excluded.url, log_excerpt = excluded.log_excerpt, attempt = excluded.attempt,
+          started_at = case when c.attempt = excluded.attempt then coalesce(
+            $12, c.started_at, excluded.started_at
+          ) else excluded.started_at end, completed_at = excluded.completed_at
+      where c.attempt < excluded.attempt
+        or (
+          c.attempt = excluded.attempt
+          and (
+            ${order('c')} < ${order('excluded')}
+            or (c.status = excluded.status and c.log_excerpt is null and excluded.log_excerpt is not null)
+          )
+        )`,
     values: [
       organization_id,
       repository_id,
@@ -67,9 +90,13 @@ const shown = (names: string) =>
     .replaceAll(/\w+/g, 'c.$&')
     .replace('c.status', `case when ${given_up} then 'completed' else c.status end as status`)
     .replace('c.conclusion', `case when ${given_up} then 'cancelled' else c.conclusion end as conclusion`)
-const checksOf = (names: string) => `select ${shown(names)}, coalesce(s.ignored_checks::jsonb ? c.name, false) as ignored
-  from checks c left join check_suite_settings s using (organization_id, repository_id)
-  where c.organization_id = $1 and (c.repository_id, c.head_sha) in (select * from unnest($2::bigint[], $3::text[]))
+const checksOf = (
+  names: string,
+) => `select ${shown(names)}, coalesce(s.ignored_checks::jsonb ? c.name, false) as ignored
+  from checks c
+  left join check_suite_settings s using (organization_id, repository_id)
+  where c.organization_id = $1
+    and (c.repository_id, c.head_sha) in (select * from unnest($2::bigint[], $3::text[]))
   order by c.head_sha, c.name, c.source`
 
 type Head = { repository_id: number; head_sha: string }
@@ -80,34 +107,65 @@ const headValues = (organization_id: number, heads: readonly Head[]) => [
 ]
 
 /**
- * Returns the checks of commits, by commit and name, with whether the repository ignores them. A check that the service has started counts as
- * cancelled when no run of that commit continues.
+ * Returns the checks of commits, by commit and name, with whether the repository ignores them. A check that
+ * the service has started counts as cancelled when no run of that commit continues.
  */
-export async function listChecks(db: Db, organization_id: number, heads: readonly Head[]): Promise<(CheckRow & { ignored: boolean })[]> {
+export async function listChecks(
+  db: Db,
+  organization_id: number,
+  heads: readonly Head[],
+): Promise<(CheckRow & { ignored: boolean })[]> {
   const values = headValues(organization_id, heads)
-  const { rows } = await db.query<CheckRow & { ignored: boolean }>({ name: 'list_checks', text: checksOf(columns), values })
+  const { rows } = await db.query<CheckRow & { ignored: boolean }>({
+    name: 'list_checks',
+    text: checksOf(columns),
+    values,
+  })
   return rows
 }
 
-type CheckState = Pick<CheckRow, 'repository_id' | 'head_sha' | 'name' | 'source' | 'app' | 'status' | 'conclusion'> & {
+type CheckState = Pick<
+  CheckRow,
+  'repository_id' | 'head_sha' | 'name' | 'source' | 'app' | 'status' | 'conclusion'
+> & {
   ignored: boolean
 }
 
 /** Returns checks like `listChecks`, without output and times: what a list of runs shows of many commits. */
-export async function listCheckStates(db: Db, organization_id: number, heads: readonly Head[]): Promise<CheckState[]> {
+export async function listCheckStates(
+  db: Db,
+  organization_id: number,
+  heads: readonly Head[],
+): Promise<CheckState[]> {
   const text = checksOf('repository_id, head_sha, name, source, app, status, conclusion')
-  const { rows } = await db.query<CheckState>({ name: 'list_check_states', text, values: headValues(organization_id, heads) })
+  const { rows } = await db.query<CheckState>({
+    name: 'list_check_states',
+    text,
+    values: headValues(organization_id, heads),
+  })
   return rows
 }
 
-/** Returns the names of a repository's checks: of its commands, and of checks that were reported for its commits. */
-export async function listCheckNames(db: Db, organization_id: number, repository_id: number, limit: number): Promise<string[]> {
+/**
+ * Returns the names of a repository's checks: of its commands, and of checks that were reported for its
+ * commits.
+ */
+export async function listCheckNames(
+  db: Db,
+  organization_id: number,
+  repository_id: number,
+  limit: number,
+): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>({
     name: 'list_check_names',
-    text: `select name from checks where organization_id = $1 and repository_id = $2
-      union select check_command ->> 'name' from check_commands, jsonb_array_elements(checks::jsonb) check_command
-        where organization_id = $1 and repository_id = $2
-      order by name limit $3`,
+    text: `select name
+      from checks
+      where organization_id = $1 and repository_id = $2
+      union select check_command ->> 'name'
+      from check_commands, jsonb_array_elements(checks::jsonb) check_command
+      where organization_id = $1 and repository_id = $2
+      order by name
+      limit $3`,
     values: [organization_id, repository_id, limit],
   })
   return rows.map(row => row.name)

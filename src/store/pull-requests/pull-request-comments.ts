@@ -16,11 +16,16 @@ export type CommentRow = {
   head_sha: string
   created_at: Date
   updated_at: Date
-  /** Whether the forge has the current text; null: the pull request is on no forge. `forge_problem`: why not. */
+  /**
+   * Whether the forge has the current text; null: the pull request is on no forge. `forge_problem`: why not.
+   */
   on_forge: 'pending' | 'posted' | 'refused' | null
   forge_problem: string | null
 }
-type NewComment = Pick<CommentRow, 'pull_request_id' | 'user_id' | 'run_id' | 'body' | 'path' | 'line' | 'side' | 'head_sha'>
+type NewComment = Pick<
+  CommentRow,
+  'pull_request_id' | 'user_id' | 'run_id' | 'body' | 'path' | 'line' | 'side' | 'head_sha'
+>
 
 const columns = `c.id, c.pull_request_id, c.user_id, c.run_id, u.full_name, c.body, c.path, c.line, c.side, c.head_sha, c.created_at, c.updated_at`
 const from_forge = `case when m.id is null then null when m.posted_change < m.change then 'pending' when m.problem is null then 'posted' else 'refused' end as on_forge,
@@ -28,29 +33,54 @@ const from_forge = `case when m.id is null then null when m.posted_change < m.ch
 const joined = `left join users u on u.id = c.user_id left join comment_mirrors m on m.organization_id = c.organization_id and m.comment_id = c.id`
 
 /**
- * Inserts a comment; undefined when the pull request is not in this organization. A person's comment on a forge's pull request is queued for the
- * forge.
+ * Inserts a comment; undefined when the pull request is not in this organization. A person's comment on a
+ * forge's pull request is queued for the forge.
  */
-export async function insertComment(db: Db, organization_id: number, comment: NewComment): Promise<CommentRow | undefined> {
+export async function insertComment(
+  db: Db,
+  organization_id: number,
+  comment: NewComment,
+): Promise<CommentRow | undefined> {
   const { pull_request_id, user_id, run_id, body, path, line, side, head_sha } = comment
   const { rows } = await db.query<CommentRow>({
     name: 'insert_pull_request_comment',
-    text: `with c as (insert into pull_request_comments (organization_id, pull_request_id, user_id, run_id, body, path, line, side, head_sha)
-        select organization_id, id, $3, $4, $5, $6, $7, $8, $9 from pull_requests where organization_id = $1 and id = $2 returning *),
-      m as (insert into comment_mirrors (organization_id, comment_id, pull_request_id, repository_id)
-        select p.organization_id, c.id, p.id, p.repository_id from c join pull_requests p on p.organization_id = c.organization_id and p.id = c.pull_request_id
-        where p.remote_number is not null and c.user_id is not null returning id)
-      select ${columns}, case when exists (select from m) then 'pending' end as on_forge, null as forge_problem from c left join users u on u.id = c.user_id`,
+    text: `with c as (
+        insert into pull_request_comments (
+          organization_id, pull_request_id, user_id, run_id, body, path, line, side, head_sha
+        )
+        select organization_id, id, $3, $4, $5, $6, $7, $8, $9
+        from pull_requests
+        where organization_id = $1 and id = $2
+        returning *
+      ),
+      m as (
+        insert into comment_mirrors (organization_id, comment_id, pull_request_id, repository_id)
+        select p.organization_id, c.id, p.id, p.repository_id
+        from c
+        join pull_requests p on p.organization_id = c.organization_id and p.id = c.pull_request_id
+        where p.remote_number is not null and c.user_id is not null
+        returning id
+      )
+      select ${columns}, case when exists (select from m) then 'pending' end as on_forge,
+        null as forge_problem
+      from c
+      left join users u on u.id = c.user_id`,
     values: [organization_id, pull_request_id, user_id, run_id, body, path, line, side, head_sha],
   })
   return rows[0]
 }
 
 /** Returns a comment of a pull request, from the service or mirrored from its forge. */
-export async function getComment(db: Db, organization_id: number, pull_request_id: number, id: number): Promise<CommentRow | undefined> {
+export async function getComment(
+  db: Db,
+  organization_id: number,
+  pull_request_id: number,
+  id: number,
+): Promise<CommentRow | undefined> {
   const { rows } = await db.query<CommentRow>({
     name: 'get_pull_request_comment',
-    text: `select ${columns}, ${from_forge} from pull_request_comments c ${joined}
+    text: `select ${columns}, ${from_forge}
+      from pull_request_comments c ${joined}
       where c.organization_id = $1 and c.pull_request_id = $2 and c.id = $3`,
     values: [organization_id, pull_request_id, id],
   })
@@ -72,26 +102,45 @@ export async function listComments(
     key: 'c.id',
     order: 'asc',
   } as const
-  return listPage(db, { name: 'list_pull_request_comments', ...list }, [organization_id, pull_request_id], window)
+  return listPage(
+    db,
+    { name: 'list_pull_request_comments', ...list },
+    [organization_id, pull_request_id],
+    window,
+  )
 }
 
 /** Returns a comment, locked until the transaction ends. */
-export async function lockComment(db: Db, organization_id: number, pull_request_id: number, id: number): Promise<CommentRow | undefined> {
+export async function lockComment(
+  db: Db,
+  organization_id: number,
+  pull_request_id: number,
+  id: number,
+): Promise<CommentRow | undefined> {
   const { rows } = await db.query<CommentRow>({
     name: 'lock_pull_request_comment',
-    text: `select ${columns}, ${from_forge} from pull_request_comments c ${joined}
-      where c.organization_id = $1 and c.pull_request_id = $2 and c.id = $3 for update of c`,
+    text: `select ${columns}, ${from_forge}
+      from pull_request_comments c ${joined}
+      where c.organization_id = $1 and c.pull_request_id = $2 and c.id = $3
+      for update of c`,
     values: [organization_id, pull_request_id, id],
   })
   return rows[0]
 }
 
-const mirror_changed = 'm as (update comment_mirrors set change = change + 1 where organization_id = $1 and comment_id = $2)'
+const mirror_changed =
+  'm as (update comment_mirrors set change = change + 1 where organization_id = $1 and comment_id = $2)'
 
 /**
- * Sets the text of a comment and queues its mirror on the forge, in one statement. Returns the time; undefined: there is no such comment.
+ * Sets the text of a comment and queues its mirror on the forge, in one statement. Returns the time;
+ * undefined: there is no such comment.
  */
-export async function updateComment(db: Db, organization_id: number, id: number, body: string): Promise<Date | undefined> {
+export async function updateComment(
+  db: Db,
+  organization_id: number,
+  id: number,
+  body: string,
+): Promise<Date | undefined> {
   const { rows } = await db.query<{ updated_at: Date }>({
     name: 'update_pull_request_comment',
     text: `with ${mirror_changed} update pull_request_comments set body = $3, updated_at = now() where organization_id = $1 and id = $2 returning updated_at`,
@@ -100,7 +149,10 @@ export async function updateComment(db: Db, organization_id: number, id: number,
   return rows[0]?.updated_at
 }
 
-/** Deletes a comment and queues the deletion of its mirror on the forge, in one statement. False: there is no such comment. */
+/**
+ * Deletes a comment and queues the deletion of its mirror on the forge, in one statement. False: there is no
+ * such comment.
+ */
 export async function deleteComment(db: Db, organization_id: number, id: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'delete_pull_request_comment',

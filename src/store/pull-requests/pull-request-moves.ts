@@ -10,17 +10,33 @@ export type PullRequestEdit = {
   base?: { base_branch: string; files_changed: number; additions: number; deletions: number } | undefined
 }
 
-/** Changes the given fields while the state is `from`. Returns false when it has another state; then nothing was changed. */
-export async function editPullRequest(db: Db, organization_id: number, id: number, edit: PullRequestEdit): Promise<boolean> {
+/**
+ * Changes the given fields while the state is `from`. Returns false when it has another state; then nothing
+ * was changed.
+ */
+export async function editPullRequest(
+  db: Db,
+  organization_id: number,
+  id: number,
+  edit: PullRequestEdit,
+): Promise<boolean> {
   const { from, to, title, body, base } = edit
   const { rowCount } = await db.query({
     name: 'edit_pull_request',
-    text: `update pull_requests set state = $4, held_back = held_back and state = $4, title = coalesce($5, title), body = coalesce($6, body), base_branch = coalesce($7, base_branch),
-        files_changed = coalesce($8, files_changed), additions = coalesce($9, additions), deletions = coalesce($10, deletions), updated_at = now()
+    text: `update pull_requests
+      set state = $4, held_back = held_back
+        and state = $4, title = coalesce($5, title), body = coalesce($6, body),
+          base_branch = coalesce($7, base_branch), files_changed = coalesce($8, files_changed),
+          additions = coalesce($9, additions), deletions = coalesce($10, deletions), updated_at = now()
       where organization_id = $1 and id = $2 and state = $3 and (state = 'merged') = ($4 = 'merged')`,
     values: [
       ...[organization_id, id, from, to, title ?? null, body ?? null],
-      ...[base?.base_branch ?? null, base?.files_changed ?? null, base?.additions ?? null, base?.deletions ?? null],
+      ...[
+        base?.base_branch ?? null,
+        base?.files_changed ?? null,
+        base?.additions ?? null,
+        base?.deletions ?? null,
+      ],
     ],
   })
   return rowCount === 1
@@ -35,23 +51,37 @@ export async function recordReview(
 ): Promise<void> {
   await db.query({
     name: 'record_pull_request_review',
-    text: 'update pull_requests set review = $4, reviewed_sha = $3, updated_at = now() where organization_id = $1 and id = $2',
+    text: `update pull_requests
+      set review = $4, reviewed_sha = $3, updated_at = now()
+      where organization_id = $1 and id = $2`,
     values: [organization_id, id, review.head_sha, review.verdict],
   })
 }
 
-/** Opens a draft that was held back for its evaluation, at the head that passed. Returns false when it is not held back, or has another head. */
-export async function openHeldBack(db: Db, organization_id: number, id: number, head_sha: string): Promise<boolean> {
+/**
+ * Opens a draft that was held back for its evaluation, at the head that passed. Returns false when it is not
+ * held back, or has another head.
+ */
+export async function openHeldBack(
+  db: Db,
+  organization_id: number,
+  id: number,
+  head_sha: string,
+): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'open_held_back',
-    text: `update pull_requests set state = 'open', held_back = false, updated_at = now()
+    text: `update pull_requests
+      set state = 'open', held_back = false, updated_at = now()
       where organization_id = $1 and id = $2 and head_sha = $3 and state = 'draft' and held_back`,
     values: [organization_id, id, head_sha],
   })
   return rowCount === 1
 }
 
-/** Records that the branch is at a new commit. Returns false when that is already recorded, or the pull request is no longer open. */
+/**
+ * Records that the branch is at a new commit. Returns false when that is already recorded, or the pull
+ * request is no longer open.
+ */
 export async function recordHead(
   db: Db,
   organization_id: number,
@@ -60,44 +90,82 @@ export async function recordHead(
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'record_pull_request_head',
-    text: `update pull_requests set head_sha = $4, files_changed = $5, additions = $6, deletions = $7, updated_at = now()
+    text: `update pull_requests
+      set head_sha = $4, files_changed = $5, additions = $6, deletions = $7, updated_at = now()
       where organization_id = $1 and id = $2 and head_sha = $3 and state in ('open', 'draft')`,
-    values: [organization_id, id, head.from_sha, head.head_sha, head.files_changed, head.additions, head.deletions],
+    values: [
+      organization_id,
+      id,
+      head.from_sha,
+      head.head_sha,
+      head.files_changed,
+      head.additions,
+      head.deletions,
+    ],
   })
   return rowCount === 1
 }
 
-/** Closes a pull request whose head branch was deleted. Returns false when it has another head, or is no longer open. */
-export async function closeGone(db: Db, organization_id: number, id: number, head_sha: string): Promise<boolean> {
+/**
+ * Closes a pull request whose head branch was deleted. Returns false when it has another head, or is no
+ * longer open.
+ */
+export async function closeGone(
+  db: Db,
+  organization_id: number,
+  id: number,
+  head_sha: string,
+): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'close_gone_pull_request',
-    text: `update pull_requests set state = 'closed', held_back = false, updated_at = now()
+    text: `update pull_requests
+      set state = 'closed', held_back = false, updated_at = now()
       where organization_id = $1 and id = $2 and head_sha = $3 and state in ('open', 'draft')`,
     values: [organization_id, id, head_sha],
   })
   return rowCount === 1
 }
 
-/** Records a merge before it is pushed. Returns false when the pull request is no longer open, so nothing may be pushed. */
-export async function addMergeAttempt(db: Db, organization_id: number, id: number, sha: string): Promise<boolean> {
+/**
+ * Records a merge before it is pushed. Returns false when the pull request is no longer open, so nothing may
+ * be pushed.
+ */
+export async function addMergeAttempt(
+  db: Db,
+  organization_id: number,
+  id: number,
+  sha: string,
+): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'add_merge_attempt',
-    text: `update pull_requests set merge_attempts = merge_attempts || $3::text where organization_id = $1 and id = $2 and state = 'open'`,
+    text: `update pull_requests
+      set merge_attempts = merge_attempts || $3::text
+      where organization_id = $1 and id = $2 and state = 'open'`,
     values: [organization_id, id, sha],
   })
   return rowCount === 1
 }
 
 /** Removes a merge that is known not to have arrived. */
-export async function dropMergeAttempt(db: Db, organization_id: number, id: number, sha: string): Promise<void> {
+export async function dropMergeAttempt(
+  db: Db,
+  organization_id: number,
+  id: number,
+  sha: string,
+): Promise<void> {
   await db.query({
     name: 'drop_merge_attempt',
-    text: 'update pull_requests set merge_attempts = array_remove(merge_attempts, $3) where organization_id = $1 and id = $2',
+    text: `update pull_requests
+      set merge_attempts = array_remove(merge_attempts, $3)
+      where organization_id = $1 and id = $2`,
     values: [organization_id, id, sha],
   })
 }
 
-/** Marks a pull request as merged, because the base branch contains it, in whatever state it is. Returns false when that is already recorded. */
+/**
+ * Marks a pull request as merged, because the base branch contains it, in whatever state it is. Returns false
+ * when that is already recorded.
+ */
 export async function markMerged(
   db: Db,
   organization_id: number,
@@ -106,7 +174,9 @@ export async function markMerged(
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'mark_pull_request_merged',
-    text: `update pull_requests set state = 'merged', merge_sha = $3, head_sha = $4, merge_attempts = '{}', merged_at = now(), updated_at = now()
+    text: `update pull_requests
+      set state = 'merged', merge_sha = $3, head_sha = $4, merge_attempts = '{}', merged_at = now(),
+        updated_at = now()
       where organization_id = $1 and id = $2 and state <> 'merged'`,
     values: [organization_id, id, merge.merge_sha, merge.head_sha],
   })
@@ -117,7 +187,9 @@ export async function markMerged(
 export async function touchPullRequest(db: Db, organization_id: number, id: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'touch_pull_request',
-    text: 'update pull_requests set updated_at = now() where organization_id = $1 and id = $2',
+    text: `update pull_requests
+      set updated_at = now()
+      where organization_id = $1 and id = $2`,
     values: [organization_id, id],
   })
   return rowCount === 1

@@ -44,10 +44,17 @@ export const pull_request_columns = `id, organization_id, repository_id, run_id,
 const whole = `${pull_request_columns}, body, merge_attempts`
 
 /** Returns the pull requests of several runs, oldest first. */
-export async function listPullRequests(db: Db, organization_id: number, run_ids: number[]): Promise<PullRequestRow[]> {
+export async function listPullRequests(
+  db: Db,
+  organization_id: number,
+  run_ids: number[],
+): Promise<PullRequestRow[]> {
   const { rows } = await db.query<PullRequestRow>({
     name: 'list_pull_requests',
-    text: `select ${pull_request_columns} from pull_requests where organization_id = $1 and run_id = any($2) order by id`,
+    text: `select ${pull_request_columns}
+      from pull_requests
+      where organization_id = $1 and run_id = any($2)
+      order by id`,
     values: [organization_id, run_ids],
   })
   return rows
@@ -62,8 +69,14 @@ export async function pullRequestsOfBranches(
 ): Promise<WholePullRequestRow[]> {
   const { rows } = await db.query<WholePullRequestRow>({
     name: 'pull_requests_of_branches',
-    text: `select ${whole} from pull_requests where organization_id = $1 and repository_id = $2
-      and (head_branch = any($3) or base_branch = any($3)) and state in ('open', 'draft') order by id limit 100`,
+    text: `select ${whole}
+      from pull_requests
+      where organization_id = $1
+        and repository_id = $2
+        and (head_branch = any($3) or base_branch = any($3))
+        and state in ('open', 'draft')
+      order by id
+      limit 100`,
     values: [organization_id, repository_id, branches],
   })
   return rows
@@ -77,7 +90,9 @@ export async function detachPullRequests(
 ): Promise<{ repository_id: number; head_branch: string }[]> {
   const { rows } = await db.query<{ repository_id: number; head_branch: string }>({
     name: 'detach_pull_requests',
-    text: `update pull_requests set run_id = null, updated_at = now() where organization_id = $1 and run_id = any($2)
+    text: `update pull_requests
+      set run_id = null, updated_at = now()
+      where organization_id = $1 and run_id = any($2)
       returning repository_id, head_branch`,
     values: [organization_id, run_ids],
   })
@@ -106,7 +121,12 @@ export async function findPullRequests(
   oneOf('run_id', 'bigint', filter.agent_run_id)
   oneOf('repository_id', 'bigint', filter.repository_ids)
   oneOf(current_review, 'text', filter.review)
-  return listPage(db, { columns: whole, from: 'pull_requests', where: where(), key: 'id', order: 'desc' }, values, window)
+  return listPage(
+    db,
+    { columns: whole, from: 'pull_requests', where: where(), key: 'id', order: 'desc' },
+    values,
+    window,
+  )
 }
 
 /**
@@ -121,7 +141,9 @@ export async function getPullRequest(
 ): Promise<WholePullRequestRow | undefined> {
   const { rows } = await db.query<WholePullRequestRow>({
     name: 'get_pull_request',
-    text: `select ${whole} from pull_requests where organization_id = $1 and id = $2 and ($3::bigint[] is null or repository_id = any($3))`,
+    text: `select ${whole}
+      from pull_requests
+      where organization_id = $1 and id = $2 and ($3::bigint[] is null or repository_id = any($3))`,
     values: [organization_id, id, repository_ids],
   })
   return rows[0]
@@ -136,7 +158,9 @@ export async function findByBranch(
 ): Promise<WholePullRequestRow | undefined> {
   const { rows } = await db.query<WholePullRequestRow>({
     name: 'find_pull_request_by_branch',
-    text: `select ${whole} from pull_requests where organization_id = $1 and repository_id = $2 and head_branch = $3`,
+    text: `select ${whole}
+      from pull_requests
+      where organization_id = $1 and repository_id = $2 and head_branch = $3`,
     values: [organization_id, repository_id, head_branch],
   })
   return rows[0]
@@ -159,25 +183,53 @@ type NewPullRequest = Pick<
 > & { run_id: number }
 
 /**
- * Saves the pull request of a branch: creates it as a draft that is held back, or updates its head. `created` reports which. There is one row per
- * branch even after retries; numbers count up per repository. Returns undefined when the branch's pull request was closed or merged.
+ * Saves the pull request of a branch: creates it as a draft that is held back, or updates its head. `created`
+ * reports which. There is one row per branch even after retries; numbers count up per repository. Returns
+ * undefined when the branch's pull request was closed or merged.
  */
-export async function savePullRequest(db: Db, pr: NewPullRequest): Promise<(PullRequestRow & { created: boolean }) | undefined> {
+export async function savePullRequest(
+  db: Db,
+  pr: NewPullRequest,
+): Promise<(PullRequestRow & { created: boolean }) | undefined> {
   const updated = await db.query<PullRequestRow>({
     name: 'update_pull_request',
-    text: `update pull_requests set head_sha = $4, files_changed = $5, additions = $6, deletions = $7, updated_at = now()
-      where organization_id = $1 and repository_id = $2 and head_branch = $3 and state in ('open', 'draft') returning ${pull_request_columns}`,
-    values: [pr.organization_id, pr.repository_id, pr.head_branch, pr.head_sha, pr.files_changed, pr.additions, pr.deletions],
+    text: `update pull_requests
+      set head_sha = $4, files_changed = $5, additions = $6, deletions = $7, updated_at = now()
+      where organization_id = $1 and repository_id = $2 and head_branch = $3 and state in ('open', 'draft')
+      returning ${pull_request_columns}`,
+    values: [
+      pr.organization_id,
+      pr.repository_id,
+      pr.head_branch,
+      pr.head_sha,
+      pr.files_changed,
+      pr.additions,
+      pr.deletions,
+    ],
   })
   const existing = updated.rows[0]
   if (existing) return { ...existing, created: false }
   const { rows } = await db.query<PullRequestRow>({
     name: 'insert_pull_request',
-    text: `with r as (update repositories set pull_request_count = pull_request_count + 1 where organization_id = $1 and id = $2
-        and not exists (select from pull_requests p where p.organization_id = $1 and p.repository_id = $2 and p.head_branch = $7)
-        returning pull_request_count)
-      insert into pull_requests (organization_id, repository_id, run_id, number, state, title, body, url, head_branch, base_branch, base_sha, head_sha, files_changed, additions, deletions, held_back)
-      select $1, $2, $3, r.pull_request_count, 'draft', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, true from r returning ${pull_request_columns}`,
+    text: `with r as (
+        update repositories
+        set pull_request_count = pull_request_count + 1
+        where organization_id = $1
+          and id = $2
+          and not exists (
+            select
+            from pull_requests p
+            where p.organization_id = $1 and p.repository_id = $2 and p.head_branch = $7
+          )
+        returning pull_request_count
+      )
+      insert into pull_requests (
+        organization_id, repository_id, run_id, number, state, title, body, url, head_branch, base_branch,
+        base_sha, head_sha, files_changed, additions, deletions, held_back
+      )
+      select $1, $2, $3, r.pull_request_count, 'draft', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, true
+      from r
+      returning ${pull_request_columns}`,
     values: [
       pr.organization_id,
       pr.repository_id,

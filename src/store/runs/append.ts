@@ -1,6 +1,12 @@
 import type { RunStatus } from '../../contract/runs/runs.ts'
 import { searchSignature } from '../../core/runs/trace/search-signature.ts'
-import { type EntryContent, entryHead, entryHeadSql, entryTail, searchedText } from '../../core/runs/trace/stored-entry.ts'
+import {
+  type EntryContent,
+  entryHead,
+  entryHeadSql,
+  entryTail,
+  searchedText,
+} from '../../core/runs/trace/stored-entry.ts'
 import { add_to_day, today } from '../access/usage-days.ts'
 import type { Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
@@ -40,8 +46,8 @@ export type UsageDelta = {
 }
 
 /**
- * What is appended together. `reserved_usd`: the amount that is reserved for the model call in flight from now on. `files`: those after the
- * entries, so that neither is stored without the other.
+ * What is appended together. `reserved_usd`: the amount that is reserved for the model call in flight from
+ * now on. `files`: those after the entries, so that neither is stored without the other.
  */
 export type Addition = {
   entries?: NewEntry[]
@@ -51,7 +57,10 @@ export type Addition = {
   files?: FilesAfter | null
 }
 
-/** The state of the run that each append returns, so that the writer need not query it. `written_at`: of its entries, as their texts have it. */
+/**
+ * The state of the run that each append returns, so that the writer need not query it. `written_at`: of its
+ * entries, as their texts have it.
+ */
 export type AppendResult = {
   status: RunStatus
   total_logs: number
@@ -71,8 +80,9 @@ const head = entryHeadSql({
 const nothing = { model: null, steps: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_usd: '0' }
 
 /**
- * Appends to trace and journal and adds to the usage, in one statement with the fence: entries get the next `seq` of the run, gap-free.
- * Returns undefined, and writes nothing, when the epoch is no longer the run's or the run has ended.
+ * Appends to trace and journal and adds to the usage, in one statement with the fence: entries get the next
+ * `seq` of the run, gap-free. Returns undefined, and writes nothing, when the epoch is no longer the run's or
+ * the run has ended.
  * @param epoch null for entries of the API, which are ordered by the row lock alone
  */
 export async function append(
@@ -87,47 +97,76 @@ export async function append(
   const usage = add.usage ?? nothing
   const files = add.files ?? null
   const checkpoint = files !== null && 'tree' in files ? files : null
-  // The first texts are the long ones as a rule. As elements of a list they would be escaped here and parsed there.
+  // The first texts are the long ones as a rule. As elements of a list they would be escaped here and parsed
+  // there.
   const tails = entries.map(entryTail)
   const [first_tail, ...other_tails] = tails
   const [first_record, ...other_records] = records
   const { rows } = await db.query<AppendResult>({
     name: 'append',
     text: `with run as (
-        update runs set total_logs = total_logs + $4, journal_count = journal_count + $5, steps = steps + $6,
-          input_tokens = input_tokens + $7, output_tokens = output_tokens + $8, cached_tokens = cached_tokens + $9,
-          cost_usd = cost_usd + coalesce($10::numeric, 0), cost_known = cost_known and $10::numeric is not null,
-          reserved_usd = coalesce($18::numeric, reserved_usd),
-          updated_at = now(), last_progress_at = case when $4 + $5 + $6 > 0 then now() else last_progress_at end
+        update runs
+        set total_logs = total_logs + $4, journal_count = journal_count + $5, steps = steps + $6,
+            input_tokens = input_tokens + $7, output_tokens = output_tokens + $8,
+            cached_tokens = cached_tokens + $9, cost_usd = cost_usd + coalesce($10::numeric, 0),
+            cost_known = cost_known
+          and $10::numeric is not null, reserved_usd = coalesce($18::numeric, reserved_usd),
+            updated_at = now(),
+            last_progress_at = case when $4 + $5 + $6 > 0 then now() else last_progress_at end
         where organization_id = $1 and id = $2 and ($3::int is null or (${isHeldBy('$3')}))
-        returning id, organization_id, user_id, repository_id, turn, epoch, status, total_logs, journal_count, pending_messages, interrupt_requested
-      ), entries as (
-        insert into log_entries (run_id, seq, organization_id, turn, message_type, tool_name, body, signature, failed)
-        select run.id, run.total_logs - $4 + e.ordinal, run.organization_id, run.turn, e.message_type, e.tool_name,
-          ${head} || e.tail, e.signature, e.failed
-        from run, unnest($11::text[], $12::text[], $13::text || $21::text[], $19::bytea[], $20::boolean[])
-          with ordinality as e (message_type, tool_name, tail, signature, failed, ordinal)
+        returning id, organization_id, user_id, repository_id, turn, epoch, status, total_logs, journal_count,
+          pending_messages, interrupt_requested
+      ),
+      entries as (
+        insert into log_entries (
+          run_id, seq, organization_id, turn, message_type, tool_name, body, signature, failed
+        )
+        select run.id, run.total_logs - $4 + e.ordinal, run.organization_id, run.turn, e.message_type,
+          e.tool_name, ${head} || e.tail, e.signature, e.failed
+        from run,
+          unnest(
+            $11::text[], $12::text[], $13::text || $21::text[], $19::bytea[], $20::boolean[]
+          ) with ordinality as e (message_type, tool_name, tail, signature, failed, ordinal)
         where e.ordinal <= $4
-      ), records as (
+      ),
+      records as (
         insert into journal (run_id, n, organization_id, turn, epoch, seq, kind, key, body, cost_usd)
-        select run.id, run.journal_count - $5 + j.ordinal, run.organization_id, run.turn, run.epoch, run.total_logs, j.kind, j.key, j.body,
+        select run.id, run.journal_count - $5 + j.ordinal, run.organization_id, run.turn, run.epoch,
+          run.total_logs, j.kind, j.key, j.body,
           case when j.ordinal = 1 and $17::text is not null then $10::numeric end
-        from run, unnest($14::text[], $15::text[], $16::text || $22::text[]) with ordinality as j (kind, key, body, ordinal)
+        from run,
+          unnest(
+            $14::text[], $15::text[], $16::text || $22::text[]
+          ) with ordinality as j (kind, key, body, ordinal)
         where j.ordinal <= $5
-      ), used as (
-        insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, input_tokens, output_tokens, cached_tokens, cost_usd, cost_known)
-        select organization_id, ${today}, id, $17::text, user_id, repository_id, $7, $8, $9, coalesce($10::numeric, 0), $10::numeric is not null
-        from run where $17::text is not null ${add_to_day}
-      ), unchanged as (
-        update checkpoints c set through_seq = greatest(c.through_seq, run.total_logs) from run
+      ),
+      used as (
+        insert into usage_days (
+          organization_id, day, run_id, model, user_id, repository_id, input_tokens, output_tokens,
+          cached_tokens, cost_usd, cost_known
+        )
+        select organization_id, ${today}, id, $17::text, user_id, repository_id, $7, $8, $9,
+          coalesce($10::numeric, 0), $10::numeric is not null
+        from run
+        where $17::text is not null ${add_to_day}
+      ),
+      unchanged as (
+        update checkpoints c
+        set through_seq = greatest(c.through_seq, run.total_logs)
+        from run
         where c.organization_id = run.organization_id and c.run_id = run.id and c.seq = $23::int
-      ), checkpoint as (
-        insert into checkpoints (organization_id, run_id, seq, through_seq, packs, tree, head, branch, left_out, base_sha)
+      ),
+      checkpoint as (
+        insert into checkpoints (
+          organization_id, run_id, seq, through_seq, packs, tree, head, branch, left_out, base_sha
+        )
         select run.organization_id, run.id, run.total_logs - greatest(0, $4 - 1), run.total_logs, $24::int,
           ($25::text[])[1], ($25::text[])[2], ($25::text[])[3], ($25::text[])[4], ($25::text[])[5]
-        from run where $24::int is not null ${replace_checkpoint}
+        from run
+        where $24::int is not null ${replace_checkpoint}
       )
-      select status, total_logs, pending_messages, interrupt_requested, turn, ${written_at} as written_at from run`,
+      select status, total_logs, pending_messages, interrupt_requested, turn, ${written_at} as written_at
+      from run`,
     values: [
       organization_id,
       run_id,
@@ -153,16 +192,29 @@ export async function append(
       other_records.map(r => r.body),
       files !== null && 'unchanged_since' in files ? files.unchanged_since : null,
       checkpoint?.packs,
-      checkpoint && [checkpoint.tree, checkpoint.head, checkpoint.branch, checkpoint.left_out, checkpoint.base_sha],
+      checkpoint && [
+        checkpoint.tree,
+        checkpoint.head,
+        checkpoint.branch,
+        checkpoint.left_out,
+        checkpoint.base_sha,
+      ],
     ],
   })
   return rows[0]
 }
 
 /** Returns the entries of an append as they are stored. */
-export function appendedEntries(run_id: number, entries: NewEntry[], { total_logs, turn, written_at }: AppendResult): EntryRow[] {
+export function appendedEntries(
+  run_id: number,
+  entries: NewEntry[],
+  { total_logs, turn, written_at }: AppendResult,
+): EntryRow[] {
   return entries.map((entry, n) => {
     const seq = total_logs - entries.length + 1 + n
-    return { seq, body: entryHead({ agent_run_id: run_id, seq, created_at: written_at, turn }) + entryTail(entry) }
+    return {
+      seq,
+      body: entryHead({ agent_run_id: run_id, seq, created_at: written_at, turn }) + entryTail(entry),
+    }
   })
 }

@@ -9,8 +9,9 @@ export type NewArtifact = {
 }
 
 /**
- * Saves the whole output of the entry that is appended next in the same transaction, under the fence. Returns undefined, and saves nothing, when
- * the run has less than that left of `max_bytes` for all of its artifacts, or another owner.
+ * Saves the whole output of the entry that is appended next in the same transaction, under the fence. Returns
+ * undefined, and saves nothing, when the run has less than that left of `max_bytes` for all of its artifacts,
+ * or another owner.
  */
 export async function saveArtifact(
   db: Db,
@@ -22,13 +23,27 @@ export async function saveArtifact(
   const { rows } = await db.query<{ id: number }>({
     name: 'save_artifact',
     text: `with run as (
-        update runs set artifact_bytes = artifact_bytes + length($5::bytea)
-        where organization_id = $1 and id = $2 and ${isHeldBy('$3')} and artifact_bytes + length($5::bytea) <= $7
+        update runs
+        set artifact_bytes = artifact_bytes + length($5::bytea)
+        where organization_id = $1
+          and id = $2
+          and ${isHeldBy('$3')}
+          and artifact_bytes + length($5::bytea) <= $7
         returning organization_id, id, total_logs
       )
       insert into artifacts (organization_id, run_id, seq, content_type, content, total_bytes)
-      select run.organization_id, run.id, run.total_logs + 1, $4, $5, $6 from run returning id`,
-    values: [organization_id, run_id, epoch, artifact.content_type, artifact.content, artifact.total_bytes, artifact.max_bytes],
+      select run.organization_id, run.id, run.total_logs + 1, $4, $5, $6
+      from run
+      returning id`,
+    values: [
+      organization_id,
+      run_id,
+      epoch,
+      artifact.content_type,
+      artifact.content,
+      artifact.total_bytes,
+      artifact.max_bytes,
+    ],
   })
   return rows[0]?.id
 }
@@ -36,10 +51,16 @@ export async function saveArtifact(
 export type ArtifactRow = { run_id: number; seq: number; content_type: string; content: Buffer }
 
 /** Returns the whole output of a tool, redacted like its entry. */
-export async function getArtifact(db: Db, organization_id: number, id: number): Promise<ArtifactRow | undefined> {
+export async function getArtifact(
+  db: Db,
+  organization_id: number,
+  id: number,
+): Promise<ArtifactRow | undefined> {
   const { rows } = await db.query<ArtifactRow>({
     name: 'get_artifact',
-    text: 'select run_id, seq, content_type, content from artifacts where organization_id = $1 and id = $2',
+    text: `select run_id, seq, content_type, content
+      from artifacts
+      where organization_id = $1 and id = $2`,
     values: [organization_id, id],
   })
   return rows[0]

@@ -3,7 +3,13 @@ import { isTerminal, type Move, requireAllowed } from '../../core/runs/run-trans
 import { add_to_day, today } from '../access/usage-days.ts'
 import type { Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
-import { liveNotification, type Notification, notifyAll, runNotification, workNotification } from '../notify.ts'
+import {
+  liveNotification,
+  type Notification,
+  notifyAll,
+  runNotification,
+  workNotification,
+} from '../notify.ts'
 import { append, type NewEntry } from './append.ts'
 import { type EventType, insertEvent } from './events.ts'
 import { insertMessage, type NewMessage } from './messages.ts'
@@ -49,9 +55,10 @@ type Report = {
 export type Change = ((Move & Fence) | { to?: undefined }) & Report
 
 /**
- * Changes a run in the caller's transaction: updates what src/store/runs/run-states.ts states for the new status,
- * appends entries to the turn that the run then has, notifies, and inserts the event with its webhooks.
- * False: the run is not as the fence requires, and nothing was written (decisions.md#one-function-changes-a-run).
+ * Changes a run in the caller's transaction: updates what src/store/runs/run-states.ts states for the new
+ * status, appends entries to the turn that the run then has, notifies, and inserts the event with its
+ * webhooks. False: the run is not as the fence requires, and nothing was written
+ * (decisions.md#one-function-changes-a-run).
  */
 export async function changeRun(tx: Db, run: RunKey, change: Change): Promise<boolean> {
   const { organization_id, id } = run
@@ -64,7 +71,8 @@ export async function changeRun(tx: Db, run: RunKey, change: Change): Promise<bo
     if (!appended) return false
     last_seq = appended.total_logs
   }
-  if (message) await insertMessage(tx, { ...message, organization_id, run_id: id, seq: last_seq - entries.length + 1 })
+  if (message)
+    await insertMessage(tx, { ...message, organization_id, run_id: id, seq: last_seq - entries.length + 1 })
   if (change.notify !== false) await notifyAll(tx, notificationsOf(run, change))
   // Last: from here on, every other event of the organization waits for this transaction.
   const event = change.event ?? eventOf(change)
@@ -118,18 +126,20 @@ const moving = (set: string, fence: string) => `update runs
 const ending = (set: string, fence: string) => `with ended as (
     ${moving(set, fence)}
     returning id, organization_id, user_id, repository_id, model, status, status_reason, source_type
-  ), counted as (
-    insert into usage_days (organization_id, day, run_id, model, user_id, repository_id,
-      completed, completed_with_reason, failed, cancelled)
-    select organization_id, ${today}, id, model, user_id, repository_id,
-      (status = 'completed')::int,
-      (status = 'completed' and status_reason is not null)::int,
-      (status = 'failed')::int,
+  ),
+  counted as (
+    insert into usage_days (
+      organization_id, day, run_id, model, user_id, repository_id, completed, completed_with_reason, failed,
+      cancelled
+    )
+    select organization_id, ${today}, id, model, user_id, repository_id, (status = 'completed')::int,
+      (status = 'completed' and status_reason is not null)::int, (status = 'failed')::int,
       (status = 'cancelled')::int
     from ended
     where source_type <> 'LOCAL' ${add_to_day}
   )
-  select 1 from ended`
+  select 1
+  from ended`
 
 /** Returns the name of the prepared statement: one per text. */
 function nameOf(change: Move & Fence): string {

@@ -6,14 +6,21 @@ type LeftoverWorkspace = { organization_id: number; run_id: number; workspace: s
 export async function listLeftoverWorkspaces(db: Db, folder_id: string): Promise<LeftoverWorkspace[]> {
   const { rows } = await db.query<LeftoverWorkspace>({
     name: 'list_leftover_workspaces',
-    text: 'select organization_id, run_id, workspace from leftover_workspaces where host = $1 limit 100',
+    text: `select organization_id, run_id, workspace
+      from leftover_workspaces
+      where host = $1
+      limit 100`,
     values: [folder_id],
   })
   return rows
 }
 
 /** Deletes the record of a workspace of a deleted run, after its files are gone. */
-export async function forgetLeftoverWorkspace(db: Db, organization_id: number, run_id: number): Promise<void> {
+export async function forgetLeftoverWorkspace(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+): Promise<void> {
   await db.query({
     name: 'forget_leftover_workspace',
     text: 'delete from leftover_workspaces where organization_id = $1 and run_id = $2',

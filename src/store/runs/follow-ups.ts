@@ -2,16 +2,21 @@ import type { Db } from '../database.ts'
 import { changeRun, type RunKey } from './change-run.ts'
 
 /**
- * Requests a new turn for a run that is being stopped, to start after the stop. `wanted` false withdraws it and returns
- * whether there was one.
+ * Requests a new turn for a run that is being stopped, to start after the stop. `wanted` false withdraws it
+ * and returns whether there was one.
  */
-export async function requestResume(db: Db, organization_id: number, id: number, wanted: boolean): Promise<boolean> {
+export async function requestResume(
+  db: Db,
+  organization_id: number,
+  id: number,
+  wanted: boolean,
+): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'request_resume',
     text: `update runs
-      set resume_requested_at = case when $3 then coalesce(resume_requested_at, now()) end,
-        updated_at = now()
-      where organization_id = $1 and id = $2
+      set resume_requested_at = case when $3 then coalesce(resume_requested_at, now()) end, updated_at = now()
+      where organization_id = $1
+        and id = $2
         and status = 'cancelling'
         and ($3 or resume_requested_at is not null)`,
     values: [organization_id, id, wanted],
@@ -20,8 +25,8 @@ export async function requestResume(db: Db, organization_id: number, id: number,
 }
 
 /**
- * Starts the new turn of a run that was resumed after a stop. Call it in the transaction that moves the run from
- * `cancelling` to `cancelled`, so that no crash loses the follow-up.
+ * Starts the new turn of a run that was resumed after a stop. Call it in the transaction that moves the run
+ * from `cancelling` to `cancelled`, so that no crash loses the follow-up.
  */
 export async function beginFollowUp(tx: Db, run: RunKey, deadline_seconds: number): Promise<void> {
   const only = 'resume_requested'

@@ -14,7 +14,10 @@ const without_body = toolList(
   ...[actionTool.plan, actionTool.ask, actionTool.finish],
 )
 
-/** Returns at most `limit` entries before `before_seq` that may describe failures, newest first; of a sandbox, or of the whole run. */
+/**
+ * Returns at most `limit` entries before `before_seq` that may describe failures, newest first; of a sandbox,
+ * or of the whole run.
+ */
 export async function listEntriesToAnalyze(
   db: Db,
   organization_id: number,
@@ -24,17 +27,34 @@ export async function listEntriesToAnalyze(
 ): Promise<AnalyzedEntryRow[]> {
   const { rows } = await db.query<AnalyzedEntryRow>({
     name: `list_entries_to_analyze_${range.kind ?? 'run'}`,
-    text: `select seq, tool_name, case when length(body) <= ${MAX_BODY_CHARACTERS} and (tool_name is null or tool_name not in ${without_body}) then body end as body
-      from log_entries where organization_id = $1 and run_id = $2 and seq >= $3 and seq < $4 and message_type in ('ACTION', 'ERROR')
-        and ${range.kind === null ? 'true' : insideSandbox[range.kind]} order by seq desc limit $5`,
+    text: `select seq, tool_name,
+        case when length(body) <= ${MAX_BODY_CHARACTERS} and (
+          tool_name is null or tool_name not in ${without_body}
+        ) then body end as body
+      from log_entries
+      where organization_id = $1
+        and run_id = $2
+        and seq >= $3
+        and seq < $4
+        and message_type in ('ACTION', 'ERROR')
+        and ${range.kind === null ? 'true' : insideSandbox[range.kind]}
+      order by seq desc
+      limit $5`,
     values: [organization_id, run_id, range.first_seq, range.before_seq, limit],
   })
   return rows
 }
 
-type AnalyzedRunRow = { id: number; repository_id: number | null; base_sha: string | null; total_logs: number }
+type AnalyzedRunRow = {
+  id: number
+  repository_id: number | null
+  base_sha: string | null
+  total_logs: number
+}
 
-/** Returns runs that were active in a period, except analyses, and how many there are in all. Newest first. */
+/**
+ * Returns runs that were active in a period, except analyses, and how many there are in all. Newest first.
+ */
 export async function listRunsToAnalyze(
   db: Db,
   organization_id: number,
@@ -43,9 +63,16 @@ export async function listRunsToAnalyze(
 ): Promise<{ rows: AnalyzedRunRow[]; total: number }> {
   const { rows } = await db.query<AnalyzedRunRow & { total: number }>({
     name: 'list_runs_to_analyze',
-    text: `select id, repository_id, base_sha, total_logs, count(*) over () as total from runs
-      where organization_id = $1 and ($2::bigint is null or repository_id = $2) and ($3::bigint[] is null or repository_id = any($3))
-        and created_at <= $5 and last_progress_at >= $4 and source_type <> 'LOG_ANALYSIS' order by id desc limit $6`,
+    text: `select id, repository_id, base_sha, total_logs, count(*) over () as total
+      from runs
+      where organization_id = $1
+        and ($2::bigint is null or repository_id = $2)
+        and ($3::bigint[] is null or repository_id = any($3))
+        and created_at <= $5
+        and last_progress_at >= $4
+        and source_type <> 'LOG_ANALYSIS'
+      order by id desc
+      limit $6`,
     values: [organization_id, of.repository_id, of.repository_ids, of.from, of.to, limit],
   })
   return { rows: rows.map(({ total: _, ...row }) => row), total: rows[0]?.total ?? 0 }
@@ -59,8 +86,11 @@ export async function knownEntries(
 ): Promise<{ agent_run_id: number; seq: number }[]> {
   const { rows } = await db.query<{ agent_run_id: number; seq: number }>({
     name: 'known_entries',
-    text: `select e.run_id as agent_run_id, e.seq from log_entries e join unnest($2::bigint[], $3::int[]) as requested (run_id, seq)
-      on e.run_id = requested.run_id and e.seq = requested.seq where e.organization_id = $1`,
+    text: `select e.run_id as agent_run_id, e.seq
+      from log_entries e
+      join unnest($2::bigint[], $3::int[]) as requested (run_id, seq) on e.run_id = requested.run_id
+        and e.seq = requested.seq
+      where e.organization_id = $1`,
     values: [organization_id, entries.map(({ agent_run_id }) => agent_run_id), entries.map(({ seq }) => seq)],
   })
   return rows

@@ -4,14 +4,24 @@ import type { Db } from '../database.ts'
 import { parseColumn } from '../json-column.ts'
 import { namesOf, recording, valuesOf } from './run-states.ts'
 
-/** A session belongs to one user: the same `session_id` of another user or organization is another session. */
+/**
+ * A session belongs to one user: the same `session_id` of another user or organization is another session.
+ */
 type SessionKey = { organization_id: number; user_id: number; session_id: string }
-const OpenCalls = z.array(z.object({ id: z.string(), name: z.string(), input: z.unknown(), at: z.number().nullable() }))
-/** The state between reports. `open_calls`: tool calls without a result; `answer`: the newest answer of the turn. */
+const OpenCalls = z.array(
+  z.object({ id: z.string(), name: z.string(), input: z.unknown(), at: z.number().nullable() }),
+)
+/**
+ * The state between reports. `open_calls`: tool calls without a result; `answer`: the newest answer of the
+ * turn.
+ */
 type RecordingState = { open_calls: z.infer<typeof OpenCalls>; answer: string }
 
 /** Serializes the creation of a session until the transaction ends. */
-export async function lockSession(db: Db, { organization_id, user_id, session_id }: SessionKey): Promise<void> {
+export async function lockSession(
+  db: Db,
+  { organization_id, user_id, session_id }: SessionKey,
+): Promise<void> {
   await db.query({
     name: 'lock_recorded_session',
     text: 'select pg_advisory_xact_lock(hashtextextended($1, 5))',
@@ -20,26 +30,43 @@ export async function lockSession(db: Db, { organization_id, user_id, session_id
 }
 
 /** Returns the run that records the session, or undefined. */
-export async function findSession(db: Db, { organization_id, user_id, session_id }: SessionKey): Promise<{ run_id: number } | undefined> {
+export async function findSession(
+  db: Db,
+  { organization_id, user_id, session_id }: SessionKey,
+): Promise<{ run_id: number } | undefined> {
   const { rows } = await db.query<{ run_id: number }>({
     name: 'find_recorded_session',
-    text: 'select run_id from recorded_sessions where organization_id = $1 and user_id = $2 and session_id = $3',
+    text: `select run_id
+      from recorded_sessions
+      where organization_id = $1 and user_id = $2 and session_id = $3`,
     values: [organization_id, user_id, session_id],
   })
   return rows[0]
 }
 
-/** Creates the session and its run, which is running until it reports its end. It adds nothing to the usage of the organization. */
-export async function insertSession(db: Db, key: SessionKey, run: { title: string; model: string }): Promise<{ run_id: number }> {
+/**
+ * Creates the session and its run, which is running until it reports its end. It adds nothing to the usage of
+ * the organization.
+ */
+export async function insertSession(
+  db: Db,
+  key: SessionKey,
+  run: { title: string; model: string },
+): Promise<{ run_id: number }> {
   const { rows } = await db.query<{ run_id: number }>({
     name: 'insert_recorded_session',
     text: `with run as (
-        insert into runs (organization_id, user_id, source_type, agent_type, model, prompt, title, auto_create_pr, started_at, cost_known,
-          ${namesOf(recording)})
+        insert into runs (
+          organization_id, user_id, source_type, agent_type, model, prompt, title, auto_create_pr, started_at,
+          cost_known, ${namesOf(recording)}
+        )
         values ($1, $2, 'LOCAL', 'claude_code', $5, '', $4, false, now(), false, ${valuesOf(recording)})
         returning id
       )
-      insert into recorded_sessions (organization_id, user_id, session_id, run_id) select $1, $2, $3, id from run returning run_id`,
+      insert into recorded_sessions (organization_id, user_id, session_id, run_id)
+      select $1, $2, $3, id
+      from run
+      returning run_id`,
     values: [key.organization_id, key.user_id, key.session_id, run.title, run.model],
   })
   const [row] = rows
@@ -48,17 +75,30 @@ export async function insertSession(db: Db, key: SessionKey, run: { title: strin
 }
 
 /** Returns the state of a recording. Call with the run locked, so that it does not change meanwhile. */
-export async function getRecording(db: Db, organization_id: number, run_id: number): Promise<RecordingState | undefined> {
+export async function getRecording(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+): Promise<RecordingState | undefined> {
   const { rows } = await db.query<{ open_calls: string; answer: string }>({
     name: 'get_recording',
-    text: 'select open_calls, answer from recorded_sessions where organization_id = $1 and run_id = $2',
+    text: `select open_calls, answer
+      from recorded_sessions
+      where organization_id = $1 and run_id = $2`,
     values: [organization_id, run_id],
   })
   return rows[0] && { ...rows[0], open_calls: parseColumn(OpenCalls, rows[0].open_calls) }
 }
 
-/** The changes of a report to the run: null leaves a field unchanged; `result` is for a run that has ended. */
-export type RecordedChange = { prompt: string | null; title: string | null; model: string | null; result: string | null }
+/**
+ * The changes of a report to the run: null leaves a field unchanged; `result` is for a run that has ended.
+ */
+export type RecordedChange = {
+  prompt: string | null
+  title: string | null
+  model: string | null
+  result: string | null
+}
 
 /** Saves the state after a report, and postpones the time at which a live session counts as abandoned. */
 export async function saveRecording(
@@ -71,13 +111,23 @@ export async function saveRecording(
   const { rowCount } = await db.query({
     name: 'save_recording',
     text: `with run as (
-        update runs set prompt = coalesce($5, prompt), title = coalesce($6, title), model = coalesce($7, model), result = coalesce($8, result),
-          lease_until = case when owner = '${RECORDED_OWNER}' then ${recording.lease_until} else lease_until end,
-          deadline_at = case when owner = '${RECORDED_OWNER}' then ${recording.deadline_at} else deadline_at end,
-          updated_at = now(), last_progress_at = now()
-        where organization_id = $1 and id = $2 returning id
+        update runs
+        set prompt = coalesce($5, prompt), title = coalesce($6, title), model = coalesce($7, model),
+          result = coalesce($8, result),
+          lease_until = case
+            when owner = '${RECORDED_OWNER}' then ${recording.lease_until}
+            else lease_until
+          end,
+          deadline_at = case
+            when owner = '${RECORDED_OWNER}' then ${recording.deadline_at}
+            else deadline_at
+          end, updated_at = now(), last_progress_at = now()
+        where organization_id = $1 and id = $2
+        returning id
       )
-      update recorded_sessions set open_calls = $3, answer = $4 where organization_id = $1 and run_id = $2`,
+      update recorded_sessions
+      set open_calls = $3, answer = $4
+      where organization_id = $1 and run_id = $2`,
     values: [
       ...[organization_id, run_id, JSON.stringify(state.open_calls), state.answer],
       ...[change.prompt, change.title, change.model, change.result],

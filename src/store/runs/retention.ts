@@ -20,31 +20,52 @@ export type ExpiredRun = { organization_id: number; id: number; entries: number 
 export async function listExpiredRuns(db: Db, days: number, limit: number): Promise<ExpiredRun[]> {
   const { rows } = await db.query<ExpiredRun>({
     name: 'list_expired_runs',
-    text: `select organization_id, id, total_logs + journal_count as entries from runs
-      where finished_at < now() - make_interval(days => $1) order by finished_at limit $2`,
+    text: `select organization_id, id, total_logs + journal_count as entries
+      from runs
+      where finished_at < now() - make_interval(days => $1)
+      order by finished_at
+      limit $2`,
     values: [days, limit],
   })
   return rows
 }
 
-/** Locks those of the runs that ended more than `days` ago and that no other transaction has locked, until the transaction ends. */
-export async function lockExpiredRuns(tx: Db, organization_id: number, ids: number[], days: number): Promise<ExpiredRun[]> {
+/**
+ * Locks those of the runs that ended more than `days` ago and that no other transaction has locked, until the
+ * transaction ends.
+ */
+export async function lockExpiredRuns(
+  tx: Db,
+  organization_id: number,
+  ids: number[],
+  days: number,
+): Promise<ExpiredRun[]> {
   const { rows } = await tx.query<ExpiredRun>({
     name: 'lock_expired_runs',
-    text: `select organization_id, id, total_logs + journal_count as entries from runs
-      where organization_id = $1 and id = any($2::bigint[]) and finished_at < now() - make_interval(days => $3)
-      order by id for update skip locked`,
+    text: `select organization_id, id, total_logs + journal_count as entries
+      from runs
+      where organization_id = $1
+        and id = any($2::bigint[])
+        and finished_at < now() - make_interval(days => $3)
+      order by id
+      for update skip locked`,
     values: [organization_id, ids, days],
   })
   return rows
 }
 
 /**
- * Removes ended runs with their traces, journals, messages, events, changes and artifacts, and records events of the deletion, also for their
- * webhooks: nothing of the runs remains but their webhook addresses. Their children, pull requests and usage stay; their folders are left to the
- * sweep of the machine that has them. Returns how many were removed. `user_id` null: their retention period is over.
+ * Removes ended runs with their traces, journals, messages, events, changes and artifacts, and records events
+ * of the deletion, also for their webhooks: nothing of the runs remains but their webhook addresses. Their
+ * children, pull requests and usage stay; their folders are left to the sweep of the machine that has them.
+ * Returns how many were removed. `user_id` null: their retention period is over.
  */
-export async function deleteEndedRuns(tx: Db, organization_id: number, ids: number[], user_id: number | null): Promise<number> {
+export async function deleteEndedRuns(
+  tx: Db,
+  organization_id: number,
+  ids: number[],
+  user_id: number | null,
+): Promise<number> {
   const { rows } = await tx.query<{ gone: number }>({
     name: 'delete_ended_runs',
     text: `with gone as (
@@ -67,19 +88,31 @@ export async function deleteEndedRuns(tx: Db, organization_id: number, ids: numb
   return only(rows).gone
 }
 
-/** From this number of entries on, a run is too long to be removed by one statement, which could exceed the statement timeout. */
+/**
+ * From this number of entries on, a run is too long to be removed by one statement, which could exceed the
+ * statement timeout.
+ */
 export const LONG_TRACE = 20_000
 
 /**
- * Removes the first `limit` entries of a trace and as many records of its journal, in the transaction that then removes the run. Returns how
- * many there were.
+ * Removes the first `limit` entries of a trace and as many records of its journal, in the transaction that
+ * then removes the run. Returns how many there were.
  */
-export async function deleteFirstEntries(tx: Db, organization_id: number, run_id: number, limit: number): Promise<number> {
-  const first = (table: string, column: string) => `delete from ${table} where organization_id = $1 and run_id = $2
-    and ${column} < (select min(${column}) + $3 from ${table} where organization_id = $1 and run_id = $2) returning 1`
+export async function deleteFirstEntries(
+  tx: Db,
+  organization_id: number,
+  run_id: number,
+  limit: number,
+): Promise<number> {
+  const first = (table: string, column: string) => `delete from ${table}
+    where organization_id = $1
+      and run_id = $2
+      and ${column} < (select min(${column}) + $3 from ${table} where organization_id = $1 and run_id = $2)
+    returning 1`
   const { rows } = await tx.query<{ deleted: number }>({
     name: 'delete_first_entries',
-    text: `with entries as (${first('log_entries', 'seq')}), records as (${first('journal', 'n')})
+    text: `with entries as (${first('log_entries', 'seq')}),
+      records as (${first('journal', 'n')})
       select (select count(*) from entries) + (select count(*) from records) as deleted`,
     values: [organization_id, run_id, limit],
   })
@@ -90,8 +123,14 @@ export async function deleteFirstEntries(tx: Db, organization_id: number, run_id
 export async function deleteOldDeletions(db: Db, days: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'delete_old_deletions',
-    text: `delete from events where (organization_id, seq) in (
-        select organization_id, seq from events where run_id is null and created_at < now() - make_interval(days => $1) order by created_at limit $2)`,
+    text: `delete from events
+      where (organization_id, seq) in (
+        select organization_id, seq
+        from events
+        where run_id is null and created_at < now() - make_interval(days => $1)
+        order by created_at
+        limit $2
+      )`,
     values: [days, limit],
   })
   return rowCount ?? 0

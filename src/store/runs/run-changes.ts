@@ -23,11 +23,18 @@ const budget_set = limit_names.map((name, i) => {
 })
 
 /** Changes what a person may configure; an absent key stays unchanged, a budget of null removes the limit. */
-export async function updateRun(db: Db, organization_id: number, id: number, change: RunChange): Promise<boolean> {
+export async function updateRun(
+  db: Db,
+  organization_id: number,
+  id: number,
+  change: RunChange,
+): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'update_run',
-    text: `update runs set title = coalesce($3, title), tags = coalesce($4, tags), archived = coalesce($5, archived), model = coalesce($6, model),
-        webhooks = coalesce($7, webhooks), reasoning_effort = case when $8 then $9 else reasoning_effort end,
+    text: `update runs
+      set title = coalesce($3, title), tags = coalesce($4, tags), archived = coalesce($5, archived),
+        model = coalesce($6, model), webhooks = coalesce($7, webhooks),
+        reasoning_effort = case when $8 then $9 else reasoning_effort end,
         review = case when $10 then $11 else review end, ${budget_set.join(', ')}, updated_at = now()
       where organization_id = $1 and id = $2`,
     values: [
@@ -49,7 +56,12 @@ export async function updateRun(db: Db, organization_id: number, id: number, cha
 }
 
 /** Records the trace context of the request that starts or continues the turn. */
-export async function recordTraceparent(db: Db, organization_id: number, run_id: number, traceparent: string): Promise<void> {
+export async function recordTraceparent(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+  traceparent: string,
+): Promise<void> {
   await db.query({
     name: 'record_traceparent',
     text: 'update runs set traceparent = $3 where organization_id = $1 and id = $2',

@@ -15,13 +15,21 @@ export async function runMetrics(db: Db): Promise<RunMetrics> {
   const [statuses, queue] = await Promise.all([
     db.query<{ status: RunStatus; runs: number }>({
       name: 'count_live_runs',
-      text: `select status, count(*) as runs from runs where status not in ('completed', 'failed', 'cancelled') group by status`,
+      text: `select status, count(*) as runs
+        from runs
+        where status not in ('completed', 'failed', 'cancelled')
+        group by status`,
     }),
     db.query<{ claimable: number; oldest_seconds: number }>({
       name: 'measure_queue',
-      text: `select count(*) as claimable, coalesce(extract(epoch from now() - min(runnable_at)), 0)::float8 as oldest_seconds
-        from runs where runnable_at <= now()`,
+      text: `select count(*) as claimable,
+          coalesce(extract(epoch from now() - min(runnable_at)), 0)::float8 as oldest_seconds
+        from runs
+        where runnable_at <= now()`,
     }),
   ])
-  return { by_status: Object.fromEntries(statuses.rows.map(row => [row.status, row.runs])), ...only(queue.rows) }
+  return {
+    by_status: Object.fromEntries(statuses.rows.map(row => [row.status, row.runs])),
+    ...only(queue.rows),
+  }
 }

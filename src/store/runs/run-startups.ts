@@ -15,7 +15,16 @@ export type StartupTimes = {
 }
 type StartupRow = StartupTimes & Pick<RunStartup, 'environment' | 'spans'> & { started_at: Date }
 
-const PARTS = ['queue', 'claim', 'mirror', 'clone', 'setup', 'sandbox', 'first_model_byte', 'first_action'] as const
+const PARTS = [
+  'queue',
+  'claim',
+  'mirror',
+  'clone',
+  'setup',
+  'sandbox',
+  'first_model_byte',
+  'first_action',
+] as const
 
 /** Returns false when it was already recorded, or the run was deleted. */
 export async function insertStartup(
@@ -27,8 +36,13 @@ export async function insertStartup(
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'insert_startup',
-    text: `insert into run_startups (organization_id, run_id, repository_id, environment, spans, ${PARTS.map(part => `${part}_ms`).join(', ')})
-      select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 from runs where organization_id = $1 and id = $2
+    text: `insert into run_startups (
+        organization_id, run_id, repository_id, environment, spans,
+        ${PARTS.map(part => `${part}_ms`).join(', ')}
+      )
+      select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13
+      from runs
+      where organization_id = $1 and id = $2
       on conflict do nothing`,
     values: [
       organization_id,
@@ -42,18 +56,30 @@ export async function insertStartup(
   return rowCount === 1
 }
 
-/** Returns how long each part of the first start of a run took, in milliseconds; undefined before it is recorded. */
-export async function getStartup(db: Db, organization_id: number, run_id: number): Promise<StartupRow | undefined> {
-  const { rows } = await db.query<StartupTimes & { environment: string | null; spans: string; started_at: Date }>({
+/**
+ * Returns how long each part of the first start of a run took, in milliseconds; undefined before it is
+ * recorded.
+ */
+export async function getStartup(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+): Promise<StartupRow | undefined> {
+  const { rows } = await db.query<
+    StartupTimes & { environment: string | null; spans: string; started_at: Date }
+  >({
     name: 'get_startup',
-    text: `select started_at, environment, spans, ${PARTS.map(part => `${part}_ms`).join(', ')} from run_startups where organization_id = $1 and run_id = $2`,
+    text: `select started_at, environment, spans, ${PARTS.map(part => `${part}_ms`).join(', ')}
+      from run_startups
+      where organization_id = $1 and run_id = $2`,
     values: [organization_id, run_id],
   })
   const [row] = rows
   return (
     row && {
       ...row,
-      environment: row.environment === null ? null : parseColumn(RunStartup.shape.environment, row.environment),
+      environment:
+        row.environment === null ? null : parseColumn(RunStartup.shape.environment, row.environment),
       spans: parseColumn(RunStartup.shape.spans, row.spans),
     }
   )
@@ -62,17 +88,31 @@ export async function getStartup(db: Db, organization_id: number, run_id: number
 type StartupMetrics = { runs: number; p50: StartupTimes; p95: StartupTimes }
 
 /** Returns the percentiles over the newest 10,000 starts of a repository's runs since then. */
-export async function startupMetrics(db: Db, organization_id: number, repository_id: number, since: Date): Promise<StartupMetrics> {
+export async function startupMetrics(
+  db: Db,
+  organization_id: number,
+  repository_id: number,
+  since: Date,
+): Promise<StartupMetrics> {
   const percentiles = PARTS.flatMap(part =>
-    [0.5, 0.95].map(share => `percentile_disc(${share}) within group (order by ${part}_ms) as ${part}_${share * 100}`),
+    [0.5, 0.95].map(
+      share => `percentile_disc(${share}) within group (order by ${part}_ms) as ${part}_${share * 100}`,
+    ),
   )
   const { rows } = await db.query<Record<string, number | null>>({
     name: 'startup_metrics',
-    text: `select count(*) as runs, ${percentiles.join(', ')} from (select * from run_startups
-      where organization_id = $1 and repository_id = $2 and started_at >= $3 order by started_at desc limit 10000) newest`,
+    text: `select count(*) as runs, ${percentiles.join(', ')}
+      from (
+        select *
+        from run_startups
+        where organization_id = $1 and repository_id = $2 and started_at >= $3
+        order by started_at desc
+        limit 10000
+      ) newest`,
     values: [organization_id, repository_id, since],
   })
   const [found = {}] = rows
-  const of = (percent: number) => Object.fromEntries(PARTS.map(part => [`${part}_ms`, found[`${part}_${percent}`] ?? null])) as StartupTimes
+  const of = (percent: number) =>
+    Object.fromEntries(PARTS.map(part => [`${part}_ms`, found[`${part}_${percent}`] ?? null])) as StartupTimes
   return { runs: found.runs ?? 0, p50: of(50), p95: of(95) }
 }

@@ -24,8 +24,8 @@ type Bind = (value: unknown) => string
 export const is_stalled = 'stalled_epoch is not distinct from epoch'
 
 /**
- * How long a worker has to release a run that must stop, before the sweep takes it over: with the sweep 10 s in all
- * (specification.md#run-status).
+ * How long a worker has to release a run that must stop, before the sweep takes it over: with the sweep 10 s
+ * in all (specification.md#run-status).
  */
 const FENCE_SECONDS = 5
 
@@ -74,7 +74,8 @@ const ownersPhase = ({ phase }: { phase: string }, bind: Bind) => ({
 /** A new turn of an ended run, or the rest of a paused one, as if nothing had happened to the turn before. */
 const begun = (new_turn: boolean): Columns => {
   const turn = new_turn ? 'turn + 1' : 'turn'
-  const unread = `select count(*) from messages m
+  const unread = `select count(*)
+    from messages m
     where m.run_id = runs.id and m.delivered_at is null and m.turn <= runs.${turn}`
   return {
     ...at_rest,
@@ -152,7 +153,10 @@ export const woken = (seconds: string): Columns => ({
 /** A new run waits for a worker, until its deadline. */
 export const created = (seconds: string): Columns => ({ status: `'queued'`, deadline_at: after(seconds) })
 
-/** What a claim sets: a run that waited continues, every other one starts; one that recovers keeps its deadline. */
+/**
+ * What a claim sets: a run that waited continues, every other one starts; one that recovers keeps its
+ * deadline.
+ */
 export const claimed = (sql: { owner: string; lease_seconds: string; turn_seconds: string }): Columns => ({
   status: `case status when 'waiting' then 'running' else 'starting' end`,
   phase: `case
@@ -174,7 +178,9 @@ export const claimed = (sql: { owner: string; lease_seconds: string; turn_second
 
 type Table = { [S in RunStatus]: (move: Extract<Move, { to: S }>, bind: Bind) => Columns }
 
-/** What a change to each status sets and clears. Only this table knows it, with `claimed` and `created` above. */
+/**
+ * What a change to each status sets and clears. Only this table knows it, with `claimed` and `created` above.
+ */
 const columns: Table = {
   queued: (move, bind) => ({
     ...queued[move.because],
@@ -195,7 +201,10 @@ const columns: Table = {
     ...at_rest,
     ...reasonOf(move, bind),
     deadline_at: 'null',
-    ...(move.user_id !== undefined && { pause_requested_at: 'now()', pause_requested_by: bind(move.user_id) }),
+    ...(move.user_id !== undefined && {
+      pause_requested_at: 'now()',
+      pause_requested_by: bind(move.user_id),
+    }),
   }),
   cancelling: ({ user_id }, bind) => ({
     ...at_rest,

@@ -2,7 +2,13 @@ import { limits } from '../../contract/limits.ts'
 import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
 import type { ReviewMode } from '../../contract/review-modes.ts'
 import { limit_names, type RunBudget } from '../../contract/runs/run-limits.ts'
-import type { RunPhase, RunStatus, SourceType, StatusReason, WaitingReason } from '../../contract/runs/runs.ts'
+import type {
+  RunPhase,
+  RunStatus,
+  SourceType,
+  StatusReason,
+  WaitingReason,
+} from '../../contract/runs/runs.ts'
 import type { Window } from '../../core/paging.ts'
 import type { BudgetColumns } from '../../core/runs/budget/limits.ts'
 import type { StatusFilter } from '../../core/wire-profile.ts'
@@ -96,8 +102,8 @@ export type RunRow = BudgetColumns & {
 }
 
 /**
- * A run as it is shown: with its position in the queue, whether it lacks a needed owner, the kind of its last journal record, and the name of
- * its repository.
+ * A run as it is shown: with its position in the queue, whether it lacks a needed owner, the kind of its last
+ * journal record, and the name of its repository.
  */
 export type ShownRun = RunRow & {
   queue_position: number | null
@@ -106,8 +112,9 @@ export type ShownRun = RunRow & {
   repository_name: string | null
 }
 
-// The position in the order in which the organization's own runs are claimed, including answered ones that wait; $1 is the organization, so it
-// is computed once per statement. Counting stops at 1,000: beyond that the exact position is useless and would cost a scan of the queue.
+// The position in the order in which the organization's own runs are claimed, including answered ones that
+// wait; $1 is the organization, so it is computed once per statement. Counting stops at 1,000: beyond that
+// the exact position is useless and would cost a scan of the queue.
 export const shown_columns = `r.*, case when r.status = 'queued' then coalesce(array_position(array(select q.id from runs q
   where q.organization_id = $1 and q.runnable_at is not null order by q.recovering_since, q.runnable_at, q.id limit 1000), r.id), 1000) end as queue_position,
   case when r.status = 'queued' then r.recovering_since is not null else coalesce(r.lease_until < now(), false) end as ownerless,
@@ -160,17 +167,26 @@ const budget_columns = limit_names.map(name => `budget_${name}`)
 export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
   const { rows } = await db.query<{ id: number }>({
     name: 'insert_run',
-    text: `with run as (insert into runs (organization_id, user_id, repository_id, source_type, agent_type, model, prompt, title, tags, metadata,
-        webhooks, base_ref, base_sha, auto_create_pr, parent_run_id, ${namesOf(queued_first)}, forked_at_seq, repository_ids, reasoning_effort,
-        tools_off, review, from_default_branch, branch_prefix, ${budget_columns.join(', ')})
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, ${valuesOf(queued_first)}, $17, $18, $19, $20, $21, $22, $23,
-        ${budget_columns.map((_, i) => `$${24 + i}`).join(', ')})
+    text: `with run as (
+        insert into runs (
+          organization_id, user_id, repository_id, source_type, agent_type, model, prompt, title, tags,
+          metadata, webhooks, base_ref, base_sha, auto_create_pr, parent_run_id, ${namesOf(queued_first)},
+          forked_at_seq, repository_ids, reasoning_effort, tools_off, review, from_default_branch,
+          branch_prefix, ${budget_columns.join(', ')}
+        )
+        values (
+          $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, ${valuesOf(queued_first)}, $17,
+          $18, $19, $20, $21, $22, $23, ${budget_columns.map((_, i) => `$${24 + i}`).join(', ')}
+        )
         returning id, organization_id, user_id, repository_id, model
-      ), counted as (
+      ),
+      counted as (
         insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, runs)
-        select organization_id, ${today}, id, model, user_id, repository_id, 1 from run
+        select organization_id, ${today}, id, model, user_id, repository_id, 1
+        from run
       )
-      select id from run`,
+      select id
+      from run`,
     values: [
       run.organization_id,
       run.user_id,
@@ -212,13 +228,16 @@ export async function getRun(db: Db, organization_id: number, id: number): Promi
 }
 
 /**
- * Returns a run, locked until the transaction ends. A run that is created from it holds its key: a lock that excludes those would let two of
- * them wait for each other.
+ * Returns a run, locked until the transaction ends. A run that is created from it holds its key: a lock that
+ * excludes those would let two of them wait for each other.
  */
 export async function lockRun(db: Db, organization_id: number, id: number): Promise<ShownRun | undefined> {
   const { rows } = await db.query<ShownRun>({
     name: 'lock_run',
-    text: `select ${shown_columns} from runs r where r.organization_id = $1 and r.id = $2 for no key update of r`,
+    text: `select ${shown_columns}
+      from runs r
+      where r.organization_id = $1 and r.id = $2
+      for no key update of r`,
     values: [organization_id, id],
   })
   return rows[0]
@@ -245,7 +264,10 @@ type RunFilter = {
   repository_ids?: readonly number[] | undefined
 }
 
-/** Returns one page, newest first. Absent filters do not narrow, except that archived runs are excluded unless requested. */
+/**
+ * Returns one page, newest first. Absent filters do not narrow, except that archived runs are excluded unless
+ * requested.
+ */
 export async function listRuns(
   db: Db,
   organization_id: number,
@@ -269,25 +291,40 @@ export async function listRuns(
   oneOf('r.model', 'text', filter.model)
   oneOf('r.repository_id', 'bigint', filter.repo_id)
   oneOf('r.repository_id', 'bigint', filter.repository_ids)
-  const tagged = (p: string) => `r.id in (select g.run_id from run_tags g where g.organization_id = $1 and g.tag ${p})`
+  const tagged = (p: string) =>
+    `r.id in (select g.run_id from run_tags g where g.organization_id = $1 and g.tag ${p})`
   if (filter.tag?.length === 1) add(p => tagged(`= ${p}`), filter.tag[0])
   else add(p => tagged(`= any(${p})`), filter.tag)
-  add(p => `t.text like ${p}`, filter.q === undefined ? undefined : `%${filter.q.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`)
+  add(
+    p => `t.text like ${p}`,
+    filter.q === undefined ? undefined : `%${filter.q.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`,
+  )
   add(p => createdAfter('r', 'runs', p), filter.created_after)
   add(p => createdBefore('r', 'runs', p), filter.created_before)
   oneOf('r.parent_run_id', 'bigint', filter.parent_run_id)
-  const parentOf = (p: string) => `(select c.parent_run_id from runs c where c.organization_id = $1 and c.id = ${p})`
+  const parentOf = (p: string) =>
+    `(select c.parent_run_id from runs c where c.organization_id = $1 and c.id = ${p})`
   add(p => `(r.parent_run_id = ${p} or r.id = ${parentOf(p)})`, filter.related_to)
-  const from = filter.q === undefined ? 'runs r' : 'runs r join run_texts t on t.organization_id = r.organization_id and t.run_id = r.id'
+  const from =
+    filter.q === undefined
+      ? 'runs r'
+      : 'runs r join run_texts t on t.organization_id = r.organization_id and t.run_id = r.id'
   const count = filter.q === undefined ? limits.page_count : limits.search_count
-  return listPage(db, { columns: shown_columns, from, where: where(), key: 'r.id', order: 'desc', count }, values, window)
+  return listPage(
+    db,
+    { columns: shown_columns, from, where: where(), key: 'r.id', order: 'desc', count },
+    values,
+    window,
+  )
 }
 
 /** Returns how many runs of a repository have not ended. */
 export async function countLiveRuns(db: Db, organization_id: number, repository_id: number): Promise<number> {
   const { rows } = await db.query<{ live: number }>({
     name: 'count_live_runs',
-    text: `select count(*) as live from runs where organization_id = $1 and repository_id = $2 and status not in ('completed', 'failed', 'cancelled')`,
+    text: `select count(*) as live
+      from runs
+      where organization_id = $1 and repository_id = $2 and status not in ('completed', 'failed', 'cancelled')`,
     values: [organization_id, repository_id],
   })
   return only(rows).live

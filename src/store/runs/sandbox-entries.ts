@@ -7,7 +7,10 @@ import type { SandboxRow } from '../workspaces/sandboxes.ts'
 import type { EntryRow } from './log-entries.ts'
 import { toolList } from './tool-list.ts'
 
-/** SQL: which of the entries belong to a sandbox of that kind: setup and checks have sandboxes of their own beside the agent's. */
+/**
+ * SQL: which of the entries belong to a sandbox of that kind: setup and checks have sandboxes of their own
+ * beside the agent's.
+ */
 export const insideSandbox: Record<SandboxKind, string> = {
   agent: `(tool_name is null or tool_name not in ${toolList(actionTool.setup_command, actionTool.setup_changes, actionTool.check)})`,
   setup: `tool_name in ${toolList(actionTool.setup_command, actionTool.setup_changes, actionTool.sandbox_secrets, actionTool.egress_blocked)}`,

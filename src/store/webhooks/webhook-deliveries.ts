@@ -5,7 +5,10 @@ import type { Db } from '../database.ts'
 import { channels } from '../notify.ts'
 import { claimedFor, isDue } from '../queue/queue-table.ts'
 
-/** The queue limit of an organization's webhook, and of those of its runs. What exceeds it is in the ledger as failed and can be redelivered. */
+/**
+ * The queue limit of an organization's webhook, and of those of its runs. What exceeds it is in the ledger as
+ * failed and can be redelivered.
+ */
 export const MAX_PENDING = 10_000
 
 const iso = (time: string) => `to_char(${time} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
@@ -41,7 +44,10 @@ const as_queued = (
           case when full_up.yes then now() end, case when not full_up.yes and ${first} then now() end,
           now() + make_interval(secs => ${GIVE_UP_SECONDS})`
 
-/** Queues events of runs that are deleted in the same statement (`numbered`, with the `seq` of the event). Their other deliveries are deleted too. */
+/**
+ * Queues events of runs that are deleted in the same statement (`numbered`, with the `seq` of the event).
+ * Their other deliveries are deleted too.
+ */
 export const queue_deletions = `${full_up}, recipients as (
         select numbered.id, null::text as url from numbered, webhooks w where numbered.webhooks is null and w.organization_id = $1 and w.enabled
           and (w.events is null or 'agent_run.deleted' = any(w.events))
@@ -58,9 +64,9 @@ export const queue_deletions = `${full_up}, recipients as (
 export const wake_deliverers = `select pg_notify('${channels.webhook}', '') from queued limit 1`
 
 /**
- * Queues an event for every webhook that subscribes to it, in the transaction of the event: those of the run, or else the organization's.
- * It waits for an earlier one of the same run and address. The caller's transaction holds the organization's row, so no predecessor is settled
- * meanwhile. `change`: JSON text.
+ * Queues an event for every webhook that subscribes to it, in the transaction of the event: those of the run,
+ * or else the organization's. It waits for an earlier one of the same run and address. The caller's
+ * transaction holds the organization's row, so no predecessor is settled meanwhile. `change`: JSON text.
  */
 export async function insertDeliveries(
   db: Db,
@@ -108,16 +114,23 @@ export type ClaimedDelivery = {
   run_targets: string | null
 }
 
-/** Concurrent attempts at an organization's webhook in all processes, and as many at those of its runs: a slow receiver delays no other organization. */
+/**
+ * Concurrent attempts at an organization's webhook in all processes, and as many at those of its runs: a slow
+ * receiver delays no other organization.
+ */
 const CONCURRENCY = 4
 /** Longer than an attempt may take: a process that has not settled it by then is dead. */
 const ATTEMPT_LEASE_SECONDS = 30
 
 /**
- * Claims what is due, a few of each organization, and records the attempts. Nothing is claimed for a webhook that rests, and one delivery at a
- * time for a webhook that has failed `failures_to_rest` times in a row.
+ * Claims what is due, a few of each organization, and records the attempts. Nothing is claimed for a webhook
+ * that rests, and one delivery at a time for a webhook that has failed `failures_to_rest` times in a row.
  */
-export async function claimDeliveries(db: Db, limit: number, failures_to_rest: number): Promise<ClaimedDelivery[]> {
+export async function claimDeliveries(
+  db: Db,
+  limit: number,
+  failures_to_rest: number,
+): Promise<ClaimedDelivery[]> {
   const next = (whose: string, after: string) =>
     `(select d.organization_id from webhook_deliveries d where d.state = 'pending' and ${whose} and d.organization_id > ${after}
       order by d.organization_id limit 1)`
@@ -132,25 +145,50 @@ export async function claimDeliveries(db: Db, limit: number, failures_to_rest: n
   const { rows } = await db.query<ClaimedDelivery>({
     name: 'claim_webhook_deliveries',
     text: `with recursive ${organizations('own', 'd.url is null')}, ${organizations('others', 'd.url is not null')}, due as (
-        select one.* from own o
-          join webhooks w on w.organization_id = o.id and w.enabled and (w.rests_until is null or w.rests_until <= now())
-          cross join lateral ${due('d.url is null', `case when w.failures >= $2 then 1 else ${CONCURRENCY} end - ${busy('d.url is null')}`)} one
-        union all
-        select one.* from others o cross join lateral ${due('d.url is not null', `${CONCURRENCY} - ${busy('d.url is not null')}`)} one
-        order by next_attempt_at limit $1
-      ), taken as (
-        select d.organization_id, d.id from due cross join lateral (
-          select organization_id, id from webhook_deliveries one where one.organization_id = due.organization_id and one.id = due.id
-            and one.state = 'pending' and ${isDue('one')} for update skip locked) d
-      ), claimed as (
-        update webhook_deliveries d set attempts = attempts + 1, ${claimedFor(ATTEMPT_LEASE_SECONDS)}
-        from taken where d.organization_id = taken.organization_id and d.id = taken.id
-        returning d.organization_id, d.id, coalesce(d.run_id, d.deleted_run_id) as run_id, d.deleted_run_repository_id, d.deleted_run_webhooks, d.url, d.message_id, d.type, d.body, d.created_at, d.epoch, d.attempts as n, d.tries
-      ), begun as (
-        insert into webhook_attempts (organization_id, delivery_id, n) select organization_id, id, n from claimed
+        select one.*
+        from own o
+        join webhooks w on w.organization_id = o.id
+          and w.enabled
+          and (w.rests_until is null or w.rests_until <= now())
+        cross join lateral ${due('d.url is null', `case when w.failures >= $2 then 1 else ${CONCURRENCY} end - ${busy('d.url is null')}`)} one
+        union all select one.*
+        from others o
+        cross join lateral ${due('d.url is not null', `${CONCURRENCY} - ${busy('d.url is not null')}`)} one
+        order by next_attempt_at
+        limit $1
+      ),
+      taken as (
+        select d.organization_id, d.id
+        from due
+        cross join lateral (
+          select organization_id, id
+          from webhook_deliveries one
+          where one.organization_id = due.organization_id
+            and one.id = due.id
+            and one.state = 'pending'
+            and ${isDue('one')}
+          for update skip locked
+        ) d
+      ),
+      claimed as (
+        update webhook_deliveries d
+        set attempts = attempts + 1, ${claimedFor(ATTEMPT_LEASE_SECONDS)}
+        from taken
+        where d.organization_id = taken.organization_id and d.id = taken.id
+        returning d.organization_id, d.id, coalesce(d.run_id, d.deleted_run_id) as run_id,
+          d.deleted_run_repository_id, d.deleted_run_webhooks, d.url, d.message_id, d.type, d.body,
+          d.created_at, d.epoch, d.attempts as n, d.tries
+      ),
+      begun as (
+        insert into webhook_attempts (organization_id, delivery_id, n)
+        select organization_id, id, n
+        from claimed
       )
-      select c.*, coalesce(r.repository_id, c.deleted_run_repository_id) as repository_id, coalesce(r.webhooks, c.deleted_run_webhooks) as run_targets
-      from claimed c left join runs r on r.organization_id = c.organization_id and r.id = c.run_id order by c.created_at, c.id`,
+      select c.*, coalesce(r.repository_id, c.deleted_run_repository_id) as repository_id,
+        coalesce(r.webhooks, c.deleted_run_webhooks) as run_targets
+      from claimed c
+      left join runs r on r.organization_id = c.organization_id and r.id = c.run_id
+      order by c.created_at, c.id`,
     values: [limit, failures_to_rest],
   })
   return rows

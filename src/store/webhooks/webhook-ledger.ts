@@ -24,7 +24,11 @@ export type DeliveryRow = {
   created_at: Date
   finished_at: Date | null
 }
-export type WholeDeliveryRow = DeliveryRow & { body: string; webhooks: string | null; repository_id: number | null }
+export type WholeDeliveryRow = DeliveryRow & {
+  body: string
+  webhooks: string | null
+  repository_id: number | null
+}
 type AttemptRow = {
   n: number
   url: string
@@ -42,7 +46,11 @@ const columns = `d.id, d.organization_id, ${run_id} as run_id, d.url, d.message_
 /** The webhooks of a run `r`, or of one that is deleted. */
 const targets = 'coalesce(r.webhooks, d.deleted_run_webhooks)'
 
-type DeliveryFilter = { state?: DeliveryState[] | undefined; agent_run_id?: number[] | undefined; type?: string[] | undefined }
+type DeliveryFilter = {
+  state?: DeliveryState[] | undefined
+  agent_run_id?: number[] | undefined
+  type?: string[] | undefined
+}
 
 /** Returns a page of deliveries, newest first, and the count of all. Absent filters do not narrow. */
 export async function listDeliveries(
@@ -55,40 +63,67 @@ export async function listDeliveries(
   oneOf('d.state', 'text', filter.state)
   oneOf(run_id, 'bigint', filter.agent_run_id)
   oneOf('d.type', 'text', filter.type)
-  return listPage(db, { columns, from: 'webhook_deliveries d', where: where(), key: 'd.id', order: 'desc' }, values, window)
+  return listPage(
+    db,
+    { columns, from: 'webhook_deliveries d', where: where(), key: 'd.id', order: 'desc' },
+    values,
+    window,
+  )
 }
 
 /** Returns a delivery with its message and the webhooks of its run. */
-export async function getDelivery(db: Db, organization_id: number, id: number): Promise<WholeDeliveryRow | undefined> {
+export async function getDelivery(
+  db: Db,
+  organization_id: number,
+  id: number,
+): Promise<WholeDeliveryRow | undefined> {
   const { rows } = await db.query<WholeDeliveryRow>({
     name: 'get_webhook_delivery',
-    text: `select ${columns}, d.body, ${targets} as webhooks, coalesce(r.repository_id, d.deleted_run_repository_id) as repository_id from webhook_deliveries d
-      left join runs r on r.organization_id = d.organization_id and r.id = d.run_id where d.organization_id = $1 and d.id = $2`,
+    text: `select ${columns}, d.body, ${targets} as webhooks,
+        coalesce(r.repository_id, d.deleted_run_repository_id) as repository_id
+      from webhook_deliveries d
+      left join runs r on r.organization_id = d.organization_id and r.id = d.run_id
+      where d.organization_id = $1 and d.id = $2`,
     values: [organization_id, id],
   })
   return rows[0]
 }
 
 /** Returns the newest attempts of a delivery, oldest first. */
-export async function listAttempts(db: Db, organization_id: number, delivery_id: number, limit: number): Promise<AttemptRow[]> {
+export async function listAttempts(
+  db: Db,
+  organization_id: number,
+  delivery_id: number,
+  limit: number,
+): Promise<AttemptRow[]> {
   const { rows } = await db.query<AttemptRow>({
     name: 'list_webhook_attempts',
-    text: `select n, url, started_at, finished_at, status, error, latency_ms, answer from webhook_attempts
-      where organization_id = $1 and delivery_id = $2 order by n desc limit $3`,
+    text: `select n, url, started_at, finished_at, status, error, latency_ms, answer
+      from webhook_attempts
+      where organization_id = $1 and delivery_id = $2
+      order by n desc
+      limit $3`,
     values: [organization_id, delivery_id, limit],
   })
   return rows.toReversed()
 }
 
-/** Queues a delivery again, for a day, with the same message id. False: an attempt is running, or there is no such delivery. */
+/**
+ * Queues a delivery again, for a day, with the same message id. False: an attempt is running, or there is no
+ * such delivery.
+ */
 export async function requeueDelivery(tx: Db, organization_id: number, id: number): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'requeue_webhook_delivery',
     text: `with queued as (
-        update webhook_deliveries set state = 'pending', error = null, finished_at = null, tries = 0, next_attempt_at = now(), lease_until = null,
-          give_up_at = now() + make_interval(secs => ${GIVE_UP_SECONDS})
-        where organization_id = $1 and id = $2 and (lease_until is null or lease_until < now()) returning id)
-      select pg_notify('${channels.webhook}', '') from queued`,
+        update webhook_deliveries
+        set state = 'pending', error = null, finished_at = null, tries = 0, next_attempt_at = now(),
+          lease_until = null, give_up_at = now() + make_interval(secs => ${GIVE_UP_SECONDS})
+        where organization_id = $1 and id = $2 and (lease_until is null or lease_until < now())
+        returning id
+      )
+      select pg_notify('${channels.webhook}', '')
+      from queued`,
     values: [organization_id, id],
   })
   return rowCount === 1
@@ -97,8 +132,9 @@ export async function requeueDelivery(tx: Db, organization_id: number, id: numbe
 type FailedFilter = { since: Date | null; until: Date | null; type: string | null }
 
 /**
- * Queues the earliest failed deliveries again as `requeueDelivery` does, in the order of each run: at most `limit`, and no more than the queue
- * has room for. `without`: those that no longer have a recipient. The caller's transaction holds the organization's row.
+ * Queues the earliest failed deliveries again as `requeueDelivery` does, in the order of each run: at most
+ * `limit`, and no more than the queue has room for. `without`: those that no longer have a recipient. The
+ * caller's transaction holds the organization's row.
  */
 export async function requeueFailed(
   tx: Db,
@@ -109,25 +145,57 @@ export async function requeueFailed(
   const { rows } = await tx.query<{ queued: number; own: number; left: number; without: number }>({
     name: 'requeue_failed_deliveries',
     text: `with failed as (
-        select d.id, d.run_id, d.url, case when d.url is null then exists (select from webhooks where organization_id = $1 and enabled)
-            else exists (select from json_array_elements(${targets}::json) t where t ->> 'url' = d.url) end as wanted
-        from webhook_deliveries d left join runs r on r.organization_id = d.organization_id and r.id = d.run_id
-        where d.organization_id = $1 and d.state = 'failed' and ($2::timestamptz is null or d.created_at >= $2) and ($3::timestamptz is null or d.created_at < $3)
+        select d.id, d.run_id, d.url,
+          case when d.url is null then exists (select from webhooks where organization_id = $1 and enabled) else exists (
+            select
+            from json_array_elements(${targets}::json) t
+            where t ->> 'url' = d.url
+          ) end as wanted
+        from webhook_deliveries d
+        left join runs r on r.organization_id = d.organization_id and r.id = d.run_id
+        where d.organization_id = $1
+          and d.state = 'failed'
+          and ($2::timestamptz is null or d.created_at >= $2)
+          and ($3::timestamptz is null or d.created_at < $3)
           and ($4::text is null or d.type = $4)
-      ), room as (
-        select greatest(0, ${MAX_PENDING} - (select count(*) from webhook_deliveries where organization_id = $1 and state = 'pending')) as free
-      ), chosen as (
-        select id, run_id, url from failed where wanted order by id limit (select least($5, free) from room)
-      ), queued as (
-        update webhook_deliveries d set state = 'pending', error = null, finished_at = null, tries = 0, lease_until = null,
+      ),
+      room as (
+        select greatest(
+          0,
+          ${MAX_PENDING} - (
+            select count(*)
+            from webhook_deliveries
+            where organization_id = $1 and state = 'pending'
+          )
+        ) as free
+      ),
+      chosen as (
+        select id, run_id, url
+        from failed
+        where wanted
+        order by id
+        limit (select least($5, free) from room)
+      ),
+      queued as (
+        update webhook_deliveries d
+        set state = 'pending', error = null, finished_at = null, tries = 0, lease_until = null,
           give_up_at = now() + make_interval(secs => ${GIVE_UP_SECONDS}),
-          next_attempt_at = case when not exists (select from webhook_deliveries b where b.organization_id = $1 and b.run_id = d.run_id
-            and b.url is not distinct from d.url and b.id < d.id and (b.state = 'pending' or b.id in (select id from chosen))) then now() end
-        from chosen where d.organization_id = $1 and d.id = chosen.id returning d.url
+          next_attempt_at = case when not exists (
+            select
+            from webhook_deliveries b
+            where b.organization_id = $1
+              and b.run_id = d.run_id
+              and b.url is not distinct from d.url
+              and b.id < d.id
+              and (b.state = 'pending' or b.id in (select id from chosen))
+          ) then now() end
+        from chosen
+        where d.organization_id = $1 and d.id = chosen.id
+        returning d.url
       )
       select (select count(*) from queued) as queued, (select count(*) from queued where url is null) as own,
-        (select count(*) from failed where wanted) - (select count(*) from queued) as left, (select count(*) from failed where not wanted) as without,
-        (${wake_deliverers})`,
+        (select count(*) from failed where wanted) - (select count(*) from queued) as left,
+        (select count(*) from failed where not wanted) as without, (${wake_deliverers})`,
     values: [organization_id, filter.since, filter.until, filter.type, limit],
   })
   return only(rows)

@@ -38,9 +38,11 @@ export async function getSealedWebhook(
   type Row = { url: string; enabled: boolean; key_ids: (string | null)[]; secrets: (Buffer | null)[] }
   const { rows } = await db.query<Row>({
     name: 'get_sealed_webhook',
-    text: `select url, enabled, array[key_id, case when previous_until > now() then previous_key_id end] as key_ids,
-        array[sealed_secret, case when previous_until > now() then previous_sealed_secret end] as secrets
-      from webhooks where organization_id = $1`,
+    text: `select url, enabled, array[key_id,
+        case
+          when previous_until > now() then previous_key_id end] as key_ids, array[sealed_secret, case when previous_until > now() then previous_sealed_secret end] as secrets
+      from webhooks
+      where organization_id = $1`,
     values: [organization_id],
   })
   const row = rows[0]
@@ -69,14 +71,22 @@ export async function saveWebhook(
 ): Promise<void> {
   await db.query({
     name: 'save_webhook',
-    text: `insert into webhooks as w (organization_id, url, enabled, key_id, sealed_secret, updated_by, events) values ($1, $2, $3, $5, $6, $7, $8)
-      on conflict (organization_id) do update set url = $2, enabled = $3, events = $8, key_id = case when $4 then $5 else w.key_id end,
-        sealed_secret = case when $4 then $6 else w.sealed_secret end, updated_by = $7, updated_at = now(),
-        previous_key_id = case when not $4 then w.previous_key_id when $6::bytea is not null then w.key_id end,
-        previous_sealed_secret = case when not $4 then w.previous_sealed_secret when $6::bytea is not null then w.sealed_secret end,
-        previous_until = case when not $4 then w.previous_until
-          when $6::bytea is not null and w.sealed_secret is not null then now() + make_interval(secs => ${PREVIOUS_SECONDS}) end,
-        failures = 0, rests_until = null, disabled_at = null, disabled_reason = null`,
+    text: `insert into webhooks as w (organization_id, url, enabled, key_id, sealed_secret, updated_by, events)
+      values ($1, $2, $3, $5, $6, $7, $8)
+      on conflict (organization_id)
+        do update set url = $2, enabled = $3, events = $8, key_id = case when $4 then $5 else w.key_id end,
+          sealed_secret = case when $4 then $6 else w.sealed_secret end, updated_by = $7, updated_at = now(),
+          previous_key_id = case
+            when not $4 then w.previous_key_id
+            when $6::bytea is not null then w.key_id
+          end,
+          previous_sealed_secret = case
+            when not $4 then w.previous_sealed_secret
+            when $6::bytea is not null then w.sealed_secret
+          end,
+          previous_until = case when not $4 then w.previous_until when $6::bytea is not null and w.sealed_secret is not null then now() + make_interval(
+            secs => ${PREVIOUS_SECONDS}
+          ) end, failures = 0, rests_until = null, disabled_at = null, disabled_reason = null`,
     values: [
       webhook.organization_id,
       webhook.url,

@@ -10,17 +10,26 @@ export async function listPacks(
 ): Promise<{ n: number; tip: string; base_sha: string | null; bytes: number }[]> {
   const { rows } = await db.query<{ n: number; tip: string; base_sha: string | null; bytes: number }>({
     name: 'list_packs',
-    text: `select n, tip, base_sha, length(content) as bytes from checkpoint_packs where organization_id = $1 and run_id = $2 order by n`,
+    text: `select n, tip, base_sha, length(content) as bytes
+      from checkpoint_packs
+      where organization_id = $1 and run_id = $2
+      order by n`,
     values: [organization_id, run_id],
   })
   return rows
 }
 
 /** Returns one pack. `sound`: its bytes match their checksum. */
-export async function getPack(db: Db, organization_id: number, run_id: number, n: number): Promise<PackRow | undefined> {
+export async function getPack(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+  n: number,
+): Promise<PackRow | undefined> {
   const { rows } = await db.query<PackRow>({
     name: 'get_pack',
-    text: `select n, tip, base_sha, content, sha256(content) = sha256 as sound from checkpoint_packs
+    text: `select n, tip, base_sha, content, sha256(content) = sha256 as sound
+      from checkpoint_packs
       where organization_id = $1 and run_id = $2 and n = $3`,
     values: [organization_id, run_id, n],
   })
@@ -28,8 +37,8 @@ export async function getPack(db: Db, organization_id: number, run_id: number, n
 }
 
 /**
- * Copies a checkpoint of another run, with its packs, as the start of a run that has none. Returns false when the checkpoint does not exist, or
- * one of its packs is corrupt.
+ * Copies a checkpoint of another run, with its packs, as the start of a run that has none. Returns false when
+ * the checkpoint does not exist, or one of its packs is corrupt.
  */
 export async function copyCheckpoint(
   db: Db,
@@ -40,18 +49,33 @@ export async function copyCheckpoint(
   const { rowCount } = await db.query({
     name: 'copy_checkpoint',
     text: `with start as (
-        insert into checkpoints (organization_id, run_id, seq, through_seq, packs, base_sha, tree, head, branch, left_out)
+        insert into checkpoints (
+          organization_id, run_id, seq, through_seq, packs, base_sha, tree, head, branch, left_out
+        )
         select r.organization_id, r.id, 0, 0, c.packs, c.base_sha, c.tree, c.head, c.branch, c.left_out
-        from checkpoints c join runs r on r.organization_id = c.organization_id and r.id = $4
-        where c.organization_id = $1 and c.run_id = $2 and c.seq = $3 and not exists (select 1 from checkpoint_packs p
-          where p.organization_id = $1 and p.run_id = $2 and p.n <= c.packs and sha256(p.content) <> p.sha256)
+        from checkpoints c
+        join runs r on r.organization_id = c.organization_id and r.id = $4
+        where c.organization_id = $1
+          and c.run_id = $2
+          and c.seq = $3
+          and not exists (
+            select 1
+            from checkpoint_packs p
+            where p.organization_id = $1
+              and p.run_id = $2
+              and p.n <= c.packs
+              and sha256(p.content) <> p.sha256
+          )
         returning organization_id, run_id, packs
-      ), packs as (
+      ),
+      packs as (
         insert into checkpoint_packs (organization_id, run_id, n, tip, base_sha, inherited, sha256, content)
         select start.organization_id, start.run_id, p.n, p.tip, p.base_sha, true, p.sha256, p.content
-        from start join checkpoint_packs p on p.organization_id = $1 and p.run_id = $2 and p.n <= start.packs
+        from start
+        join checkpoint_packs p on p.organization_id = $1 and p.run_id = $2 and p.n <= start.packs
       )
-      select 1 from start`,
+      select 1
+      from start`,
     values: [organization_id, from.run_id, from.seq, to_run_id],
   })
   return rowCount === 1

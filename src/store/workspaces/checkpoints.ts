@@ -46,11 +46,17 @@ const owned = `run as (select organization_id, id, total_logs from runs
 
 type Owned = { organization_id: number; run_id: number; epoch: number }
 
-type CheckpointSave = { base_sha: string | null; checkpoints: NewCheckpoint[]; pack: NewPack | null; max_bytes: number }
+type CheckpointSave = {
+  base_sha: string | null
+  checkpoints: NewCheckpoint[]
+  pack: NewPack | null
+  max_bytes: number
+}
 
 /**
- * Saves checkpoints together with the pack of their new objects, under the fence. Returns undefined when another worker owns the run. `packs`:
- * how many packs the run has now; null: with this one it would exceed `max_bytes`, and nothing was saved.
+ * Saves checkpoints together with the pack of their new objects, under the fence. Returns undefined when
+ * another worker owns the run. `packs`: how many packs the run has now; null: with this one it would exceed
+ * `max_bytes`, and nothing was saved.
  */
 export async function saveCheckpoints(
   db: Transactional,
@@ -58,7 +64,8 @@ export async function saveCheckpoints(
   { base_sha, checkpoints, pack, max_bytes }: CheckpointSave,
 ): Promise<{ packs: number | null } | undefined> {
   return db.transaction(async tx => {
-    // Writes the bytes before locking the run: otherwise all its other writes, such as its heartbeat, would wait for them.
+    // Writes the bytes before locking the run: otherwise all its other writes, such as its heartbeat, would
+    // wait for them.
     const packs = await insertPack(tx, run, pack, max_bytes)
     const owned = await insertCheckpoints(tx, run, base_sha, packs === null ? [] : checkpoints, packs ?? 0)
     return owned ? { packs } : rollback(undefined)
@@ -66,20 +73,41 @@ export async function saveCheckpoints(
 }
 
 /** Returns the number of packs with this one; null: it is too large for the run. */
-async function insertPack(db: Db, run: Owned, pack: NewPack | null, max_bytes: number): Promise<number | null> {
+async function insertPack(
+  db: Db,
+  run: Owned,
+  pack: NewPack | null,
+  max_bytes: number,
+): Promise<number | null> {
   const { rows } = await db.query<{ packs: number }>({
     name: 'insert_checkpoint_pack',
     text: `with stored as (
-        select coalesce(max(n), 0) as packs, coalesce(sum(length(content)) filter (where not inherited), 0) as bytes
-        from checkpoint_packs where organization_id = $1 and run_id = $2
-      ), fits as (
-        select packs + case when $5::bytea is null then 0 else 1 end as packs from stored where $5::bytea is null or bytes + length($5) <= $6
-      ), pack as (
+        select coalesce(max(n), 0) as packs,
+          coalesce(sum(length(content)) filter (where not inherited), 0) as bytes
+        from checkpoint_packs
+        where organization_id = $1 and run_id = $2
+      ),
+      fits as (
+        select packs + case when $5::bytea is null then 0 else 1 end as packs
+        from stored
+        where $5::bytea is null or bytes + length($5) <= $6
+      ),
+      pack as (
         insert into checkpoint_packs (organization_id, run_id, n, tip, base_sha, sha256, content)
-        select $1, $2, packs, $3, $4, sha256($5), $5 from fits where $5::bytea is not null
+        select $1, $2, packs, $3, $4, sha256($5), $5
+        from fits
+        where $5::bytea is not null
       )
-      select packs from fits`,
-    values: [run.organization_id, run.run_id, pack?.tip ?? null, pack?.base_sha ?? null, pack?.content ?? null, max_bytes],
+      select packs
+      from fits`,
+    values: [
+      run.organization_id,
+      run.run_id,
+      pack?.tip ?? null,
+      pack?.base_sha ?? null,
+      pack?.content ?? null,
+      max_bytes,
+    ],
   })
   return rows[0]?.packs ?? null
 }
@@ -96,12 +124,17 @@ async function insertCheckpoints(
   const { rows } = await db.query({
     name: 'insert_checkpoints',
     text: `with ${owned}, kept as (
-        insert into checkpoints (organization_id, run_id, seq, through_seq, packs, base_sha, tree, head, branch, left_out)
+        insert into checkpoints (
+          organization_id, run_id, seq, through_seq, packs, base_sha, tree, head, branch, left_out
+        )
         select run.organization_id, run.id, c.seq, c.through_seq, $4, $5, c.tree, c.head, c.branch, c.left_out
-        from run, unnest($6::int[], $7::int[], $8::text[], $9::text[], $10::text[], $11::text[]) as c (seq, through_seq, tree, head, branch, left_out)
-        ${replace_checkpoint}
+        from run,
+          unnest(
+            $6::int[], $7::int[], $8::text[], $9::text[], $10::text[], $11::text[]
+          ) as c (seq, through_seq, tree, head, branch, left_out) ${replace_checkpoint}
       )
-      select 1 from run`,
+      select 1
+      from run`,
     values: [
       ...[run.organization_id, run.run_id, run.epoch, packs, base_sha],
       ...[list('seq'), list('through_seq'), list('tree'), list('head'), list('branch'), list('left_out')],
@@ -111,10 +144,15 @@ async function insertCheckpoints(
 }
 
 /**
- * Records that the files of the checkpoint at `seq` were unchanged until after entry `through_seq`. Returns false when another worker owns the
- * run.
+ * Records that the files of the checkpoint at `seq` were unchanged until after entry `through_seq`. Returns
+ * false when another worker owns the run.
  */
-export async function extendCheckpoint(db: Db, run: Owned, seq: number, through_seq: number): Promise<boolean> {
+export async function extendCheckpoint(
+  db: Db,
+  run: Owned,
+  seq: number,
+  through_seq: number,
+): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'extend_checkpoint',
     text: `with ${owned} update checkpoints c set through_seq = greatest(c.through_seq, $5) from run
@@ -125,7 +163,12 @@ export async function extendCheckpoint(db: Db, run: Owned, seq: number, through_
 }
 
 /** Ends the validity of checkpoints with the last entry, because a sandbox is about to work on the files. */
-export async function reopenCheckpoints(db: Db, organization_id: number, run_id: number, epoch: number): Promise<void> {
+export async function reopenCheckpoints(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+  epoch: number,
+): Promise<void> {
   await db.query({
     name: 'reopen_checkpoints',
     text: `with ${owned} update checkpoints c set through_seq = greatest(c.seq, run.total_logs) from run
@@ -135,8 +178,8 @@ export async function reopenCheckpoints(db: Db, organization_id: number, run_id:
 }
 
 /**
- * Returns the last checkpoint up to entry `seq`. `covers`: the files were the same after that entry, because no entry in between is of a tool
- * that may have changed them.
+ * Returns the last checkpoint up to entry `seq`. `covers`: the files were the same after that entry, because
+ * no entry in between is of a tool that may have changed them.
  */
 export async function checkpointAt(
   db: Db,
@@ -147,10 +190,21 @@ export async function checkpointAt(
 ): Promise<(CheckpointRow & { covers: boolean }) | undefined> {
   const { rows } = await db.query<StoredRow & { covers: boolean }>({
     name: 'checkpoint_at',
-    text: `select c.seq, c.through_seq, c.packs, c.base_sha, c.tree, c.head, c.branch, c.left_out, not exists (
-        select 1 from log_entries l where l.organization_id = c.organization_id and l.run_id = c.run_id
-          and l.seq > c.through_seq and l.seq <= $3 and l.message_type = 'ACTION' and l.tool_name <> all ($4)) as covers
-      from checkpoints c where c.organization_id = $1 and c.run_id = $2 and c.seq <= $3 order by c.seq desc limit 1`,
+    text: `select c.seq, c.through_seq, c.packs, c.base_sha, c.tree, c.head, c.branch, c.left_out,
+        not exists (
+          select 1
+          from log_entries l
+          where l.organization_id = c.organization_id
+            and l.run_id = c.run_id
+            and l.seq > c.through_seq
+            and l.seq <= $3
+            and l.message_type = 'ACTION'
+            and l.tool_name <> all ($4)
+        ) as covers
+      from checkpoints c
+      where c.organization_id = $1 and c.run_id = $2 and c.seq <= $3
+      order by c.seq desc
+      limit 1`,
     values: [organization_id, run_id, seq, tools_without_effect],
   })
   return rows[0] && parseRow(rows[0])
@@ -159,7 +213,10 @@ export async function checkpointAt(
 /** An action in the trace. */
 export type ActionRef = { seq: number; tool_name: string }
 
-/** Lists the actions from entry `after` to `through` that may have changed files, the newest first, at most `limit`. */
+/**
+ * Lists the actions from entry `after` to `through` that may have changed files, the newest first, at most
+ * `limit`.
+ */
 export async function actionsBetween(
   db: Db,
   [organization_id, run_id]: [number, number],
@@ -172,21 +229,35 @@ export async function actionsBetween(
 ): Promise<ActionRef[]> {
   const { rows } = await db.query<ActionRef>({
     name: 'actions_between',
-    text: `select seq, tool_name from log_entries
-      where organization_id = $1 and run_id = $2 and seq > $3 and seq <= $4
-        and message_type = 'ACTION' and tool_name <> all ($5)
-      order by seq desc limit $6`,
+    text: `select seq, tool_name
+      from log_entries
+      where organization_id = $1
+        and run_id = $2
+        and seq > $3
+        and seq <= $4
+        and message_type = 'ACTION'
+        and tool_name <> all ($5)
+      order by seq desc
+      limit $6`,
     values: [organization_id, run_id, after, through, tools_without_effect, limit],
   })
   return rows
 }
 
 /** Returns the newest checkpoints of a run, newest first. */
-export async function listCheckpoints(db: Db, organization_id: number, run_id: number, limit: number): Promise<CheckpointRow[]> {
+export async function listCheckpoints(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+  limit: number,
+): Promise<CheckpointRow[]> {
   const { rows } = await db.query<StoredRow>({
     name: 'list_checkpoints',
-    text: `select seq, through_seq, packs, base_sha, tree, head, branch, left_out from checkpoints
-      where organization_id = $1 and run_id = $2 order by seq desc limit $3`,
+    text: `select seq, through_seq, packs, base_sha, tree, head, branch, left_out
+      from checkpoints
+      where organization_id = $1 and run_id = $2
+      order by seq desc
+      limit $3`,
     values: [organization_id, run_id, limit],
   })
   return rows.map(parseRow)
@@ -202,12 +273,26 @@ export async function newestKeptSeq(
   const { rows } = await db.query<{ seq: number }>({
     name: 'newest_kept_seq',
     text: `select least(
-        (select min(l.seq) - 1 from log_entries l where l.organization_id = c.organization_id and l.run_id = c.run_id
-          and l.seq > c.through_seq and l.message_type = 'ACTION' and l.tool_name <> all ($3)),
-        (select min(n.seq) - 1 from checkpoints n where n.organization_id = c.organization_id and n.run_id = c.run_id and n.seq > c.seq),
-        r.total_logs) as seq
-      from checkpoints c join runs r on r.organization_id = c.organization_id and r.id = c.run_id
-      where c.organization_id = $1 and c.run_id = $2 and c.left_out is null order by c.seq desc limit 1`,
+        (
+          select min(l.seq) - 1
+          from log_entries l
+          where l.organization_id = c.organization_id
+            and l.run_id = c.run_id
+            and l.seq > c.through_seq
+            and l.message_type = 'ACTION'
+            and l.tool_name <> all ($3)
+        ),
+        (
+          select min(n.seq) - 1
+          from checkpoints n
+          where n.organization_id = c.organization_id and n.run_id = c.run_id and n.seq > c.seq
+        ), r.total_logs
+      ) as seq
+      from checkpoints c
+      join runs r on r.organization_id = c.organization_id and r.id = c.run_id
+      where c.organization_id = $1 and c.run_id = $2 and c.left_out is null
+      order by c.seq desc
+      limit 1`,
     values: [organization_id, run_id, tools_without_effect],
   })
   return rows[0]?.seq

@@ -22,7 +22,10 @@ export type EnvironmentRow = {
   uses: number
 }
 type StoredRow = Omit<EnvironmentRow, 'left_out'> & { left_out: string }
-const parseRow = (row: StoredRow): EnvironmentRow => ({ ...row, left_out: parseColumn(TextList, row.left_out) })
+const parseRow = (row: StoredRow): EnvironmentRow => ({
+  ...row,
+  left_out: parseColumn(TextList, row.left_out),
+})
 const columns =
   'id, repository_id, folder_id, template, key, setup_digest, manifests_digest, base_ref, base_sha, left_out, digest, bytes, setup_ms, run_id, made_at, last_used_at, uses'
 
@@ -30,21 +33,37 @@ const columns =
 type EnvironmentKey = { repository_id: number; folder_id: string; key: string; max_age_seconds: number }
 
 /** Returns the environment of a key on this data folder, if it is young enough for the repository. */
-export async function findEnvironment(db: Db, organization_id: number, at: EnvironmentKey): Promise<EnvironmentRow | undefined> {
+export async function findEnvironment(
+  db: Db,
+  organization_id: number,
+  at: EnvironmentKey,
+): Promise<EnvironmentRow | undefined> {
   const { rows } = await db.query<StoredRow>({
     name: 'find_environment',
-    text: `select ${columns} from environments where organization_id = $1 and repository_id = $2 and folder_id = $3 and key = $4
-      and made_at > now() - make_interval(secs => $5)`,
+    text: `select ${columns}
+      from environments
+      where organization_id = $1
+        and repository_id = $2
+        and folder_id = $3
+        and key = $4
+        and made_at > now() - make_interval(secs => $5)`,
     values: [organization_id, at.repository_id, at.folder_id, at.key, at.max_age_seconds],
   })
   return rows[0] && parseRow(rows[0])
 }
 
 /** Returns undefined when it was deleted meanwhile. */
-export async function countEnvironmentUse(db: Db, organization_id: number, id: number): Promise<EnvironmentRow | undefined> {
+export async function countEnvironmentUse(
+  db: Db,
+  organization_id: number,
+  id: number,
+): Promise<EnvironmentRow | undefined> {
   const { rows } = await db.query<StoredRow>({
     name: 'count_environment_use',
-    text: `update environments set uses = uses + 1, last_used_at = now() where organization_id = $1 and id = $2 returning ${columns}`,
+    text: `update environments
+      set uses = uses + 1, last_used_at = now()
+      where organization_id = $1 and id = $2
+      returning ${columns}`,
     values: [organization_id, id],
   })
   return rows[0] && parseRow(rows[0])
@@ -55,16 +74,27 @@ type NewEnvironment = Omit<EnvironmentRow, 'id' | 'made_at' | 'last_used_at' | '
   max_age_seconds: number
 }
 
-/** Inserts an environment, or replaces one that is too old. Returns undefined when another worker has created the same meanwhile. */
-export async function insertEnvironment(db: Db, environment: NewEnvironment): Promise<EnvironmentRow | undefined> {
+/**
+ * Inserts an environment, or replaces one that is too old. Returns undefined when another worker has created
+ * the same meanwhile.
+ */
+export async function insertEnvironment(
+  db: Db,
+  environment: NewEnvironment,
+): Promise<EnvironmentRow | undefined> {
   const { rows } = await db.query<StoredRow>({
     name: 'insert_environment',
-    text: `insert into environments as e (organization_id, repository_id, folder_id, template, key, setup_digest, base_ref, base_sha, left_out,
-        digest, bytes, setup_ms, run_id, manifests_digest, uses) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $15, 1)
-      on conflict (organization_id, repository_id, folder_id, key) do update set template = excluded.template, base_sha = excluded.base_sha,
-        left_out = excluded.left_out, digest = excluded.digest, bytes = excluded.bytes, setup_ms = excluded.setup_ms, run_id = excluded.run_id,
-        made_at = now(), last_used_at = now(), uses = 1
-        where e.made_at <= now() - make_interval(secs => $14)
+    text: `insert into environments as e (
+        organization_id, repository_id, folder_id, template, key, setup_digest, base_ref, base_sha, left_out,
+        digest, bytes, setup_ms, run_id, manifests_digest, uses
+      )
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $15, 1)
+      on conflict (organization_id, repository_id, folder_id, key)
+        do update set template = excluded.template, base_sha = excluded.base_sha,
+          left_out = excluded.left_out, digest = excluded.digest, bytes = excluded.bytes,
+          setup_ms = excluded.setup_ms, run_id = excluded.run_id, made_at = now(), last_used_at = now(),
+          uses = 1
+      where e.made_at <= now() - make_interval(secs => $14)
       returning ${columns}`,
     values: [
       environment.organization_id,
@@ -88,41 +118,69 @@ export async function insertEnvironment(db: Db, environment: NewEnvironment): Pr
 }
 
 /** Returns the environments, newest first. */
-export async function listEnvironments(db: Db, organization_id: number, repository_id: number): Promise<EnvironmentRow[]> {
+export async function listEnvironments(
+  db: Db,
+  organization_id: number,
+  repository_id: number,
+): Promise<EnvironmentRow[]> {
   const { rows } = await db.query<StoredRow>({
     name: 'list_environments',
-    text: `select ${columns} from environments where organization_id = $1 and repository_id = $2 order by id desc limit 1000`,
+    text: `select ${columns}
+      from environments
+      where organization_id = $1 and repository_id = $2
+      order by id desc
+      limit 1000`,
     values: [organization_id, repository_id],
   })
   return rows.map(parseRow)
 }
 
 /**
- * Deletes environments: no new run uses them, and the next sweep of their machine removes the files. `id` null: all of the repository. Returns
- * their ids.
+ * Deletes environments: no new run uses them, and the next sweep of their machine removes the files. `id`
+ * null: all of the repository. Returns their ids.
  */
-export async function deleteEnvironments(db: Db, organization_id: number, repository_id: number, id: number | null): Promise<number[]> {
+export async function deleteEnvironments(
+  db: Db,
+  organization_id: number,
+  repository_id: number,
+  id: number | null,
+): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>({
     name: 'delete_environments',
-    text: 'delete from environments where organization_id = $1 and repository_id = $2 and ($3::bigint is null or id = $3) returning id',
+    text: `delete from environments
+      where organization_id = $1 and repository_id = $2 and ($3::bigint is null or id = $3)
+      returning id`,
     values: [organization_id, repository_id, id],
   })
   return rows.map(row => row.id)
 }
 
 /** Returns the templates in a data folder that runs may still reuse; deletes those that are too old. */
-export async function listEnvironmentTemplates(db: Db, folder_id: string, max_age_seconds: number): Promise<string[]> {
+export async function listEnvironmentTemplates(
+  db: Db,
+  folder_id: string,
+  max_age_seconds: number,
+): Promise<string[]> {
   const { rows } = await db.query<{ template: string }>({
     name: 'list_environment_templates',
-    text: `with old as (delete from environments where folder_id = $1 and made_at <= now() - make_interval(secs => $2))
-      select template from environments where folder_id = $1 and made_at > now() - make_interval(secs => $2)`,
+    text: `with old as (
+        delete from environments
+        where folder_id = $1 and made_at <= now() - make_interval(secs => $2)
+      )
+      select template
+      from environments
+      where folder_id = $1 and made_at > now() - make_interval(secs => $2)`,
     values: [folder_id, max_age_seconds],
   })
   return rows.map(({ template }) => template)
 }
 
 /** Deletes environments whose files are missing or corrupt. */
-export async function forgetEnvironments(db: Db, folder_id: string, templates: readonly string[]): Promise<void> {
+export async function forgetEnvironments(
+  db: Db,
+  folder_id: string,
+  templates: readonly string[],
+): Promise<void> {
   await db.query({
     name: 'forget_environments',
     text: 'delete from environments where folder_id = $1 and template = any($2)',

@@ -40,11 +40,17 @@ export type SandboxRow = {
 type StoredRow = Omit<SandboxRow, 'limits'> & { limits: string }
 const parseRow = (row: StoredRow): SandboxRow => ({ ...row, limits: parseColumn(Limits, row.limits) })
 
-export type SandboxUse = Pick<SandboxRow, 'peak_memory_bytes' | 'peak_disk_bytes' | 'peak_processes' | 'cpu_ms' | 'memory_kills'>
+export type SandboxUse = Pick<
+  SandboxRow,
+  'peak_memory_bytes' | 'peak_disk_bytes' | 'peak_processes' | 'cpu_ms' | 'memory_kills'
+>
 type Owned = { organization_id: number; run_id: number; epoch: number }
 type Owner = { organization_id: number; id: number; epoch: number }
 
-/** Inserts a sandbox before it is started, under the fence. Returns undefined when another worker owns the run. */
+/**
+ * Inserts a sandbox before it is started, under the fence. Returns undefined when another worker owns the
+ * run.
+ */
 export async function insertSandbox(
   db: Db,
   owned: Owned,
@@ -53,9 +59,19 @@ export async function insertSandbox(
   const { rows } = await db.query<{ id: number }>({
     name: 'insert_sandbox',
     text: `insert into sandboxes (organization_id, run_id, kind, driver, host, epoch, state, limits, first_seq)
-      select organization_id, id, $4, $5, $6, epoch, 'starting', $7, total_logs + 1 from runs
-      where organization_id = $1 and id = $2 and ${isHeldBy('$3')} returning id`,
-    values: [owned.organization_id, owned.run_id, owned.epoch, sandbox.kind, sandbox.driver, sandbox.host, JSON.stringify(sandbox.limits)],
+      select organization_id, id, $4, $5, $6, epoch, 'starting', $7, total_logs + 1
+      from runs
+      where organization_id = $1 and id = $2 and ${isHeldBy('$3')}
+      returning id`,
+    values: [
+      owned.organization_id,
+      owned.run_id,
+      owned.epoch,
+      sandbox.kind,
+      sandbox.driver,
+      sandbox.host,
+      JSON.stringify(sandbox.limits),
+    ],
   })
   return rows[0]?.id
 }
@@ -72,17 +88,24 @@ const valuesOf = (use: SandboxUse) => [
   use.memory_kills,
 ]
 
-/** Records the resource use of a running sandbox. Returns false when its row has ended, or another worker owns the run. */
+/**
+ * Records the resource use of a running sandbox. Returns false when its row has ended, or another worker owns
+ * the run.
+ */
 export async function recordSandboxUse(db: Db, owner: Owner, use: SandboxUse): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'record_sandbox_use',
-    text: `update sandboxes s set state = 'running', started_at = coalesce(s.started_at, now()), ${use_columns} ${alive}`,
+    text: `update sandboxes s
+      set state = 'running', started_at = coalesce(s.started_at, now()), ${use_columns} ${alive}`,
     values: [owner.organization_id, owner.id, owner.epoch, ...valuesOf(use)],
   })
   return rowCount === 1
 }
 
-/** Records the end of a sandbox and its total resource use. Returns false when its row has ended, or another worker owns the run. */
+/**
+ * Records the end of a sandbox and its total resource use. Returns false when its row has ended, or another
+ * worker owns the run.
+ */
 export async function endSandbox(
   db: Db,
   owner: Owner,
@@ -91,19 +114,28 @@ export async function endSandbox(
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'end_sandbox',
-    text: `update sandboxes s set state = case when $9 = 'died' then 'lost' else 'ended' end, end_reason = $9, ended_at = now(),
-      last_seq = r.total_logs, ${use_columns} ${alive}`,
+    text: `update sandboxes s
+      set state = case when $9 = 'died' then 'lost' else 'ended' end, end_reason = $9, ended_at = now(),
+        last_seq = r.total_logs, ${use_columns} ${alive}`,
     values: [owner.organization_id, owner.id, owner.epoch, ...valuesOf(use), end.reason],
   })
   return rowCount === 1
 }
 
-/** Marks sandboxes as lost whose owner is gone without having ended them, of all organizations: they end by themselves, unrecorded. */
+/**
+ * Marks sandboxes as lost whose owner is gone without having ended them, of all organizations: they end by
+ * themselves, unrecorded.
+ */
 export async function loseSandboxes(db: Db): Promise<number> {
   const { rowCount } = await db.query({
     name: 'lose_sandboxes',
-    text: `update sandboxes s set state = 'lost', end_reason = 'owner_lost', ended_at = now(), last_seq = r.total_logs from runs r
-      where s.ended_at is null and r.organization_id = s.organization_id and r.id = s.run_id and (r.epoch <> s.epoch or r.owner is null)`,
+    text: `update sandboxes s
+      set state = 'lost', end_reason = 'owner_lost', ended_at = now(), last_seq = r.total_logs
+      from runs r
+      where s.ended_at is null
+        and r.organization_id = s.organization_id
+        and r.id = s.run_id
+        and (r.epoch <> s.epoch or r.owner is null)`,
     values: [],
   })
   return rowCount ?? 0
@@ -143,14 +175,19 @@ export async function listSandboxes(
   add(p => createdAfter('s', 'sandboxes', p), filter.created_after)
   add(p => createdBefore('s', 'sandboxes', p), filter.created_before)
   oneOf('r.repository_id', 'bigint', filter.repository_ids)
-  const keys_from = filter.repo_id === undefined && filter.repository_ids === undefined ? 'sandboxes s' : joined
+  const keys_from =
+    filter.repo_id === undefined && filter.repository_ids === undefined ? 'sandboxes s' : joined
   const list = { columns, from: joined, keys_from, where: where(), key: 's.id', order: 'desc' } as const
   const page = await listPage<StoredRow>(db, list, values, window)
   return { ...page, rows: page.rows.map(parseRow) }
 }
 
 /** Returns the sandbox of a turn of a run, live or ended. */
-export async function getSandbox(db: Db, organization_id: number, id: number): Promise<SandboxRow | undefined> {
+export async function getSandbox(
+  db: Db,
+  organization_id: number,
+  id: number,
+): Promise<SandboxRow | undefined> {
   const { rows } = await db.query<StoredRow>({
     name: 'get_sandbox',
     text: `select ${columns} from ${joined} where s.organization_id = $1 and s.id = $2`,
@@ -160,10 +197,17 @@ export async function getSandbox(db: Db, organization_id: number, id: number): P
 }
 
 /** Returns all sandboxes of some runs, oldest first. */
-export async function sandboxesOfRuns(db: Db, organization_id: number, run_ids: readonly number[]): Promise<SandboxRow[]> {
+export async function sandboxesOfRuns(
+  db: Db,
+  organization_id: number,
+  run_ids: readonly number[],
+): Promise<SandboxRow[]> {
   const { rows } = await db.query<StoredRow>({
     name: 'sandboxes_of_runs',
-    text: `select ${columns} from ${joined} where s.organization_id = $1 and s.run_id = any($2) order by s.id`,
+    text: `select ${columns}
+      from ${joined}
+      where s.organization_id = $1 and s.run_id = any($2)
+      order by s.id`,
     values: [organization_id, run_ids],
   })
   return rows.map(parseRow)

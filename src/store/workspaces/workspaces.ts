@@ -2,7 +2,10 @@ import type { Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
 import { TO_THE_END } from './checkpoints.ts'
 
-/** Records the folder of a run's files (null: none yet), its data folder, and its sandboxes (null: none yet), under the fence. */
+/**
+ * Records the folder of a run's files (null: none yet), its data folder, and its sandboxes (null: none yet),
+ * under the fence.
+ */
 export async function recordWorkspace(
   db: Db,
   organization_id: number,
@@ -12,13 +15,18 @@ export async function recordWorkspace(
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'record_workspace',
-    text: `update runs set workspace = $4, workspace_host = $5, sandbox = $6 where organization_id = $1 and id = $2 and ${isHeldBy('$3')}`,
+    text: `update runs
+      set workspace = $4, workspace_host = $5, sandbox = $6
+      where organization_id = $1 and id = $2 and ${isHeldBy('$3')}`,
     values: [organization_id, run_id, epoch, location.workspace, location.folder_id, location.sandbox],
   })
   return rowCount === 1
 }
 
-/** Records the result of the start of a turn: the commit that it is based on and the branch that it will write. */
+/**
+ * Records the result of the start of a turn: the commit that it is based on and the branch that it will
+ * write.
+ */
 export async function recordCheckout(
   db: Db,
   organization_id: number,
@@ -28,7 +36,8 @@ export async function recordCheckout(
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'record_checkout',
-    text: `update runs set base_ref = $4, base_sha = $5, branch = $6, updated_at = now()
+    text: `update runs
+      set base_ref = $4, base_sha = $5, branch = $6, updated_at = now()
       where organization_id = $1 and id = $2 and ${isHeldBy('$3')}`,
     values: [organization_id, run_id, epoch, checkout.base_ref, checkout.base_sha, checkout.branch],
   })
@@ -45,7 +54,9 @@ export async function recordNextBranch(
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'record_next_branch',
-    text: `update runs set base_sha = $4, branch = $5, pushed_sha = null, abandoned_branches = abandoned_branches + 1, updated_at = now()
+    text: `update runs
+      set base_sha = $4, branch = $5, pushed_sha = null, abandoned_branches = abandoned_branches + 1,
+        updated_at = now()
       where organization_id = $1 and id = $2 and ${isHeldBy('$3')}`,
     values: [organization_id, run_id, epoch, next.base_sha, next.branch],
   })
@@ -53,8 +64,8 @@ export async function recordNextBranch(
 }
 
 /**
- * Returns workspaces in this data folder that are no longer needed: their run ended more than `seconds` ago with all files checkpointed, or as a
- * single tool call, or more than `hours` ago.
+ * Returns workspaces in this data folder that are no longer needed: their run ended more than `seconds` ago
+ * with all files checkpointed, or as a single tool call, or more than `hours` ago.
  */
 export async function listStaleWorkspaces(
   db: Db,
@@ -63,10 +74,23 @@ export async function listStaleWorkspaces(
 ): Promise<{ id: number; organization_id: number; workspace: string }[]> {
   const { rows } = await db.query<{ id: number; organization_id: number; workspace: string }>({
     name: 'list_stale_workspaces',
-    text: `select id, organization_id, workspace from runs r
-      where workspace is not null and workspace_host = $1 and finished_at < now() - make_interval(secs => $2) and (
-        finished_at < now() - make_interval(hours => $3) or source_type = 'TOOL' or exists (select 1 from checkpoints c
-          where c.organization_id = r.organization_id and c.run_id = r.id and c.through_seq = ${TO_THE_END} and c.left_out is null))
+    text: `select id, organization_id, workspace
+      from runs r
+      where workspace is not null
+        and workspace_host = $1
+        and finished_at < now() - make_interval(secs => $2)
+        and (
+          finished_at < now() - make_interval(hours => $3)
+          or source_type = 'TOOL'
+          or exists (
+            select 1
+            from checkpoints c
+            where c.organization_id = r.organization_id
+              and c.run_id = r.id
+              and c.through_seq = ${TO_THE_END}
+              and c.left_out is null
+          )
+        )
       limit 100`,
     values: [folder_id, after.seconds, after.hours],
   })
@@ -74,23 +98,42 @@ export async function listStaleWorkspaces(
 }
 
 /** Forgets a workspace that is about to be removed. Returns false when a new turn has taken it meanwhile. */
-export async function forgetWorkspace(db: Db, organization_id: number, run_id: number, workspace: string): Promise<boolean> {
+export async function forgetWorkspace(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+  workspace: string,
+): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'forget_workspace',
-    text: 'update runs set workspace = null where organization_id = $1 and id = $2 and workspace = $3 and finished_at is not null',
+    text: `update runs
+      set workspace = null
+      where organization_id = $1 and id = $2 and workspace = $3 and finished_at is not null`,
     values: [organization_id, run_id, workspace],
   })
   return rowCount === 1
 }
 
-/** Returns folder and epoch of runs by their ids. Across all organizations, because folders are named by ids. */
+/**
+ * Returns folder and epoch of runs by their ids. Across all organizations, because folders are named by ids.
+ */
 export async function findOwners(
   db: Db,
   run_ids: number[],
-): Promise<{ id: number; epoch: number; workspace: string | null; workspace_host: string | null; owned: boolean }[]> {
-  const { rows } = await db.query<{ id: number; epoch: number; workspace: string | null; workspace_host: string | null; owned: boolean }>({
+): Promise<
+  { id: number; epoch: number; workspace: string | null; workspace_host: string | null; owned: boolean }[]
+> {
+  const { rows } = await db.query<{
+    id: number
+    epoch: number
+    workspace: string | null
+    workspace_host: string | null
+    owned: boolean
+  }>({
     name: 'find_owners',
-    text: 'select id, epoch, workspace, workspace_host, owner is not null as owned from runs where id = any($1::bigint[])',
+    text: `select id, epoch, workspace, workspace_host, owner is not null as owned
+      from runs
+      where id = any($1::bigint[])`,
     values: [run_ids],
   })
   return rows

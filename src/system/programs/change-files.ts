@@ -2,10 +2,11 @@ import { chmodSync, lstatSync, mkdirSync, opendirSync, renameSync, rmSync, write
 import { join } from 'node:path'
 
 /**
- * A change to files, without a program. `create`: folders, 0750, in this order; those that exist stay as they are. `replace`: writes a file,
- * 0640, under the name `through` and renames it to `path`: another process may be reading or writing it at this moment. `move`: files from
- * one folder into another, in this order. `remove`: a file, or a folder with everything in it; nothing of a large one, which would keep this
- * process from other work.
+ * A change to files, without a program. `create`: folders, 0750, in this order; those that exist stay as they
+ * are. `replace`: writes a file, 0640, under the name `through` and renames it to `path`: another process may
+ * be reading or writing it at this moment. `move`: files from one folder into another, in this order.
+ * `remove`: a file, or a folder with everything in it; nothing of a large one, which would keep this process
+ * from other work.
  */
 export type FileChange =
   | { kind: 'create'; folders: string[] }
@@ -23,7 +24,8 @@ export function changeFiles(change: FileChange): void {
   } else if (change.kind === 'remove') {
     removeSmall(change.path)
   } else {
-    for (const folder of change.folders) if (mkdirSync(folder, { recursive: true }) !== undefined) chmodSync(folder, 0o750)
+    for (const folder of change.folders)
+      if (mkdirSync(folder, { recursive: true }) !== undefined) chmodSync(folder, 0o750)
   }
 }
 
@@ -32,7 +34,8 @@ const MAX_REMOVED = 200
 
 function removeSmall(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false })
-  if (found?.isDirectory() && withoutEntries(path, MAX_REMOVED) < 0) throw new Error(`${path} has more than ${MAX_REMOVED} entries`)
+  if (found?.isDirectory() && withoutEntries(path, MAX_REMOVED) < 0)
+    throw new Error(`${path} has more than ${MAX_REMOVED} entries`)
   rmSync(path, { recursive: true, force: true })
 }
 
@@ -46,8 +49,9 @@ function withoutEntries(folder: string, budget: number): number {
 }
 
 /**
- * Returns what `work` returns, which must not wait for anything, with the effective user and groups of an account. Only in a process that runs nothing else
- * meanwhile: all its threads change. A process that cannot change back ends.
+ * Returns what `work` returns, which must not wait for anything, with the effective user and groups of an
+ * account. Only in a process that runs nothing else meanwhile: all its threads change. A process that cannot
+ * change back ends.
  */
 export function asUser<T>(user: { uid: number; gid: number }, work: () => T): T {
   const [uid, gid, groups] = [process.geteuid?.() ?? 0, process.getegid?.() ?? 0, process.getgroups?.() ?? []]

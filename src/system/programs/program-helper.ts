@@ -5,8 +5,9 @@ import { folderState } from './folder-state.ts'
 import { notRun, type Program, type ProgramEnd, type ProgramStdio, tryProgram } from './start-program.ts'
 
 /**
- * What the service sends to this process: a program to run, a program to talk with, two programs that talk with each other, input for a program,
- * that the next part of its output may come, that it is to stop, a change to files, or a folder whose state it wants.
+ * What the service sends to this process: a program to run, a program to talk with, two programs that talk
+ * with each other, input for a program, that the next part of its output may come, that it is to stop, a
+ * change to files, or a folder whose state it wants.
  */
 export type HelperRequest =
   | { id: number; run: Program }
@@ -18,8 +19,14 @@ export type HelperRequest =
   | { id: number; change: FileChange; user: User }
   | { id: number; state_of: string; user: User | null }
 type User = { uid: number; gid: number }
-/** What this process sends about each program: that it runs, in a process group of this id, a part of its output, and how it ended. */
-export type HelperReport = { id: number; pid: number } | { id: number; output: Buffer } | { id: number; end: ProgramEnd }
+/**
+ * What this process sends about each program: that it runs, in a process group of this id, a part of its
+ * output, and how it ended.
+ */
+export type HelperReport =
+  | { id: number; pid: number }
+  | { id: number; output: Buffer }
+  | { id: number; end: ProgramEnd }
 
 const running = new Map<number, ReturnType<typeof tryProgram>>()
 
@@ -27,8 +34,10 @@ process.on('message', (request: HelperRequest) => {
   if ('stop' in request) return running.get(request.id)?.stop()
   if ('more' in request) return void running.get(request.id)?.child?.stdout?.resume()
   if ('input' in request) return write(request)
-  if ('change' in request) return report({ id: request.id, end: endAfter(request.user, () => void changeFiles(request.change)) })
-  if ('state_of' in request) return report({ id: request.id, end: endAfter(request.user, () => folderState(request.state_of)) })
+  if ('change' in request)
+    return report({ id: request.id, end: endAfter(request.user, () => void changeFiles(request.change)) })
+  if ('state_of' in request)
+    return report({ id: request.id, end: endAfter(request.user, () => folderState(request.state_of)) })
   if ('join' in request) return runJoined(request)
   if ('run' in request) return void run(request.id, request.run)
   passOutput(request.id, run(request.id, request.open, { input: 'pipe', output: 'pipe' }).child)

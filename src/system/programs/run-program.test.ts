@@ -19,7 +19,10 @@ const pidIn = async (file: string) => {
 const helperPid = async () => Number((await sh('echo $PPID').done).stdout)
 
 test('the result has output, errors and exit code; the environment is the given one', async () => {
-  expect(await sh('cat; env | grep -v -e PWD -e SHLVL -e _= | sort; pwd; echo no >&2; exit 3', { stdin: 'in\n' }).done).toEqual({
+  expect(
+    await sh('cat; env | grep -v -e PWD -e SHLVL -e _= | sort; pwd; echo no >&2; exit 3', { stdin: 'in\n' })
+      .done,
+  ).toEqual({
     code: 3,
     signal: null,
     stdout: Buffer.from('in\nONE=x\nPATH=/usr/bin:/bin\n/\n'),
@@ -37,7 +40,11 @@ test('parallel commands get their own results', async () => {
 })
 
 test('above the limit of its output, and at its timeout, a program is stopped with all that it started', async () => {
-  expect(await sh('echo $$; exec yes').done).toMatchObject({ stopped: 'output', code: null, stdout: { length: 1_000 } })
+  expect(await sh('echo $$; exec yes').done).toMatchObject({
+    stopped: 'output',
+    code: null,
+    stdout: { length: 1_000 },
+  })
   const late = await sh('sleep 600 & echo $!; wait', { timeout_ms: 50 }).done
   expect(late).toMatchObject({ stopped: 'timeout', signal: 'SIGTERM' })
   expect(await waitUntil(() => !isAlive(Number(late.stdout)), 5_000)).toBe(true)
@@ -54,7 +61,9 @@ test('a program that is stopped leaves no process, though it ignores the first s
 })
 
 test('a missing program', async () => {
-  expect(await runProgram({ program: '/no/such', args: [], cwd: '/', env, max_output_bytes: 1 }).done).toMatchObject({
+  expect(
+    await runProgram({ program: '/no/such', args: [], cwd: '/', env, max_output_bytes: 1 }).done,
+  ).toMatchObject({
     code: null,
     start_error: expect.stringContaining('ENOENT'),
   })
@@ -77,7 +86,8 @@ test('the helper ignores signals to the process group; when it is killed, its pr
   expect(await helperPid()).toBe(first)
   const program = sh(`echo $$ >${file}; exec sleep 600`)
   const pid = await pidIn(file)
-  // In order, so the program has been reported. One that a killed helper had started and not reported runs on, as is documented.
+  // In order, so the program has been reported. One that a killed helper had started and not reported runs
+  // on, as is documented.
   await sh(':').done
   process.kill(first, 'SIGKILL')
   expect(await program.done).toMatchObject({ code: null, stopped: 'lost', start_error: null })
@@ -108,14 +118,23 @@ test('an open program gets what is written to it and is read to its end, and wai
 })
 
 test('two joined programs talk through descriptor 3 of the first, and one that cannot be started ends both', async () => {
-  const command = (script: string) => ({ program: 'sh', args: ['-c', script], cwd: '/', env, max_output_bytes: 1_000 })
+  const command = (script: string) => ({
+    program: 'sh',
+    args: ['-c', script],
+    cwd: '/',
+    env,
+    max_output_bytes: 1_000,
+  })
   const [own, peer] = runJoined(
     command('echo hello >&3; read -r line <&3; echo "$line"'),
     command('read -r line; echo "$line you"; exit 3'),
   )
   expect([(await own.done).stdout.toString(), (await peer.done).code]).toEqual(['hello you\n', 3])
   const [missing, alone] = runJoined({ ...command(''), program: '/no/such' }, command('cat'))
-  expect([(await missing.done).start_error, (await alone.done).stdout.toString()]).toEqual([expect.stringContaining('ENOENT'), ''])
+  expect([(await missing.done).start_error, (await alone.done).stdout.toString()]).toEqual([
+    expect.stringContaining('ENOENT'),
+    '',
+  ])
 })
 
 test('the helper ends with its process and ends what it runs, and keeps it alive only while a program runs', async () => {
@@ -125,13 +144,18 @@ test('the helper ends with its process and ends what it runs, and keeps it alive
     process.stdout.write(stdout)
     ${keep}`
   const start = (keep: string) =>
-    spawn(process.execPath, ['--input-type=module', '-e', script(keep)], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+    spawn(process.execPath, ['--input-type=module', '-e', script(keep)], {
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
   const idle = start('')
   expect((await once(idle, 'exit'))[0]).toBe(0)
   using folder = temporaryFolder()
   const file = join(folder.path, 'pid')
   const forever = JSON.stringify(`echo $$ >${file}; exec sleep 600`)
-  const busy = start(`await runProgram({ program: 'sh', args: ['-c', ${forever}], cwd: '/', env: {}, max_output_bytes: 100 }).done`)
+  const busy = start(
+    `await runProgram({ program: 'sh', args: ['-c', ${forever}], cwd: '/', env: {}, max_output_bytes: 100 }).done`,
+  )
   const pids = [Number((await once(busy.stdout, 'data'))[0]), await pidIn(file)]
   busy.kill('SIGKILL')
   expect(await waitUntil(() => !pids.some(isAlive), 5_000)).toBe(true)

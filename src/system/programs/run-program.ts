@@ -17,8 +17,9 @@ let helper: Helper | undefined
 let last_id = 0
 
 /**
- * Runs a program by a small helper process, one for this process (decisions.md#programs-run-by-a-helper): a fork copies the page tables of
- * its caller. A helper that has ended is replaced by the next call; its programs are killed and end as `lost`.
+ * Runs a program by a small helper process, one for this process (decisions.md#programs-run-by-a-helper): a
+ * fork copies the page tables of its caller. A helper that has ended is replaced by the next call; its
+ * programs are killed and end as `lost`.
  */
 export function runProgram(program: Program): RunningProgram {
   const { done, stop } = request({ run: program })
@@ -35,31 +36,49 @@ export function openProgram(program: Program): OpenProgram {
   return { done, stop, output, write: (input, last) => forward({ input, last }) }
 }
 
-/** Runs two programs like `runProgram`: descriptor 3 of the first is the standard input and output of the second. */
+/**
+ * Runs two programs like `runProgram`: descriptor 3 of the first is the standard input and output of the
+ * second.
+ */
 export function runJoined(program: Program, peer: Program): [RunningProgram, RunningProgram] {
   const second = expectEnd(null)
   const first = request({ join: program, peer: { id: second.id, program: peer } })
   return [first, second]
 }
 
-/** Changes files as `user` (null: as this process), whose permissions decide. Rejects with the file system's error. */
-export async function changeFilesAs(user: { uid: number; gid: number } | null, change: FileChange): Promise<void> {
+/**
+ * Changes files as `user` (null: as this process), whose permissions decide. Rejects with the file system's
+ * error.
+ */
+export async function changeFilesAs(
+  user: { uid: number; gid: number } | null,
+  change: FileChange,
+): Promise<void> {
   if (user === null) return changeFiles(change)
   const { code, stderr, stopped } = await request({ change, user }).done
   if (code !== 0) throw new Error(stderr || `the change is ${stopped}`)
 }
 
 /**
- * Returns a text of all metadata of a folder, read as `user` (null: as this process), that differs after a change: `folderState`. Null: it has
- * more than 1,000 entries, or cannot be read.
+ * Returns a text of all metadata of a folder, read as `user` (null: as this process), that differs after a
+ * change: `folderState`. Null: it has more than 1,000 entries, or cannot be read.
  */
-export async function folderStateAs(user: { uid: number; gid: number } | null, folder: string): Promise<string | null> {
+export async function folderStateAs(
+  user: { uid: number; gid: number } | null,
+  folder: string,
+): Promise<string | null> {
   const { code, stdout } = await request({ state_of: folder, user }).done
   return code === 0 ? stdout.toString() : null
 }
 
-/** Removes what is small, as `user`. Returns the paths that are still there: they are large, or cannot be removed. */
-export async function refusedRemovals(user: { uid: number; gid: number } | null, paths: readonly string[]): Promise<string[]> {
+/**
+ * Removes what is small, as `user`. Returns the paths that are still there: they are large, or cannot be
+ * removed.
+ */
+export async function refusedRemovals(
+  user: { uid: number; gid: number } | null,
+  paths: readonly string[],
+): Promise<string[]> {
   const removed = await Promise.all(
     paths.map(path =>
       changeFilesAs(user, { kind: 'remove', path }).then(
@@ -71,7 +90,10 @@ export async function refusedRemovals(user: { uid: number; gid: number } | null,
   return paths.filter((_, i) => !removed[i])
 }
 
-type Begun = Extract<HelperRequest, { run: unknown } | { open: unknown } | { join: unknown } | { change: unknown } | { state_of: unknown }>
+type Begun = Extract<
+  HelperRequest,
+  { run: unknown } | { open: unknown } | { join: unknown } | { change: unknown } | { state_of: unknown }
+>
 type Begin = Begun extends infer R ? (R extends Begun ? Omit<R, 'id'> : never) : never
 type Later = { stop: true } | { more: true } | { input: string; last: boolean }
 
@@ -89,12 +111,14 @@ function expectEnd(output: Readable | null) {
   const { promise: done, resolve } = Promise.withResolvers<ProgramEnd>()
   to.requests.set(id, { resolve, pid: null, output })
   to.process.channel?.ref()
-  const forward = (what: Later) => void (to.requests.has(id) && to.process.send({ id, ...what } satisfies HelperRequest, () => {}))
+  const forward = (what: Later) =>
+    void (to.requests.has(id) && to.process.send({ id, ...what } satisfies HelperRequest, () => {}))
   return { id, to, done, forward, stop: () => forward({ stop: true }) }
 }
 
 function startHelper(): Helper {
-  // From its compiled files it takes 20 MiB less than from TypeScript. The folder that Node names is the one of its version.
+  // From its compiled files it takes 20 MiB less than from TypeScript. The folder that Node names is the one
+  // of its version.
   const compiled = getCompileCacheDir()
   const process = fork(helper_file, {
     env: childEnv(compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) }),

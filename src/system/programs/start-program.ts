@@ -23,8 +23,9 @@ export type Program = {
 type FilePart = { path: string; behind: number }
 
 /**
- * How a program ended, after its last process. `stdout` is the first `max_output_bytes`, `stderr` the last 16 kB. `stopped`: why it was
- * stopped before its own end; `lost`: the process that ran it has ended, and the program was killed. `start_error`: it never ran.
+ * How a program ended, after its last process. `stdout` is the first `max_output_bytes`, `stderr` the last 16
+ * kB. `stopped`: why it was stopped before its own end; `lost`: the process that ran it has ended, and the
+ * program was killed. `start_error`: it never ran.
  */
 export type ProgramEnd = {
   code: number | null
@@ -39,13 +40,19 @@ export type ProgramEnd = {
 export type RunningProgram = { done: Promise<ProgramEnd>; stop(): void }
 
 /**
- * Replaces standard pipes: `input` and `output` are one end of a connection, or a pipe that the caller writes and closes, or reads to its
- * end: then its output is not kept. `fd3` is a further descriptor.
+ * Replaces standard pipes: `input` and `output` are one end of a connection, or a pipe that the caller writes
+ * and closes, or reads to its end: then its output is not kept. `fd3` is a further descriptor.
  */
 export type ProgramStdio = { input?: Socket | 'pipe'; output?: Socket | 'pipe'; fd3?: 'pipe' }
 
-/** Starts the command before it returns, so that the ends of two commands can be joined in the same turn of the event loop. */
-export function startProgram(command: Program, stdio: ProgramStdio = {}): RunningProgram & { child: ChildProcess } {
+/**
+ * Starts the command before it returns, so that the ends of two commands can be joined in the same turn of
+ * the event loop.
+ */
+export function startProgram(
+  command: Program,
+  stdio: ProgramStdio = {},
+): RunningProgram & { child: ChildProcess } {
   const file = command.stdin === undefined || isContent(command.stdin) ? null : openPart(command.stdin)
   const stdin = file ?? (command.stdin === undefined ? 'ignore' : 'pipe')
   let child: ChildProcess
@@ -79,8 +86,14 @@ function openPart({ path, behind }: FilePart): number {
   }
 }
 
-/** Starts a program like `startProgram`, but an error that Node throws instead of reporting it, such as E2BIG, is a `start_error` too. */
-export function tryProgram(program: Program, stdio: ProgramStdio = {}): RunningProgram & { child: ChildProcess | null } {
+/**
+ * Starts a program like `startProgram`, but an error that Node throws instead of reporting it, such as E2BIG,
+ * is a `start_error` too.
+ */
+export function tryProgram(
+  program: Program,
+  stdio: ProgramStdio = {},
+): RunningProgram & { child: ChildProcess | null } {
   try {
     return startProgram(program, stdio)
   } catch (error) {
@@ -89,7 +102,14 @@ export function tryProgram(program: Program, stdio: ProgramStdio = {}): RunningP
   }
 }
 
-export const notRun: ProgramEnd = { code: null, signal: null, stdout: Buffer.alloc(0), stderr: '', stopped: null, start_error: null }
+export const notRun: ProgramEnd = {
+  code: null,
+  signal: null,
+  stdout: Buffer.alloc(0),
+  stderr: '',
+  stopped: null,
+  start_error: null,
+}
 
 function watchProgram(child: ChildProcess, command: Program, read_by_others: boolean): RunningProgram {
   const { promise, resolve } = Promise.withResolvers<ProgramEnd>()
@@ -114,7 +134,8 @@ function watchProgram(child: ChildProcess, command: Program, read_by_others: boo
   child.stdin?.on('error', () => {})
   if (child.stdin && command.stdin !== undefined && isContent(command.stdin)) child.stdin.end(command.stdin)
 
-  const timer = command.timeout_ms === undefined ? undefined : setTimeout(() => stop('timeout'), command.timeout_ms)
+  const timer =
+    command.timeout_ms === undefined ? undefined : setTimeout(() => stop('timeout'), command.timeout_ms)
   const end = (how: Pick<ProgramEnd, 'code' | 'signal' | 'start_error'>) => {
     clearTimeout(timer)
     resolve({ ...how, stdout: Buffer.concat(chunks), stderr, stopped })
@@ -125,7 +146,10 @@ function watchProgram(child: ChildProcess, command: Program, read_by_others: boo
   return { done: promise, stop: () => stop('request') }
 }
 
-/** A process that a command left running, such as a persistent ssh connection, may hold the pipes open forever: its output is not waited for. */
+/**
+ * A process that a command left running, such as a persistent ssh connection, may hold the pipes open
+ * forever: its output is not waited for.
+ */
 function stopReading(child: ChildProcess, output: Readable | null): void {
   const timer = setTimeout(() => {
     output?.destroy()
@@ -135,8 +159,8 @@ function stopReading(child: ChildProcess, output: Readable | null): void {
 }
 
 /**
- * Ends a command and all that it started: first with SIGTERM, so that git removes its lock files; processes that outlive the command are
- * killed when it has ended.
+ * Ends a command and all that it started: first with SIGTERM, so that git removes its lock files; processes
+ * that outlive the command are killed when it has ended.
  */
 function endGroup(child: ChildProcess): void {
   const { pid } = child

@@ -17,25 +17,49 @@ import { StartError } from './start-error.ts'
 export type BaseDeps = Pick<WorkerServices, 'db' | 'git' | 'git_limits' | 'forges' | 'push_retry_ms' | 'log'>
 
 /**
- * What the turn builds on. `renewed`: the pull request of the previous branch was closed or merged, so `branch` is a new one that is not
- * recorded yet; a workspace without uncommitted changes continues from `start_sha`.
+ * What the turn builds on. `renewed`: the pull request of the previous branch was closed or merged, so
+ * `branch` is a new one that is not recorded yet; a workspace without uncommitted changes continues from
+ * `start_sha`.
  */
-export type Base = { repository: RepositoryRow; ref: string; sha: string; branch: string; renewed: { start_sha: string } | null }
-
-/** Returns the objects of the base's repository together with those that the run has committed and not pushed. */
-export const objectsOfRun = (run: { id: number }, { repository }: Base): RunObjects => ({ repository_id: repository.id, run_id: run.id })
+export type Base = {
+  repository: RepositoryRow
+  ref: string
+  sha: string
+  branch: string
+  renewed: { start_sha: string } | null
+}
 
 /**
- * Refreshes the mirror if it is not new, and settles commit and branch of the run's first turn. Null: the run has no repository. A remote that
- * is unavailable does not matter while the mirror has what the run needs; otherwise throws StartError.
+ * Returns the objects of the base's repository together with those that the run has committed and not pushed.
  */
-export async function prepareBase(deps: BaseDeps, writer: RunWriter, run: RunRow, signal: AbortSignal): Promise<Base | null> {
+export const objectsOfRun = (run: { id: number }, { repository }: Base): RunObjects => ({
+  repository_id: repository.id,
+  run_id: run.id,
+})
+
+/**
+ * Refreshes the mirror if it is not new, and settles commit and branch of the run's first turn. Null: the run
+ * has no repository. A remote that is unavailable does not matter while the mirror has what the run needs;
+ * otherwise throws StartError.
+ */
+export async function prepareBase(
+  deps: BaseDeps,
+  writer: RunWriter,
+  run: RunRow,
+  signal: AbortSignal,
+): Promise<Base | null> {
   if (run.repository_id === null) return null
   const repository = await getRepository(deps.db, run.organization_id, run.repository_id)
-  if (!repository) throw new StartError('setup_failed', 'repository_removed', 'The repository of this run is no longer registered.')
+  if (!repository)
+    throw new StartError(
+      'setup_failed',
+      'repository_removed',
+      'The repository of this run is no longer registered.',
+    )
   const known = await knownBase(deps, run, repository)
   if (known === null) return firstBase(deps, writer, run, repository, signal)
-  if (run.branch === null) requireOwned(await recordCheckout(deps.db, run.organization_id, run.id, writer.epoch, known))
+  if (run.branch === null)
+    requireOwned(await recordCheckout(deps.db, run.organization_id, run.id, writer.epoch, known))
   // Another worker may have started the run: this machine's mirror may not have the commit yet.
   if (!(await hasCommit(deps.git, repository.id, known.base_sha).catch(() => false)))
     await requireCommit(deps, writer, repository, known.base_sha, signal)
@@ -43,7 +67,13 @@ export async function prepareBase(deps: BaseDeps, writer: RunWriter, run: RunRow
   return renewBase(deps, run, base, signal)
 }
 
-async function firstBase(deps: BaseDeps, writer: RunWriter, run: RunRow, repository: RepositoryRow, signal: AbortSignal): Promise<Base> {
+async function firstBase(
+  deps: BaseDeps,
+  writer: RunWriter,
+  run: RunRow,
+  repository: RepositoryRow,
+  signal: AbortSignal,
+): Promise<Base> {
   const named = run.from_default_branch ? null : run.base_ref
   const wanted = { repository, ref: named, requested_at: byOurClock(run, run.created_at), signal }
   const { found, unreachable } = await resolveFresh(deps, writer, wanted)
@@ -52,7 +82,11 @@ async function firstBase(deps: BaseDeps, writer: RunWriter, run: RunRow, reposit
     throw new StartError('setup_failed', 'unknown_base_ref', await noSuchBase(deps, run, repository, named))
   }
   if ('empty' in found)
-    throw new StartError('setup_failed', 'empty_repository', `${repository.full_name} has no commit yet: push a first one, then run again.`)
+    throw new StartError(
+      'setup_failed',
+      'empty_repository',
+      `${repository.full_name} has no commit yet: push a first one, then run again.`,
+    )
   const branch = await nextBranch(deps, run, repository.id, { earlier: run.abandoned_branches })
   const checkout = { base_ref: found.ref, base_sha: found.sha, branch }
   requireOwned(await recordCheckout(deps.db, run.organization_id, run.id, writer.epoch, checkout))
@@ -68,11 +102,15 @@ async function noSuchBase(
   named: string | null,
 ): Promise<string> {
   const { full_name } = repository
-  if (named === null) return `${full_name} has no branch that can be recognized as its default branch: name one as the base of the run.`
+  if (named === null)
+    return `${full_name} has no branch that can be recognized as its default branch: name one as the base of the run.`
   const gone = `${JSON.stringify(named)}, from which this run should start, is not in ${full_name}`
   const tip = await resolveRef(deps.git, repository.id, null)
   const now = tip !== null && 'ref' in tip ? ` The default branch is ${JSON.stringify(tip.ref)}.` : ''
-  const cause = run.base_sha === null ? 'there is no such branch, tag or commit' : 'it was renamed or deleted since the run was created'
+  const cause =
+    run.base_sha === null
+      ? 'there is no such branch, tag or commit'
+      : 'it was renamed or deleted since the run was created'
   return `${gone}: ${cause}.${now}`
 }
 
@@ -83,7 +121,12 @@ async function requireCommit(
   sha: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { found, unreachable } = await resolveFresh(deps, writer, { repository, ref: sha, requested_at: Date.now(), signal })
+  const { found, unreachable } = await resolveFresh(deps, writer, {
+    repository,
+    ref: sha,
+    requested_at: Date.now(),
+    signal,
+  })
   if (found !== null && !('empty' in found)) return
   if (unreachable) throw notFetched(unreachable)
   const message = `${repository.full_name} no longer has commit ${sha}, which this run started from.`
@@ -92,19 +135,38 @@ async function requireCommit(
 
 function notFetched(error: GitError): Error {
   const { code, message } = error
-  return code === 'killed' ? error : new StartError('git_unavailable', code === 'timeout' ? 'fetch_timeout' : code, message)
-}
-
-/** Returns what an earlier turn, or the run that was forked, settled. A run that abandoned its branch keeps its base and gets a new branch name. */
-async function knownBase(deps: Pick<WorkerServices, 'git' | 'git_limits'>, run: RunRow, repository: RepositoryRow) {
-  const { branch, abandoned_branches, base_ref, base_sha, forked_at_seq } = run
-  if (base_ref === null || base_sha === null || (branch === null && abandoned_branches === 0 && forked_at_seq === null)) return null
-  return { base_ref, base_sha, branch: branch ?? (await nextBranch(deps, run, repository.id, { earlier: abandoned_branches })) }
+  return code === 'killed'
+    ? error
+    : new StartError('git_unavailable', code === 'timeout' ? 'fetch_timeout' : code, message)
 }
 
 /**
- * Returns the same base unless the pull request of its branch was closed or merged. Then the base has a new branch
- * (specification.md#create-and-resume), and after a merge also the current tip, if that contains everything the run committed. Records nothing.
+ * Returns what an earlier turn, or the run that was forked, settled. A run that abandoned its branch keeps
+ * its base and gets a new branch name.
+ */
+async function knownBase(
+  deps: Pick<WorkerServices, 'git' | 'git_limits'>,
+  run: RunRow,
+  repository: RepositoryRow,
+) {
+  const { branch, abandoned_branches, base_ref, base_sha, forked_at_seq } = run
+  if (
+    base_ref === null ||
+    base_sha === null ||
+    (branch === null && abandoned_branches === 0 && forked_at_seq === null)
+  )
+    return null
+  return {
+    base_ref,
+    base_sha,
+    branch: branch ?? (await nextBranch(deps, run, repository.id, { earlier: abandoned_branches })),
+  }
+}
+
+/**
+ * Returns the same base unless the pull request of its branch was closed or merged. Then the base has a new
+ * branch (specification.md#create-and-resume), and after a merge also the current tip, if that contains
+ * everything the run committed. Records nothing.
  */
 export async function renewBase(deps: BaseDeps, run: RunRow, base: Base, signal: AbortSignal): Promise<Base> {
   await syncWithForge(deps, run, base.repository)
@@ -112,7 +174,10 @@ export async function renewBase(deps: BaseDeps, run: RunRow, base: Base, signal:
   const pr = proposed.find(item => item.head_branch === base.branch)
   if (!pr || pr.state === 'open' || pr.state === 'draft') return base
   const taken = new Set(proposed.map(item => item.head_branch))
-  const branch = await nextBranch(deps, run, base.repository.id, { taken, earlier: run.abandoned_branches + 1 })
+  const branch = await nextBranch(deps, run, base.repository.id, {
+    taken,
+    earlier: run.abandoned_branches + 1,
+  })
   const kept = { ...base, branch, renewed: { start_sha: run.head_sha ?? pr.head_sha } }
   if (pr.merge_sha === null || pr.merged_at === null) return kept
   const requested_at = Math.max(pr.merged_at.getTime(), run.turn_started_at.getTime())
@@ -131,8 +196,8 @@ export async function renewBase(deps: BaseDeps, run: RunRow, base: Base, signal:
 }
 
 /**
- * Returns the next name for the branch of a run that is not taken, without folders where a branch has the name of one. A title may have changed,
- * so the next number alone may lead to a taken name.
+ * Returns the next name for the branch of a run that is not taken, without folders where a branch has the
+ * name of one. A title may have changed, so the next number alone may lead to a taken name.
  */
 export async function nextBranch(
   deps: Pick<WorkerServices, 'git' | 'git_limits'>,
@@ -148,5 +213,9 @@ export async function nextBranch(
   }
 }
 
-/** Converts a time of the database to the clock of this machine, which stamps the mirrors: the claim set `updated_at` just now. */
-const byOurClock = (run: RunRow, moment: Date): number => Date.now() - (run.updated_at.getTime() - moment.getTime())
+/**
+ * Converts a time of the database to the clock of this machine, which stamps the mirrors: the claim set
+ * `updated_at` just now.
+ */
+const byOurClock = (run: RunRow, moment: Date): number =>
+  Date.now() - (run.updated_at.getTime() - moment.getTime())

@@ -1,8 +1,16 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import { Quote } from '../../core/secrets/quote.ts'
 import { markSuspect } from '../../git/mirrors/mirror-refs.ts'
-import { onEnvironmentCommand, onTemplateCommand, TEMPLATE_DAMAGED } from '../../git/workspace/template-commands.ts'
-import { cloneCommand, switchCommand, type WorkspaceRepository } from '../../git/workspace/workspace-commands.ts'
+import {
+  onEnvironmentCommand,
+  onTemplateCommand,
+  TEMPLATE_DAMAGED,
+} from '../../git/workspace/template-commands.ts'
+import {
+  cloneCommand,
+  switchCommand,
+  type WorkspaceRepository,
+} from '../../git/workspace/workspace-commands.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { requireGitAlive } from '../claim/killed-program.ts'
@@ -16,13 +24,22 @@ const CLONE_OUTPUT = 16 * 1024
 const SHOWN_OUTPUT = 1_000
 
 /** `templates`: discards a template whose files are damaged. */
-export type CheckoutDeps = Pick<WorkerServices, 'git' | 'git_limits' | 'author'> & { templates: { discard(name: string): void } }
+export type CheckoutDeps = Pick<WorkerServices, 'git' | 'git_limits' | 'author'> & {
+  templates: { discard(name: string): void }
+}
 
 /** A sandbox that shows the run's workspace. */
 type InSandbox = { deps: CheckoutDeps; writer: RunWriter; sandbox: Sandbox; signal: AbortSignal }
 
-/** Returns what git commands inside the workspace need to know of its repository; `base_sha` is the commit they start from. */
-export function workspaceRepository({ author }: Pick<WorkerServices, 'author'>, base: Base, base_sha: string): WorkspaceRepository {
+/**
+ * Returns what git commands inside the workspace need to know of its repository; `base_sha` is the commit
+ * they start from.
+ */
+export function workspaceRepository(
+  { author }: Pick<WorkerServices, 'author'>,
+  base: Base,
+  base_sha: string,
+): WorkspaceRepository {
   return {
     mirror_inside: MIRROR_INSIDE,
     base_sha,
@@ -34,14 +51,31 @@ export function workspaceRepository({ author }: Pick<WorkerServices, 'author'>, 
 }
 
 /** The end of what a command of the service printed, or how it ended, for an error that people read. */
-export async function shownReason({ redactor }: RunWriter, { output, ended }: { output: string; ended: string }): Promise<string> {
+export async function shownReason(
+  { redactor }: RunWriter,
+  { output, ended }: { output: string; ended: string },
+): Promise<string> {
   return (await new Quote(output.trim(), SHOWN_OUTPUT, 'end').shown(text => redactor.text(text))) || ended
 }
 
-/** Runs a git command of the service in the run's sandbox and returns its output as text. Rejects with KilledProgram. */
-export async function runInWorkspace(deps: Pick<WorkerServices, 'git_limits'>, sandbox: Sandbox, command: string, signal: AbortSignal) {
+/**
+ * Runs a git command of the service in the run's sandbox and returns its output as text. Rejects with
+ * KilledProgram.
+ */
+export async function runInWorkspace(
+  deps: Pick<WorkerServices, 'git_limits'>,
+  sandbox: Sandbox,
+  command: string,
+  signal: AbortSignal,
+) {
   const timeout_ms = deps.git_limits.clone_ms
-  const result = await sandbox.exec({ command, shell: 'separate', timeout_ms, max_output_bytes: CLONE_OUTPUT, signal })
+  const result = await sandbox.exec({
+    command,
+    shell: 'separate',
+    timeout_ms,
+    max_output_bytes: CLONE_OUTPUT,
+    signal,
+  })
   requireGitAlive(result)
   const status: 'ok' | 'error' = result.status === 'exited' && result.exit_code === 0 ? 'ok' : 'error'
   const text = Buffer.from(result.output).toString('utf8').trim()
@@ -49,8 +83,8 @@ export async function runInWorkspace(deps: Pick<WorkerServices, 'git_limits'>, s
 }
 
 /**
- * Switches the workspace to the base's branch and returns the `seq` of the ACTION. A workspace that cannot be switched is used as it is: only
- * the commit matters for the push, not the branch name inside.
+ * Switches the workspace to the base's branch and returns the `seq` of the ACTION. A workspace that cannot be
+ * switched is used as it is: only the commit matters for the push, not the branch name inside.
  */
 export async function switchBranch(
   { deps, writer, sandbox, signal }: InSandbox,
@@ -59,18 +93,27 @@ export async function switchBranch(
 ): Promise<number> {
   const ran = await runInWorkspace(deps, sandbox, switchCommand({ branch, from_sha, to_sha }), signal)
   const { status, exit_code, output, duration_ms } = ran
-  const entry = serviceAction(actionTool.git_checkout, { branch, sha: to_sha }, { status, exit_code, output }, duration_ms)
+  const entry = serviceAction(
+    actionTool.git_checkout,
+    { branch, sha: to_sha },
+    { status, exit_code, output },
+    duration_ms,
+  )
   return (await writer.append({ entries: [entry] })).total_logs
 }
 
 /**
- * The template that the files of a workspace are a copy of. `made_at_sha`: the commit of the environment that it holds; `recorded`: the trace
- * has that clone already.
+ * The template that the files of a workspace are a copy of. `made_at_sha`: the commit of the environment that
+ * it holds; `recorded`: the trace has that clone already.
  */
 export type CopyOf = { template: string; made_at_sha: string | null; recorded: boolean }
 
 /** Clones the repository into the workspace and returns the `seq` of the ACTION. Throws StartError. */
-export async function clone(to: InSandbox & { copy_of: CopyOf | null }, base: Base, sha: string): Promise<number> {
+export async function clone(
+  to: InSandbox & { copy_of: CopyOf | null },
+  base: Base,
+  sha: string,
+): Promise<number> {
   const { deps, writer, sandbox, copy_of, signal } = to
   const { template, made_at_sha } = copy_of ?? { template: null, made_at_sha: null }
   const command = commandOf({ ...workspaceRepository(deps, base, sha), base_sha: sha }, copy_of)
@@ -80,7 +123,8 @@ export async function clone(to: InSandbox & { copy_of: CopyOf | null }, base: Ba
   const entry = serviceAction(actionTool.git_clone, input, { status, exit_code, output }, duration_ms)
   const recorded = copy_of?.recorded === true && made_at_sha === sha && status === 'ok'
   const { total_logs } = await writer.append({ entries: recorded ? [] : [entry] })
-  if (template !== null && made_at_sha === null && output.includes(TEMPLATE_DAMAGED)) deps.templates.discard(template)
+  if (template !== null && made_at_sha === null && output.includes(TEMPLATE_DAMAGED))
+    deps.templates.discard(template)
   if (status === 'ok' || signal.aborted) return total_logs
   // The mirror may be damaged: the next refresh checks it.
   await markSuspect(deps.git, base.repository.id)
@@ -90,11 +134,17 @@ export async function clone(to: InSandbox & { copy_of: CopyOf | null }, base: Ba
       'clone_timeout',
       `The clone into the sandbox took longer than ${deps.git_limits.clone_ms / 1000} s.`,
     )
-  throw new StartError('setup_failed', 'clone_failed', `The clone into the sandbox failed: ${await shownReason(writer, ran)}`)
+  throw new StartError(
+    'setup_failed',
+    'clone_failed',
+    `The clone into the sandbox failed: ${await shownReason(writer, ran)}`,
+  )
 }
 
 function commandOf(repository: WorkspaceRepository & { base_sha: string }, copy_of: CopyOf | null): string {
   if (copy_of === null) return cloneCommand(repository)
   const { made_at_sha } = copy_of
-  return made_at_sha === null ? onTemplateCommand(repository) : onEnvironmentCommand({ ...repository, made_at_sha })
+  return made_at_sha === null
+    ? onTemplateCommand(repository)
+    : onEnvironmentCommand({ ...repository, made_at_sha })
 }

@@ -9,16 +9,32 @@ import {
   sortInstructionPaths,
 } from '../../core/repositories/instruction-files.ts'
 import { type LeftOut, leftOutBy } from '../../core/repositories/left-out.ts'
-import { fitInstructions, type RepositoryInstructions } from '../../core/repositories/repository-instructions.ts'
-import { type CursorRule, readCursorRule, readSkill, type Skill, uniqueSkills } from '../../core/repositories/skill-files.ts'
+import {
+  fitInstructions,
+  type RepositoryInstructions,
+} from '../../core/repositories/repository-instructions.ts'
+import {
+  type CursorRule,
+  readCursorRule,
+  readSkill,
+  type Skill,
+  uniqueSkills,
+} from '../../core/repositories/skill-files.ts'
 import type { InstructionText } from '../../core/text/instruction-block.ts'
 import { inTurns } from '../../core/yield-to-others.ts'
 import type { GitHost } from '../../git/process/git-host.ts'
 import { listPaths } from '../../git/read/list-paths.ts'
 import { type FileAt, readFilesAt } from '../../git/read/read-files.ts'
 
-/** The instructions of a commit to agents, what a clone of it lacks, and the MCP servers that it names, as text. */
-export type CommitNotes = { instructions: RepositoryInstructions | null; left_out: LeftOut | null; mcp_file: string | null }
+/**
+ * The instructions of a commit to agents, what a clone of it lacks, and the MCP servers that it names, as
+ * text.
+ */
+export type CommitNotes = {
+  instructions: RepositoryInstructions | null
+  left_out: LeftOut | null
+  mcp_file: string | null
+}
 
 const LEFT_OUT_FILES = ['.gitmodules', '.gitattributes']
 const MCP_FILE = '.mcp.json'
@@ -30,8 +46,8 @@ const decoder = new TextDecoder('utf-8', { fatal: false })
 const cache = new Map<string, CommitNotes>()
 
 /**
- * Reads from the mirror: the agent cannot have written there. `skills`: those of the organization, which share the room with what is read.
- * GitError as of `readFilesAt`.
+ * Reads from the mirror: the agent cannot have written there. `skills`: those of the organization, which
+ * share the room with what is read. GitError as of `readFilesAt`.
  */
 export async function commitNotes(
   git: GitHost,
@@ -48,8 +64,8 @@ export async function commitNotes(
 }
 
 /**
- * Reads the instructions of folders at once: for each list of candidates the first that can be read, or the first with a note when none can.
- * GitError as of `readFilesAt`.
+ * Reads the instructions of folders at once: for each list of candidates the first that can be read, or the
+ * first with a note when none can. GitError as of `readFilesAt`.
  */
 export async function readFolders(
   git: GitHost,
@@ -59,7 +75,9 @@ export async function readFolders(
   const files = await readFilesAt(git, at.repository_id, at.sha, candidates.flat(), FILE_BYTES)
   return candidates.flatMap(paths => {
     const [found] = paths.flatMap(path => textOf(path, files.get(path)))
-    const missing = paths.slice(0, 1).map(path => ({ path, text: '', bytes: 0, truncated: false, note: CANNOT_BE_READ }))
+    const missing = paths
+      .slice(0, 1)
+      .map(path => ({ path, text: '', bytes: 0, truncated: false, note: CANNOT_BE_READ }))
     return found ?? missing
   })
 }
@@ -70,15 +88,28 @@ async function readNotes(
   skills: readonly Skill[],
 ): Promise<CommitNotes> {
   const [at_root, listed] = await Promise.all([
-    readFilesAt(git, repository_id, sha, [...FOLDER_FILES, COPILOT_FILE, ...LEFT_OUT_FILES, MCP_FILE], FILE_BYTES),
+    readFilesAt(
+      git,
+      repository_id,
+      sha,
+      [...FOLDER_FILES, COPILOT_FILE, ...LEFT_OUT_FILES, MCP_FILE],
+      FILE_BYTES,
+    ),
     listPaths(git, repository_id, sha, isInstructionPath),
   ])
   const paths = sortInstructionPaths(listed)
   const more = [...paths.rules, ...paths.skills]
-  const files = new Map([...at_root, ...(more.length === 0 ? [] : await readFilesAt(git, repository_id, sha, more, FILE_BYTES))])
+  const files = new Map([
+    ...at_root,
+    ...(more.length === 0 ? [] : await readFilesAt(git, repository_id, sha, more, FILE_BYTES)),
+  ])
   const text = (path: string) => textOf(path, files.get(path))[0]?.text
   const left_out = leftOutBy(text('.gitmodules'), text('.gitattributes'))
-  return { instructions: await instructionsIn(paths, files, skills), left_out, mcp_file: text(MCP_FILE) ?? null }
+  return {
+    instructions: await instructionsIn(paths, files, skills),
+    left_out,
+    mcp_file: text(MCP_FILE) ?? null,
+  }
 }
 
 const textOf = (path: string, file: FileAt | undefined): InstructionText[] =>
@@ -97,7 +128,9 @@ async function instructionsIn(
   const copilot = paths.copilot ? [COPILOT_FILE] : []
   const wanted = [...paths.root, ...copilot, ...paths.rules, ...paths.skills]
   const broken = wanted.filter(path => !files.has(path)).map(brokenNote)
-  const all = [...textsOf(paths.root).slice(0, 1), ...textsOf(copilot), ...always].filter(({ text }) => text.trim() !== '')
+  const all = [...textsOf(paths.root).slice(0, 1), ...textsOf(copilot), ...always].filter(
+    ({ text }) => text.trim() !== '',
+  )
   return fitInstructions({
     files: all,
     folders: paths.folders,
@@ -107,5 +140,6 @@ async function instructionsIn(
   })
 }
 
-const CANNOT_BE_READ = 'cannot be read: it is a link in a loop, or to something that is not a file of the repository.'
+const CANNOT_BE_READ =
+  'cannot be read: it is a link in a loop, or to something that is not a file of the repository.'
 const brokenNote = (path: string) => `${path} ${CANNOT_BE_READ}`

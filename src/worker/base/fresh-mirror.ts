@@ -10,7 +10,10 @@ import { errorEntry } from '../../trace/entry.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerServices } from '../services.ts'
 
-/** How old a remote's mirror may be when a turn starts. A local repository is always refreshed: that costs little. */
+/**
+ * How old a remote's mirror may be when a turn starts. A local repository is always refreshed: that costs
+ * little.
+ */
 const MAX_AGE_MS = 10_000
 const MAX_FETCHES = 3
 /** Milliseconds. */
@@ -18,12 +21,20 @@ const retries = exponential(1_000, 8_000)
 /** No fetch is retried when the first ones took longer than this. */
 const MAX_FETCHING_MS = 60_000
 
-/** `requested_at`: the mirror must be newer than this, in ms by the clock of this machine. `ref`: null for the default branch. */
-type MirrorRequest = { repository: RepositoryRow; ref: string | null; requested_at: number; signal: AbortSignal }
+/**
+ * `requested_at`: the mirror must be newer than this, in ms by the clock of this machine. `ref`: null for the
+ * default branch.
+ */
+type MirrorRequest = {
+  repository: RepositoryRow
+  ref: string | null
+  requested_at: number
+  signal: AbortSignal
+}
 
 /**
- * Resolves a ref to a commit after a refresh of the mirror. While the mirror does not have the ref, a remote that is unavailable is tried
- * three times in all; every wait is in the trace before it begins.
+ * Resolves a ref to a commit after a refresh of the mirror. While the mirror does not have the ref, a remote
+ * that is unavailable is tried three times in all; every wait is in the trace before it begins.
  */
 export async function resolveFresh(
   deps: Pick<WorkerServices, 'git' | 'git_limits'>,
@@ -34,7 +45,10 @@ export async function resolveFresh(
   for (let attempt = 1; ; attempt++) {
     const unreachable = await refreshIfOld(deps, repository, requested_at, signal)
     const found = await resolveRef(deps.git, repository.id, ref)
-    const may_retry = unreachable?.retryable === true && attempt < MAX_FETCHES && performance.now() - started < MAX_FETCHING_MS
+    const may_retry =
+      unreachable?.retryable === true &&
+      attempt < MAX_FETCHES &&
+      performance.now() - started < MAX_FETCHING_MS
     if (found !== null || !may_retry || signal.aborted) return { found, unreachable }
     const { code, message } = unreachable
     const wait = retryDelay(retries, attempt)
@@ -45,8 +59,8 @@ export async function resolveFresh(
 }
 
 /**
- * Refreshes the mirror unless it is newer than `requested_at`, perhaps because the create request has already done so. Returns the error of
- * a failed refresh.
+ * Refreshes the mirror unless it is newer than `requested_at`, perhaps because the create request has already
+ * done so. Returns the error of a failed refresh.
  */
 export async function refreshIfOld(
   deps: Pick<WorkerServices, 'git' | 'git_limits'>,
@@ -60,7 +74,11 @@ export async function refreshIfOld(
   // A time in the future was stamped before the clock was set back: the real age is unknown.
   if (refreshed_at >= oldest && refreshed_at <= Date.now()) return null
   try {
-    await refreshMirror(deps.git, repository, { timeout_ms: deps.git_limits.fetch_ms, wait_ms: deps.git_limits.fetch_ms, signal })
+    await refreshMirror(deps.git, repository, {
+      timeout_ms: deps.git_limits.fetch_ms,
+      wait_ms: deps.git_limits.fetch_ms,
+      signal,
+    })
     return null
   } catch (error) {
     if (error instanceof GitError) return error

@@ -1,6 +1,13 @@
 import type { Log } from '../../core/log.ts'
 import { refreshMirror } from '../../git/mirrors/mirrors.ts'
-import { countCachedPacks, importPack, type Kept, markKept, missingObjects, withObjectCache } from '../../git/objects/object-cache.ts'
+import {
+  countCachedPacks,
+  importPack,
+  type Kept,
+  markKept,
+  missingObjects,
+  withObjectCache,
+} from '../../git/objects/object-cache.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import type { GitHost } from '../../git/process/git-host.ts'
 import { hasCommit } from '../../git/read/revisions.ts'
@@ -10,19 +17,28 @@ import { getPack, listPacks } from '../../store/workspaces/checkpoint-packs.ts'
 
 type Deps = { db: Db; git: GitHost; log: Log }
 
-/** `fetch_ms`: the timeout of a fetch of the repository. `signal` rejects whatever is in progress, with its reason. */
+/**
+ * `fetch_ms`: the timeout of a fetch of the repository. `signal` rejects whatever is in progress, with its
+ * reason.
+ */
 type Bounds = { max_bytes: number; fetch_ms: number; signal?: AbortSignal }
 
 /**
- * The checkpoints of a run that this machine needs: its first `packs` packs, with `objects` among them. `base_sha`: some of them may be only in
- * this commit of the remote.
+ * The checkpoints of a run that this machine needs: its first `packs` packs, with `objects` among them.
+ * `base_sha`: some of them may be only in this commit of the remote.
  */
-type Wanted = { organization_id: number; kept: Kept; packs: number; objects: string[]; base_sha?: string | null }
+type Wanted = {
+  organization_id: number
+  kept: Kept
+  packs: number
+  objects: string[]
+  base_sha?: string | null
+}
 
 /**
- * Loads the checkpoints of a run onto this machine: packs from the database, and the commits that they build on from the remote. A damaged
- * pack is skipped, so its objects are missing; one that could not be loaded now is retried the next time. False: one of `objects` is missing.
- * Call it inside `withObjectCache`.
+ * Loads the checkpoints of a run onto this machine: packs from the database, and the commits that they build
+ * on from the remote. A damaged pack is skipped, so its objects are missing; one that could not be loaded now
+ * is retried the next time. False: one of `objects` is missing. Call it inside `withObjectCache`.
  */
 export async function loadObjects(
   deps: Deps,
@@ -31,8 +47,16 @@ export async function loadObjects(
 ): Promise<boolean> {
   const here = await countCachedPacks(deps.git, kept.run_id)
   if (here < packs) {
-    const wanted = (await listPacks(deps.db, organization_id, kept.run_id)).filter(({ n }) => n > here && n <= packs)
-    await fetchBases(deps, organization_id, kept, new Set(wanted.flatMap(({ base_sha }) => base_sha ?? [])), bounds)
+    const wanted = (await listPacks(deps.db, organization_id, kept.run_id)).filter(
+      ({ n }) => n > here && n <= packs,
+    )
+    await fetchBases(
+      deps,
+      organization_id,
+      kept,
+      new Set(wanted.flatMap(({ base_sha }) => base_sha ?? [])),
+      bounds,
+    )
     let all = true
     for (const { n, tip } of wanted) {
       const pack = await getPack(deps.db, organization_id, kept.run_id, n)
@@ -40,7 +64,12 @@ export async function loadObjects(
         ? await importPack(deps.git, kept, { pack: pack.content, objects: [tip], ...bounds }).catch(refused)
         : new GitError('corrupt', 'its digest does not match')
       if (found?.code === 'timeout' || found?.code === 'failed') all = false
-      if (found) deps.log('error', 'a pack of a checkpoint cannot be used', { run_id: kept.run_id, pack: n, reason: found.message })
+      if (found)
+        deps.log('error', 'a pack of a checkpoint cannot be used', {
+          run_id: kept.run_id,
+          pack: n,
+          reason: found.message,
+        })
     }
     if (all) await markKept(deps.git, kept.run_id, packs)
   }
@@ -50,8 +79,16 @@ export async function loadObjects(
   return (await missingObjects(deps.git, kept, objects)).length === 0
 }
 
-/** Loads all packs of a run and returns the commit that the next pack builds on. Null: there is none, or it cannot be loaded. */
-export async function loadTip(deps: Deps, organization_id: number, kept: Kept, bounds: Bounds): Promise<string | null> {
+/**
+ * Loads all packs of a run and returns the commit that the next pack builds on. Null: there is none, or it
+ * cannot be loaded.
+ */
+export async function loadTip(
+  deps: Deps,
+  organization_id: number,
+  kept: Kept,
+  bounds: Bounds,
+): Promise<string | null> {
   const newest = (await listPacks(deps.db, organization_id, kept.run_id)).at(-1)
   if (newest === undefined) return null
   const { n, tip } = newest
@@ -86,7 +123,12 @@ async function fetchBases(
   for (const sha of bases) {
     if (await hasCommit(git, repository_id, sha)) continue
     const repository = await getRepository(db, organization_id, repository_id)
-    if (repository) await refreshMirror(git, repository, { timeout_ms: fetch_ms, wait_ms: fetch_ms, ...(signal && { signal }) })
+    if (repository)
+      await refreshMirror(git, repository, {
+        timeout_ms: fetch_ms,
+        wait_ms: fetch_ms,
+        ...(signal && { signal }),
+      })
     return
   }
 }

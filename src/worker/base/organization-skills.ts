@@ -10,7 +10,10 @@ const ALL = { skip: 0, limit: limits.skills }
 export const listedSkills = async (db: Db, organization_id: number): Promise<Skill[]> =>
   (await listSkills(db, organization_id, ALL)).rows.map(organizationSkill)
 
-/** Returns the skills of an organization for its agents: each read has the text of its time, which the journal keeps. */
+/**
+ * Returns the skills of an organization for its agents: each read has the text of its time, which the journal
+ * keeps.
+ */
 export const organizationSkills = (db: Db, organization_id: number): OrganizationSkills => ({
   list: async () => (await listSkills(db, organization_id, ALL)).rows,
   read: async name => (await getSkill(db, organization_id, name))?.content ?? null,

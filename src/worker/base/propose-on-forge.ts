@@ -18,12 +18,16 @@ const retries = exponential(2_000, 5 * 60_000)
 const MAX_NEW_BRANCH_ATTEMPTS = 4
 
 /** `local`: the repository is not on a connected forge. */
-type Proposed = { kind: 'local' } | { kind: 'created'; pr: RemotePullRequest } | { kind: 'failed'; message: string }
+type Proposed =
+  | { kind: 'local' }
+  | { kind: 'created'; pr: RemotePullRequest }
+  | { kind: 'failed'; message: string }
 
 /**
- * Returns the pull request of the pushed branch on the forge, or creates it. A forge has at most one open pull request per branch, so a retry
- * finds the one whose creation was not reported. A forge that is unavailable or rate-limited is retried for `push_retry_ms`; every failure is
- * in the trace before the wait. `failed`: the branch is pushed, and the next turn tries again.
+ * Returns the pull request of the pushed branch on the forge, or creates it. A forge has at most one open
+ * pull request per branch, so a retry finds the one whose creation was not reported. A forge that is
+ * unavailable or rate-limited is retried for `push_retry_ms`; every failure is in the trace before the wait.
+ * `failed`: the branch is pushed, and the next turn tries again.
  */
 export async function proposeOnForge(
   deps: Pick<WorkerServices, 'forges' | 'push_retry_ms'>,
@@ -54,7 +58,14 @@ export async function proposeOnForge(
       }
       const tool_input = { repository: repository.full_name, ...wanted, body: undefined }
       await writer.append({
-        entries: [entry({ message_type: 'PR_CREATION_FAILED', tool_name: actionTool.create_pull_request, tool_input, observation })],
+        entries: [
+          entry({
+            message_type: 'PR_CREATION_FAILED',
+            tool_name: actionTool.create_pull_request,
+            tool_input,
+            observation,
+          }),
+        ],
       })
       if (!retried) return { kind: 'failed', message }
       await control.whileIdle(pause(wait, signal).catch(() => {}))
@@ -63,28 +74,39 @@ export async function proposeOnForge(
   }
 }
 
-async function findOrCreate({ forge, repository }: OnForge, wanted: NewRemotePullRequest): Promise<RemotePullRequest> {
+async function findOrCreate(
+  { forge, repository }: OnForge,
+  wanted: NewRemotePullRequest,
+): Promise<RemotePullRequest> {
   const found = await forge.findPullRequest(repository, wanted.head_branch)
   if (found !== null) return found
   try {
     return await forge.createPullRequest(repository, wanted)
   } catch (error) {
     // A person created it, or an earlier request whose response was lost.
-    if (!(error instanceof ForgeError) || error.code !== 'refused' || !/already exists/i.test(error.message)) throw error
+    if (!(error instanceof ForgeError) || error.code !== 'refused' || !/already exists/i.test(error.message))
+      throw error
     const created = await forge.findPullRequest(repository, wanted.head_branch)
     if (created === null) throw error
     return created
   }
 }
 
-/** Milliseconds of exponential backoff with jitter, at least what the forge requests. Null: a retry would not help. */
+/**
+ * Milliseconds of exponential backoff with jitter, at least what the forge requests. Null: a retry would not
+ * help.
+ */
 function waitBefore(attempt: number, error: ForgeError): number | null {
-  const unseen = error.code === 'refused' && /\bhead\b/.test(error.message) && attempt < MAX_NEW_BRANCH_ATTEMPTS
+  const unseen =
+    error.code === 'refused' && /\bhead\b/.test(error.message) && attempt < MAX_NEW_BRANCH_ATTEMPTS
   if (!error.retryable && !unseen) return null
   return retryDelay(retries, attempt, (error.retry_after_seconds ?? 0) * 1_000)
 }
 
-/** Synchronizes the run's pull requests with their forge, in both directions. A forge that is unavailable changes nothing. */
+/**
+ * Synchronizes the run's pull requests with their forge, in both directions. A forge that is unavailable
+ * changes nothing.
+ */
 export async function syncWithForge(
   deps: Pick<WorkerServices, 'db' | 'forges' | 'push_retry_ms' | 'log'>,
   run: RunRow,
@@ -97,6 +119,9 @@ export async function syncWithForge(
     if (on !== null) for (const pr of rows) await syncPullRequest(deps.db, on, pr)
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error
-    deps.log('warn', 'pull requests could not be synchronized with their forge', { code: error.code, error: error.message })
+    deps.log('warn', 'pull requests could not be synchronized with their forge', {
+      code: error.code,
+      error: error.message,
+    })
   }
 }

@@ -18,7 +18,10 @@ import { MIRROR_INSIDE } from './checkout.ts'
 
 /** A smaller commit is checked out as fast as a layer is mounted. */
 const MIN_SIZE = { files: 100, bytes: 1024 ** 2 }
-/** A smaller commit is cloned by the first run that starts from it: only a second one makes up for the time that its template takes. */
+/**
+ * A smaller commit is cloned by the first run that starts from it: only a second one makes up for the time
+ * that its template takes.
+ */
 const LARGE_SIZE = { files: 500, bytes: 4 * 1024 ** 2 }
 /** How many commits are remembered that have no template. */
 const MAX_KNOWN = 10_000
@@ -35,8 +38,8 @@ type Deps = {
 }
 
 /**
- * Checkouts of commits that the workspaces of many runs share: each workspace is a layer on one, which costs the same whatever its size. Where
- * that is not possible, workspaces are cloned.
+ * Checkouts of commits that the workspaces of many runs share: each workspace is a layer on one, which costs
+ * the same whatever its size. Where that is not possible, workspaces are cloned.
  */
 export class Templates implements AsyncDisposable {
   readonly #deps: Deps
@@ -93,7 +96,10 @@ export class Templates implements AsyncDisposable {
     if (!result.ok) log('warn', 'large repositories are cloned for each run', { reason: result.reason })
   }
 
-  /** Returns the name of the template of a commit and creates it if it is missing; null: clone the commit. Rejects when `signal` aborts. */
+  /**
+   * Returns the name of the template of a commit and creates it if it is missing; null: clone the commit.
+   * Rejects when `signal` aborts.
+   */
   async provide(repository_id: number, sha: string, signal: AbortSignal): Promise<string | null> {
     const { git, folders } = this.#deps
     if (this.problem !== null) return null
@@ -113,7 +119,10 @@ export class Templates implements AsyncDisposable {
     return existsSync(templatePath(this.#deps.folders, name))
   }
 
-  /** Mounts a template with its changes in `workspace`, and its home folder with those in `home`. Null: the template is gone. Rejects with SandboxError. */
+  /**
+   * Mounts a template with its changes in `workspace`, and its home folder with those in `home`. Null: the
+   * template is gone. Rejects with SandboxError.
+   */
   async open(workspace: string, home: string | null, name: string): Promise<Layer | null> {
     const { driver, folders } = this.#deps
     if (!driver.layers || !touchTemplate(folders, name)) return null
@@ -143,7 +152,12 @@ export class Templates implements AsyncDisposable {
       const sandbox = await driver.start({ workspace: draft.tree, read_only, limits: sandbox_limits })
       try {
         const command = templateCommand({ mirror_inside: MIRROR_INSIDE, base_sha: sha })
-        const how = { shell: 'separate' as const, timeout_ms: clone_ms, max_output_bytes: OUTPUT, signal: this.#closing.signal }
+        const how = {
+          shell: 'separate' as const,
+          timeout_ms: clone_ms,
+          max_output_bytes: OUTPUT,
+          signal: this.#closing.signal,
+        }
         // The run then clones, and that reports the error.
         if ((await sandbox.exec({ command, ...how })).exit_code !== 0) return false
       } finally {
@@ -154,7 +168,9 @@ export class Templates implements AsyncDisposable {
       log('error', 'a template could not be created', { template: name, error: errorText(error) })
       return false
     }
-    void this.sweep().catch(error => log('error', 'templates could not be removed', { error: errorText(error) }))
+    void this.sweep().catch(error =>
+      log('error', 'templates could not be removed', { error: errorText(error) }),
+    )
     return true
   }
 
@@ -168,11 +184,16 @@ export class Templates implements AsyncDisposable {
     return false
   }
 
-  /** Removes leftovers, templates of repositories without a mirror, and what exceeds `max_bytes`. One sweep at a time. */
+  /**
+   * Removes leftovers, templates of repositories without a mirror, and what exceeds `max_bytes`. One sweep at
+   * a time.
+   */
   sweep(max_bytes = this.#deps.max_bytes): Promise<void> {
     const { git, folders } = this.#deps
     const wants = async () => (name: string) => existsSync(mirrorPath(git, Number.parseInt(name, 10)))
-    const swept = this.#swept.then(async () => void (await sweepTemplates(folders, 'commit', max_bytes, wants)))
+    const swept = this.#swept.then(
+      async () => void (await sweepTemplates(folders, 'commit', max_bytes, wants)),
+    )
     this.#swept = swept.catch(() => {})
     return swept
   }

@@ -20,31 +20,50 @@ import type { Following, KnownCheck, PushedHead } from './pushed-head.ts'
 import { EXCERPT_CHARS, runChecks } from './run-checks.ts'
 
 /** `left`: the run was stopped or moved meanwhile. `interrupted`: checks that were running have no result. */
-export type Followed = Judged | { kind: 'sent_back' } | { kind: 'waiting'; seconds: number } | { kind: 'left' } | { kind: 'interrupted' }
+export type Followed =
+  | Judged
+  | { kind: 'sent_back' }
+  | { kind: 'waiting'; seconds: number }
+  | { kind: 'left' }
+  | { kind: 'interrupted' }
 
 /** The answer of a turn that starts with checks and has nothing to fix. */
-export const CHECKS_REVIEWED: TurnEnding = { kind: 'answer', text: 'The checks of the pushed commit were checked again.', thought: null }
+export const CHECKS_REVIEWED: TurnEnding = {
+  kind: 'answer',
+  text: 'The checks of the pushed commit were checked again.',
+  thought: null,
+}
 
-/** Returns whether the turn started because checks failed after the run had ended: no message of a person belongs to it. */
+/**
+ * Returns whether the turn started because checks failed after the run had ended: no message of a person
+ * belongs to it.
+ */
 export const isOfChecks = (run: RunRow, records: readonly JournalRecord[]): boolean =>
-  run.turn > 1 && run.pending_messages === 0 && !records.some(({ kind, turn }) => kind === 'message' && turn === run.turn)
+  run.turn > 1 &&
+  run.pending_messages === 0 &&
+  !records.some(({ kind, turn }) => kind === 'message' && turn === run.turn)
 
 const nothing: Followed = { kind: 'done', outcome: null, summary: null }
 
-/** Follows the checks of a push. Checks that the signal of the step interrupts run again when the run gets here the next time. */
+/**
+ * Follows the checks of a push. Checks that the signal of the step interrupts run again when the run gets
+ * here the next time.
+ */
 export async function followUnlessInterrupted(to: Following): Promise<Followed> {
   try {
     return await awaitChecks(to)
   } catch (error) {
     // The abort stops the sandbox, so a command in it fails with SandboxError.
-    if (to.signal.aborted && (error === to.signal.reason || error instanceof SandboxError)) return { kind: 'interrupted' }
+    if (to.signal.aborted && (error === to.signal.reason || error instanceof SandboxError))
+      return { kind: 'interrupted' }
     throw error
   }
 }
 
 /**
- * Runs the checks of the service, waits for those of the forge, and returns failures to the agent until all pass or a guard ends that. The result
- * is in the journal, so after a crash the next worker returns the same and counts nothing twice.
+ * Runs the checks of the service, waits for those of the forge, and returns failures to the agent until all
+ * pass or a guard ends that. The result is in the journal, so after a crash the next worker returns the same
+ * and counts nothing twice.
  */
 async function awaitChecks(to: Following): Promise<Followed> {
   const { deps, writer, run, signal } = to
@@ -63,7 +82,10 @@ async function awaitChecks(to: Following): Promise<Followed> {
     failingExcerpt(await writer.redactor.text(text), EXCERPT_CHARS),
   )
   const head = await readHead(to, { sha, branch: now.branch, on_forge, local })
-  return decide(to, head, { on_forge, age_seconds: (age_ms ?? Date.now() - run.turn_started_at.getTime()) / 1000 })
+  return decide(to, head, {
+    on_forge,
+    age_seconds: (age_ms ?? Date.now() - run.turn_started_at.getTime()) / 1000,
+  })
 }
 
 const judgedBefore = ({ because, failed, summary }: Evaluation): Judged => ({
@@ -72,15 +94,29 @@ const judgedBefore = ({ because, failed, summary }: Evaluation): Judged => ({
   summary,
 })
 
-/** The checks of a commit that an earlier turn has pushed: they are not followed again, but those that fail still do. */
+/**
+ * The checks of a commit that an earlier turn has pushed: they are not followed again, but those that fail
+ * still do.
+ */
 function knownChecks({ known }: Local): Judged {
   const names = checksVerdict(known).failing.map(check => check.name)
   if (names.length === 0) return { kind: 'done', outcome: null, summary: null }
-  return { kind: 'done', outcome: 'failed', summary: `Checks of the pushed commit fail: ${names.join(', ')}.` }
+  return {
+    kind: 'done',
+    outcome: 'failed',
+    summary: `Checks of the pushed commit fail: ${names.join(', ')}.`,
+  }
 }
 
-/** Whether there is anything to follow. A turn that pushed nothing leaves the checks of the commit as they are. */
-async function hasChecks({ deps, base, late, rounds }: Following, { known, commands }: Local, age_ms: number | null): Promise<boolean> {
+/**
+ * Whether there is anything to follow. A turn that pushed nothing leaves the checks of the commit as they
+ * are.
+ */
+async function hasChecks(
+  { deps, base, late, rounds }: Following,
+  { known, commands }: Local,
+  age_ms: number | null,
+): Promise<boolean> {
   const follows = age_ms !== null || late || rounds.length > 0
   if (!follows && !known.some(check => check.source === 'local' && check.status !== 'completed')) return false
   return commands.length + known.length > 0 || (await isOnForge(deps, base.repository))
@@ -91,14 +127,26 @@ async function readHead(
   { sha, branch, on_forge, local }: { sha: string; branch: string | null; on_forge: boolean; local: Local },
 ): Promise<PushedHead> {
   const { deps, run, base } = to
-  const settings = checkSettings(await getCheckSuiteSettings(deps.db, run.organization_id, base.repository.id))
+  const settings = checkSettings(
+    await getCheckSuiteSettings(deps.db, run.organization_id, base.repository.id),
+  )
   const proposed = await listPullRequests(deps.db, run.organization_id, [run.id])
   const pr = proposed.findLast(one => one.head_branch === branch) ?? null
   const checks = await seenChecks(to, sha, local.commands)
-  return { sha, checks, commands: local.commands, settings, pr, unreadable: on_forge ? await unreadableOf(to) : [] }
+  return {
+    sha,
+    checks,
+    commands: local.commands,
+    settings,
+    pr,
+    unreadable: on_forge ? await unreadableOf(to) : [],
+  }
 }
 
-/** `age_seconds`: since the push; a turn that pushed nothing waits from its start on, or a check that never ends would be awaited for ever. */
+/**
+ * `age_seconds`: since the push; a turn that pushed nothing waits from its start on, or a check that never
+ * ends would be awaited for ever.
+ */
 async function decide(
   to: Following,
   head: PushedHead,
@@ -107,7 +155,8 @@ async function decide(
   const { deps } = to
   const verdict = checksVerdict(head.checks, head.settings.high_priority_apps)
   const seen = head.checks.some(check => check.source !== 'local')
-  if (on_forge && !seen && age_seconds < deps.ci_first_seconds) return { kind: 'waiting', seconds: deps.ci_first_seconds - age_seconds }
+  if (on_forge && !seen && age_seconds < deps.ci_first_seconds)
+    return { kind: 'waiting', seconds: deps.ci_first_seconds - age_seconds }
   if (verdict.state === 'none') return head.unreadable.length === 0 ? nothing : judge(to, head, null)
   if (!verdict.settled) {
     const left = deps.ci_wait_seconds - age_seconds
@@ -120,7 +169,11 @@ async function decide(
 
 async function fixOrStop(to: Following, head: PushedHead, failed: readonly KnownCheck[]): Promise<Followed> {
   const { deps, base, rounds } = to
-  const failing: Failing[] = failed.map(check => ({ name: check.name, attempt: check.attempt, fixable: isFixable(check) }))
+  const failing: Failing[] = failed.map(check => ({
+    name: check.name,
+    attempt: check.attempt,
+    fixable: isFixable(check),
+  }))
   const tree = await treeOf(deps.git, base.repository.id, head.sha)
   const found = { head_sha: head.sha, tree, failing, findings: await findingsOf(to, head.sha) }
   const next = nextRound(rounds, found, name => retriesOf(head.settings, name))

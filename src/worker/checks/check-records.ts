@@ -5,7 +5,10 @@ import { checksVerdict } from '../../core/pull-requests/checks-verdict.ts'
 import { entry } from '../../trace/entry.ts'
 import type { Following, PushedHead } from './pushed-head.ts'
 
-/** `summary`: belongs to the final answer; null: there is nothing to report about checks. `outcome`: why they did not pass; null: they did. */
+/**
+ * `summary`: belongs to the final answer; null: there is nothing to report about checks. `outcome`: why they
+ * did not pass; null: they did.
+ */
 export type Judged =
   | { kind: 'done'; outcome: null; summary: string | null }
   | { kind: 'done'; outcome: 'failed' | 'unfinished'; summary: string }
@@ -15,7 +18,12 @@ const NO_ATTEMPT: Attempt = { attempt: 0, max_attempts: 0 }
 const MAX = { checks: 50, thought: 2_000 }
 
 /** Records the end of checks for this turn and commit, once. */
-export async function judge(to: Following, head: PushedHead, because: StopReason | null, next = NO_ATTEMPT): Promise<Judged> {
+export async function judge(
+  to: Following,
+  head: PushedHead,
+  because: StopReason | null,
+  next = NO_ATTEMPT,
+): Promise<Judged> {
   const { writer, rounds } = to
   const { passed, failing } = checksVerdict(head.checks)
   const names = failing.map(check => check.name)
@@ -23,26 +31,44 @@ export async function judge(to: Following, head: PushedHead, because: StopReason
     passed + names.length === 0 && because === null
       ? 'Checks: none is known.'
       : checksSummary({ head_sha: head.sha, passed, failing: names, attempts: rounds.length, because })
-  const summary = [outcome, unreadableSentence(head.unreadable, passed + names.length > 0)].filter(part => part !== '').join(' ')
+  const summary = [outcome, unreadableSentence(head.unreadable, passed + names.length > 0)]
+    .filter(part => part !== '')
+    .join(' ')
   // Failures that never went to the agent are not in the trace yet.
   const not_shown = rounds.length === 0 && because !== null && names.length > 0 ? [detected(head, next)] : []
   await writer.append({
     entries: [...not_shown, ...fixed(to, head, because)],
-    records: [{ kind: 'checks_judged', key: null, body: JSON.stringify({ head_sha: head.sha, summary, because, failed: names.length }) }],
+    records: [
+      {
+        kind: 'checks_judged',
+        key: null,
+        body: JSON.stringify({ head_sha: head.sha, summary, because, failed: names.length }),
+      },
+    ],
   })
   return { kind: 'done', outcome: outcomeOfChecks(because, names.length), summary }
 }
 
 /** `failed`: how many have failed; undefined in records of earlier versions. */
 export function outcomeOfChecks(because: string | null, failed: number | undefined): Judged['outcome'] {
-  if (failed === 0 || failed === undefined) return because === null ? null : because === 'time_over' ? 'unfinished' : 'failed'
+  if (failed === 0 || failed === undefined)
+    return because === null ? null : because === 'time_over' ? 'unfinished' : 'failed'
   return 'failed'
 }
 
 /** Records one more attempt to fix failing checks, with the message to the agent. */
-export async function sendBack(to: Following, head: PushedHead, found: Found, next: Extract<NextRound, { kind: 'work' }>): Promise<void> {
+export async function sendBack(
+  to: Following,
+  head: PushedHead,
+  found: Found,
+  next: Extract<NextRound, { kind: 'work' }>,
+): Promise<void> {
   const checks_failed: CheckRound = {
-    ...{ head_sha: head.sha, tree: found.tree, findings: found.findings, worked_on: next.on, attempt: next.attempt },
+    head_sha: head.sha,
+    tree: found.tree,
+    findings: found.findings,
+    worked_on: next.on,
+    attempt: next.attempt,
     failing: found.failing.map(({ name, attempt }) => ({ name, attempt })),
   }
   const body = JSON.stringify({ messages: [messageOf(head, next)], checks_failed })
@@ -60,7 +86,8 @@ function detected(head: PushedHead, { attempt, max_attempts }: Attempt) {
     pr_number: head.pr?.number ?? null,
     head_sha: head.sha,
     checks: checks.map(({ name, conclusion, url, log_excerpt }) => ({ name, conclusion, url, log_excerpt })),
-    ...{ attempt, max_attempts },
+    attempt,
+    max_attempts,
   }
   return entry({ message_type: 'DETECT_PR_ERRORS', observation })
 }
@@ -79,7 +106,8 @@ function fixed({ rounds, answer }: Following, head: PushedHead, because: StopRea
     attempt: last?.attempt ?? 0,
     stopped_because: because,
   }
-  const thought = last === undefined ? 'No attempt was made to fix the checks that failed.' : answer.slice(0, MAX.thought)
+  const thought =
+    last === undefined ? 'No attempt was made to fix the checks that failed.' : answer.slice(0, MAX.thought)
   return [entry({ message_type: 'FIX_PR_ERRORS', thought, observation })]
 }
 
@@ -87,11 +115,18 @@ function messageOf(head: PushedHead, { attempt, max_attempts, on }: Extract<Next
   const failing = failingOf(head)
   const checks = failing.filter(check => on.includes(check.name)).slice(0, MAX.checks)
   return checksFailedMessage({
-    ...{ head_sha: head.sha, attempt, max_attempts },
+    head_sha: head.sha,
+    attempt,
+    max_attempts,
     checks: checks.map(({ name, source, conclusion, log_excerpt }) => ({
-      ...{ name, conclusion: conclusion ?? 'failure', log_excerpt },
-      command: source === 'local' ? (head.commands.find(command => command.name === name)?.command ?? null) : null,
-      prompt: Object.hasOwn(head.settings.custom_prompts, name) ? (head.settings.custom_prompts[name] ?? null) : null,
+      name,
+      conclusion: conclusion ?? 'failure',
+      log_excerpt,
+      command:
+        source === 'local' ? (head.commands.find(command => command.name === name)?.command ?? null) : null,
+      prompt: Object.hasOwn(head.settings.custom_prompts, name)
+        ? (head.settings.custom_prompts[name] ?? null)
+        : null,
     })),
     others: failing.map(check => check.name).filter(name => !on.includes(name)),
   })

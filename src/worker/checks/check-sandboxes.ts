@@ -17,10 +17,19 @@ import type { Environment, Environments } from '../setup/environments.ts'
 import { type FilesOf, type RunSetupInput, runSetup, type Setup, type SetupDeps } from '../setup/run-setup.ts'
 
 export type CheckSandboxDeps = SetupDeps &
-  Pick<WorkerServices, 'folders'> & { templates: Pick<Templates, 'open'>; environments: Pick<Environments, 'provide'> }
+  Pick<WorkerServices, 'folders'> & {
+    templates: Pick<Templates, 'open'>
+    environments: Pick<Environments, 'provide'>
+  }
 
-/** The commit whose checks run, and with what. `purpose`: absent for checks; `setupEnded` is called after each setup command. */
-export type CheckSandboxesInput = Pick<RunSetupInput, 'writer' | 'live' | 'run' | 'secrets' | 'started' | 'signal' | 'purpose'> & {
+/**
+ * The commit whose checks run, and with what. `purpose`: absent for checks; `setupEnded` is called after each
+ * setup command.
+ */
+export type CheckSandboxesInput = Pick<
+  RunSetupInput,
+  'writer' | 'live' | 'run' | 'secrets' | 'started' | 'signal' | 'purpose'
+> & {
   deps: CheckSandboxDeps
   base: Base
   head_sha: string
@@ -30,20 +39,27 @@ export type CheckSandboxesInput = Pick<RunSetupInput, 'writer' | 'live' | 'run' 
 
 /** Clean sandboxes with the files of one commit. Disposing removes what was prepared for them. */
 export type CheckSandboxes = AsyncDisposable & {
-  /** Runs `use` in a new sandbox and removes it afterwards. Throws StartError if the files cannot be prepared. */
+  /**
+   * Runs `use` in a new sandbox and removes it afterwards. Throws StartError if the files cannot be prepared.
+   */
   inClean<T>(use: (sandbox: Sandbox) => Promise<T>): Promise<T>
 }
 
 /** `command` creates the files of the commit; with an `environment` they are a layer on it. */
-type Prepared = { read_only: NonNullable<SandboxSpec['read_only']>; command: string; environment: Environment | null }
+type Prepared = {
+  read_only: NonNullable<SandboxSpec['read_only']>
+  command: string
+  environment: Environment | null
+}
 
 const PREPARED_INSIDE = '/prepared'
 const PREPARED_HOME_INSIDE = '/prepared-home'
 
 /**
- * Opens clean sandboxes for checks. If the run's base has an environment, each sandbox is a layer on it with the files of the commit.
- * Otherwise, if the repository has setup commands, they run once on the repository's own files, with all secrets; then the files of the
- * commit replace those, and each sandbox gets a copy. Without setup commands each sandbox is a fresh clone.
+ * Opens clean sandboxes for checks. If the run's base has an environment, each sandbox is a layer on it with
+ * the files of the commit. Otherwise, if the repository has setup commands, they run once on the repository's
+ * own files, with all secrets; then the files of the commit replace those, and each sandbox gets a copy.
+ * Without setup commands each sandbox is a fresh clone.
  */
 export async function openCheckSandboxes(input: CheckSandboxesInput): Promise<CheckSandboxes> {
   await using stack = new AsyncDisposableStack()
@@ -68,15 +84,25 @@ async function prepareFiles(input: CheckSandboxesInput, stack: AsyncDisposableSt
   return { read_only, command: exactlyOnEnvironmentCommand({ ...repository, made_at_sha }), environment }
 }
 
-const mirrorOf = ({ deps, base }: CheckSandboxesInput) => ({ host: mirrorPath(deps.git, base.repository.id), inside: MIRROR_INSIDE })
+const mirrorOf = ({ deps, base }: CheckSandboxesInput) => ({
+  host: mirrorPath(deps.git, base.repository.id),
+  inside: MIRROR_INSIDE,
+})
 
 const cloneOf = ({ deps, base }: CheckSandboxesInput, sha: string) =>
   cloneCommand({ ...workspaceRepository(deps, base, sha), base_sha: sha })
 
 /** Null: there is none, or it needs maintenance commands, after which it would not be clean. */
-async function environmentFor(input: CheckSandboxesInput, setup: Setup, files_of: FilesOf): Promise<Environment | null> {
+async function environmentFor(
+  input: CheckSandboxesInput,
+  setup: Setup,
+  files_of: FilesOf,
+): Promise<Environment | null> {
   const { base } = input
-  const found = await input.deps.environments.provide({ ...input, setup, purpose: 'checks' }, files_of === 'repository')
+  const found = await input.deps.environments.provide(
+    { ...input, setup, purpose: 'checks' },
+    files_of === 'repository',
+  )
   return found !== null && (found.made_at_sha === base.sha || setup.maintenance.length === 0) ? found : null
 }
 
@@ -87,7 +113,10 @@ async function setUpOnce(
 ): Promise<Pick<Prepared, 'read_only' | 'command'>> {
   const { deps, base, head_sha, purpose = 'checks', setupEnded: ended } = input
   const mirror = mirrorOf(input)
-  const [workspace, home] = [await createFolder(input, 'prepared', stack), await createFolder(input, 'prepared.home', stack)]
+  const [workspace, home] = [
+    await createFolder(input, 'prepared', stack),
+    await createFolder(input, 'prepared.home', stack),
+  ]
   const shown = { workspace, home, read_only: [mirror] }
   const runInFolders = async (command: string) => {
     await using sandbox = await started(input, deps.driver.start({ ...shown, limits: deps.sandbox_limits }))
@@ -98,20 +127,35 @@ async function setUpOnce(
   await runSetup({ ...input, shown, purpose, ...(ended && { ended }) })
   const repository = { ...workspaceRepository(deps, base, head_sha), base_sha: head_sha }
   await runInFolders(exactlyBesideCommand({ ...repository, made_at_sha: base.sha }))
-  const read_only = [mirror, { host: workspace, inside: PREPARED_INSIDE }, { host: home, inside: PREPARED_HOME_INSIDE }]
+  const read_only = [
+    mirror,
+    { host: workspace, inside: PREPARED_INSIDE },
+    { host: home, inside: PREPARED_HOME_INSIDE },
+  ]
   return { read_only, command: copyPreparedCommand(PREPARED_INSIDE, PREPARED_HOME_INSIDE) }
 }
 
-async function inCleanSandbox<T>(input: CheckSandboxesInput, prepared: Prepared, use: (sandbox: Sandbox) => Promise<T>): Promise<T> {
+async function inCleanSandbox<T>(
+  input: CheckSandboxesInput,
+  prepared: Prepared,
+  use: (sandbox: Sandbox) => Promise<T>,
+): Promise<T> {
   const { deps, writer, live, run, setup, secrets, signal } = input
   const { environment, read_only, command } = prepared
   await using stack = new AsyncDisposableStack()
   const workspace = await createFolder(input, 'check', stack, environment?.template)
   const home = setup === null ? {} : { home: await createFolder(input, 'check.home', stack) }
   const layer = environment && (await deps.templates.open(workspace, home.home ?? null, environment.template))
-  if (environment !== null && layer === null) throw new StartError('setup_failed', 'environment_gone', 'The prepared environment is gone.')
+  if (environment !== null && layer === null)
+    throw new StartError('setup_failed', 'environment_gone', 'The prepared environment is gone.')
   const within = layer === null ? {} : { within: stack.use(layer) }
-  const egress = stack.use(await openEgress(deps, writer, live, { repository_id: run.repository_id, purpose: 'agent', gateway: null }))
+  const egress = stack.use(
+    await openEgress(deps, writer, live, {
+      repository_id: run.repository_id,
+      purpose: 'agent',
+      gateway: null,
+    }),
+  )
   const variables = { ...UNATTENDED, ...withProxyEnv(secrets.environment, egress.environment) }
   const spec = { workspace, ...within, ...home, read_only, environment: variables, sockets: egress.sockets }
   const sandbox = stack.use(await started(input, startRecorded(deps, writer, 'check', spec)))
@@ -133,7 +177,11 @@ async function createFolder(
   stack: AsyncDisposableStack,
   template: string | null = null,
 ): Promise<string> {
-  const path = await createCheckFolder(deps.folders.workspaces, { run_id: run.id, epoch: writer.epoch, name, template }, deps.users.sandbox)
+  const path = await createCheckFolder(
+    deps.folders.workspaces,
+    { run_id: run.id, epoch: writer.epoch, name, template },
+    deps.users.sandbox,
+  )
   stack.defer(() => removeWorkspace(path, deps.users.sandbox))
   return path
 }
@@ -150,9 +198,17 @@ async function started(input: CheckSandboxesInput, starting: Promise<Sandbox>): 
   }
 }
 
-async function runOrFail({ deps, writer, signal }: CheckSandboxesInput, sandbox: Sandbox, command: string): Promise<void> {
+async function runOrFail(
+  { deps, writer, signal }: CheckSandboxesInput,
+  sandbox: Sandbox,
+  command: string,
+): Promise<void> {
   const ran = await runInWorkspace(deps, sandbox, command, signal)
   signal.throwIfAborted()
   if (ran.status === 'ok') return
-  throw new StartError('setup_failed', 'clone_failed', `The files could not be prepared: ${await shownReason(writer, ran)}`)
+  throw new StartError(
+    'setup_failed',
+    'clone_failed',
+    `The files could not be prepared: ${await shownReason(writer, ran)}`,
+  )
 }

@@ -18,8 +18,8 @@ export async function isOnForge({ forges }: Deps, repository: RepositoryRow): Pr
 }
 
 /**
- * Reads the checks of a commit from the forge. `excerptOf`: returns what is kept of a check's output. False: the repository is not on a connected
- * forge. A forge that is unavailable changes nothing.
+ * Reads the checks of a commit from the forge. `excerptOf`: returns what is kept of a check's output. False:
+ * the repository is not on a connected forge. A forge that is unavailable changes nothing.
  */
 export async function syncChecks(
   { db, forges, log }: Deps,
@@ -42,8 +42,8 @@ export async function syncChecks(
 const MAX_HEADS = 100
 
 /**
- * Polls the checks that runs wait for, in case a webhook of the forge was lost; one process at a time. Their output is left to the worker that
- * continues the run: it knows which values to redact.
+ * Polls the checks that runs wait for, in case a webhook of the forge was lost; one process at a time. Their
+ * output is left to the worker that continues the run: it knows which values to redact.
  */
 export async function pollChecks(deps: Deps, seconds: number): Promise<void> {
   // A little less than the interval, so that one process polls each time.

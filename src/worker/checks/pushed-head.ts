@@ -12,7 +12,14 @@ export type Following = Omit<CheckSandboxesInput, 'head_sha'> & {
   deps: CheckSandboxDeps &
     Pick<
       WorkerServices,
-      'ci_wait_seconds' | 'ci_first_seconds' | 'ci_poll_seconds' | 'forges' | 'push_retry_ms' | 'base_url' | 'git' | 'git_limits'
+      | 'ci_wait_seconds'
+      | 'ci_first_seconds'
+      | 'ci_poll_seconds'
+      | 'forges'
+      | 'push_retry_ms'
+      | 'base_url'
+      | 'git'
+      | 'git_limits'
     >
   /** The attempts of this turn to fix failing checks. */
   rounds: readonly CheckRound[]

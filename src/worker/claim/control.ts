@@ -1,6 +1,9 @@
 import type { TurnOutcome } from '../../core/runs/outcome.ts'
 
-/** Carries outside events to a run: the end of the whole turn, or of its current step. The first outcome that is requested counts. */
+/**
+ * Carries outside events to a run: the end of the whole turn, or of its current step. The first outcome that
+ * is requested counts.
+ */
 export class Control {
   readonly #run = new AbortController()
   #step = new AbortController()
@@ -37,7 +40,9 @@ export class Control {
     return this.#leaving
   }
 
-  /** Whether the run only waits for another system: then it does not count for the concurrency of the worker. */
+  /**
+   * Whether the run only waits for another system: then it does not count for the concurrency of the worker.
+   */
   get idle(): boolean {
     return this.#idle
   }

@@ -7,7 +7,10 @@ const in_hand = new AsyncLocalStorage<InHand>()
 const KEY = 'agentrun.in_hand'
 Reflect.set(globalThis, Symbol.for(KEY), () => in_hand.getStore() ?? null)
 
-/** JavaScript by which another thread reads what the event loop works on at this moment; null: that is not known. */
+/**
+ * JavaScript by which another thread reads what the event loop works on at this moment; null: that is not
+ * known.
+ */
 export const IN_HAND_EXPRESSION = `globalThis[Symbol.for('${KEY}')]?.() ?? null`
 
 /** Starts `work`: everything that follows from it counts as work on `what`. */

@@ -11,8 +11,8 @@ import type { RedactedAddition, RunWriter } from './run-writer.ts'
 const MAX_RUN_BYTES = 32 * 1024 ** 2
 
 /**
- * Appends the result of a tool. If its entry shows only a part of the output, the whole output is stored as an artifact in the same
- * transaction. `entriesOf` gets the path of the artifact, or null.
+ * Appends the result of a tool. If its entry shows only a part of the output, the whole output is stored as
+ * an artifact in the same transaction. `entriesOf` gets the path of the artifact, or null.
  */
 export async function appendToolResult(
   writer: RunWriter,
@@ -24,8 +24,14 @@ export async function appendToolResult(
   if (whole === null) return writer.appendRedacted({ ...add, entries: entriesOf(null) }, db)
   const { organization_id, run_id, epoch } = writer
   return db.transaction(async tx => {
-    const id = await saveArtifact(tx, organization_id, run_id, epoch, { ...artifactOf(whole), max_bytes: MAX_RUN_BYTES })
-    return writer.appendRedacted({ ...add, entries: entriesOf(id === undefined ? null : artifactPath(organization_id, id)) }, tx)
+    const id = await saveArtifact(tx, organization_id, run_id, epoch, {
+      ...artifactOf(whole),
+      max_bytes: MAX_RUN_BYTES,
+    })
+    return writer.appendRedacted(
+      { ...add, entries: entriesOf(id === undefined ? null : artifactPath(organization_id, id)) },
+      tx,
+    )
   })
 }
 

@@ -1,7 +1,10 @@
 import { isKilled } from '../../core/concurrency/killed.ts'
 import type { ExecResult } from '../../sandbox/port.ts'
 
-/** A program that the run needs was killed from outside, for example by the kernel when memory was used up. Its run is recovered. */
+/**
+ * A program that the run needs was killed from outside, for example by the kernel when memory was used up.
+ * Its run is recovered.
+ */
 export class KilledProgram extends Error {
   override name = 'KilledProgram'
   readonly code: 'git_killed' | 'agent_killed'
@@ -13,7 +16,11 @@ export class KilledProgram extends Error {
 }
 
 /** Throws KilledProgram if git, which `result` is of, was killed in the sandbox. */
-export function requireGitAlive({ status, exit_code, output }: Pick<ExecResult, 'status' | 'exit_code' | 'output'>): void {
+export function requireGitAlive({
+  status,
+  exit_code,
+  output,
+}: Pick<ExecResult, 'status' | 'exit_code' | 'output'>): void {
   if (status === 'exited' && isKilled({ code: exit_code }, Buffer.from(output).toString()))
     throw new KilledProgram('git_killed', 'Git was killed in the sandbox.')
 }

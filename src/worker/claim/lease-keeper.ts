@@ -1,7 +1,15 @@
 import { Worker } from 'node:worker_threads'
 import type { Log } from '../../core/log.ts'
 import type { HeartbeatResult } from '../../store/leases/leases.ts'
-import { type Claim, type FromThread, monotonicMs, type SharedLease, shareLease, type ThreadData, type ToThread } from './lease-messages.ts'
+import {
+  type Claim,
+  type FromThread,
+  monotonicMs,
+  type SharedLease,
+  shareLease,
+  type ThreadData,
+  type ToThread,
+} from './lease-messages.ts'
 
 const TICK_MS = 500
 /** A thread without runs ends after this time. */
@@ -26,11 +34,17 @@ type Lease = {
 /** `owner`: the name of this process as an owner of runs. */
 type LeaseOwner = { connection_string: string; owner: string }
 
-type Held = { claim: Claim; shared: SharedLease; events: LeaseEvents; released: PromiseWithResolvers<void> | null }
+type Held = {
+  claim: Claim
+  shared: SharedLease
+  events: LeaseEvents
+  released: PromiseWithResolvers<void> | null
+}
 
 /**
- * Keeps the leases of all claimed runs of a process, on a thread with its own database connections: work that occupies the event loop delays
- * the runs of this process and costs none its lease. The thread exists while there are runs; another one replaces it if it dies.
+ * Keeps the leases of all claimed runs of a process, on a thread with its own database connections: work that
+ * occupies the event loop delays the runs of this process and costs none its lease. The thread exists while
+ * there are runs; another one replaces it if it dies.
  */
 export class LeaseKeeper implements AsyncDisposable {
   readonly #owner: LeaseOwner
@@ -44,13 +58,20 @@ export class LeaseKeeper implements AsyncDisposable {
   #idle: NodeJS.Timeout | undefined
 
   /** @param script of the thread */
-  constructor({ connection_string, owner }: LeaseOwner, log: Log, script = new URL('./lease-thread.ts', import.meta.url)) {
+  constructor(
+    { connection_string, owner }: LeaseOwner,
+    log: Log,
+    script = new URL('./lease-thread.ts', import.meta.url),
+  ) {
     this.#owner = { connection_string, owner }
     this.#log = log
     this.#script = script
   }
 
-  /** From now on the lease is renewed each second. `progressed`: shared memory that is 1 after progress of the run. */
+  /**
+   * From now on the lease is renewed each second. `progressed`: shared memory that is 1 after progress of the
+   * run.
+   */
   add(claim: Claim, progressed: Int32Array, events: LeaseEvents): Lease {
     const id = this.#next_id++
     const shared = shareLease(progressed)
@@ -103,7 +124,9 @@ export class LeaseKeeper implements AsyncDisposable {
     thread.unref()
     thread.on('message', (message: FromThread) => this.#receive(message))
     // An error is followed by the exit.
-    thread.on('error', error => this.#log('error', 'the thread that renews leases failed', { error: error.message }))
+    thread.on('error', error =>
+      this.#log('error', 'the thread that renews leases failed', { error: error.message }),
+    )
     thread.on('exit', () => this.#died(thread))
     this.#thread = thread
     for (const [id, { claim, shared }] of this.#held) this.#send({ kind: 'add', id, claim, shared })
@@ -117,7 +140,10 @@ export class LeaseKeeper implements AsyncDisposable {
     } else this.#held.get(message.id)?.events.result(message.result)
   }
 
-  /** The next tick starts another thread. Leases that were being released are left to end by themselves, or with the end of the run. */
+  /**
+   * The next tick starts another thread. Leases that were being released are left to end by themselves, or
+   * with the end of the run.
+   */
   #died(thread: Worker): void {
     if (this.#thread !== thread) return
     this.#thread = null

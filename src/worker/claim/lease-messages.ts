@@ -1,6 +1,9 @@
 import type { HeartbeatResult } from '../../store/leases/leases.ts'
 
-/** Connections of the thread: of the statement about all runs, and of those about one run, which may wait for a locked row. */
+/**
+ * Connections of the thread: of the statement about all runs, and of those about one run, which may wait for
+ * a locked row.
+ */
 export const JOINED_CONNECTIONS = 1
 export const ALONE_CONNECTIONS = 2
 export const LEASE_CONNECTIONS = JOINED_CONNECTIONS + ALONE_CONNECTIONS
@@ -9,8 +12,8 @@ export const LEASE_CONNECTIONS = JOINED_CONNECTIONS + ALONE_CONNECTIONS
 export type Claim = { organization_id: number; run_id: number; epoch: number }
 
 /**
- * What both threads see of a lease, without a message. `renewed_at`: when the last successful renewal was sent, by `monotonicMs`.
- * `progressed`: 1 when the run made progress since its last heartbeat.
+ * What both threads see of a lease, without a message. `renewed_at`: when the last successful renewal was
+ * sent, by `monotonicMs`. `progressed`: 1 when the run made progress since its last heartbeat.
  */
 export type SharedLease = { renewed_at: BigInt64Array; progressed: Int32Array }
 
@@ -21,8 +24,8 @@ export type ToThread =
   | { kind: 'release'; id: number }
 
 /**
- * `result` null: another worker owns the run. A heartbeat that requests nothing of the run is not reported. `stalled`: the event loop was
- * occupied for so long, with one of these runs if that is known.
+ * `result` null: another worker owns the run. A heartbeat that requests nothing of the run is not reported.
+ * `stalled`: the event loop was occupied for so long, with one of these runs if that is known.
  */
 export type FromThread =
   | { kind: 'result'; id: number; result: HeartbeatResult | null }

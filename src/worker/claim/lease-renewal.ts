@@ -3,19 +3,30 @@ import type { Db } from '../../store/database.ts'
 import { type Beat, type HeartbeatResult, heartbeat, heartbeats } from '../../store/leases/leases.ts'
 import { type Claim, monotonicMs, type SharedLease } from './lease-messages.ts'
 
-/** How often active time is recorded, which writes a second row. A worker that is killed leaves at most this much unrecorded. */
+/**
+ * How often active time is recorded, which writes a second row. A worker that is killed leaves at most this
+ * much unrecorded.
+ */
 const USAGE_MS = 5_000
 
 /** `counted_at`: until when active time is counted. `renewing`: its heartbeat under way. */
 type Held = { claim: Claim; shared: SharedLease; counted_at: number; renewing: Promise<void> | null }
 
-/** `joined`: one connection for the statement about all runs, so that it never waits for a heartbeat that waits for a locked row. */
+/**
+ * `joined`: one connection for the statement about all runs, so that it never waits for a heartbeat that
+ * waits for a locked row.
+ */
 type Databases = { joined: Db; alone: Db }
 
-/** Receives the result of a heartbeat; null: another worker owns the run. A heartbeat that failed has none: the next one retries. */
+/**
+ * Receives the result of a heartbeat; null: another worker owns the run. A heartbeat that failed has none:
+ * the next one retries.
+ */
 type Report = (id: number, result: HeartbeatResult | null) => void
 
-/** Renews the leases of the claimed runs of a process: one statement for all of them, however many there are. */
+/**
+ * Renews the leases of the claimed runs of a process: one statement for all of them, however many there are.
+ */
 export class LeaseRenewal {
   readonly #held = new Map<number, Held>()
   readonly #databases: Databases
@@ -45,8 +56,9 @@ export class LeaseRenewal {
       all.map(({ beat }) => beat),
       LEASE_SECONDS,
     )
-    // A claim that was not renewed is lost, or its row is locked at this moment: a heartbeat of its own shows which. When the statement failed,
-    // one run must not end the others; it may have been executed anyway, so the time is not counted again.
+    // A claim that was not renewed is lost, or its row is locked at this moment: a heartbeat of its own shows
+    // which. When the statement failed, one run must not end the others; it may have been executed anyway, so
+    // the time is not counted again.
     for (const [i, { id, held, beat }] of all.entries()) {
       const alone = (worked_ms: number) => this.#renewAlone({ ...beat, worked_ms })
       const result = sent.then(
@@ -92,7 +104,10 @@ export class LeaseRenewal {
   }
 }
 
-/** Time is counted before the response, which may be lost: time that is counted twice is worse than time that is not counted. */
+/**
+ * Time is counted before the response, which may be lost: time that is counted twice is worse than time that
+ * is not counted.
+ */
 function beatOf(held: Held, min_ms: number): Beat {
   const now = Number(monotonicMs())
   const passed_ms = now - held.counted_at

@@ -8,7 +8,10 @@ import type { Claim, FromThread, ThreadData, ToThread } from './lease-messages.t
 import { LeaseRenewal } from './lease-renewal.ts'
 import { StallWatch } from './stall-watch.ts'
 
-/** The thread that renews leases and watches the event loop of its process: whatever occupies that one, this one is free. */
+/**
+ * The thread that renews leases and watches the event loop of its process: whatever occupies that one, this
+ * one is free.
+ */
 const HEARTBEAT_MS = 1_000
 const STDERR = 2
 
@@ -62,7 +65,10 @@ function tick(): void {
   watch.tick(renewal.claims)
 }
 
-/** The main thread would not react to anything else. Its supervisor starts the process again, and other workers continue the runs. */
+/**
+ * The main thread would not react to anything else. Its supervisor starts the process again, and other
+ * workers continue the runs.
+ */
 function endProcess(seconds: number, in_hand: Claim[]): void {
   clearInterval(timer)
   const kill = () => process.kill(process.pid, 'SIGKILL')

@@ -8,7 +8,10 @@ const MAX_TOOL_BYTES = 6_000
 
 type RunningTool = { id: string; name: string; input: Record<string, unknown> | null }
 
-/** What the viewers of a claimed run see as it happens: running tools, their output and generated text. Nothing of it is stored. */
+/**
+ * What the viewers of a claimed run see as it happens: running tools, their output and generated text.
+ * Nothing of it is stored.
+ */
 export class LiveChannel {
   /** 1 after progress, until the thread that renews leases takes it. */
   readonly progress = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
@@ -32,15 +35,28 @@ export class LiveChannel {
     const started_at = new Date().toISOString()
     this.#timer = setTimeout(() => {
       if (!this.#writer.viewers.present) return
-      const started = { call_id: id, tool_name: name, tool_input: input && this.#writer.redactor.small(input), started_at }
+      const started = {
+        call_id: id,
+        tool_name: name,
+        tool_input: input && this.#writer.redactor.small(input),
+        started_at,
+      }
       const data = JSON.stringify(started)
-      this.#send('tool', Buffer.byteLength(data) < MAX_TOOL_BYTES ? data : JSON.stringify({ ...started, tool_input: {} }))
+      this.#send(
+        'tool',
+        Buffer.byteLength(data) < MAX_TOOL_BYTES ? data : JSON.stringify({ ...started, tool_input: {} }),
+      )
     }, TOOL_DELAY_MS)
   }
 
   /** The tool that runs at this moment, redacted. */
   get tool(): RunningTool | null {
-    return this.#tool && { ...this.#tool, input: this.#tool.input && this.#writer.redactor.small(this.#tool.input) }
+    return (
+      this.#tool && {
+        ...this.#tool,
+        input: this.#tool.input && this.#writer.redactor.small(this.#tool.input),
+      }
+    )
   }
 
   /** Sends the notice about limits that the agent received. */

@@ -2,7 +2,14 @@ import { createBackgroundRedactor } from '../../redaction/background-redactor.ts
 import type { BackgroundRedactor, Redacted } from '../../redaction/port.ts'
 import type { Db, Transactional } from '../../store/database.ts'
 import { liveNotification, type Notification, notifyAll, runNotification } from '../../store/notify.ts'
-import { type Addition, type AppendResult, append, appendedEntries, type NewEntry, type NewRecord } from '../../store/runs/append.ts'
+import {
+  type Addition,
+  type AppendResult,
+  append,
+  appendedEntries,
+  type NewEntry,
+  type NewRecord,
+} from '../../store/runs/append.ts'
 import { type Change, changeRun, type RunKey } from '../../store/runs/change-run.ts'
 import type { EntryRow } from '../../store/runs/log-entries.ts'
 import { countedEntry, redactedEntry } from '../../trace/redacted-entry.ts'
@@ -15,22 +22,35 @@ const FLUSH_DELAY_MS = 20
 const no_secrets = createBackgroundRedactor([])
 
 /** An addition without secrets: its parts were redacted when they were created. */
-export type RedactedAddition = Omit<Addition, 'entries' | 'records'> & { entries?: Redacted<NewEntry>[]; records?: Redacted<NewRecord>[] }
+export type RedactedAddition = Omit<Addition, 'entries' | 'records'> & {
+  entries?: Redacted<NewEntry>[]
+  records?: Redacted<NewRecord>[]
+}
 
-/** A change of the run that this worker owns. Texts from outside are only in its entries, its result and its error. */
+/**
+ * A change of the run that this worker owns. Texts from outside are only in its entries, its result and its
+ * error.
+ */
 type OwnChange = Extract<Change, { from: unknown }> & { event?: never; message?: never; live?: never }
 
-/** Returns the parts of a change that are redacted. All others are words of the service, which a secret may equal. */
+/**
+ * Returns the parts of a change that are redacted. All others are words of the service, which a secret may
+ * equal.
+ */
 const textsOf = (change: OwnChange) => ({
   ...('error' in change && { error: change.error }),
   ...('result' in change && { result: change.result }),
 })
 
-/** Reports canary values that the redactor has met since the last report; `where` names the text that held them. */
+/**
+ * Reports canary values that the redactor has met since the last report; `where` names the text that held
+ * them.
+ */
 export type Alarms = { report(where: string): Promise<void> }
 
 /**
- * Writes to one claimed run. Every write carries the epoch, and is redacted unless its type states that it is; a fenced worker gets a FencedError.
+ * Writes to one claimed run. Every write carries the epoch, and is redacted unless its type states that it
+ * is; a fenced worker gets a FencedError.
  */
 export class RunWriter {
   readonly db: Transactional
@@ -50,7 +70,12 @@ export class RunWriter {
   #events: Notification[] = []
   #redacting: Promise<unknown> = Promise.resolve()
 
-  constructor(db: Transactional, run: { organization_id: number; id: number; epoch: number }, direct = db, viewers = new ViewerPresence()) {
+  constructor(
+    db: Transactional,
+    run: { organization_id: number; id: number; epoch: number },
+    direct = db,
+    viewers = new ViewerPresence(),
+  ) {
     this.db = db
     this.direct = direct
     this.organization_id = run.organization_id
@@ -92,7 +117,8 @@ export class RunWriter {
     if ((add.entries ?? add.records ?? []).length > 0 || add.usage) this.notify()
     // Not of a transaction, which may still be undone.
     const is_committed = db === this.db || db === this.direct
-    if (this.viewers.present && is_committed && add.entries) this.onWritten(appendedEntries(this.run_id, add.entries, appended))
+    if (this.viewers.present && is_committed && add.entries)
+      this.onWritten(appendedEntries(this.run_id, add.entries, appended))
     return appended
   }
 
@@ -101,8 +127,12 @@ export class RunWriter {
     const redactor = this.#redactor
     const redact = async () => ({
       ...add,
-      ...(add.entries && { entries: await Promise.all(add.entries.map(entry => redactedEntry(redactor, entry))) }),
-      ...(add.records && { records: await Promise.all(add.records.map(record => redactedRecord(redactor, record))) }),
+      ...(add.entries && {
+        entries: await Promise.all(add.entries.map(entry => redactedEntry(redactor, entry))),
+      }),
+      ...(add.records && {
+        records: await Promise.all(add.records.map(record => redactedRecord(redactor, record))),
+      }),
     })
     const redacted = this.#redacting.then(redact)
     this.#redacting = redacted.catch(() => {})
@@ -110,11 +140,15 @@ export class RunWriter {
   }
 
   /**
-   * Changes the run like `changeRun`, in one transaction with `also`. False: the run is no longer in `from`, and nothing was written.
+   * Changes the run like `changeRun`, in one transaction with `also`. False: the run is no longer in `from`,
+   * and nothing was written.
    */
   async change(change: OwnChange, also: (tx: Db) => Promise<void> = async () => {}): Promise<boolean> {
     const { entries = [] } = change
-    const [texts, addition] = await Promise.all([this.#redactor.value(textsOf(change)), this.#redacted({ entries })])
+    const [texts, addition] = await Promise.all([
+      this.#redactor.value(textsOf(change)),
+      this.#redacted({ entries }),
+    ])
     await this.reportAlarms('end')
     return this.db.transaction(async tx => {
       const changed = await changeRun(tx, this.run, { ...change, ...texts, ...addition, epoch: this.epoch })
@@ -124,7 +158,10 @@ export class RunWriter {
     })
   }
 
-  /** A viewer has announced itself. The first one may have read the tables before the entries that nobody was notified of. */
+  /**
+   * A viewer has announced itself. The first one may have read the tables before the entries that nobody was
+   * notified of.
+   */
   viewerSeen() {
     const is_first = !this.viewers.present
     this.viewers.seen()
@@ -145,7 +182,10 @@ export class RunWriter {
     this.#schedule()
   }
 
-  /** One statement for all notifications of 20 ms, outside the transaction of a write: inside, it would cost most of the write rate. */
+  /**
+   * One statement for all notifications of 20 ms, outside the transaction of a write: inside, it would cost
+   * most of the write rate.
+   */
   #schedule() {
     this.#flush ??= setTimeout(() => {
       const entries = this.#entries_grew ? [runNotification(this.organization_id, this.run_id)] : []

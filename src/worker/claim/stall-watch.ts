@@ -3,22 +3,31 @@ import { Session } from 'node:inspector'
 import { IN_HAND_EXPRESSION, type InHand } from './in-hand.ts'
 import type { Claim } from './lease-messages.ts'
 
-/** Seconds without a sign of the event loop after which it is read what it works on, and after which that is recorded. */
+/**
+ * Seconds without a sign of the event loop after which it is read what it works on, and after which that is
+ * recorded.
+ */
 const READ_AFTER = 2
 const RECORD_AFTER = 3
 /**
- * Processor time of the main thread meanwhile: with less, the machine is busy, or the thread waits for a disk, and no run is the cause. Other
- * threads of the process may work for anyone.
+ * Processor time of the main thread meanwhile: with less, the machine is busy, or the thread waits for a
+ * disk, and no run is the cause. Other threads of the process may work for anyone.
  */
 const RECORD_CPU_MS = 1_500
-/** Growth of the memory of a silent process after which both is done at once: the kernel may kill it at any moment. */
+/**
+ * Growth of the memory of a silent process after which both is done at once: the kernel may kill it at any
+ * moment.
+ */
 const RECORD_GROWTH_BYTES = 512 * 1_048_576
 const CLOCK_TICK_MS = 10
 /** The process ends before its supervisor, which cannot state the reason, would end it after a minute. */
 const END_AFTER = 50
 
 type Actions = {
-  /** Records which of the claims were in hand when the event loop stalled, and of the others that they were not. */
+  /**
+   * Records which of the claims were in hand when the event loop stalled, and of the others that they were
+   * not.
+   */
   record(claims: Claim[], in_hand: Claim[]): Promise<unknown>
   /** The event loop works again. */
   over(seconds: number, in_hand: Claim[]): void
@@ -26,9 +35,10 @@ type Actions = {
 }
 
 /**
- * Watches the event loop of the main thread from another thread, once a second. When it stalls, the runs in hand are recorded at once, because
- * the process may die of what stalls it; when it works again, the record is withdrawn. Seconds are counted rather than read from a clock, so
- * that a process that was frozen is not found stalled.
+ * Watches the event loop of the main thread from another thread, once a second. When it stalls, the runs in
+ * hand are recorded at once, because the process may die of what stalls it; when it works again, the record
+ * is withdrawn. Seconds are counted rather than read from a clock, so that a process that was frozen is not
+ * found stalled.
  */
 export class StallWatch {
   readonly #signs: Int32Array
@@ -57,7 +67,10 @@ export class StallWatch {
     else this.#silent(claims)
   }
 
-  /** The main thread has released its last claim, which shows that its event loop works: there is no tick until it has another one. */
+  /**
+   * The main thread has released its last claim, which shows that its event loop works: there is no tick
+   * until it has another one.
+   */
   rest(): void {
     this.#works([])
   }
@@ -88,7 +101,8 @@ export class StallWatch {
 
   /** Repeated each second until it has succeeded. */
   #record(claims: Claim[], in_hand: Claim[]): void {
-    const is_recorded = in_hand.length === this.#recorded.length && in_hand.every(claim => this.#recorded.includes(claim))
+    const is_recorded =
+      in_hand.length === this.#recorded.length && in_hand.every(claim => this.#recorded.includes(claim))
     if (this.#recording || is_recorded) return
     this.#recording = true
     const recorded = this.#actions.record(claims, in_hand).then(
@@ -102,14 +116,22 @@ export class StallWatch {
     })
   }
 
-  /** V8 evaluates an expression between two steps of a loop or of a regular expression, in the asynchronous context of the interrupted code. */
+  /**
+   * V8 evaluates an expression between two steps of a loop or of a regular expression, in the asynchronous
+   * context of the interrupted code.
+   */
   #read(): void {
     const session = new Session()
     this.#session = session
     session.connectToMainThread()
-    session.post('Runtime.evaluate', { expression: IN_HAND_EXPRESSION, returnByValue: true }, (error, response) => {
-      if (error === null && this.#session === session) this.#in_hand = (response?.result.value as InHand | null) ?? null
-    })
+    session.post(
+      'Runtime.evaluate',
+      { expression: IN_HAND_EXPRESSION, returnByValue: true },
+      (error, response) => {
+        if (error === null && this.#session === session)
+          this.#in_hand = (response?.result.value as InHand | null) ?? null
+      },
+    )
   }
 }
 

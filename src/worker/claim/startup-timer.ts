@@ -9,7 +9,12 @@ type Deps = Pick<WorkerServices, 'db' | 'log' | 'telemetry'>
 type Part = 'mirror_ms' | 'clone_ms' | 'setup_ms' | 'sandbox_ms'
 type Milestone = 'first_model_byte_ms' | 'first_action_ms'
 
-const part_names = { mirror_ms: 'mirror', clone_ms: 'clone', setup_ms: 'setup', sandbox_ms: 'sandbox' } as const
+const part_names = {
+  mirror_ms: 'mirror',
+  clone_ms: 'clone',
+  setup_ms: 'setup',
+  sandbox_ms: 'sandbox',
+} as const
 /** A start whose sandbox fails again and again repeats its parts. */
 const MAX_SPANS = 50
 
@@ -17,8 +22,9 @@ const MAX_SPANS = 50
 type UsedEnvironment = { id: number | null; made: boolean; age_seconds: number }
 
 /**
- * Measures the start of a run: the duration of each part, and the time from the create to the first output of the model and the first action.
- * Parts may overlap. The times are recorded once, at the first action or at the end of a turn without one; a run never waits for that.
+ * Measures the start of a run: the duration of each part, and the time from the create to the first output of
+ * the model and the first action. Parts may overlap. The times are recorded once, at the first action or at
+ * the end of a turn without one; a run never waits for that.
  */
 export class StartupTimer {
   readonly #deps: Deps
@@ -37,16 +43,26 @@ export class StartupTimer {
     this.#deps = deps
     this.#run = run
     this.#claim_began_at = claim_began_at
-    const queue_ms = run.started_at === null ? null : Math.max(0, run.started_at.getTime() - run.created_at.getTime())
+    const queue_ms =
+      run.started_at === null ? null : Math.max(0, run.started_at.getTime() - run.created_at.getTime())
     this.#accepted_ms = Math.max(queue_ms ?? 0, run.updated_at.getTime() - run.created_at.getTime())
     const claim_ms = Math.round(performance.now() - claim_began_at)
     if (queue_ms !== null) this.#spans.push({ part: 'queue', start_ms: 0, duration_ms: queue_ms })
     this.#spans.push({ part: 'claim', start_ms: this.#accepted_ms, duration_ms: claim_ms })
-    const none = { mirror_ms: null, clone_ms: null, setup_ms: null, sandbox_ms: null, first_model_byte_ms: null, first_action_ms: null }
+    const none = {
+      mirror_ms: null,
+      clone_ms: null,
+      setup_ms: null,
+      sandbox_ms: null,
+      first_model_byte_ms: null,
+      first_action_ms: null,
+    }
     this.#times = { ...none, queue_ms, claim_ms }
   }
 
-  /** Measures `work` as a part of the start, even if it fails. Time of a nested part counts for that one only. */
+  /**
+   * Measures `work` as a part of the start, even if it fails. Time of a nested part counts for that one only.
+   */
   async during<T>(part: Part, work: () => Promise<T>): Promise<T> {
     const began = performance.now()
     const before = this.#sum()
@@ -56,7 +72,8 @@ export class StartupTimer {
       const nested = this.#sum() - before
       const duration_ms = Math.round(performance.now() - began)
       this.#spans.push({ part: part_names[part], start_ms: this.#sinceCreate(began), duration_ms })
-      this.#times[part] = (this.#times[part] ?? 0) + Math.max(0, Math.round(performance.now() - began - nested))
+      this.#times[part] =
+        (this.#times[part] ?? 0) + Math.max(0, Math.round(performance.now() - began - nested))
     }
   }
 

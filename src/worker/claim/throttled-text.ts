@@ -4,12 +4,20 @@ export type LivePart = { event: 'output' | 'text'; call_id?: string; kind?: stri
 
 const INTERVAL_MS = 60
 const MAX_BYTES = 6_000
-/** Characters that may wait for redaction; of more only the last are kept. Viewers see only the last few thousand of an interval anyway. */
+/**
+ * Characters that may wait for redaction; of more only the last are kept. Viewers see only the last few
+ * thousand of an interval anyway.
+ */
 const MAX_WAITING = 256 * 1024
 const KEPT_WAITING = 64 * 1024
-/** Text without viewers is redacted above this size: the result of the tool or of the model has less as a whole, and is redacted itself. */
+/**
+ * Text without viewers is redacted above this size: the result of the tool or of the model has less as a
+ * whole, and is redacted itself.
+ */
 const MAX_UNREAD = 64 * 1024
-/** Characters of a text that a viewer who comes later gets at once, and bytes of those of all texts together. */
+/**
+ * Characters of a text that a viewer who comes later gets at once, and bytes of those of all texts together.
+ */
 const KEPT_SHOWN = 6_000
 const MAX_SO_FAR_BYTES = 7_000
 /** Marks omitted text. */
@@ -17,8 +25,9 @@ const GAP = '\n…\n'
 
 type Shown = LivePart & { text: string }
 /**
- * `unseen`: text before `waiting` while the run had no viewers. It is not sent, and redacted only before text that is: the state of the redactor
- * depends on it. `unread`: nothing has been redacted yet. `tail`: the end of what has been redacted.
+ * `unseen`: text before `waiting` while the run had no viewers. It is not sent, and redacted only before text
+ * that is: the state of the redactor depends on it. `unread`: nothing has been redacted yet. `tail`: the end
+ * of what has been redacted.
  */
 type Stream = {
   part: LivePart
@@ -32,8 +41,8 @@ type Stream = {
 }
 
 /**
- * Streams ephemeral text to viewers: collected for an interval, redacted across its pieces, and truncated to its end if it is too long. Text
- * that cannot be redacted is not sent.
+ * Streams ephemeral text to viewers: collected for an interval, redacted across its pieces, and truncated to
+ * its end if it is too long. Text that cannot be redacted is not sent.
  */
 export class ThrottledText {
   readonly #send: (event: string, data: string) => void
@@ -72,7 +81,10 @@ export class ThrottledText {
     if (!this.#canWait(stream)) this.#schedule()
   }
 
-  /** Sends the end of each text that has not ended, also of what was added without viewers: for a viewer that has just come. */
+  /**
+   * Sends the end of each text that has not ended, also of what was added without viewers: for a viewer that
+   * has just come.
+   */
   sendSoFar(): void {
     if (this.#streams.length === 0) return
     this.#requested = true
@@ -104,10 +116,14 @@ export class ThrottledText {
     for (const { event, ...data } of this.#shown.splice(0)) this.#send(event, fitting(data))
     if (requested) {
       this.#requested = false
-      const parts = this.#streams.filter(({ ended, tail }) => !ended && tail !== '').map(({ part, tail }) => ({ ...part, text: tail }))
+      const parts = this.#streams
+        .filter(({ ended, tail }) => !ended && tail !== '')
+        .map(({ part, tail }) => ({ ...part, text: tail }))
       if (parts.length > 0) this.#send('so_far', fittingParts(parts))
     }
-    const rest = this.#streams.some(one => !this.#canWait(one) && (one.unseen !== '' || one.waiting !== '' || one.ended))
+    const rest = this.#streams.some(
+      one => !this.#canWait(one) && (one.unseen !== '' || one.waiting !== '' || one.ended),
+    )
     if (rest || this.#requested) this.#schedule()
   }
 
@@ -116,7 +132,10 @@ export class ThrottledText {
     return !this.#requested && unread && waiting === '' && unseen.length <= MAX_UNREAD
   }
 
-  /** Redacts in sequence: a stream keeps its order, and a flood waits here and does not fill the redaction thread. */
+  /**
+   * Redacts in sequence: a stream keeps its order, and a flood waits here and does not fill the redaction
+   * thread.
+   */
   #redact(): Promise<void> {
     this.#redacting = this.#redacting.then(async () => {
       for (const one of this.#streams.filter(stream => !this.#canWait(stream))) await this.#redactWaiting(one)
@@ -134,7 +153,8 @@ export class ThrottledText {
     try {
       if (unseen !== '') one.tail = keptTail(one.tail + (gap ? GAP : '') + (await stream.push(unseen, gap)))
       const follows_gap = gap && unseen === ''
-      if (waiting !== '') this.#show(one, (follows_gap ? GAP : '') + (await stream.push(waiting, follows_gap)))
+      if (waiting !== '')
+        this.#show(one, (follows_gap ? GAP : '') + (await stream.push(waiting, follows_gap)))
       if (ended) addTo(this.#shown, { ...part, text: await stream.end() })
     } catch {
       this.#show(one, GAP)
@@ -149,7 +169,8 @@ export class ThrottledText {
 
 const keptTail = (text: string) => text.slice(-KEPT_SHOWN)
 
-const isSame = (a: LivePart, b: LivePart) => a.event === b.event && a.call_id === b.call_id && a.kind === b.kind
+const isSame = (a: LivePart, b: LivePart) =>
+  a.event === b.event && a.call_id === b.call_id && a.kind === b.kind
 
 function addTo(shown: Shown[], part: Shown): void {
   if (part.text === '') return
@@ -166,7 +187,10 @@ function fitting(data: { text: string }): string {
   }
 }
 
-/** The parts as JSON that fits into one notification: the longest loses its beginning until it does, and only the newest eight are sent. */
+/**
+ * The parts as JSON that fits into one notification: the longest loses its beginning until it does, and only
+ * the newest eight are sent.
+ */
 function fittingParts(all: Shown[]): string {
   const parts = all.slice(-8)
   for (;;) {

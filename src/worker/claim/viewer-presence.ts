@@ -4,8 +4,9 @@ import { WATCH_INTERVAL_MS } from '../../store/notify.ts'
 const MISSED = 3
 
 /**
- * Whether a run may have viewers at this moment: they announce themselves when they come, when a worker claims the run, and every few seconds.
- * Runs without viewers send no notifications, because every notification wakes every process of the service.
+ * Whether a run may have viewers at this moment: they announce themselves when they come, when a worker
+ * claims the run, and every few seconds. Runs without viewers send no notifications, because every
+ * notification wakes every process of the service.
  */
 export class ViewerPresence {
   readonly #now: () => number

@@ -10,7 +10,12 @@ const CHANGED = 'The server has changed its tools; the change counts from the ne
 const NO_IMAGES = 'The images are left out: this model is not known to accept images.'
 
 /** Returns a tool of an MCP server as the agent calls it. Each call is sent once. `spec`: redacted. */
-export function mcpTool(handle: ServerHandle, { tool }: OfferedTool, spec: ExternalTool['spec'], accepts_images: boolean): ExternalTool {
+export function mcpTool(
+  handle: ServerHandle,
+  { tool }: OfferedTool,
+  spec: ExternalTool['spec'],
+  accepts_images: boolean,
+): ExternalTool {
   const { server } = handle
   const observation = { server: server.name, tool }
   let noted = false
@@ -34,11 +39,23 @@ export function mcpTool(handle: ServerHandle, { tool }: OfferedTool, spec: Exter
   }
 }
 
-function outcomeOf({ text, images, is_error }: ResultContent, accepts_images: boolean, changed: boolean): ToolOutcome {
+function outcomeOf(
+  { text, images, is_error }: ResultContent,
+  accepts_images: boolean,
+  changed: boolean,
+): ToolOutcome {
   const notes = [...(images.length > 0 && !accepts_images ? [NO_IMAGES] : []), ...(changed ? [CHANGED] : [])]
   const note = notes.length > 0 && { note: notes.join(' ') }
-  if (is_error) return { status: 'error', output: { status: 'error', error: text || 'The tool reported an error.', ...note } }
-  return { status: 'ok', output: { status: 'ok', text, ...note }, ...(images.length > 0 && accepts_images && { images }) }
+  if (is_error)
+    return {
+      status: 'error',
+      output: { status: 'error', error: text || 'The tool reported an error.', ...note },
+    }
+  return {
+    status: 'ok',
+    output: { status: 'ok', text, ...note },
+    ...(images.length > 0 && accepts_images && { images }),
+  }
 }
 
 /** The server has answered with an error, or nobody knows what became of the call. */
@@ -46,7 +63,11 @@ function failureOf(server: string, { kind, message, responded }: McpError): Tool
   const status = kind === 'timeout' ? 'timeout' : 'error'
   const text = `The MCP server ${server} did not complete the call. ${message}${responded ? '' : ` ${OUTCOME_UNKNOWN}`}`
   if (responded) return { status, output: { status, error: text } }
-  return { status, output: { status, error: text }, error: { code: kind === 'timeout' ? 'tool_timeout' : 'mcp_failed', message: text } }
+  return {
+    status,
+    output: { status, error: text },
+    error: { code: kind === 'timeout' ? 'tool_timeout' : 'mcp_failed', message: text },
+  }
 }
 
 const unknown = (outcome: ToolOutcome): ToolOutcome => ({

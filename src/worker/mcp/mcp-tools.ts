@@ -11,22 +11,36 @@ import type { RunWriter } from '../claim/run-writer.ts'
 import { mcpTool } from './mcp-tool.ts'
 import { createServerHandle, type Reach, type ServerHandle } from './server-handle.ts'
 
-/** The tools of the MCP servers of a turn. They are opened at the first call of `open`; disposing ends all servers. */
+/**
+ * The tools of the MCP servers of a turn. They are opened at the first call of `open`; disposing ends all
+ * servers.
+ */
 type McpTools = AsyncDisposable & { open(): Promise<ExternalTools> }
 
-type Parts = { writer: RunWriter; redactor: BackgroundRedactor; model: Pick<Model, 'accepts_images'>; configured: RunServers; reach: Reach }
+type Parts = {
+  writer: RunWriter
+  redactor: BackgroundRedactor
+  model: Pick<Model, 'accepts_images'>
+  configured: RunServers
+  reach: Reach
+}
 type Opened = { handle: ServerHandle; revision: string; offered: OfferedTools }
 
 /** Providers accept 128 tools, of which the service has some itself. */
 const MAX_TOOLS = 100
-/** A sandbox has eight processes with connected streams at once, and an agent of another vendor is one of them. */
+/**
+ * A sandbox has eight processes with connected streams at once, and an agent of another vendor is one of
+ * them.
+ */
 const MAX_PROGRAMS = 7
 const none: ExternalTools = new Map()
 
 export function createMcpTools(parts: Parts): McpTools {
   const { reach } = parts
   const configured = withinPrograms(parts.configured)
-  const handles = configured.servers.map(server => createServerHandle(server, { ...reach, redact: text => parts.redactor.text(text) }))
+  const handles = configured.servers.map(server =>
+    createServerHandle(server, { ...reach, redact: text => parts.redactor.text(text) }),
+  )
   let opening: Promise<ExternalTools> | null = null
   return {
     open() {
@@ -50,7 +64,10 @@ function withinPrograms({ servers, problems }: RunServers): RunServers {
   }
 }
 
-/** Opens all servers at once, and shows in the trace what they offer. A server that cannot be used is an ERROR of the trace; the turn goes on. */
+/**
+ * Opens all servers at once, and shows in the trace what they offer. A server that cannot be used is an ERROR
+ * of the trace; the turn goes on.
+ */
 async function openAll(parts: Parts, handles: ServerHandle[]): Promise<ExternalTools> {
   const { configured, reach, writer } = parts
   const started = performance.now()
@@ -58,7 +75,10 @@ async function openAll(parts: Parts, handles: ServerHandle[]): Promise<ExternalT
     if (configured.servers.some(({ target }) => 'program' in target)) await reach.sandbox()
     const results = await Promise.all(handles.map(handle => openOne(handle, parts.redactor)))
     const opened = withinTotal(results.flatMap(result => ('offered' in result ? result : [])))
-    const problems = [...configured.problems, ...results.flatMap(result => ('problem' in result ? result : []))]
+    const problems = [
+      ...configured.problems,
+      ...results.flatMap(result => ('problem' in result ? result : [])),
+    ]
     await writer.append({ entries: entriesOf(opened, problems, performance.now() - started) })
     return toolsOf(opened, parts)
   } catch (error) {
@@ -68,7 +88,10 @@ async function openAll(parts: Parts, handles: ServerHandle[]): Promise<ExternalT
   }
 }
 
-async function openOne(handle: ServerHandle, redactor: BackgroundRedactor): Promise<Opened | { name: string; problem: string }> {
+async function openOne(
+  handle: ServerHandle,
+  redactor: BackgroundRedactor,
+): Promise<Opened | { name: string; problem: string }> {
   const { name, tools } = handle.server
   try {
     const connection = await handle.connection()
@@ -86,26 +109,43 @@ function withinTotal(opened: Opened[]): Opened[] {
     const tools = offered.tools.slice(0, left)
     left -= tools.length
     const missing = offered.tools.length - tools.length
-    const note = missing > 0 ? [`${missing} more: the servers of a run may offer ${MAX_TOOLS} tools together.`] : []
+    const note =
+      missing > 0 ? [`${missing} more: the servers of a run may offer ${MAX_TOOLS} tools together.`] : []
     return { ...rest, offered: { tools, left_out: [...offered.left_out, ...note] } }
   })
 }
 
 function entriesOf(opened: Opened[], problems: RunServers['problems'], duration_ms: number) {
   const servers = opened.map(({ handle: { server }, revision, offered: { tools, left_out } }) => ({
-    ...{ name: server.name, source: server.source, protocol: revision, tools: tools.map(({ name }) => name) },
+    name: server.name,
+    source: server.source,
+    protocol: revision,
+    tools: tools.map(({ name }) => name),
     ...(left_out.length > 0 && { left_out }),
   }))
-  const shown = servers.length === 0 ? [] : [serviceAction(actionTool.mcp_connections, {}, { status: 'ok', servers }, duration_ms)]
+  const shown =
+    servers.length === 0
+      ? []
+      : [serviceAction(actionTool.mcp_connections, {}, { status: 'ok', servers }, duration_ms)]
   const errors = problems.map(({ name, problem }) =>
-    errorEntry({ code: 'mcp_server_failed', message: `MCP server ${name}: ${problem}`, retryable: false, phase: 'agent' }),
+    errorEntry({
+      code: 'mcp_server_failed',
+      message: `MCP server ${name}: ${problem}`,
+      retryable: false,
+      phase: 'agent',
+    }),
   )
   return [...shown, ...errors]
 }
 
-/** Descriptions of another party may contain a secret that its program has seen. They are redacted before anything shortens them. */
+/**
+ * Descriptions of another party may contain a secret that its program has seen. They are redacted before
+ * anything shortens them.
+ */
 async function redactedTools(listed: ServerTool[], redactor: BackgroundRedactor): Promise<ServerTool[]> {
-  const texts = await redactor.value(listed.map(({ description, inputSchema }) => ({ description, inputSchema })))
+  const texts = await redactor.value(
+    listed.map(({ description, inputSchema }) => ({ description, inputSchema })),
+  )
   return listed.map(({ name }, i) => ({ inputSchema: {}, ...texts[i], name }))
 }
 

@@ -33,12 +33,15 @@ const MAX_PARALLEL = 8
 const MAX_KEPT_CHARS = 128 * 1024
 const NOT_CALLED = 'It was not called.'
 
-/** `names`: of the servers that offer tools. `interrupt`: ends the calls in progress, and resolves when their outcomes are recorded. */
+/**
+ * `names`: of the servers that offer tools. `interrupt`: ends the calls in progress, and resolves when their
+ * outcomes are recorded.
+ */
 export type ServedTools = { names(): Promise<string[]>; respond: ToolServers; interrupt(): Promise<void> }
 
 /**
- * Serves the tools of the MCP servers of a turn to its agent, a program in the sandbox: with the bounds, the redaction, the journal and the entries of
- * the built-in agent, and without the credentials of the servers.
+ * Serves the tools of the MCP servers of a turn to its agent, a program in the sandbox: with the bounds, the
+ * redaction, the journal and the entries of the built-in agent, and without the credentials of the servers.
  */
 export function createServedTools(serving: Serving): ServedTools {
   const calls = callsInProgress()
@@ -55,11 +58,15 @@ export function createServedTools(serving: Serving): ServedTools {
 
 /** Returns how many calls of served tools a turn has made, in this process or in an earlier one. */
 export const countServedCalls = (records: readonly JournalRecord[], turn: number): number =>
-  records.filter(record => record.kind === 'tool_started' && record.turn === turn && record.call.id.startsWith(ID_PREFIX)).length
+  records.filter(
+    record => record.kind === 'tool_started' && record.turn === turn && record.call.id.startsWith(ID_PREFIX),
+  ).length
 
 type Servers = ReadonlyMap<string, (request: Request) => Promise<Response>>
 
-const serversOf = (tools: ExternalTools): string[] => [...new Set([...tools.keys()].flatMap(name => serverOfTool(name) ?? []))]
+const serversOf = (tools: ExternalTools): string[] => [
+  ...new Set([...tools.keys()].flatMap(name => serverOfTool(name) ?? [])),
+]
 
 async function serve(serving: Serving, calls: CallsInProgress): Promise<Servers> {
   // Loaded with the first message: most runs have no MCP server.
@@ -72,12 +79,16 @@ async function serve(serving: Serving, calls: CallsInProgress): Promise<Servers>
       const prefix = server + SEPARATOR
       const own = [...tools.values()].filter(({ spec }) => spec.name.startsWith(prefix))
       const listed = own.map(({ spec: { name, description, input_schema } }) => ({
-        ...{ name: name.slice(prefix.length), description, input_schema },
+        name: name.slice(prefix.length),
+        description,
+        input_schema,
       }))
       const call: CallServed = (tool, input, gone) =>
         calls.add(async ended => {
           const signal = AbortSignal.any([serving.signal, gone, ended])
-          const made = await within(turns, signal, () => callTool({ ...serving, tools, signal }, { name: prefix + tool, input }))
+          const made = await within(turns, signal, () =>
+            callTool({ ...serving, tools, signal }, { name: prefix + tool, input }),
+          )
           return made ?? refused(NOT_CALLED)
         })
       return [server, serveTools(server, listed, call)]
@@ -105,7 +116,11 @@ function callsInProgress() {
 }
 
 /** Works inside of all these semaphores. Null: `signal` was aborted before. */
-async function within<T>([first, ...rest]: Semaphore[], signal: AbortSignal, work: () => Promise<T>): Promise<T | null> {
+async function within<T>(
+  [first, ...rest]: Semaphore[],
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T | null> {
   if (first === undefined) return work()
   const leave = await first.enter(signal)
   return leave === null ? null : within(rest, signal, work).finally(leave)
@@ -139,13 +154,19 @@ async function callTool(
   return { text: textOf(forModel(result)), images, is_error: status !== 'ok' }
 }
 
-/** Returns a call as journal and trace have it. The agent keeps what it has sent, so that nobody needs the rest. */
+/**
+ * Returns a call as journal and trace have it. The agent keeps what it has sent, so that nobody needs the
+ * rest.
+ */
 function kept({ input, ...call }: { id: string; name: string; input: Record<string, unknown> }) {
   const { value, cut } = shownInput(input)
   const text = JSON.stringify(value)
   // Many parts that are short each.
   if (text.length > MAX_KEPT_CHARS)
-    return { call: { ...call, input: { beginning: text.slice(0, MAX_KEPT_CHARS).toWellFormed() } }, cut: true }
+    return {
+      call: { ...call, input: { beginning: text.slice(0, MAX_KEPT_CHARS).toWellFormed() } },
+      cut: true,
+    }
   return { call: { ...call, input: value }, cut }
 }
 

@@ -10,7 +10,10 @@ export type Reach = { sandbox(): Promise<Sandbox>; fetch: typeof globalThis.fetc
 /** A server of a run. Disposing ends it. */
 export type ServerHandle = AsyncDisposable & {
   readonly server: RunServer
-  /** Returns the open connection, or opens one if it has ended or failed. Rejects with McpError, or as `sandbox` does. */
+  /**
+   * Returns the open connection, or opens one if it has ended or failed. Rejects with McpError, or as
+   * `sandbox` does.
+   */
   connection(): Promise<McpConnection>
   /** The connection failed at a call: the next one opens another. */
   fail(): void
@@ -31,7 +34,10 @@ export function createServerHandle(server: RunServer, reach: Reach & { redact: R
     await current?.[Symbol.asyncDispose]()
     current = null
     if (starts >= MAX_STARTS)
-      throw new McpError('failed', `It has failed ${starts} times in this turn, so it is not started again before the next one.`)
+      throw new McpError(
+        'failed',
+        `It has failed ${starts} times in this turn, so it is not started again before the next one.`,
+      )
     starts++
     failed = false
     current = await open(server, reach)

@@ -11,9 +11,10 @@ import type { RunWriter } from '../claim/run-writer.ts'
 import { type CommitWords, notPublished, type Publication } from './publication.ts'
 
 /**
- * Returns the recorded words of an earlier worker if the agent has done nothing since; otherwise records new ones before the commit is
- * created. So the same files get the same commit on every worker, even if addresses, settings or the title change
- * (decisions.md#reproducible-commits, decisions.md#interrupted-pushes-are-recovered).
+ * Returns the recorded words of an earlier worker if the agent has done nothing since; otherwise records new
+ * ones before the commit is created. So the same files get the same commit on every worker, even if
+ * addresses, settings or the title change (decisions.md#reproducible-commits,
+ * decisions.md#interrupted-pushes-are-recovered).
  */
 export async function planCommit({ deps, writer, run }: Publication, message: string): Promise<CommitWords> {
   const last = await lastOutcome(deps.db, run.organization_id, run.id)
@@ -27,13 +28,22 @@ export async function planCommit({ deps, writer, run }: Publication, message: st
   return words
 }
 
-/** Commits everything in the workspace, and records what it could not. `head`: the commit that the workspace is at then; null when there is none. */
+/**
+ * Commits everything in the workspace, and records what it could not. `head`: the commit that the workspace
+ * is at then; null when there is none.
+ */
 export async function commitTurn(
   { deps, writer, base, sandbox, control }: Publication,
   { message, author, at }: CommitWords,
 ): Promise<{ head: string | null; gaps: CommitGap[] } | Failure> {
   const repository = workspaceRepository(deps, base, base.sha)
-  const command = commitCommand({ ...repository, author_name: author.name, author_email: author.email, message, at })
+  const command = commitCommand({
+    ...repository,
+    author_name: author.name,
+    author_email: author.email,
+    message,
+    at,
+  })
   const bounds = { timeout_ms: deps.git_limits.push_ms, max_output_bytes: 16 * 1024, signal: control.signal }
   const result = await sandbox.exec({ command, shell: 'separate', ...bounds })
   requireGitAlive(result)
@@ -44,7 +54,8 @@ export async function commitTurn(
     await recordGaps(writer, gaps)
     return { head: commit.head_sha, gaps }
   }
-  if (result.status === 'timeout') return tooSlow('commit_timeout', 'The changes were not committed', deps.git_limits.push_ms)
+  if (result.status === 'timeout')
+    return tooSlow('commit_timeout', 'The changes were not committed', deps.git_limits.push_ms)
   const reason = await shownReason(writer, { output, ended: result.status })
   return notPublished('agent_error', 'commit_failed', `The changes could not be committed: ${reason}`)
 }
@@ -55,7 +66,9 @@ async function recordGaps(writer: RunWriter, gaps: readonly CommitGap[]): Promis
   if (missing.length === 0) return
   const lines = missing.map(gap => `${gap.path}: ${gapText(gap)}`)
   const message = `Changes of these paths are not in the commit:\n${lines.join('\n')}`
-  await writer.append({ entries: [errorEntry({ code: 'change_not_committed', message, retryable: false, phase: 'push' })] })
+  await writer.append({
+    entries: [errorEntry({ code: 'change_not_committed', message, retryable: false, phase: 'push' })],
+  })
 }
 
 /** Returns the failure of a step that did not end within `ms` milliseconds, as one sentence about `what`. */

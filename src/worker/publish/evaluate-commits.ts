@@ -2,7 +2,12 @@ import { setImmediate } from 'node:timers/promises'
 import type { Change } from '../../agent/phases/change-text.ts'
 import { withoutOrigin } from '../../agent/phases/proposal-text.ts'
 import { opinionOf, type ReviewedPullRequest, reviewQuestion, together } from '../../agent/phases/review.ts'
-import { changedPaths, evaluateCommits, type Finding, isOfHistory } from '../../core/pull-requests/commit-findings.ts'
+import {
+  changedPaths,
+  evaluateCommits,
+  type Finding,
+  isOfHistory,
+} from '../../core/pull-requests/commit-findings.ts'
 import { type Approval, needsApproval, readApprovals } from '../../core/pull-requests/path-approvals.ts'
 import { isAncestor } from '../../git/publish/merge.ts'
 import { listCommits } from '../../git/read/commits.ts'
@@ -27,9 +32,10 @@ const PATHS_AT_ONCE = 50
 const MAX = { commits: 50, files: 100, findings: 50, message: 1_000 }
 
 /**
- * Reviews the commits as the commit agent before the push and records the result in the trace, once per head. Commits that fail return to
- * the agent, twice in a turn; after that only those with the value of a secret are rejected. A person must approve a change of files that run
- * elsewhere, because CI for example runs them with credentials that no sandbox has, or that the organization names. Null: they may be pushed.
+ * Reviews the commits as the commit agent before the push and records the result in the trace, once per head.
+ * Commits that fail return to the agent, twice in a turn; after that only those with the value of a secret
+ * are rejected. A person must approve a change of files that run elsewhere, because CI for example runs them
+ * with credentials that no sandbox has, or that the organization names. Null: they may be pushed.
  */
 export async function evaluateTurn(
   committed: Committed,
@@ -43,9 +49,16 @@ export async function evaluateTurn(
   const returned = verdict === 'fail' && sent_back.length < MAX_ROUNDS
   if (returned || (await latestEvaluation(writer, 'COMMIT_EVALUATION'))?.head_sha !== head) {
     const commits = listed.map(({ sha, message, files }) => ({
-      ...{ sha, message: message.slice(0, MAX.message), files: files.slice(0, MAX.files) },
+      sha,
+      message: message.slice(0, MAX.message),
+      files: files.slice(0, MAX.files),
     }))
-    const shown = { head_sha: head, verdict, findings: findings.slice(0, MAX.findings), findings_total: findings.length }
+    const shown = {
+      head_sha: head,
+      verdict,
+      findings: findings.slice(0, MAX.findings),
+      findings_total: findings.length,
+    }
     const observation = { commits, ...shown, evaluated_by: review.evaluated_by }
     const records = returned ? [messageRecord(findings, since)] : []
     await writer.append({ entries: [entry({ message_type: 'COMMIT_EVALUATION', observation })], records })
@@ -57,14 +70,25 @@ export async function evaluateTurn(
     : null
 }
 
-/** The commit after which the review starts: the last one that was pushed, if the head builds on it, or the base. */
-async function reviewedSince({ deps, run, base, head }: Committed, pushed_sha: string | null): Promise<string> {
+/**
+ * The commit after which the review starts: the last one that was pushed, if the head builds on it, or the
+ * base.
+ */
+async function reviewedSince(
+  { deps, run, base, head }: Committed,
+  pushed_sha: string | null,
+): Promise<string> {
   if (pushed_sha === null) return base.sha
-  return (await isAncestor(deps.git, objectsOfRun(run, base), pushed_sha, head).catch(() => false)) ? pushed_sha : base.sha
+  return (await isAncestor(deps.git, objectsOfRun(run, base), pushed_sha, head).catch(() => false))
+    ? pushed_sha
+    : base.sha
 }
 
 /** Lets the event loop continue between the paths, of which a commit may change hundreds of thousands. */
-async function approvalsOf(paths: string[], approvalFor: (path: string) => Approval | null): Promise<Map<string, Approval>> {
+async function approvalsOf(
+  paths: string[],
+  approvalFor: (path: string) => Approval | null,
+): Promise<Map<string, Approval>> {
   const approvals = new Map<string, Approval>()
   for (const [n, path] of paths.entries()) {
     if (n % PATHS_AT_ONCE === PATHS_AT_ONCE - 1) await setImmediate()
@@ -88,14 +112,29 @@ async function reviewCommits(
   const secrets = await secretsIn(committed)
   const conflicts = conflictMarkers(changes.patch)
   const organization = await getOrganization(deps.db, run.organization_id)
-  const approvals = await approvalsOf(changes.files.flatMap(changedPaths), readApprovals(organization?.approval_paths ?? []))
-  const by_rules = evaluateCommits({ commits: listed, files: changes.files, blobs, secrets, conflicts, approvals, gaps })
+  const approvals = await approvalsOf(
+    changes.files.flatMap(changedPaths),
+    readApprovals(organization?.approval_paths ?? []),
+  )
+  const by_rules = evaluateCommits({
+    commits: listed,
+    files: changes.files,
+    blobs,
+    secrets,
+    conflicts,
+    approvals,
+    gaps,
+  })
   // Commits that fail by rules need no model.
-  const opinion = by_rules.verdict === 'fail' ? null : opinionOf(await requestReview(committed, listed, { changes, whole }))
+  const opinion =
+    by_rules.verdict === 'fail' ? null : opinionOf(await requestReview(committed, listed, { changes, whole }))
   return { listed, secrets, ...together(by_rules, opinion) }
 }
 
-/** The one question about commits. A new pull request is about the whole branch, also about what an earlier turn has pushed without one. */
+/**
+ * The one question about commits. A new pull request is about the whole branch, also about what an earlier
+ * turn has pushed without one.
+ */
 async function requestReview(
   committed: Committed,
   commits: readonly { message: string }[],
@@ -103,7 +142,9 @@ async function requestReview(
 ) {
   const { deps, head } = committed
   const pull_request = await reviewedPullRequest(committed)
-  return deps.sendQuestion(reviewQuestion(head, commits, pull_request.kind === 'new' ? whole : changes, pull_request))
+  return deps.sendQuestion(
+    reviewQuestion(head, commits, pull_request.kind === 'new' ? whole : changes, pull_request),
+  )
 }
 
 async function reviewedPullRequest({ deps, run, base, words }: Committed): Promise<ReviewedPullRequest> {
@@ -119,7 +160,10 @@ function messageRecord(findings: Found[], since: string) {
   // A model may fail the commits without a finding that is an error.
   const lines = (errors.length > 0 ? errors : findings)
     .slice(0, MAX.findings)
-    .map(({ path, line, body }) => `- ${path === null ? '' : `${path}${line === null ? '' : `:${line}`}: `}${body}`)
+    .map(
+      ({ path, line, body }) =>
+        `- ${path === null ? '' : `${path}${line === null ? '' : `:${line}`}: `}${body}`,
+    )
   const reset_to = errors.some(isOfHistory) ? since : null
   const content = [
     'Your work was reviewed before the push and was not pushed, for these reasons:',
@@ -129,5 +173,9 @@ function messageRecord(findings: Found[], since: string) {
       : 'Fix the files and finish again. Your commits are then squashed into one, so that what you remove from the files is in none of them. You need not commit.',
   ].join('\n\n')
   const message: ModelMessage = { role: 'user', content }
-  return { kind: 'message' as const, key: 'sent_back', body: JSON.stringify({ messages: [message], sent_back: { reset_to } }) }
+  return {
+    kind: 'message' as const,
+    key: 'sent_back',
+    body: JSON.stringify({ messages: [message], sent_back: { reset_to } }),
+  }
 }

@@ -17,15 +17,16 @@ import { recordedReview } from './recorded-review.ts'
 const FETCH_MS = 5_000
 
 /**
- * Evaluates, as the PR agent, the pull request of the branch by rules and by the review of its commits, records the result in the trace,
- * once per head, and marks it as ready when it passes. A pull request that a person made a draft, or opened, stays as it is
- * (specification.md#logs).
+ * Evaluates, as the PR agent, the pull request of the branch by rules and by the review of its commits,
+ * records the result in the trace, once per head, and marks it as ready when it passes. A pull request that a
+ * person made a draft, or opened, stays as it is (specification.md#logs).
  */
 export async function evaluateProposed(committed: Committed): Promise<void> {
   const { deps, writer, base, head } = committed
   const { organization_id, run_id } = writer
   const pr = await findByBranch(deps.db, organization_id, base.repository.id, base.branch)
-  if (!pr || pr.run_id !== run_id || pr.head_sha !== head || (pr.state !== 'draft' && pr.state !== 'open')) return
+  if (!pr || pr.run_id !== run_id || pr.head_sha !== head || (pr.state !== 'draft' && pr.state !== 'open'))
+    return
   const latest = await latestEvaluation(writer, 'PR_EVALUATION')
   if (latest?.head_sha === head && latest.pr_number === pr.number) return
   const by_rules = await evaluateByRules(committed, pr)
@@ -41,17 +42,25 @@ export async function evaluateProposed(committed: Committed): Promise<void> {
   })
 }
 
-async function evaluateByRules({ deps, writer, base, head, words }: Committed, pr: Awaited<ReturnType<typeof findByBranch>> & object) {
+async function evaluateByRules(
+  { deps, writer, base, head, words }: Committed,
+  pr: Awaited<ReturnType<typeof findByBranch>> & object,
+) {
   const commits = await latestEvaluation(writer, 'COMMIT_EVALUATION')
   const template = await readTemplate(deps, base)
-  // The base may have moved while the agent worked. A remote that does not respond is not a fault of the change.
+  // The base may have moved while the agent worked. A remote that does not respond is not a fault of the
+  // change.
   await refreshMirrorNow(deps.git, base.repository, { wait_ms: FETCH_MS }).catch(ignoreGit)
   return evaluatePullRequest({
-    ...{ title: pr.title, description: words.description, base_branch: pr.base_branch },
+    title: pr.title,
+    description: words.description,
+    base_branch: pr.base_branch,
     unanswered: template === null ? [] : unanswered(template, withoutOrigin(pr.body)),
     commits: commits?.head_sha === head ? (commits.verdict ?? null) : null,
     mergeable: await tryMerge(deps.git, base.repository.id, pr.base_branch, head),
-    ...{ files_changed: pr.files_changed, additions: pr.additions, deletions: pr.deletions },
+    files_changed: pr.files_changed,
+    additions: pr.additions,
+    deletions: pr.deletions,
   })
 }
 

@@ -16,20 +16,31 @@ import { type Committed, notPublished } from './publication.ts'
 const BUNDLE_BYTES = 512 * 1024 ** 2
 const PATCH_BYTES = 2 * 1024 ** 2
 
-/** Returns what the head of a round changes since a commit. Read once for each commit: the record and the review need the same. */
+/**
+ * Returns what the head of a round changes since a commit. Read once for each commit: the record and the
+ * review need the same.
+ */
 export type ChangeReader = (since: string) => Promise<Changes>
 
 export function changeReader({ deps, run, base, head }: Committed): ChangeReader {
   const read = new Map<string, Promise<Changes>>()
   return since => {
-    const known = read.get(since) ?? readChanges(deps.git, objectsOfRun(run, base), since, head, { max_patch_bytes: PATCH_BYTES })
+    const known =
+      read.get(since) ??
+      readChanges(deps.git, objectsOfRun(run, base), since, head, { max_patch_bytes: PATCH_BYTES })
     read.set(since, known)
     return known
   }
 }
 
-/** Imports the commit into the run's own objects on the host and records what it changes. No other run sees it before it is pushed. */
-export async function exportCommit(committed: Committed, changesSince: ChangeReader): Promise<Failure | null> {
+/**
+ * Imports the commit into the run's own objects on the host and records what it changes. No other run sees it
+ * before it is pushed.
+ */
+export async function exportCommit(
+  committed: Committed,
+  changesSince: ChangeReader,
+): Promise<Failure | null> {
   const { deps, writer, run, base, head } = committed
   const failed = await importFromSandbox(committed)
   if (failed) return failed
@@ -51,8 +62,13 @@ async function importFromSandbox(committed: Committed): Promise<Failure | null> 
     return null
   } catch (error) {
     if (error instanceof RangeError)
-      return notPublished('disk_quota', 'change_too_large', `The change is larger than ${BUNDLE_BYTES / 1024 ** 2} MiB.`)
-    if (error instanceof GitError && error.code !== 'killed') return notPublished('agent_error', `bundle_${error.code}`, error.message)
+      return notPublished(
+        'disk_quota',
+        'change_too_large',
+        `The change is larger than ${BUNDLE_BYTES / 1024 ** 2} MiB.`,
+      )
+    if (error instanceof GitError && error.code !== 'killed')
+      return notPublished('agent_error', `bundle_${error.code}`, error.message)
     throw error
   } finally {
     await bundle.close()
@@ -61,7 +77,10 @@ async function importFromSandbox(committed: Committed): Promise<Failure | null> 
 }
 
 /** Throws RangeError for a bundle that is too large. */
-async function writeBundle({ deps, writer, base, head, sandbox, control }: Committed, bundle: FileHandle): Promise<Failure | null> {
+async function writeBundle(
+  { deps, writer, base, head, sandbox, control }: Committed,
+  bundle: FileHandle,
+): Promise<Failure | null> {
   let bytes = 0
   const command = bundleCommand({ base_sha: base.sha, head_sha: head })
   const bounds = { timeout_ms: deps.git_limits.push_ms, max_output_bytes: 16 * 1024, signal: control.signal }
@@ -71,10 +90,18 @@ async function writeBundle({ deps, writer, base, head, sandbox, control }: Commi
     // Writes all of it, where `write` may stop early.
     await bundle.appendFile(chunk)
   })
-  if (result.status === 'timeout') return tooSlow('bundle_timeout', 'The commit was not exported from the sandbox', deps.git_limits.push_ms)
+  if (result.status === 'timeout')
+    return tooSlow('bundle_timeout', 'The commit was not exported from the sandbox', deps.git_limits.push_ms)
   requireGitAlive(result)
   if (result.exit_code === NOTHING_TO_BUNDLE) await bundle.truncate()
   if (result.exit_code === 0 || result.exit_code === NOTHING_TO_BUNDLE) return null
-  const reason = await shownReason(writer, { output: Buffer.from(result.output).toString('utf8'), ended: result.status })
-  return notPublished('agent_error', 'bundle_failed', `The commit could not be exported from the sandbox: ${reason}`)
+  const reason = await shownReason(writer, {
+    output: Buffer.from(result.output).toString('utf8'),
+    ended: result.status,
+  })
+  return notPublished(
+    'agent_error',
+    'bundle_failed',
+    `The commit could not be exported from the sandbox: ${reason}`,
+  )
 }

@@ -20,13 +20,20 @@ type Proposed = { kind: 'proposed' | 'ended' } | { kind: 'refused'; message: str
 type Recorded = { wanted: NewRemotePullRequest; remote: RemotePullRequest | null; change: Change }
 
 /**
- * Creates the pull request of the pushed branch, as a draft until it is evaluated, or updates it to the new head. `ended`: it was closed or merged
- * meanwhile and stays so; `refused`: the forge refused it, or was not available for as long as it is retried.
+ * Creates the pull request of the pushed branch, as a draft until it is evaluated, or updates it to the new
+ * head. `ended`: it was closed or merged meanwhile and stays so; `refused`: the forge refused it, or was not
+ * available for as long as it is retried.
  */
 export async function propose(committed: Committed, change: Change): Promise<Proposed> {
   const { deps, writer, base } = committed
   const { title, body } = await writer.redactor.value(await wordsFor(committed))
-  const wanted = { title, body, head_branch: base.branch, base_branch: await targetOf(committed), draft: true }
+  const wanted = {
+    title,
+    body,
+    head_branch: base.branch,
+    base_branch: await targetOf(committed),
+    draft: true,
+  }
   if ((await writer.append({})).status === 'cancelling') return { kind: 'proposed' }
   const proposed = await proposeOnForge(deps, writer, base.repository, wanted, committed.control)
   if (proposed.kind === 'failed') return { kind: 'refused', message: proposed.message }
@@ -36,23 +43,47 @@ export async function propose(committed: Committed, change: Change): Promise<Pro
 }
 
 /** False: it was closed or merged meanwhile. */
-async function recordProposed(tx: Db, committed: Committed, { wanted, remote, change }: Recorded): Promise<boolean> {
+async function recordProposed(
+  tx: Db,
+  committed: Committed,
+  { wanted, remote, change }: Recorded,
+): Promise<boolean> {
   const { deps, writer, run, base, head } = committed
   const { files_changed, additions, deletions } = change
   // A person who stopped the run, or removed it from its pull request, does not want another one.
   if ((await writer.append({}, tx)).status === 'cancelling' && remote === null) return true
   const pr = await savePullRequest(tx, {
-    ...{ organization_id: run.organization_id, repository_id: base.repository.id, run_id: run.id },
-    ...{ title: wanted.title, body: wanted.body, url: `${traceUrl(deps.base_url, run.id)}?view=changes` },
-    ...{ head_branch: base.branch, base_branch: wanted.base_branch, base_sha: base.sha, head_sha: head },
-    ...{ files_changed, additions, deletions },
+    organization_id: run.organization_id,
+    repository_id: base.repository.id,
+    run_id: run.id,
+    title: wanted.title,
+    body: wanted.body,
+    url: `${traceUrl(deps.base_url, run.id)}?view=changes`,
+    head_branch: base.branch,
+    base_branch: wanted.base_branch,
+    base_sha: base.sha,
+    head_sha: head,
+    files_changed,
+    additions,
+    deletions,
   })
   if (!pr) return false
-  if (remote && (pr.created || pr.remote_number === null)) await recordRemote(tx, run.organization_id, pr.id, remote)
+  if (remote && (pr.created || pr.remote_number === null))
+    await recordRemote(tx, run.organization_id, pr.id, remote)
   const { number, url } = remote ?? pr
   if (pr.created) {
     const { head_branch, base_branch, title } = pr
-    const observation = { pr_number: number, url, head_branch, base_branch, head_sha: head, title, files_changed, additions, deletions }
+    const observation = {
+      pr_number: number,
+      url,
+      head_branch,
+      base_branch,
+      head_sha: head,
+      title,
+      files_changed,
+      additions,
+      deletions,
+    }
     await writer.append({ entries: [entry({ message_type: 'INITIAL_PR_GENERATION', observation })] }, tx)
   }
   const body = { pr_number: number, state: pr.state, created: pr.created }
@@ -63,7 +94,10 @@ async function recordProposed(tx: Db, committed: Committed, { wanted, remote, ch
   return !ended
 }
 
-/** Returns the target of the pull request: the branch that the run began at, or the repository's default branch where it began at a tag or a commit. */
+/**
+ * Returns the target of the pull request: the branch that the run began at, or the repository's default
+ * branch where it began at a tag or a commit.
+ */
 async function targetOf({ deps, base: { repository, ref } }: Committed): Promise<string> {
   if ((await resolveRef(deps.git, repository.id, `refs/heads/${ref}`)) !== null) return ref
   if (repository.base_branch !== null) return repository.base_branch
@@ -72,10 +106,17 @@ async function targetOf({ deps, base: { repository, ref } }: Committed): Promise
 }
 
 /**
- * Returns the words of a new pull request: those of the review of its commits, or else by rules. A title that a person gave the run stays; so do
- * the words of an existing pull request.
+ * Returns the words of a new pull request: those of the review of its commits, or else by rules. A title that
+ * a person gave the run stays; so do the words of an existing pull request.
  */
-async function wordsFor({ deps, writer, run, base, head, words }: Committed): Promise<{ title: string; body: string }> {
+async function wordsFor({
+  deps,
+  writer,
+  run,
+  base,
+  head,
+  words,
+}: Committed): Promise<{ title: string; body: string }> {
   const template = await readTemplate(deps, base)
   const by_rules = { title: words.title, body: bodyOf(words, template) }
   if (await findByBranch(deps.db, run.organization_id, base.repository.id, base.branch)) return by_rules

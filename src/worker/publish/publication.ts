@@ -13,10 +13,23 @@ import type { WorkerServices } from '../services.ts'
 /** `sendQuestion`: sends a question about the change to the run's model. */
 type PublishDeps = Pick<
   WorkerServices,
-  'db' | 'log' | 'git' | 'git_limits' | 'author' | 'forges' | 'push_retry_ms' | 'base_url' | 'folders' | 'models' | 'approve_ci_changes'
+  | 'db'
+  | 'log'
+  | 'git'
+  | 'git_limits'
+  | 'author'
+  | 'forges'
+  | 'push_retry_ms'
+  | 'base_url'
+  | 'folders'
+  | 'models'
+  | 'approve_ci_changes'
 > & { sendQuestion: SendQuestion }
 
-/** A review that returned the work to the agent earlier in the turn. `reset_to`: the commit that its next commit replaces the later ones on; null: they stay. */
+/**
+ * A review that returned the work to the agent earlier in the turn. `reset_to`: the commit that its next
+ * commit replaces the later ones on; null: they stay.
+ */
 type SentBack = { reset_to: string | null }
 
 /** The words of a commit. */
@@ -36,21 +49,35 @@ export type Publication = {
 }
 
 /** A publication whose files are committed as `head` in the workspace. */
-export type Committed = Publication & { head: string; gaps: readonly CommitGap[]; commit: CommitWords; words: Proposal }
+export type Committed = Publication & {
+  head: string
+  gaps: readonly CommitGap[]
+  commit: CommitWords
+  words: Proposal
+}
 
 /**
- * `nothing`: there is no change; `pushed`: with the refusal of its pull request, if the forge refused that; `refused`: the remote rejected it, the
- * message belongs to the answer and the work is kept.
+ * `nothing`: there is no change; `pushed`: with the refusal of its pull request, if the forge refused that;
+ * `refused`: the remote rejected it, the message belongs to the answer and the work is kept.
  */
 export type Published =
   | { kind: 'nothing' }
   | { kind: 'pushed'; head: string; is_new: boolean; refusal: string | null }
   | { kind: 'refused'; message: string }
 
-/** The agent must fix the change first, a person must approve it first, or it could not be exported or pushed. */
+/**
+ * The agent must fix the change first, a person must approve it first, or it could not be exported or pushed.
+ */
 export type NotPublished = { kind: 'sent_back' } | Waiting | Failure
 
 /** Returns the failure of a publication. */
 export function notPublished(reason: Failure['reason'], code: string, message: string): Failure {
-  return { kind: 'failed', reason, code, message, phase: 'push', tool_name: reason === 'git_unavailable' ? actionTool.git_push : null }
+  return {
+    kind: 'failed',
+    reason,
+    code,
+    message,
+    phase: 'push',
+    tool_name: reason === 'git_unavailable' ? actionTool.git_push : null,
+  }
 }

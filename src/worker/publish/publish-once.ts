@@ -18,7 +18,9 @@ import type { Committed, NotPublished, Published } from './publication.ts'
 import { pushRunBranch } from './push-branch.ts'
 import type { PushConflict } from './push-conflict.ts'
 
-/** What the branch of a publication holds already. `pushed_sha`: the last commit that the run pushed to it. */
+/**
+ * What the branch of a publication holds already. `pushed_sha`: the last commit that the run pushed to it.
+ */
 type Branch = { pushed_sha: string | null; proposed: readonly PullRequestRow[] }
 
 /** `pull_request_ended`: the pull request of the branch was closed or merged meanwhile. */
@@ -50,19 +52,27 @@ export async function publishOnce(committed: Committed): Promise<Outcome> {
   return { ...pushed, refusal: result?.kind === 'refused' ? result.message : null }
 }
 
-/** Whether the head is the base, what the run abandoned, or part of a pull request that was closed or merged: that is not proposed again. */
-async function isUnchanged({ deps, run, base, head }: Committed, { pushed_sha, proposed }: Branch): Promise<boolean> {
+/**
+ * Whether the head is the base, what the run abandoned, or part of a pull request that was closed or merged:
+ * that is not proposed again.
+ */
+async function isUnchanged(
+  { deps, run, base, head }: Committed,
+  { pushed_sha, proposed }: Branch,
+): Promise<boolean> {
   if (head === base.sha || (pushed_sha === null && head === run.abandoned_sha)) return true
   const objects = objectsOfRun(run, base)
   for (const pr of proposed.filter(isEnded))
-    if (pr.head_sha === head || (await isAncestor(deps.git, objects, head, pr.head_sha).catch(() => false))) return true
+    if (pr.head_sha === head || (await isAncestor(deps.git, objects, head, pr.head_sha).catch(() => false)))
+      return true
   return false
 }
 
 /** An earlier worker may have exported the commit, perhaps on another machine. */
 async function exportIfNew(committed: Committed, changesSince: ChangeReader) {
   const { deps, run, base, head } = committed
-  const exported = head === run.head_sha && !base.renewed && (await hasCommit(deps.git, objectsOfRun(run, base), head))
+  const exported =
+    head === run.head_sha && !base.renewed && (await hasCommit(deps.git, objectsOfRun(run, base), head))
   return exported ? null : exportCommit(committed, changesSince)
 }
 
@@ -74,7 +84,8 @@ async function reviewAndPush(
 ): Promise<Outcome | null> {
   const { deps, writer, run, base } = committed
   const next = { base_sha: base.sha, branch: base.branch }
-  if (base.renewed) requireOwned(await recordNextBranch(deps.db, run.organization_id, run.id, writer.epoch, next))
+  if (base.renewed)
+    requireOwned(await recordNextBranch(deps.db, run.organization_id, run.id, writer.epoch, next))
   const stopped = await evaluateTurn(committed, pushed_sha, changes)
   if (stopped) return stopped
   const proposes = run.auto_create_pr && !proposed.some(pr => pr.head_branch === base.branch && !isEnded(pr))
@@ -82,10 +93,15 @@ async function reviewAndPush(
 }
 
 /** Other runs can read the commit from now on: they must not read what was refused or waits for approval. */
-async function keepInMirror({ deps, run, base, head }: Committed, branch: { name: string; before: string | null } | null): Promise<void> {
-  await keepPushed(deps.git, objectsOfRun(run, base), { turn: run.turn, head_sha: head, branch }).catch(error => {
-    if (!(error instanceof GitError)) throw error
-    // The next fetch gets it from the remote.
-    deps.log('error', 'a pushed commit could not be kept', { run_id: run.id, error: error.message })
-  })
+async function keepInMirror(
+  { deps, run, base, head }: Committed,
+  branch: { name: string; before: string | null } | null,
+): Promise<void> {
+  await keepPushed(deps.git, objectsOfRun(run, base), { turn: run.turn, head_sha: head, branch }).catch(
+    error => {
+      if (!(error instanceof GitError)) throw error
+      // The next fetch gets it from the remote.
+      deps.log('error', 'a pushed commit could not be kept', { run_id: run.id, error: error.message })
+    },
+  )
 }

@@ -12,7 +12,10 @@ import { publishOnce } from './publish-once.ts'
 import { conflict_kinds, type PushConflict } from './push-conflict.ts'
 import { mergePushed, rebaseOntoPushed } from './rebase-onto-pushed.ts'
 
-/** Commits in the workspace → exports → reviews → pushes one branch → pull request. Git on the host never runs in the agent's tree. */
+/**
+ * Commits in the workspace → exports → reviews → pushes one branch → pull request. Git on the host never runs
+ * in the agent's tree.
+ */
 export async function publish(publication: Publication): Promise<Published | NotPublished> {
   const { deps, writer, run, sandbox, control, sent_back } = publication
   const words = proposal({
@@ -32,8 +35,8 @@ export async function publish(publication: Publication): Promise<Published | Not
 }
 
 /**
- * Publishes the commit. A round is repeated only if the branch or its pull request changed meanwhile: each conflict determines how the next round
- * differs.
+ * Publishes the commit. A round is repeated only if the branch or its pull request changed meanwhile: each
+ * conflict determines how the next round differs.
  */
 async function publishCommit(committed: Committed): Promise<Published | NotPublished> {
   const taken = new Set<string>()
@@ -50,10 +53,18 @@ async function publishCommit(committed: Committed): Promise<Published | NotPubli
   }
 }
 
-const isConflict = (published: Published | NotPublished | PushConflict): published is PushConflict => conflict_kinds.has(published.kind)
+const isConflict = (published: Published | NotPublished | PushConflict): published is PushConflict =>
+  conflict_kinds.has(published.kind)
 
-/** Returns the publication of the next round, or the end of the publication where the conflict cannot be resolved. */
-async function resolveConflict(current: Committed, conflict: PushConflict, taken: Set<string>): Promise<Committed | Published> {
+/**
+ * Returns the publication of the next round, or the end of the publication where the conflict cannot be
+ * resolved.
+ */
+async function resolveConflict(
+  current: Committed,
+  conflict: PushConflict,
+  taken: Set<string>,
+): Promise<Committed | Published> {
   const { run, base, head } = current
   if (conflict.kind === 'blocked') {
     const renewed = base.renewed ?? { start_sha: base.sha }
@@ -75,8 +86,14 @@ async function resolveConflict(current: Committed, conflict: PushConflict, taken
 
 /** The message states what that means for a pull request that exists already. */
 async function refused({ deps, run, base: { branch } }: Committed, message: string): Promise<Published> {
-  const pr = (await listPullRequests(deps.db, run.organization_id, [run.id])).find(item => item.head_branch === branch && !isEnded(item))
-  if (!pr) return { kind: 'refused', message: `The remote refused the branch ${branch}, so there is no pull request: ${message}` }
+  const pr = (await listPullRequests(deps.db, run.organization_id, [run.id])).find(
+    item => item.head_branch === branch && !isEnded(item),
+  )
+  if (!pr)
+    return {
+      kind: 'refused',
+      message: `The remote refused the branch ${branch}, so there is no pull request: ${message}`,
+    }
   return {
     kind: 'refused',
     message: `The branch ${branch} was not pushed, so pull request ${pr.number} stays at ${pr.head_sha}: ${message}`,

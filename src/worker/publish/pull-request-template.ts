@@ -6,7 +6,9 @@ import type { WorkerServices } from '../services.ts'
 
 /** The paths that forges read, the most specific first. */
 const PATHS = ['.github', '.gitea', '.forgejo', '', 'docs'].flatMap(folder =>
-  ['pull_request_template.md', 'PULL_REQUEST_TEMPLATE.md'].map(name => (folder === '' ? name : `${folder}/${name}`)),
+  ['pull_request_template.md', 'PULL_REQUEST_TEMPLATE.md'].map(name =>
+    folder === '' ? name : `${folder}/${name}`,
+  ),
 )
 const GITLAB = '.gitlab/merge_request_templates/Default.md'
 const BYTES = 16 * 1024
@@ -14,7 +16,10 @@ const BYTES = 16 * 1024
 const cache = new Map<string, string | null>()
 const MAX_CACHED = 200
 
-/** Returns the repository's template for pull requests, without mentions, as of the commit that the run started from: the agent cannot have changed it. */
+/**
+ * Returns the repository's template for pull requests, without mentions, as of the commit that the run
+ * started from: the agent cannot have changed it.
+ */
 export async function readTemplate({ git }: Pick<WorkerServices, 'git'>, base: Base): Promise<string | null> {
   const key = `${base.repository.id}:${base.sha}`
   const known = cache.get(key)
@@ -30,5 +35,7 @@ async function readFromCommit(git: GitHost, base: Base): Promise<string | null> 
   const found = await readFilesAt(git, base.repository.id, base.sha, paths, BYTES)
   const path = paths.find(candidate => found.has(candidate))
   const bytes = path === undefined ? undefined : found.get(path)?.bytes
-  return bytes === undefined ? null : neutralMentions(new TextDecoder('utf-8', { fatal: false }).decode(bytes).replaceAll('\0', ''))
+  return bytes === undefined
+    ? null
+    : neutralMentions(new TextDecoder('utf-8', { fatal: false }).decode(bytes).replaceAll('\0', ''))
 }

@@ -23,18 +23,22 @@ const NOTES: Record<PushConflict['kind'], string> = {
   ahead: 'An earlier worker of this run pushed that: the work continues from there.',
   joined: 'Somebody else pushed that: it is merged with the changes of the agent.',
   blocked: 'A branch has the name of a folder of this one, so the work goes to a branch without folders.',
-  taken: 'The branch has other commits, of a person or of an earlier time: they stay as they are, and the work goes to a new branch.',
+  taken:
+    'The branch has other commits, of a person or of an earlier time: they stay as they are, and the work goes to a new branch.',
 }
 
 type Refused = Extract<Published, { kind: 'refused' }>
 
-/** `pushed_sha`: the last known commit of this branch; `proposes`: a successful push is followed by a new pull request. */
+/**
+ * `pushed_sha`: the last known commit of this branch; `proposes`: a successful push is followed by a new pull
+ * request.
+ */
 type Pushing = { pushed_sha: string | null; proposes: boolean }
 
 /**
- * Pushes the run's branch and returns null, or why it is not pushed. The intent is recorded before. A remote that is unavailable is retried
- * with backoff for `push_retry_ms` from the first push of the turn, whichever worker made it; the run stays `running` in phase `push`, and
- * every wait is in the trace before it begins.
+ * Pushes the run's branch and returns null, or why it is not pushed. The intent is recorded before. A remote
+ * that is unavailable is retried with backoff for `push_retry_ms` from the first push of the turn, whichever
+ * worker made it; the run stays `running` in phase `push`, and every wait is in the trace before it begins.
  */
 export async function pushRunBranch(
   committed: Committed,
@@ -59,7 +63,8 @@ export async function pushRunBranch(
     const code = `push_${error.code}`
     const { message } = error
     const wait = waitBefore(attempt, error, found === 'none')
-    if (wait === null || performance.now() + wait >= ends_at) return giveUp(committed, { error, failed, attempt, proposes })
+    if (wait === null || performance.now() + wait >= ends_at)
+      return giveUp(committed, { error, failed, attempt, proposes })
     const retried = errorEntry(
       { code, message, retryable: true, phase: 'push', attempt, retry_in_ms: Math.round(wait) },
       actionTool.git_push,
@@ -77,12 +82,21 @@ async function conflictOf(committed: Committed, error: GitError, known: Paramete
   return hasMoved(error) ? findConflict(committed, known) : null
 }
 
-const noteOf = (conflict: PushConflict) => ({ ...('sha' in conflict && { found_sha: conflict.sha }), note: NOTES[conflict.kind] })
+const noteOf = (conflict: PushConflict) => ({
+  ...('sha' in conflict && { found_sha: conflict.sha }),
+  note: NOTES[conflict.kind],
+})
 
-const inputOf = ({ base, head }: Committed) => ({ repository: base.repository.full_name, branch: base.branch, sha: head })
+const inputOf = ({ base, head }: Committed) => ({
+  repository: base.repository.full_name,
+  branch: base.branch,
+  sha: head,
+})
 
 /** Null: pushed and recorded. `actionOf`: the entry of the failed push. */
-async function pushOnce(committed: Committed): Promise<{ error: GitError; actionOf(more: Record<string, unknown>): NewEntry } | null> {
+async function pushOnce(
+  committed: Committed,
+): Promise<{ error: GitError; actionOf(more: Record<string, unknown>): NewEntry } | null> {
   const { deps, writer, base, head, control } = committed
   const { env } = objectsOf(deps.git, objectsOfRun(committed.run, base))
   const started = performance.now()
@@ -93,7 +107,10 @@ async function pushOnce(committed: Committed): Promise<{ error: GitError; action
     const { status } = await pushBranch(deps.git, base.repository, head, base.branch, how)
     await deps.db.transaction(async tx => {
       await writer.append({ entries: [action({ status: 'ok', result: status })] }, tx)
-      await recordPush(tx, writer.organization_id, writer.run_id, writer.epoch, { branch: base.branch, sha: head })
+      await recordPush(tx, writer.organization_id, writer.run_id, writer.epoch, {
+        branch: base.branch,
+        sha: head,
+      })
     })
     return null
   } catch (error) {
@@ -105,7 +122,12 @@ async function pushOnce(committed: Committed): Promise<{ error: GitError; action
 /** Records the failure that ends the publication. */
 async function giveUp(
   committed: Committed,
-  { error, failed, attempt, proposes }: { error: GitError; failed: NewEntry; attempt: number; proposes: boolean },
+  {
+    error,
+    failed,
+    attempt,
+    proposes,
+  }: { error: GitError; failed: NewEntry; attempt: number; proposes: boolean },
 ): Promise<Refused | Failure> {
   const { writer } = committed
   const { message } = error
@@ -125,13 +147,25 @@ async function giveUp(
   })
   // A failure that ends the run has its ERROR as the last entry of the turn.
   const refusal = errorEntry({ code, message, retryable: false, phase: 'push' }, actionTool.git_push)
-  await writer.append({ entries: [failed, ...(refused ? [refusal] : []), ...(proposes ? [not_created] : [])] })
+  await writer.append({
+    entries: [failed, ...(refused ? [refusal] : []), ...(proposes ? [not_created] : [])],
+  })
   return refused ? { kind: 'refused', message } : notPublished('git_unavailable', code, message)
 }
 
-/** Records the intent to push. `announced`: all commits that workers of this run intended to push there. `waited_ms`: since the first push of the turn. */
-async function announce({ deps, writer, base: { branch }, head }: Committed): Promise<{ announced: Set<string>; waited_ms: number }> {
-  await writer.append({ records: [{ kind: 'push_started', key: null, body: JSON.stringify({ branch, sha: head }) }] })
+/**
+ * Records the intent to push. `announced`: all commits that workers of this run intended to push there.
+ * `waited_ms`: since the first push of the turn.
+ */
+async function announce({
+  deps,
+  writer,
+  base: { branch },
+  head,
+}: Committed): Promise<{ announced: Set<string>; waited_ms: number }> {
+  await writer.append({
+    records: [{ kind: 'push_started', key: null, body: JSON.stringify({ branch, sha: head }) }],
+  })
   const pushes = await listPushes(deps.db, writer.organization_id, writer.run_id)
   const turn = pushes.at(-1)?.turn
   return {

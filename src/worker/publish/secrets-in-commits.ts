@@ -14,11 +14,17 @@ const MAX_SHOWN = 5
 /** `path`: null for the message of a commit. */
 type SecretFound = { path: string | null; names: string[] }
 
-/** Lists the secrets whose values the commits contain. Each commit counts: a value that one adds and the next removes is found. */
+/**
+ * Lists the secrets whose values the commits contain. Each commit counts: a value that one adds and the next
+ * removes is found.
+ */
 export async function secretsIn({ deps, writer, run, base, head }: Committed): Promise<SecretFound[]> {
   const found = new Map<string | null, Set<string>>()
   for (const { path, text } of await addedText(deps.git, objectsOfRun(run, base), base.sha, head)) {
-    const names = [...(path === null ? [] : await writer.redactor.names(path)), ...(await namesIn(writer.redactor, text))]
+    const names = [
+      ...(path === null ? [] : await writer.redactor.names(path)),
+      ...(await namesIn(writer.redactor, text)),
+    ]
     // A hundred thousand small files would block the event loop like a large one.
     await nextTick()
     if (names.length > 0) found.set(path, new Set([...(found.get(path) ?? []), ...names]))
@@ -27,7 +33,10 @@ export async function secretsIn({ deps, writer, run, base, head }: Committed): P
   return [...found].map(([path, names]) => ({ path, names: [...names] }))
 }
 
-/** Commits with the value of a secret are not pushed: every reader of the branch could read it, and a push cannot be undone. */
+/**
+ * Commits with the value of a secret are not pushed: every reader of the branch could read it, and a push
+ * cannot be undone.
+ */
 export async function deniedForSecrets(writer: RunWriter, found: SecretFound[]): Promise<Failure> {
   const lines: string[] = []
   for (const { path, names } of found) {

@@ -12,9 +12,9 @@ import type { SandboxSpec } from '../../sandbox/port.ts'
 import type { WorkerServices } from '../services.ts'
 
 /**
- * What a sandbox has in addition for an agent of another vendor. `connect`: from now on its model calls are planned and recorded by this meter, and these
- * MCP servers respond at `tool_address`. `disconnect`: closes all connections of the sandbox to the gateway, and resolves when what they requested is
- * recorded.
+ * What a sandbox has in addition for an agent of another vendor. `connect`: from now on its model calls are
+ * planned and recorded by this meter, and these MCP servers respond at `tool_address`. `disconnect`: closes
+ * all connections of the sandbox to the gateway, and resolves when what they requested is recorded.
  */
 export type AgentProgram = Required<Pick<SandboxSpec, 'sockets' | 'environment' | 'read_only'>> & {
   command: string
@@ -36,7 +36,10 @@ const not_connected: GatewayMeter = {
   progressed() {},
 }
 
-/** Opens the model gateway of one sandbox, and returns what its agent needs to run there. Disposing closes all connections. */
+/**
+ * Opens the model gateway of one sandbox, and returns what its agent needs to run there. Disposing closes all
+ * connections.
+ */
 export async function openAgentProgram(
   deps: Pick<WorkerServices, 'egress' | 'log' | 'models' | 'model_timeouts' | 'compact_tokens' | 'users'>,
   agent: RegisteredAgent,

@@ -12,8 +12,8 @@ const COMMAND_CHARACTERS = 300
 type Known = { refusal: Refusal; times: number }
 
 /**
- * Writes refused egress to the trace: the first refusal of a host, port and reason at once, as `egress_blocked`, and the number of repetitions
- * in one more entry at the end (specification.md#logs).
+ * Writes refused egress to the trace: the first refusal of a host, port and reason at once, as
+ * `egress_blocked`, and the number of repetitions in one more entry at the end (specification.md#logs).
  */
 export class BlockedLog {
   readonly #writer: RunWriter
@@ -25,7 +25,12 @@ export class BlockedLog {
   #others = 0
   #written: Promise<unknown> = Promise.resolve()
 
-  constructor(writer: RunWriter, live: LiveChannel, purpose: 'agent' | 'setup', onError: (error: unknown) => void) {
+  constructor(
+    writer: RunWriter,
+    live: LiveChannel,
+    purpose: 'agent' | 'setup',
+    onError: (error: unknown) => void,
+  ) {
     this.#writer = writer
     this.#live = live
     this.#of = purpose === 'setup' ? { for: purpose } : {}
@@ -49,7 +54,12 @@ export class BlockedLog {
   async finish(): Promise<void> {
     const repeated = [...this.#known.values()].filter(({ times }) => times > 1)
     if (repeated.length > 0 || this.#others > 0) {
-      const hosts = repeated.map(({ refusal: { host, port, reason }, times }) => ({ host, port, reason, times }))
+      const hosts = repeated.map(({ refusal: { host, port, reason }, times }) => ({
+        host,
+        port,
+        reason,
+        times,
+      }))
       const why = 'these were refused repeatedly in this turn'
       this.#write({}, { reason: 'again', why, hosts, ...(this.#others > 0 && { others: this.#others }) })
     }
@@ -61,12 +71,18 @@ export class BlockedLog {
   /** The command that is running; a background process may have caused the refusal too. */
   #during() {
     const { tool } = this.#live
-    const command = tool === null ? undefined : Object.entries(tool.input ?? {}).find(([name]) => name === 'command')?.[1]
+    const command =
+      tool === null ? undefined : Object.entries(tool.input ?? {}).find(([name]) => name === 'command')?.[1]
     return typeof command === 'string' ? { command: command.slice(0, COMMAND_CHARACTERS) } : {}
   }
 
   #write(input: Record<string, unknown>, output: Record<string, unknown>): void {
-    const entry = serviceAction(actionTool.egress_blocked, { ...this.#of, ...input }, { status: 'error', ...output }, 0)
+    const entry = serviceAction(
+      actionTool.egress_blocked,
+      { ...this.#of, ...input },
+      { status: 'error', ...output },
+      0,
+    )
     this.#written = this.#written
       .then(() => this.#writer.append({ entries: [entry] }))
       .catch(error => {

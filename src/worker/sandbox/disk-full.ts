@@ -14,7 +14,8 @@ const OWN_PHASES = ['clone', 'sandbox', 'push', 'workspace']
 
 /** Changes the reason of a failure to `disk_quota` if its cause is a full disk. */
 export function namedDiskFull(outcome: TurnOutcome): TurnOutcome {
-  if (outcome.kind !== 'failed' || !OWN_PHASES.includes(outcome.phase) || !FULL.test(outcome.message)) return outcome
+  if (outcome.kind !== 'failed' || !OWN_PHASES.includes(outcome.phase) || !FULL.test(outcome.message))
+    return outcome
   const message = `There is no space left for the files of the run. ${outcome.message}`
   return { ...outcome, reason: 'disk_quota', code: DISK_FULL, message }
 }
@@ -30,8 +31,8 @@ export async function diskProblem(workspaces: string, reserve_bytes: number): Pr
 export const isDiskFull = (error: unknown): boolean => FULL.test((error as { code?: string }).code ?? '')
 
 /**
- * Removes the files of a run that ended for lack of space, because other runs need it, and of a tool call, which nothing continues. Commits of
- * the run are in the mirror.
+ * Removes the files of a run that ended for lack of space, because other runs need it, and of a tool call,
+ * which nothing continues. Commits of the run are in the mirror.
  */
 export async function giveSpaceBack(
   deps: Pick<WorkerServices, 'db' | 'folders' | 'users'>,
@@ -44,6 +45,7 @@ export async function giveSpaceBack(
   for (const name of foldersOf(workspaces, workspaceName(run.id, run.epoch, null))) {
     const workspace = join(workspaces, name)
     // Released first: a turn that begins meanwhile must not find a folder that is being emptied.
-    if (await forgetWorkspace(deps.db, run.organization_id, run.id, workspace)) await removeWithAll(workspace, deps.users.sandbox)
+    if (await forgetWorkspace(deps.db, run.organization_id, run.id, workspace))
+      await removeWithAll(workspace, deps.users.sandbox)
   }
 }

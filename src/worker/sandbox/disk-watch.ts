@@ -10,8 +10,8 @@ import { DISK_FULL, diskProblem } from './disk-full.ts'
 const LARGE_PART = 0.1
 
 /**
- * Keeps the disk of the workspaces usable: below the reserve no run starts, and the run with the largest files ends, if they are a large part
- * of the disk, before other runs and the database run out of space.
+ * Keeps the disk of the workspaces usable: below the reserve no run starts, and the run with the largest
+ * files ends, if they are a large part of the disk, before other runs and the database run out of space.
  */
 export class DiskWatch {
   readonly #deps: Pick<WorkerServices, 'folders' | 'users' | 'disk_reserve_bytes'>
@@ -51,13 +51,23 @@ export class DiskWatch {
       control,
       // Snapshots count for the run too.
       bytes: sum(
-        await Promise.all(foldersOf(folders.workspaces, owner).map(name => workspaceBytes(join(folders.workspaces, name), users.sandbox))),
+        await Promise.all(
+          foldersOf(folders.workspaces, owner).map(name =>
+            workspaceBytes(join(folders.workspaces, name), users.sandbox),
+          ),
+        ),
       ),
     }))
     const [largest] = (await Promise.all(measured)).toSorted((a, b) => b.bytes - a.bytes)
     if (!largest || largest.bytes < disk_bytes * LARGE_PART) return
     const message = `The disk of the workspaces is full, and the files of this run take ${Math.round(largest.bytes / 1024 ** 2)} MiB of it.`
-    largest.control.end({ kind: 'failed', reason: 'disk_quota', code: DISK_FULL, message, phase: 'workspace' })
+    largest.control.end({
+      kind: 'failed',
+      reason: 'disk_quota',
+      code: DISK_FULL,
+      message,
+      phase: 'workspace',
+    })
   }
 }
 

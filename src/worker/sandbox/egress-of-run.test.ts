@@ -22,7 +22,12 @@ test.each([
   ['an organization that allows nothing yet', [row(null, 'allowlist')], [], []],
   ['the lists of both', [row(null, 'allowlist', [a]), row(7, null, [b])], [], [a, b]],
   ['the mode of the repository', [row(null, 'allowlist', [a]), row(7, 'off', [b])], mirrors, null],
-  ['the mode of the repository, the other way', [row(null, 'off', [a]), row(7, 'allowlist', [b])], [], [a, b]],
+  [
+    'the mode of the repository, the other way',
+    [row(null, 'off', [a]), row(7, 'allowlist', [b])],
+    [],
+    [a, b],
+  ],
   ['mirrors of the operator, without other rules', [], mirrors, [mirror]],
   ['mirrors before what else is allowed', [row(null, null, [a])], mirrors, [mirror, a]],
 ])('what a run may reach: %s', (_, rows, mirrors, rules) => {

@@ -16,8 +16,12 @@ import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerServices } from '../services.ts'
 import { BlockedLog } from './blocked-log.ts'
 
-/** The egress of a sandbox. `reportBlocked` writes what is left about refused requests to the trace; disposing closes all connections. */
-type RunEgress = AsyncDisposable & Required<Pick<SandboxSpec, 'sockets' | 'environment'>> & { reportBlocked(): Promise<void> }
+/**
+ * The egress of a sandbox. `reportBlocked` writes what is left about refused requests to the trace; disposing
+ * closes all connections.
+ */
+type RunEgress = AsyncDisposable &
+  Required<Pick<SandboxSpec, 'sockets' | 'environment'>> & { reportBlocked(): Promise<void> }
 
 /** Whose commands use it: the agent's, or those that prepare the workspace. */
 type Purpose = 'agent' | 'setup'
@@ -28,7 +32,10 @@ type EgressOf = { repository_id: number | null; purpose: Purpose; gateway: Gatew
 /** How long a change of the rules may take to apply. */
 const RULES_MAX_AGE_MS = 1_000
 
-/** Opens a proxy for one sandbox of the run. If egress is off it refuses every request, so that the trace shows what was attempted. */
+/**
+ * Opens a proxy for one sandbox of the run. If egress is off it refuses every request, so that the trace
+ * shows what was attempted.
+ */
 export async function openEgress(
   deps: Pick<WorkerServices, 'egress' | 'log' | 'users'>,
   writer: RunWriter,
@@ -57,7 +64,10 @@ export async function openEgress(
   }
 }
 
-/** Requests that the service sends for the agent of a run, by the rules of its sandbox. `reportBlocked` as of `RunEgress`. */
+/**
+ * Requests that the service sends for the agent of a run, by the rules of its sandbox. `reportBlocked` as of
+ * `RunEgress`.
+ */
 type RunFetch = { fetch: typeof globalThis.fetch; reportBlocked(): Promise<void> }
 
 export function createRunFetch(
@@ -67,7 +77,11 @@ export function createRunFetch(
   repository_id: number | null,
 ): RunFetch {
   // Not from the sandbox, so without its gateway.
-  const { configuration, blocked } = configurationOf(deps, writer, live, { repository_id, purpose: 'agent', gateway: null })
+  const { configuration, blocked } = configurationOf(deps, writer, live, {
+    repository_id,
+    purpose: 'agent',
+    gateway: null,
+  })
   return { fetch: fetchByRules(configuration).fetch, reportBlocked: () => blocked.finish() }
 }
 
@@ -79,7 +93,8 @@ function configurationOf(
   { repository_id, purpose, gateway }: EgressOf,
 ): { configuration: ProxyConfiguration; blocked: BlockedLog } {
   const { upstream, mirrors, allow_private, max_bytes } = deps.egress
-  const read = async () => egressOf(await listEgressOfRun(writer.direct, writer.organization_id, repository_id), mirrors, purpose)
+  const read = async () =>
+    egressOf(await listEgressOfRun(writer.direct, writer.organization_id, repository_id), mirrors, purpose)
   let rules: Promise<readonly Rule[] | null> | null = null
   let read_at = 0
   const blocked = new BlockedLog(writer, live, purpose, error =>
@@ -114,13 +129,18 @@ export async function listReachable(
   writer: RunWriter,
   repository_id: number | null,
 ): Promise<string[] | null> {
-  const rules = egressOf(await listEgressOfRun(writer.db, writer.organization_id, repository_id), deps.egress.mirrors, 'agent')
+  const rules = egressOf(
+    await listEgressOfRun(writer.db, writer.organization_id, repository_id),
+    deps.egress.mirrors,
+    'agent',
+  )
   return rules && [...new Set(rules.map(({ host, port }) => (port == null ? host : `${host}:${port}`)))]
 }
 
 /**
- * Returns the rules of an organization and a repository, whose rows come in this order. The last row with a mode decides; without one, egress
- * is off for agents, unless the operator has mirrors, and open for setup commands. Null: off.
+ * Returns the rules of an organization and a repository, whose rows come in this order. The last row with a
+ * mode decides; without one, egress is off for agents, unless the operator has mirrors, and open for setup
+ * commands. Null: off.
  */
 export function egressOf(rows: EgressRow[], mirrors: readonly Mirror[], purpose: Purpose): Rule[] | null {
   const mode = purpose === 'setup' ? setupMode(rows) : egressMode(rows, defaultMode(mirrors))

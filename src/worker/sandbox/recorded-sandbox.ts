@@ -2,19 +2,27 @@ import type { SandboxKind } from '../../contract/repositories/sandboxes.ts'
 import { errorText } from '../../core/log.ts'
 import { startPolling } from '../../core/polling.ts'
 import type { Sandbox, SandboxSpec } from '../../sandbox/port.ts'
-import { endSandbox, insertSandbox, recordSandboxUse, type SandboxUse } from '../../store/workspaces/sandboxes.ts'
+import {
+  endSandbox,
+  insertSandbox,
+  recordSandboxUse,
+  type SandboxUse,
+} from '../../store/workspaces/sandboxes.ts'
 import { requireOwned } from '../claim/fenced-error.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerServices } from '../services.ts'
 
-/** How often the resource usage of a sandbox is recorded if it has changed: what is left of it when its worker dies. */
+/**
+ * How often the resource usage of a sandbox is recorded if it has changed: what is left of it when its worker
+ * dies.
+ */
 const USE_MS = 10_000
 
 export type RecordedSandboxDeps = Pick<WorkerServices, 'db' | 'log' | 'driver' | 'sandbox_limits' | 'host'>
 
 /**
- * Starts a user-visible sandbox of a run. Its row is inserted before the start and records how it ended. Rejects as `start` of the driver does,
- * and with FencedError.
+ * Starts a user-visible sandbox of a run. Its row is inserted before the start and records how it ended.
+ * Rejects as `start` of the driver does, and with FencedError.
  */
 export async function startRecorded(
   deps: RecordedSandboxDeps,
@@ -27,7 +35,9 @@ export async function startRecorded(
   const owner = { organization_id: writer.organization_id, id, epoch: writer.epoch }
   // The run does not depend on it: the sweep finds a row that was not updated.
   const write = async (statement: () => Promise<unknown>) => {
-    await statement().catch(error => deps.log('error', 'the state of a sandbox could not be recorded', { error: errorText(error) }))
+    await statement().catch(error =>
+      deps.log('error', 'the state of a sandbox could not be recorded', { error: errorText(error) }),
+    )
   }
   const started = await driver.start({ ...spec, limits }).catch(async error => {
     await write(() => endSandbox(writer.direct, owner, { reason: 'start_failed' }, nothing))
@@ -60,7 +70,13 @@ export async function startRecorded(
   return { ...started, stop, [Symbol.asyncDispose]: stop }
 }
 
-const nothing: SandboxUse = { peak_memory_bytes: null, peak_disk_bytes: null, peak_processes: null, cpu_ms: null, memory_kills: null }
+const nothing: SandboxUse = {
+  peak_memory_bytes: null,
+  peak_disk_bytes: null,
+  peak_processes: null,
+  cpu_ms: null,
+  memory_kills: null,
+}
 
 /** The port reports 0 for memory that was not measured. */
 function useOf(sandbox: Sandbox): SandboxUse {

@@ -30,14 +30,26 @@ export type RunSecrets = {
   canary: string
 }
 
-type RunSecretDeps = Pick<WorkerServices, 'db' | 'sealer' | 'known_values' | 'log' | 'telemetry' | 'renewSignIn'>
+type RunSecretDeps = Pick<
+  WorkerServices,
+  'db' | 'sealer' | 'known_values' | 'log' | 'telemetry' | 'renewSignIn'
+>
 
-/** Opens the secrets of the run's organization and repository. From then on the writer redacts them, the service's credentials and the canary. */
-export async function openRunSecrets(deps: RunSecretDeps, writer: RunWriter, run: RunRow): Promise<RunSecrets> {
+/**
+ * Opens the secrets of the run's organization and repository. From then on the writer redacts them, the
+ * service's credentials and the canary.
+ */
+export async function openRunSecrets(
+  deps: RunSecretDeps,
+  writer: RunWriter,
+  run: RunRow,
+): Promise<RunSecrets> {
   const stored = await listSecretsAndMcpServers(deps.db, run.organization_id, run.repository_id)
   const { secrets, unreadable } = openSecrets(deps.sealer, run.organization_id, stored.secrets)
   if (unreadable.length > 0)
-    deps.log('error', 'secrets of a run cannot be opened: they are sealed with another key', { names: unreadable.join(' ') })
+    deps.log('error', 'secrets of a run cannot be opened: they are sealed with another key', {
+      names: unreadable.join(' '),
+    })
   const canary = canaryOf(deps.sealer, run.organization_id, run.id)
   const confidential = secrets.filter(({ name }) => !isSetting(name))
   const known: KnownValue[] = [...confidential, ...deps.known_values, { name: CANARY, value: canary }]
@@ -47,14 +59,20 @@ export async function openRunSecrets(deps: RunSecretDeps, writer: RunWriter, run
   const mcp_servers = stored.servers.map(server => {
     const { name, repository_id, settings } = server
     const key = { organization_id: run.organization_id, repository_id, server: name }
-    return { ...server, credential: credentialOf(server, secrets), sign_in: settings.sign_in === null ? null : signInTokens(deps, key) }
+    return {
+      ...server,
+      credential: credentialOf(server, secrets),
+      sign_in: settings.sign_in === null ? null : signInTokens(deps, key),
+    }
   })
   return { redactor, secrets, environment: agentVariables(secrets), mcp_servers, canary }
 }
 
 function credentialOf({ name, repository_id }: RunMcpServer, secrets: readonly OpenSecret[]): string | null {
   const wanted = mcpCredentialName(name)
-  return secrets.find(secret => secret.name === wanted && secret.repository_id === repository_id)?.value ?? null
+  return (
+    secrets.find(secret => secret.name === wanted && secret.repository_id === repository_id)?.value ?? null
+  )
 }
 
 /** A path in the home folder that a search for credentials finds; no program of the sandbox reads it. */
@@ -66,20 +84,35 @@ const READ_STDIN = `{ IFS= read -r -d '' text; printf %s "$text"; }`
 export async function plantCanary(sandbox: Sandbox, { canary }: Pick<RunSecrets, 'canary'>): Promise<void> {
   const stdin = Buffer.from(`[default]\ntoken = ${canary}\n`)
   const command = homeFileCommand(CANARY_FILE, READ_STDIN)
-  const planted = await sandbox.exec({ command, stdin, shell: 'separate', timeout_ms: PLANT_MS, max_output_bytes: 1_000 })
+  const planted = await sandbox.exec({
+    command,
+    stdin,
+    shell: 'separate',
+    timeout_ms: PLANT_MS,
+    max_output_bytes: 1_000,
+  })
   if (planted.status === 'exited' && planted.exit_code === 0) return
-  const why = Buffer.from(planted.output).toString().trim() || `${planted.status} ${planted.exit_code ?? ''}`.trim()
+  const why =
+    Buffer.from(planted.output).toString().trim() || `${planted.status} ${planted.exit_code ?? ''}`.trim()
   throw new SandboxError(`the canary cannot be created in the home folder: ${why}`)
 }
 
 /** Lists the names of the secrets that a sandbox gets in the trace. */
 export async function showSecretNames(writer: RunWriter, { environment }: RunSecrets): Promise<void> {
   const names = Object.keys(environment)
-  if (names.length > 0) await writer.append({ entries: [serviceAction(actionTool.sandbox_secrets, {}, { status: 'ok', names }, 0)] })
+  if (names.length > 0)
+    await writer.append({
+      entries: [serviceAction(actionTool.sandbox_secrets, {}, { status: 'ok', names }, 0)],
+    })
 }
 
-/** Reports a canary that was seen: once per `where`, in trace, audit log, log and metrics. The run continues. */
-function canaryAlarms({ log, telemetry }: Pick<WorkerServices, 'log' | 'telemetry'>, writer: RunWriter): Alarms & { met(): void } {
+/**
+ * Reports a canary that was seen: once per `where`, in trace, audit log, log and metrics. The run continues.
+ */
+function canaryAlarms(
+  { log, telemetry }: Pick<WorkerServices, 'log' | 'telemetry'>,
+  writer: RunWriter,
+): Alarms & { met(): void } {
   const reported = new Set<string>()
   let met = false
   return {
@@ -98,8 +131,14 @@ function canaryAlarms({ log, telemetry }: Pick<WorkerServices, 'log' | 'telemetr
       await writer.db.transaction(async tx => {
         await writer.append({ entries: [errorEntry(details)] }, tx)
         await insertAuditEntry(tx, {
-          ...{ organization_id: writer.organization_id, user_id: null, token_id: null, request_id: null },
-          ...{ action: 'run.canary_seen', target_type: 'run', target_id: String(writer.run_id), detail: { where } },
+          organization_id: writer.organization_id,
+          user_id: null,
+          token_id: null,
+          request_id: null,
+          action: 'run.canary_seen',
+          target_type: 'run',
+          target_id: String(writer.run_id),
+          detail: { where },
         })
       })
       writer.notify()

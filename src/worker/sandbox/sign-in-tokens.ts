@@ -1,6 +1,12 @@
 import { pause } from '../../core/pause.ts'
 import { mcpSignInName } from '../../core/secrets/mcp-credentials.ts'
-import { type Grant, type McpSignIn, NOT_SIGNED_IN, readSignIn, type Tokens } from '../../core/secrets/mcp-sign-in.ts'
+import {
+  type Grant,
+  type McpSignIn,
+  NOT_SIGNED_IN,
+  readSignIn,
+  type Tokens,
+} from '../../core/secrets/mcp-sign-in.ts'
 import { secretContext } from '../../core/secrets/run-secrets.ts'
 import type { AccessTokens } from '../../mcp/access-tokens.ts'
 import { McpError } from '../../mcp/mcp-error.ts'
@@ -21,8 +27,9 @@ type Deps = Pick<WorkerServices, 'db' | 'sealer' | 'known_values' | 'renewSignIn
 type Key = { organization_id: number; repository_id: number | null; server: string }
 
 /**
- * Returns the access tokens of the sign-in to a server. A token is renewed by one process at a time and stored before it is used, because servers
- * accept each refresh token once. Rejects with McpError when nobody is signed in.
+ * Returns the access tokens of the sign-in to a server. A token is renewed by one process at a time and
+ * stored before it is used, because servers accept each refresh token once. Rejects with McpError when nobody
+ * is signed in.
  */
 export function signInTokens(deps: Deps, key: Key): AccessTokens {
   let current: Grant | null = null
@@ -33,7 +40,11 @@ export function signInTokens(deps: Deps, key: Key): AccessTokens {
       const { refresh_token } = current
       if (refresh_token === null) {
         if (current.access_token !== rejected && !hasEnded(current)) return current.access_token
-        if (!hasEnded(current)) await store(deps, key, current, { grant: { ...current, expires_at: Date.now() }, problem: REJECTED })
+        if (!hasEnded(current))
+          await store(deps, key, current, {
+            grant: { ...current, expires_at: Date.now() },
+            problem: REJECTED,
+          })
         throw signedOut('The access of its sign-in has ended')
       }
       const renewed = await renewOnce(deps, key, rejected)
@@ -55,10 +66,12 @@ export function signInTokens(deps: Deps, key: Key): AccessTokens {
 const REJECTED = 'the server no longer accepts the access'
 const hasEnded = ({ expires_at }: Tokens) => expires_at !== null && expires_at <= Date.now()
 const endsSoon = ({ expires_at }: Tokens) => expires_at !== null && expires_at <= Date.now() + EARLY_MS
-const signedOut = (why: string) => new McpError('failed', `${why}: an administrator has to sign in again, in the settings of MCP servers.`)
+const signedOut = (why: string) =>
+  new McpError('failed', `${why}: an administrator has to sign in again, in the settings of MCP servers.`)
 
 function requireGrant({ grant, problem }: McpSignIn): Grant {
-  if (grant === null) throw signedOut(problem === null ? 'Nobody is signed in to it' : `Nobody is signed in to it (${problem})`)
+  if (grant === null)
+    throw signedOut(problem === null ? 'Nobody is signed in to it' : `Nobody is signed in to it (${problem})`)
   return grant
 }
 
@@ -87,7 +100,8 @@ async function renewOnce(deps: Deps, key: Key, rejected: string | null): Promise
     const grant = requireGrant(await readStored(deps.db, deps, key))
     if (grant.refresh_token === null || (grant.access_token !== rejected && !endsSoon(grant))) return null
     const result = await deps.renewSignIn(organization_id, grant, grant.refresh_token)
-    if (!('problem' in result)) return await store(deps, key, grant, { grant: { ...grant, ...result }, problem: null })
+    if (!('problem' in result))
+      return await store(deps, key, grant, { grant: { ...grant, ...result }, problem: null })
     if (result.ended) {
       await store(deps, key, grant, { grant: null, problem: result.problem })
       return null
@@ -99,8 +113,16 @@ async function renewOnce(deps: Deps, key: Key, rejected: string | null): Promise
   }
 }
 
-/** Stores the outcome of a renewal. Null: a person has signed in or changed the server meanwhile, which counts. */
-async function store(deps: Deps, key: Key, before: Grant, outcome: Pick<McpSignIn, 'grant' | 'problem'>): Promise<Grant | null> {
+/**
+ * Stores the outcome of a renewal. Null: a person has signed in or changed the server meanwhile, which
+ * counts.
+ */
+async function store(
+  deps: Deps,
+  key: Key,
+  before: Grant,
+  outcome: Pick<McpSignIn, 'grant' | 'problem'>,
+): Promise<Grant | null> {
   const { organization_id, repository_id, server } = key
   const name = mcpSignInName(server)
   return deps.db.transaction(async tx => {
@@ -111,8 +133,14 @@ async function store(deps: Deps, key: Key, before: Grant, outcome: Pick<McpSignI
     await replaceSealedSecret(tx, organization_id, repository_id, name, sealed)
     if (outcome.grant === null)
       await insertAuditEntry(tx, {
-        ...{ organization_id, user_id: null, token_id: null, request_id: null, action: 'mcp_server.signed_out' },
-        ...{ target_type: 'mcp_server', target_id: server, detail: { repo_id: repository_id, problem: outcome.problem } },
+        organization_id,
+        user_id: null,
+        token_id: null,
+        request_id: null,
+        action: 'mcp_server.signed_out',
+        target_type: 'mcp_server',
+        target_id: server,
+        detail: { repo_id: repository_id, problem: outcome.problem },
       })
     return outcome.grant
   })

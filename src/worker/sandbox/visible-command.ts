@@ -5,7 +5,10 @@ import type { RunWriter } from '../claim/run-writer.ts'
 
 const OUTPUT_BYTES = 64 * 1024
 
-/** A command of the service that viewers follow like a tool of the agent. `input`: what viewers see of the call. */
+/**
+ * A command of the service that viewers follow like a tool of the agent. `input`: what viewers see of the
+ * call.
+ */
 export type VisibleCommand = {
   call_id: string
   tool_name: string
@@ -15,9 +18,8 @@ export type VisibleCommand = {
 }
 
 /**
- * Runs a command in the sandbox that `inSandbox` provides, streams its output to viewers and returns the result with the redacted output, as a
- * terminal shows it at its end.
- * Throws what `inSandbox` throws.
+ * Runs a command in the sandbox that `inSandbox` provides, streams its output to viewers and returns the
+ * result with the redacted output, as a terminal shows it at its end. Throws what `inSandbox` throws.
  */
 export async function runVisibleCommand(
   { writer, live, signal }: { writer: RunWriter; live: LiveChannel; signal: AbortSignal },
@@ -25,10 +27,13 @@ export async function runVisibleCommand(
   inSandbox: (use: (sandbox: Sandbox) => Promise<ExecResult>) => Promise<ExecResult>,
 ): Promise<{ result: ExecResult; output: string }> {
   const decoder = new TextDecoder('utf-8', { fatal: false })
-  const on_output = (chunk: Uint8Array) => live.addText({ event: 'output', call_id, text: decoder.decode(chunk, { stream: true }) })
+  const on_output = (chunk: Uint8Array) =>
+    live.addText({ event: 'output', call_id, text: decoder.decode(chunk, { stream: true }) })
   const bounds = { shell: 'persistent', timeout_ms, max_output_bytes: OUTPUT_BYTES, signal } as const
   live.toolStarted({ id: call_id, name: tool_name, input })
-  const result = await inSandbox(sandbox => sandbox.exec({ command, ...bounds, on_output })).finally(() => live.toolEnded())
+  const result = await inSandbox(sandbox => sandbox.exec({ command, ...bounds, on_output })).finally(() =>
+    live.toolEnded(),
+  )
   live.progressed()
   // Redacted before anything else cuts it: half of a secret value is not recognized.
   const screen = await terminalText(result.output, result.truncated ? Math.ceil(OUTPUT_BYTES / 2) : undefined)

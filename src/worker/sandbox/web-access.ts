@@ -8,7 +8,10 @@ const MAX_REDIRECTS = 5
 const HTML = ['text/html', 'application/xhtml+xml']
 const TEXT = /^(?:text\/|application\/(?:[a-z0-9.+-]*\+)?(?:json|xml|yaml|javascript|x-yaml|x-ndjson|toml)$)/
 
-/** Returns the web as the agent of a run may read it: `fetch` decides about each address, also of a redirect. No request has credentials. */
+/**
+ * Returns the web as the agent of a run may read it: `fetch` decides about each address, also of a redirect.
+ * No request has credentials.
+ */
 export function createWebAccess(fetch: typeof globalThis.fetch): WebAccess {
   return async (url, signal) => {
     using limit = deadline(TIMEOUT_MS, signal)
@@ -21,15 +24,25 @@ export function createWebAccess(fetch: typeof globalThis.fetch): WebAccess {
   }
 }
 
-async function readPage(fetch: typeof globalThis.fetch, first: string, signal: AbortSignal): Promise<WebPage> {
+async function readPage(
+  fetch: typeof globalThis.fetch,
+  first: string,
+  signal: AbortSignal,
+): Promise<WebPage> {
   let url = URL.parse(first)
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    if (url === null || !['http:', 'https:'].includes(url.protocol)) return { error: 'It is no http or https address.' }
-    if (url.username !== '' || url.password !== '') return { error: 'An address with credentials is not requested.' }
-    const headers = { accept: 'text/markdown, text/html;q=0.9, text/*;q=0.8, application/json;q=0.8, */*;q=0.1', 'user-agent': 'agentrun' }
+    if (url === null || !['http:', 'https:'].includes(url.protocol))
+      return { error: 'It is no http or https address.' }
+    if (url.username !== '' || url.password !== '')
+      return { error: 'An address with credentials is not requested.' }
+    const headers = {
+      accept: 'text/markdown, text/html;q=0.9, text/*;q=0.8, application/json;q=0.8, */*;q=0.1',
+      'user-agent': 'agentrun',
+    }
     const response = await fetch(url.href, { headers, signal })
     const location = response.headers.get('location')
-    if (response.status < 300 || response.status >= 400 || location === null) return pageOf(response, url.href, signal)
+    if (response.status < 300 || response.status >= 400 || location === null)
+      return pageOf(response, url.href, signal)
     await response.body?.cancel()
     url = URL.parse(location, url.href)
   }

@@ -2,7 +2,11 @@ import { basename, join } from 'node:path'
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import { orAborted } from '../../core/abort.ts'
 import { errorText, type Log } from '../../core/log.ts'
-import { environmentInputsDigest, manifestsDigest, preparedEnvironmentKey } from '../../core/repositories/prepared-environment.ts'
+import {
+  environmentInputsDigest,
+  manifestsDigest,
+  preparedEnvironmentKey,
+} from '../../core/repositories/prepared-environment.ts'
 import { setupSecretsDigest } from '../../core/sandbox-environment.ts'
 import type { GitHost } from '../../git/process/git-host.ts'
 import { isAncestor } from '../../git/publish/merge.ts'
@@ -34,8 +38,9 @@ import { type Preparing, prepareEnvironment } from './prepare-environment.ts'
 import type { SetupFailure } from './run-setup.ts'
 
 /**
- * The result of setup commands, which a run reuses. `made_at_sha`: the commit that they ran at; `made`: created by this run. `row` null: it belongs to
- * this run alone, because commands failed or another run was faster.
+ * The result of setup commands, which a run reuses. `made_at_sha`: the commit that they ran at; `made`:
+ * created by this run. `row` null: it belongs to this run alone, because commands failed or another run was
+ * faster.
  */
 export type Environment = {
   template: string
@@ -48,7 +53,9 @@ export type Environment = {
 
 /** Returns the age of an environment in seconds when the run got it. */
 export const ageOf = ({ row, made }: Environment): number =>
-  row === null || made ? 0 : Math.max(0, Math.round((row.last_used_at.getTime() - row.made_at.getTime()) / 1000))
+  row === null || made
+    ? 0
+    : Math.max(0, Math.round((row.last_used_at.getTime() - row.made_at.getTime()) / 1000))
 
 type Deps = {
   db: Db
@@ -65,8 +72,9 @@ const MAX_CACHED = 1_000
 const CREATION_MS = 10_000
 
 /**
- * The environments of this machine (docs/how-to/setup-commands.md). Runs with the same setup share one as a lower layer, which costs the same whatever its size.
- * The first run that needs it creates it on the repository's own files, before its agent starts.
+ * The environments of this machine (docs/how-to/setup-commands.md). Runs with the same setup share one as a
+ * lower layer, which costs the same whatever its size. The first run that needs it creates it on the
+ * repository's own files, before its agent starts.
  */
 export class Environments implements AsyncDisposable {
   readonly #deps: Deps
@@ -80,12 +88,14 @@ export class Environments implements AsyncDisposable {
 
   /** Why each run runs the commands itself; null when environments are available or that is not known yet. */
   get problem(): string | null {
-    return this.#deps.max_bytes === 0 ? 'switched off (AGENTRUN_ENVIRONMENT_BYTES)' : this.#deps.templates.problem
+    return this.#deps.max_bytes === 0
+      ? 'switched off (AGENTRUN_ENVIRONMENT_BYTES)'
+      : this.#deps.templates.problem
   }
 
   /**
-   * Finds or creates an environment for the run. Null: the commands run in the run's own workspace. `may_create`: the commands would run on files
-   * that people have written. Throws what `setUp` throws.
+   * Finds or creates an environment for the run. Null: the commands run in the run's own workspace.
+   * `may_create`: the commands would run on files that people have written. Throws what `setUp` throws.
    */
   async provide(of: Preparing, may_create: boolean): Promise<Environment | null> {
     const { base, signal } = of
@@ -94,7 +104,9 @@ export class Environments implements AsyncDisposable {
     if (this.problem !== null) return null
     const history = await this.#historyOf(base)
     const own = await this.#key(of, history).catch(error => {
-      this.#deps.log('warn', 'the manifests of an environment could not be listed', { error: errorText(error) })
+      this.#deps.log('warn', 'the manifests of an environment could not be listed', {
+        error: errorText(error),
+      })
       return null
     })
     if (own === null) return null
@@ -108,14 +120,16 @@ export class Environments implements AsyncDisposable {
       if (theirs !== null) return theirs
     }
     const creating = this.#create(of, own, history)
-    const done = creating.catch(() => {}).finally(() => this.#creating.get(own) === done && this.#creating.delete(own))
+    const done = creating
+      .catch(() => {})
+      .finally(() => this.#creating.get(own) === done && this.#creating.delete(own))
     this.#creating.set(own, done)
     return creating
   }
 
   /**
-   * Returns the ref of the base if its branch contains the base, otherwise the commit itself: runs on a branch do not trust commits that were
-   * removed from it.
+   * Returns the ref of the base if its branch contains the base, otherwise the commit itself: runs on a
+   * branch do not trust commits that were removed from it.
    */
   async #historyOf({ repository, ref, sha }: Base): Promise<string> {
     return (await this.#isOn(repository.id, ref, sha)) ? ref : sha
@@ -160,7 +174,11 @@ export class Environments implements AsyncDisposable {
   }
 
   /** Finds an environment that is not too old and whose files are unchanged since its creation. */
-  async #find({ run, base, writer, signal }: Preparing, key: string, history: string): Promise<Environment | null> {
+  async #find(
+    { run, base, writer, signal }: Preparing,
+    key: string,
+    history: string,
+  ): Promise<Environment | null> {
     const { db, folders, folder_id, max_age_seconds, templates, log } = this.#deps
     const at = { repository_id: run.repository_id ?? 0, folder_id, key, max_age_seconds }
     const row = await findEnvironment(db, run.organization_id, at)
@@ -173,13 +191,22 @@ export class Environments implements AsyncDisposable {
     }
     const began = performance.now()
     const digest = touchTemplate(folders, template)
-      ? await folderFingerprint(join(folders.root, template), ['tree', 'home'], folders.user, signal).catch(errorText)
+      ? await folderFingerprint(join(folders.root, template), ['tree', 'home'], folders.user, signal).catch(
+          errorText,
+        )
       : null
     signal.throwIfAborted()
     if (digest === row.digest) {
       const used = await countEnvironmentUse(db, run.organization_id, row.id)
       if (used === undefined) return null
-      return { template, made_at_sha: row.base_sha, left_out: row.left_out, failures: [], made: false, row: used }
+      return {
+        template,
+        made_at_sha: row.base_sha,
+        left_out: row.left_out,
+        failures: [],
+        made: false,
+        row: used,
+      }
     }
     // One that is being created has no files under its name yet.
     if (digest === null && Date.now() - row.made_at.getTime() < CREATION_MS) return null
@@ -187,8 +214,16 @@ export class Environments implements AsyncDisposable {
     if (digest === null) return null
     log('error', 'files of an environment were changed', { template, environment_id: row.id })
     templates.discard(template)
-    const output = { status: 'error', error: 'Its files have changed since it was created. It is no longer used.' }
-    const entry = serviceAction(actionTool.environment, { id: row.id, key }, output, performance.now() - began)
+    const output = {
+      status: 'error',
+      error: 'Its files have changed since it was created. It is no longer used.',
+    }
+    const entry = serviceAction(
+      actionTool.environment,
+      { id: row.id, key },
+      output,
+      performance.now() - began,
+    )
     await writer.append({ entries: [entry] })
     return null
   }
@@ -209,20 +244,29 @@ export class Environments implements AsyncDisposable {
     const digest = await folderFingerprint(draft.folder, ['tree', 'home'], folders.user, of.signal)
     // Recorded before it is published: the sweep removes files without a row.
     const row = await insertEnvironment(db, {
-      ...{ organization_id: run.organization_id, repository_id: base.repository.id, folder_id, template, key, digest, setup_ms },
-      ...{
-        setup_digest: environmentInputsDigest(setup.digest, setupSecretsDigest(of.deps.sealer, run.organization_id, of.secrets.secrets)),
-        base_ref: history,
-        base_sha: base.sha,
-        left_out,
-        run_id: run.id,
-      },
+      organization_id: run.organization_id,
+      repository_id: base.repository.id,
+      folder_id,
+      template,
+      key,
+      digest,
+      setup_ms,
+      setup_digest: environmentInputsDigest(
+        setup.digest,
+        setupSecretsDigest(of.deps.sealer, run.organization_id, of.secrets.secrets),
+      ),
+      base_ref: history,
+      base_sha: base.sha,
+      left_out,
+      run_id: run.id,
       manifests_digest: manifestsDigest(await this.#manifestsOf(of)),
       bytes: await templateBytes(folders, basename(draft.folder)),
       max_age_seconds,
     })
     draft.publish(template)
-    void this.sweep().catch(error => log('error', 'environments could not be removed', { error: errorText(error) }))
+    void this.sweep().catch(error =>
+      log('error', 'environments could not be removed', { error: errorText(error) }),
+    )
     return { ...made, row: row ?? null }
   }
 
@@ -238,7 +282,10 @@ export class Environments implements AsyncDisposable {
   }
 }
 
-/** Removes environments that are too old or abandoned, and the least recently used ones beyond `max_bytes`; none that a workspace uses. */
+/**
+ * Removes environments that are too old or abandoned, and the least recently used ones beyond `max_bytes`;
+ * none that a workspace uses.
+ */
 export async function sweepEnvironments(
   { db, folders, folder_id, max_age_seconds }: Pick<Deps, 'db' | 'folders' | 'folder_id' | 'max_age_seconds'>,
   max_bytes: number,

@@ -7,17 +7,27 @@ import { StartError } from '../base/start-error.ts'
 import type { RunSetupInput } from './run-setup.ts'
 import { type SetupResult, setUp } from './setup.ts'
 
-/** `purpose`: absent for a run that starts. `started` is also called with no identity when all sandboxes have ended. */
-export type Preparing = Pick<RunSetupInput, 'deps' | 'writer' | 'live' | 'run' | 'setup' | 'secrets' | 'started' | 'signal'> & {
+/**
+ * `purpose`: absent for a run that starts. `started` is also called with no identity when all sandboxes have
+ * ended.
+ */
+export type Preparing = Pick<
+  RunSetupInput,
+  'deps' | 'writer' | 'live' | 'run' | 'setup' | 'secrets' | 'started' | 'signal'
+> & {
   base: Base
   purpose?: 'checks'
 }
 
 /**
- * Clones the run's base into two empty folders and runs the setup commands there, as they would run in the run's workspace. Afterwards the
- * folders can be lower layers of workspaces and home folders. Throws StartError, SandboxError, and rejects soon after `signal`.
+ * Clones the run's base into two empty folders and runs the setup commands there, as they would run in the
+ * run's workspace. Afterwards the folders can be lower layers of workspaces and home folders. Throws
+ * StartError, SandboxError, and rejects soon after `signal`.
  */
-export async function prepareEnvironment(of: Preparing, draft: { tree: string; home: string }): Promise<SetupResult> {
+export async function prepareEnvironment(
+  of: Preparing,
+  draft: { tree: string; home: string },
+): Promise<SetupResult> {
   const { deps, writer, base, started, signal } = of
   const read_only = [{ host: mirrorPath(deps.git, base.repository.id), inside: MIRROR_INSIDE }]
   const shown = { workspace: draft.tree, home: draft.home, read_only }
@@ -30,12 +40,20 @@ export async function prepareEnvironment(of: Preparing, draft: { tree: string; h
     const ran = await runInWorkspace(deps, sandbox, command, signal)
     signal.throwIfAborted()
     if (ran.status === 'ok') return
-    throw new StartError('setup_failed', 'clone_failed', `The files could not be prepared: ${await shownReason(writer, ran)}`)
+    throw new StartError(
+      'setup_failed',
+      'clone_failed',
+      `The files could not be prepared: ${await shownReason(writer, ran)}`,
+    )
   }
   await clone({ deps, writer, sandbox, copy_of: null, signal }, base, base.sha)
   await run(beforeEnvironmentCommand())
   const result = await setUp({
-    ...{ ...of, known: [], shown, sandbox, files_of: 'repository' },
+    ...of,
+    known: [],
+    shown,
+    sandbox,
+    files_of: 'repository',
     started: identities => started([sandbox.identity, ...identities]),
   })
   await run(afterEnvironmentCommand())

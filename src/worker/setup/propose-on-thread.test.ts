@@ -4,7 +4,10 @@ import { proposeOnThread } from './propose-on-thread.ts'
 
 const { signal } = new AbortController()
 const toolchain = new Map([['npm', '']])
-const treeOf = (files: Record<string, string>) => ({ paths: Object.keys(files), files: new Map(Object.entries(files)) })
+const treeOf = (files: Record<string, string>) => ({
+  paths: Object.keys(files),
+  files: new Map(Object.entries(files)),
+})
 
 test('a thread proposes what the rules propose', async () => {
   const tree = treeOf({
@@ -32,5 +35,9 @@ test('the event loop is free while slow files are read', async () => {
 test('a thread that fails leaves the rules without files, and a note', async () => {
   const tree = { paths: null as never, files: new Map() }
   const proposal = await proposeOnThread({ tree, toolchain }, signal)
-  expect(proposal).toMatchObject({ ecosystems: [], commands: [], notes: [expect.stringContaining('too long to read')] })
+  expect(proposal).toMatchObject({
+    ecosystems: [],
+    commands: [],
+    notes: [expect.stringContaining('too long to read')],
+  })
 })

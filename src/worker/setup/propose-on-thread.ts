@@ -14,8 +14,9 @@ const onThread = createThreads<Input, Proposal>(new URL('./proposal-thread.ts', 
 })
 
 /**
- * Returns what `propose` does, without occupying the event loop: a hundred files of 64 KiB, written for that, cost parsers of YAML and TOML many
- * seconds. Files that take too long count as missing. Rejects with the reason of `signal`.
+ * Returns what `propose` does, without occupying the event loop: a hundred files of 64 KiB, written for that,
+ * cost parsers of YAML and TOML many seconds. Files that take too long count as missing. Rejects with the
+ * reason of `signal`.
  */
 export async function proposeOnThread(input: Input, signal: AbortSignal): Promise<Proposal> {
   return (await onThread(input, signal)) ?? withoutFiles(input.toolchain)

@@ -14,9 +14,14 @@ import type { RunSecrets } from '../sandbox/run-secrets.ts'
 import { runVisibleCommand } from '../sandbox/visible-command.ts'
 import type { WorkerServices } from '../services.ts'
 
-export type SetupDeps = CheckoutDeps & RecordedSandboxDeps & Pick<WorkerServices, 'egress' | 'sealer' | 'users'>
+export type SetupDeps = CheckoutDeps &
+  RecordedSandboxDeps &
+  Pick<WorkerServices, 'egress' | 'sealer' | 'users'>
 
-/** How the workspaces of a repository are prepared (specification.md#setup-and-analysis). `digest`: of the commands and their variables. */
+/**
+ * How the workspaces of a repository are prepared (specification.md#setup-and-analysis). `digest`: of the
+ * commands and their variables.
+ */
 export type Setup = {
   commands: string[]
   /** Run in an environment that was created at another commit. */
@@ -29,13 +34,18 @@ export type Setup = {
 export type SetupFailure = { command: string; why: string }
 
 /**
- * Whose files the commands run on. On those of the `repository`, as it was cloned, they have all secrets and the network of a setup. On those
- * of the `agent`, which it may have prepared for them, they have what the agent has.
+ * Whose files the commands run on. On those of the `repository`, as it was cloned, they have all secrets and
+ * the network of a setup. On those of the `agent`, which it may have prepared for them, they have what the
+ * agent has.
  */
 export type FilesOf = 'repository' | 'agent'
 
 /** What the commands are run for, other than preparing the workspace of the agent. */
-export type Purpose = 'checks' | 'maintenance' | `attempt ${number}` | `the line that fails in attempt ${number}`
+export type Purpose =
+  | 'checks'
+  | 'maintenance'
+  | `attempt ${number}`
+  | `the line that fails in attempt ${number}`
 
 export type RunSetupInput = {
   deps: SetupDeps
@@ -60,16 +70,23 @@ export type EndedCommand = { n: number; why: string | null; output: string; resu
 
 const SHOWN_CHARS = 1_000
 
-/** Runs the commands in sequence in a sandbox of their own, which ends with all that they started. Each is an entry of the trace. */
+/**
+ * Runs the commands in sequence in a sandbox of their own, which ends with all that they started. Each is an
+ * entry of the trace.
+ */
 export async function runSetup(to: RunSetupInput): Promise<SetupFailure[]> {
   const { deps, writer, live, run, files_of, shown, started } = to
   await writer.change({ from: ['starting'], to: 'starting', phase: 'setup' })
   const own = await variablesOf(to)
   await using stack = new AsyncDisposableStack()
   const purpose = files_of === 'repository' ? 'setup' : 'agent'
-  const egress = stack.use(await openEgress(deps, writer, live, { repository_id: run.repository_id, purpose, gateway: null }))
+  const egress = stack.use(
+    await openEgress(deps, writer, live, { repository_id: run.repository_id, purpose, gateway: null }),
+  )
   const environment = { ...UNATTENDED, ...withProxyEnv(own, egress.environment) }
-  const sandbox = stack.use(await startRecorded(deps, writer, 'setup', { ...shown, environment, sockets: egress.sockets }))
+  const sandbox = stack.use(
+    await startRecorded(deps, writer, 'setup', { ...shown, environment, sockets: egress.sockets }),
+  )
   await started([sandbox.identity])
   try {
     return await runAll(to, sandbox)
@@ -79,13 +96,22 @@ export async function runSetup(to: RunSetupInput): Promise<SetupFailure[]> {
   }
 }
 
-async function variablesOf({ deps, writer, setup, files_of, secrets, purpose }: RunSetupInput): Promise<Record<string, string>> {
+async function variablesOf({
+  deps,
+  writer,
+  setup,
+  files_of,
+  secrets,
+  purpose,
+}: RunSetupInput): Promise<Record<string, string>> {
   const trusted = files_of === 'repository'
   const given = trusted ? setupVariables(secrets.secrets) : secrets.environment
   const names = Object.keys(given)
   const input = { for: purpose === 'checks' ? 'setup of checks' : 'setup' }
   if (trusted && names.length > 0)
-    await writer.append({ entries: [serviceAction(actionTool.sandbox_secrets, input, { status: 'ok', names }, 0)] })
+    await writer.append({
+      entries: [serviceAction(actionTool.sandbox_secrets, input, { status: 'ok', names }, 0)],
+    })
   // All package managers pass this name on; npm warns about it every time, so agents do not get it.
   const { node_folder } = deps.driver
   return { ...(node_folder !== null && { npm_config_nodedir: node_folder }), ...setup.variables, ...given }
@@ -97,16 +123,28 @@ async function runAll(to: RunSetupInput, sandbox: Sandbox): Promise<SetupFailure
   const trusted = files_of === 'repository'
   const until = performance.now() + setup.timeout_ms
   for (const [i, command] of setup.commands.entries()) {
-    const { why, output } = await runOne(to, sandbox, { command, n: i + 1, timeout_ms: Math.max(1, until - performance.now()) })
+    const { why, output } = await runOne(to, sandbox, {
+      command,
+      n: i + 1,
+      timeout_ms: Math.max(1, until - performance.now()),
+    })
     signal.throwIfAborted()
     if (why === null) continue
-    failures.push({ command: short(command), why: trusted ? why : `${why}; it had neither the secrets nor the network of a setup` })
+    failures.push({
+      command: short(command),
+      why: trusted ? why : `${why}; it had neither the secrets nor the network of a setup`,
+    })
     const timed_out = performance.now() >= until
     // A run that has already worked does not fail for what its commands lack.
     if (trusted && setup.on_failure === 'fail') {
       const last = output.trimEnd().split('\n').at(-1)?.slice(0, SHOWN_CHARS)
       const message = `Setup command ${i + 1} of ${setup.commands.length} ${why}: ${short(command)}${last ? `\n${last}` : ''}`
-      throw new StartError('setup_failed', timed_out ? 'setup_timeout' : 'setup_command_failed', message, 'setup')
+      throw new StartError(
+        'setup_failed',
+        timed_out ? 'setup_timeout' : 'setup_command_failed',
+        message,
+        'setup',
+      )
     }
     if (timed_out) break
   }
@@ -120,21 +158,33 @@ async function runOne(
 ): Promise<{ why: string | null; output: string }> {
   const { writer, setup, files_of, purpose, ended } = to
   const call = { call_id: `setup-${n}`, tool_name: actionTool.setup_command, input: { command } }
-  const { result, output } = await runVisibleCommand(to, { ...call, command, timeout_ms }, use => use(sandbox))
+  const { result, output } = await runVisibleCommand(to, { ...call, command, timeout_ms }, use =>
+    use(sandbox),
+  )
   const why = failureOf(result, setup)
-  const input = { command, n, of: setup.commands.length, ...(files_of === 'agent' && { as: 'agent' }), ...(purpose && { for: purpose }) }
+  const input = {
+    command,
+    n,
+    of: setup.commands.length,
+    ...(files_of === 'agent' && { as: 'agent' }),
+    ...(purpose && { for: purpose }),
+  }
   const status = why === null ? { status: 'ok' } : { status: 'error', error: why }
   const shown = { ...status, exit_code: result.exit_code, output, truncated: result.truncated }
-  const { total_logs } = await writer.append({ entries: [serviceAction(actionTool.setup_command, input, shown, result.duration_ms)] })
+  const { total_logs } = await writer.append({
+    entries: [serviceAction(actionTool.setup_command, input, shown, result.duration_ms)],
+  })
   ended?.({ n, why, output, result, seq: total_logs })
   return { why, output }
 }
 
-const short = (command: string) => (command.length > SHOWN_CHARS ? `${command.slice(0, SHOWN_CHARS)}…` : command)
+const short = (command: string) =>
+  command.length > SHOWN_CHARS ? `${command.slice(0, SHOWN_CHARS)}…` : command
 
 /** Null: it did not fail. */
 function failureOf({ status, exit_code, memory_kills }: ExecResult, { timeout_ms }: Setup): string | null {
-  if (status === 'timeout') return `was not done when the ${Math.round(timeout_ms / 1000)} s of the setup were over`
+  if (status === 'timeout')
+    return `was not done when the ${Math.round(timeout_ms / 1000)} s of the setup were over`
   if (status === 'output_limit') return 'wrote more output than it may'
   if (status === 'disk_limit') return 'filled the workspace beyond its limit'
   if (status === 'interrupted') return 'was interrupted'

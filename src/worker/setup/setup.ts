@@ -1,6 +1,11 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import { setupDigest } from '../../core/repositories/prepared-environment.ts'
-import { afterSetupCommand, beforeSetupCommand, leaveOutCommand, parseAfterSetup } from '../../git/workspace/workspace-commands.ts'
+import {
+  afterSetupCommand,
+  beforeSetupCommand,
+  leaveOutCommand,
+  parseAfterSetup,
+} from '../../git/workspace/workspace-commands.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
 import { lastSetUp } from '../../store/runs/journal.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
@@ -14,8 +19,14 @@ import { type RunSetupInput, runSetup, type Setup, type SetupFailure } from './r
 const NAMES_BYTES = 64 * 1024
 const MAX_SHOWN = 50
 
-/** Returns the setup commands of the run's repository with what they need. Null: it has none, or the run has no repository. */
-export async function setupOf(deps: Pick<WorkerServices, 'db' | 'setup_ms'>, run: RunRow): Promise<Setup | null> {
+/**
+ * Returns the setup commands of the run's repository with what they need. Null: it has none, or the run has
+ * no repository.
+ */
+export async function setupOf(
+  deps: Pick<WorkerServices, 'db' | 'setup_ms'>,
+  run: RunRow,
+): Promise<Setup | null> {
   if (run.repository_id === null) return null
   const row = await getSetupCommands(deps.db, run.organization_id, run.repository_id)
   if (row === undefined || row.commands.length === 0) return null
@@ -31,29 +42,45 @@ export async function setupOf(deps: Pick<WorkerServices, 'db' | 'setup_ms'>, run
 }
 
 /**
- * `known`: what earlier workers left out; `failed`: what failed while the environment of the workspace was created; `sandbox`: the agent's, in
- * which nothing of the agent runs yet.
+ * `known`: what earlier workers left out; `failed`: what failed while the environment of the workspace was
+ * created; `sandbox`: the agent's, in which nothing of the agent runs yet.
  */
-export type SetupInput = RunSetupInput & { known: readonly string[]; failed?: readonly SetupFailure[]; sandbox: Sandbox }
+export type SetupInput = RunSetupInput & {
+  known: readonly string[]
+  failed?: readonly SetupFailure[]
+  sandbox: Sandbox
+}
 
-/** `left_out`: paths in the workspace that belong to the environment and neither to the run's change nor to its checkpoints. */
+/**
+ * `left_out`: paths in the workspace that belong to the environment and neither to the run's change nor to
+ * its checkpoints.
+ */
 export type SetupResult = { failures: SetupFailure[]; left_out: string[] }
 
 /**
- * Prepares workspace and home folder. Files that the commands create beside the repository's own are left out of the change and of checkpoints:
- * they are recreated where they are missing. Changes of the repository's own files are shown in the trace, because they become part of the
- * change. Throws StartError, SandboxError, and rejects soon after `signal`.
+ * Prepares workspace and home folder. Files that the commands create beside the repository's own are left out
+ * of the change and of checkpoints: they are recreated where they are missing. Changes of the repository's
+ * own files are shown in the trace, because they become part of the change. Throws StartError, SandboxError,
+ * and rejects soon after `signal`.
  */
 export async function setUp(to: SetupInput): Promise<SetupResult> {
   const { deps, writer, known, sandbox, signal, failed = [] } = to
   await runInWorkspace(deps, sandbox, beforeSetupCommand(), signal)
   const failures = [...failed, ...(await runSetup(to))]
   const bounds = { timeout_ms: deps.git_limits.clone_ms, max_output_bytes: NAMES_BYTES, signal }
-  const { exit_code, output, truncated, duration_ms } = await sandbox.exec({ command: afterSetupCommand(), shell: 'separate', ...bounds })
+  const { exit_code, output, truncated, duration_ms } = await sandbox.exec({
+    command: afterSetupCommand(),
+    shell: 'separate',
+    ...bounds,
+  })
   const { created, changed } = parseAfterSetup(output, truncated ? Math.ceil(NAMES_BYTES / 2) : null)
   await leaveOut(deps, sandbox, created, signal)
   const left_out = [...new Set([...known, ...created])]
-  const shown = { status: exit_code === 0 ? 'ok' : 'error', changed: changed.slice(0, MAX_SHOWN), left_out: created.slice(0, MAX_SHOWN) }
+  const shown = {
+    status: exit_code === 0 ? 'ok' : 'error',
+    changed: changed.slice(0, MAX_SHOWN),
+    left_out: created.slice(0, MAX_SHOWN),
+  }
   const entry = serviceAction(actionTool.setup_changes, {}, shown, duration_ms)
   await writer.append({
     records: [setUpRecord(left_out, to.purpose === 'checks' ? undefined : failures)],

@@ -6,7 +6,9 @@ import type { WorkerServices } from '../services.ts'
 /** By then every use of a mirror from before the removal of its repository has ended. */
 const HOURS = 1
 
-/** Removes the mirrors on this machine whose repository was removed. A mirror in use is removed the next time. */
+/**
+ * Removes the mirrors on this machine whose repository was removed. A mirror in use is removed the next time.
+ */
 export async function sweepMirrors({ db, git }: Pick<WorkerServices, 'db' | 'git'>): Promise<void> {
   for (const id of await removedRepositories(db, await mirroredRepositories(git), HOURS))
     await removeMirror(git, id).catch(error => {

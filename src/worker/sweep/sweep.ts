@@ -6,7 +6,14 @@ import { deleteOldKeys } from '../../store/access/idempotency-keys.ts'
 import { deleteOldInvitations } from '../../store/access/invitations.ts'
 import { deleteIdleWindows } from '../../store/access/rate-windows.ts'
 import { deleteExpiredTokens } from '../../store/access/token-access.ts'
-import { type LostRun, listAbandoned, listOverdue, lockExpired, type Sweeper, takeOver } from '../../store/leases/leases.ts'
+import {
+  type LostRun,
+  listAbandoned,
+  listOverdue,
+  lockExpired,
+  type Sweeper,
+  takeOver,
+} from '../../store/leases/leases.ts'
 import { deleteSilentWorkers } from '../../store/leases/workers.ts'
 import { notifyAll, runNotification, workNotification } from '../../store/notify.ts'
 import { wakeChecked } from '../../store/pull-requests/check-waits.ts'
@@ -24,7 +31,8 @@ import { closeTurn } from '../turns/write-outcome.ts'
 export const SWEEP_MS = 1_000
 const continued_alone = {
   code: 'worker_stalled',
-  message: 'The service stopped responding while it worked on this run. The run is continued once, without other runs beside it.',
+  message:
+    'The service stopped responding while it worked on this run. The run is continued once, without other runs beside it.',
   retryable: true,
 }
 const ACTIVE = ['starting', 'running'] as const
@@ -37,15 +45,18 @@ const MAX_WINDOW_SECONDS = 999_999
 const SILENT_WORKER_SECONDS = 3_600
 
 /**
- * What the sweep of runs needs. Every process may sweep. One without a worker has no sandboxes to end (`driver` null), and waits a moment for
- * processes that have.
+ * What the sweep of runs needs. Every process may sweep. One without a worker has no sandboxes to end
+ * (`driver` null), and waits a moment for processes that have.
  */
 export type SweepDeps = Sweeper &
-  Pick<WorkerServices, 'db' | 'log' | 'telemetry' | 'max_losses' | 'queue_seconds'> & { driver: Pick<SandboxDriver, 'end'> | null }
+  Pick<WorkerServices, 'db' | 'log' | 'telemetry' | 'max_losses' | 'queue_seconds'> & {
+    driver: Pick<SandboxDriver, 'end'> | null
+  }
 
 /**
- * Sweeps if it is the turn of this process. Every process calls this once a second, and one of them sweeps: a sweep reads every active run,
- * so a hundred sweeps would cost the database more than the runs. Processes with and without a worker take turns separately.
+ * Sweeps if it is the turn of this process. Every process calls this once a second, and one of them sweeps: a
+ * sweep reads every active run, so a hundred sweeps would cost the database more than the runs. Processes
+ * with and without a worker take turns separately.
  */
 export async function sweepInTurn(deps: SweepDeps): Promise<void> {
   const name = deps.driver === null ? 'sweep of those that serve' : 'sweep of those that work'
@@ -53,8 +64,8 @@ export async function sweepInTurn(deps: SweepDeps): Promise<void> {
 }
 
 /**
- * Requeues runs whose worker is lost, and ends runs that no worker continues: those that were stopping, that have lost too many workers, or that
- * reached a deadline without a worker.
+ * Requeues runs whose worker is lost, and ends runs that no worker continues: those that were stopping, that
+ * have lost too many workers, or that reached a deadline without a worker.
  */
 export async function sweepRuns(deps: SweepDeps): Promise<void> {
   const { requeued, taken } = await recoverExpired(deps)
@@ -74,10 +85,18 @@ export async function sweepRuns(deps: SweepDeps): Promise<void> {
   if (failed) throw failed.reason
 }
 
-/** Requeues runs of lost workers for the next one, and takes over those that no worker may continue, to end them. */
+/**
+ * Requeues runs of lost workers for the next one, and takes over those that no worker may continue, to end
+ * them.
+ */
 async function recoverExpired(deps: SweepDeps): Promise<{ requeued: LostRun[]; taken: LostRun[] }> {
   const { folder_id, owner, max_losses } = deps
-  const sweep = { late_seconds: deps.driver === null ? LEFT_TO_WORKERS_SECONDS : 0, limit: BATCH, folder_id, owner }
+  const sweep = {
+    late_seconds: deps.driver === null ? LEFT_TO_WORKERS_SECONDS : 0,
+    limit: BATCH,
+    folder_id,
+    owner,
+  }
   return deps.db.transaction(async tx => {
     const expired = await lockExpired(tx, sweep)
     const requeued = expired.filter(run => afterLoss(run, max_losses) === 'queued')
@@ -86,16 +105,25 @@ async function recoverExpired(deps: SweepDeps): Promise<{ requeued: LostRun[]; t
     for (const run of requeued) {
       const entries = run.stalled ? [errorEntry({ ...continued_alone, phase: 'queued' })] : []
       await changeRun(tx, run, { from: ACTIVE, to: 'queued', because: 'worker_lost', entries })
-      deps.log('info', 'a worker is lost: another one continues its run', { run_id: run.id, stalled: run.stalled })
+      deps.log('info', 'a worker is lost: another one continues its run', {
+        run_id: run.id,
+        stalled: run.stalled,
+      })
     }
     return { requeued, taken }
   })
 }
 
-/** Requeues runs whose checks have ended: the process that recorded the last one may have died before it did. */
+/**
+ * Requeues runs whose checks have ended: the process that recorded the last one may have died before it did.
+ */
 async function wakeWaiting(deps: SweepDeps): Promise<void> {
   const woken = await wakeChecked(deps.db, deps.queue_seconds, BATCH)
-  if (woken.length > 0) await notifyAll(deps.db, [workNotification, ...woken.map(run => runNotification(run.organization_id, run.id))])
+  if (woken.length > 0)
+    await notifyAll(deps.db, [
+      workNotification,
+      ...woken.map(run => runNotification(run.organization_id, run.id)),
+    ])
 }
 
 /** A frozen worker cannot end its sandbox; another process on its machine can. */
@@ -103,7 +131,10 @@ async function endSandbox(deps: SweepDeps, { sandbox }: LostRun): Promise<void> 
   if (sandbox !== null) await deps.driver?.end(sandbox)
 }
 
-/** This process has taken over the epoch: open calls are closed first, so that the trace shows what was in progress. */
+/**
+ * This process has taken over the epoch: open calls are closed first, so that the trace shows what was in
+ * progress.
+ */
 async function endLost(deps: SweepDeps, run: LostRun): Promise<void> {
   const writer = new RunWriter(deps.db, run)
   let tool_name: string | null = null
@@ -113,7 +144,10 @@ async function endLost(deps: SweepDeps, run: LostRun): Promise<void> {
   // Neither a sandbox that does not end nor a damaged journal may prevent the end of the run.
   for (const tidy of [() => endSandbox(deps, run), close])
     await tidy().catch(error =>
-      deps.log('error', 'a run of a dead worker could not be cleaned up', { run_id: run.id, error: errorText(error) }),
+      deps.log('error', 'a run of a dead worker could not be cleaned up', {
+        run_id: run.id,
+        error: errorText(error),
+      }),
     )
   writer.close()
   await end(deps, run, moveAfterLoss(run, deps.max_losses), tool_name)
@@ -133,7 +167,8 @@ function moveAfterLoss(run: LostRun, max_losses: number): EndMove {
 
 const lost = {
   code: 'lost',
-  message: 'Too many workers died while they had this run. Its files and its conversation are kept: resume the run to continue.',
+  message:
+    'Too many workers died while they had this run. Its files and its conversation are kept: resume the run to continue.',
 } as const
 const stalled_again = {
   code: 'worker_stalled',
@@ -152,11 +187,19 @@ const abandoned: EndMove = {
   only: 'overdue',
   to: 'failed',
   because: 'timeout',
-  error: { code: 'session_silent', message: 'The recorded session reported nothing for an hour. Its next report continues the recording.' },
+  error: {
+    code: 'session_silent',
+    message: 'The recorded session reported nothing for an hour. Its next report continues the recording.',
+  },
 }
 
 /** Writes nothing if the run has moved meanwhile, by another sweep or a request. */
-async function end(deps: SweepDeps, run: LostRun, move: EndMove, tool_name: string | null = null): Promise<void> {
+async function end(
+  deps: SweepDeps,
+  run: LostRun,
+  move: EndMove,
+  tool_name: string | null = null,
+): Promise<void> {
   const error = move.to === 'failed' ? move.error : undefined
   const entries = error ? [errorEntry({ ...error, retryable: true, phase: run.status }, tool_name)] : []
   await deps.db.transaction(async tx => {
@@ -165,8 +208,12 @@ async function end(deps: SweepDeps, run: LostRun, move: EndMove, tool_name: stri
   })
 }
 
-/** Removes workspaces of deleted runs, expired tokens and invitations, stored responses and idle rate windows. */
-export async function sweepLeftovers(deps: Pick<WorkerServices, 'db' | 'folder_id' | 'users'>): Promise<void> {
+/**
+ * Removes workspaces of deleted runs, expired tokens and invitations, stored responses and idle rate windows.
+ */
+export async function sweepLeftovers(
+  deps: Pick<WorkerServices, 'db' | 'folder_id' | 'users'>,
+): Promise<void> {
   await deleteExpiredTokens(deps.db)
   await deleteOldInvitations(deps.db)
   await deleteOldKeys(deps.db)

@@ -24,17 +24,24 @@ import { createLoopJournal, type JournalOf } from './loop-journal.ts'
 import { type TurnMeter, watchLimits } from './turn-limits.ts'
 
 /** Runs the agent on a conversation until the loop ends. Disposing ends what its tools have opened. */
-export type AgentLoop = AsyncDisposable & { meter: TurnMeter; run(conversation: Conversation): Promise<LoopOutcome> }
+export type AgentLoop = AsyncDisposable & {
+  meter: TurnMeter
+  run(conversation: Conversation): Promise<LoopOutcome>
+}
 
 /**
- * Prepares the loop of a turn: instructions, token estimate and limits, with the costs that children and an unfinished model call have
- * caused.
+ * Prepares the loop of a turn: instructions, token estimate and limits, with the costs that children and an
+ * unfinished model call have caused.
  */
 export async function createAgentLoop(turn: AgentTurn, begun: Begun): Promise<AgentLoop> {
   const { writer, model, secrets } = turn
   const { conversation } = begun
   const reachable = reachableOf(turn)
-  const [plain, hosts, children_cost] = await Promise.all([instructionsOf(turn, begun, reachable), reachable, costOfChildren(writer)])
+  const [plain, hosts, children_cost] = await Promise.all([
+    instructionsOf(turn, begun, reachable),
+    reachable,
+    costOfChildren(writer),
+  ])
   const instructions = await secrets.redactor.text(plain)
   const tools = toolsOf(turn.run, hosts !== null && hosts.length > 0)
   const estimate = createTokenEstimate(instructions, toolSpecs(tools, model.tool_family))
@@ -65,7 +72,10 @@ export async function createAgentLoop(turn: AgentTurn, begun: Begun): Promise<Ag
   }
 }
 
-/** Counts model calls of an earlier worker that have no response, which were charged with what was reserved for them. */
+/**
+ * Counts model calls of an earlier worker that have no response, which were charged with what was reserved
+ * for them.
+ */
 export function countLostCalls(meter: TurnMeter, conversation: Conversation): void {
   for (const { reservation } of conversation.open_model_calls) {
     if (reservation === null) continue
@@ -75,19 +85,31 @@ export function countLostCalls(meter: TurnMeter, conversation: Conversation): vo
 }
 
 /** What the tools of the turn reach outside its sandbox. Nothing is opened yet. */
-export function openOutside({ deps, writer, live, run, model, control, secrets, base, openFiles }: AgentTurn, { instructions }: Begun) {
+export function openOutside(
+  { deps, writer, live, run, model, control, secrets, base, openFiles }: AgentTurn,
+  { instructions }: Begun,
+) {
   const requests = createRunFetch(deps, writer, live, base?.repository.id ?? null)
   const mcp_file = base?.repository.use_mcp_file === true ? instructions.mcp_file : null
-  const configured = run.source_type === 'TOOL' ? NO_SERVERS : serversOfRun(secrets.mcp_servers, mcp_file, secrets.environment)
+  const configured =
+    run.source_type === 'TOOL' ? NO_SERVERS : serversOfRun(secrets.mcp_servers, mcp_file, secrets.environment)
   const mcp = createMcpTools({
-    ...{ writer, model, redactor: secrets.redactor, configured },
-    reach: { sandbox: async () => (await openFiles()).sandbox, fetch: requests.fetch, signal: control.signal },
+    writer,
+    model,
+    redactor: secrets.redactor,
+    configured,
+    reach: {
+      sandbox: async () => (await openFiles()).sandbox,
+      fetch: requests.fetch,
+      signal: control.signal,
+    },
   })
   return { requests, mcp, configured, web: createWebAccess(requests.fetch), openTools: () => mcp.open() }
 }
 
 /** Lists the hosts that the agent of the turn may reach; null: its egress is off. */
-export const reachableOf = ({ deps, writer, base }: AgentTurn) => listReachable(deps, writer, base?.repository.id ?? null)
+export const reachableOf = ({ deps, writer, base }: AgentTurn) =>
+  listReachable(deps, writer, base?.repository.id ?? null)
 
 /** Returns the instructions of a turn, not redacted yet. */
 export async function instructionsOf(
@@ -114,14 +136,19 @@ export async function instructionsOf(
   })
 }
 
-function folderInstructions({ deps, base }: AgentTurn, { instructions: { instructions } }: Begun): LoopInput['folder_instructions'] {
+function folderInstructions(
+  { deps, base }: AgentTurn,
+  { instructions: { instructions } }: Begun,
+): LoopInput['folder_instructions'] {
   if (base === null || instructions === null) return { folders: new Map(), read: async () => [] }
   const at = { repository_id: base.repository.id, sha: base.sha }
   return {
     folders: instructions.folders,
     read: candidates =>
       readFolders(deps.git, at, candidates).catch(error => {
-        deps.log('error', 'the instructions of folders cannot be read; the run continues without them', { error: errorText(error) })
+        deps.log('error', 'the instructions of folders cannot be read; the run continues without them', {
+          error: errorText(error),
+        })
         return []
       }),
   }
@@ -145,7 +172,10 @@ function partsOf(turn: AgentTurn, meter: TurnMeter) {
   } satisfies Partial<LoopInput>
 }
 
-/** Records outcomes with the files of the turn; those of tools that change none, or of a turn without open files, alone. */
+/**
+ * Records outcomes with the files of the turn; those of tools that change none, or of a turn without open
+ * files, alone.
+ */
 export const keepFiles =
   ({ opened, control }: AgentTurn, mayChange: (tool_name: string) => boolean): JournalOf['withFiles'] =>
   (tool_name, entries, write) => {

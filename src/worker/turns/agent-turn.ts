@@ -25,7 +25,10 @@ import { readJournal } from './recovered-conversation.ts'
 import type { TurnOf } from './turn.ts'
 import type { TurnMeter } from './turn-limits.ts'
 
-/** One round of a turn: the agent works on the conversation, then its answer is published. `base`: null if nothing is published. */
+/**
+ * One round of a turn: the agent works on the conversation, then its answer is published. `base`: null if
+ * nothing is published.
+ */
 type Round = {
   run: RunRow
   base: Base | null
@@ -37,7 +40,10 @@ type Round = {
 
 const NO_LAST_MESSAGE = 'The agent ended its turn without a last message.'
 
-/** Runs one turn of the agent, from the conversation in the journal to an outcome. `run` is claimed. A rejection ends the turn too. */
+/**
+ * Runs one turn of the agent, from the conversation in the journal to an outcome. `run` is claimed. A
+ * rejection ends the turn too.
+ */
 export async function agentTurn(of: TurnOf): Promise<TurnOutcome> {
   const { deps, writer, run, control, startup } = of
   const model = run.source_type === 'TOOL' ? createToolCallModel(run.prompt) : deps.models.get(run.model)
@@ -56,11 +62,15 @@ export async function agentTurn(of: TurnOf): Promise<TurnOutcome> {
   return await runRounds(turn, loop, begun)
 }
 
-/** The agents that the operator has registered are programs; everything else of a turn is the same for all agents. */
+/**
+ * The agents that the operator has registered are programs; everything else of a turn is the same for all
+ * agents.
+ */
 const createLoop = (turn: AgentTurn, begun: Begun): Promise<AgentLoop> =>
   isProgramTurn(turn) ? createAcpLoop(turn, begun) : createAgentLoop(turn, begun)
 
-const isProgramTurn = (turn: AgentTurn): turn is ProgramTurn => turn.program !== null && turn.model.endpoint !== null
+const isProgramTurn = (turn: AgentTurn): turn is ProgramTurn =>
+  turn.program !== null && turn.model.endpoint !== null
 
 /** Returns what the program of the run's agent needs; null for the built-in agent. */
 async function openProgram({ deps, run }: TurnOf, model: Model): Promise<AgentProgram | null> {
@@ -89,16 +99,29 @@ const notConfigured = ({ model }: RunRow): Failure => ({
 })
 
 /** Runs the agent until its answer is published and its checks pass. */
-async function runRounds(turn: AgentTurn, loop: AgentLoop, { conversation, late }: Begun): Promise<TurnOutcome> {
+async function runRounds(
+  turn: AgentTurn,
+  loop: AgentLoop,
+  { conversation, late }: Begun,
+): Promise<TurnOutcome> {
   const { meter } = loop
   // Without a base nothing is committed, pushed or proposed.
   const base = turn.run.source_type === 'TOOL' ? null : turn.base
-  let round: Round = { run: turn.run, base, conversation, late, sendQuestion: reviewQuestionSender(turn, meter), meter }
+  let round: Round = {
+    run: turn.run,
+    base,
+    conversation,
+    late,
+    sendQuestion: reviewQuestionSender(turn, meter),
+    meter,
+  }
   for (;;) {
     const ended = await loop.run(round.conversation)
-    const outcome = ended.kind === 'answer' ? await publishAnswer(turn, round, ended) : outcomeOfLoop(turn, ended)
+    const outcome =
+      ended.kind === 'answer' ? await publishAnswer(turn, round, ended) : outcomeOfLoop(turn, ended)
     if (outcome !== 'sent_back' && outcome !== 'interrupted') return outcome
-    if (!(await turn.writer.change({ from: ['running'], to: 'running', phase: 'agent' }))) return { kind: 'stop' }
+    if (!(await turn.writer.change({ from: ['running'], to: 'running', phase: 'agent' })))
+      return { kind: 'stop' }
     round = { ...round, ...(await nextState(turn, round.run, outcome)) }
   }
 }
@@ -120,14 +143,22 @@ async function nextState(
 function outcomeOfLoop({ deps, run }: AgentTurn, ended: Exclude<LoopOutcome, FinalText>): TurnOutcome {
   if (ended.kind === 'ask') return { kind: 'waiting', approval_of: null }
   if (ended.kind === 'failed' && ended.reason === 'model_auth')
-    deps.log('error', 'a model provider rejects its key: no run of this model works until the key is replaced', { model: run.model })
+    deps.log(
+      'error',
+      'a model provider rejects its key: no run of this model works until the key is replaced',
+      { model: run.model },
+    )
   return ended
 }
 
 type FinalText = Extract<TurnEnding, { kind: 'answer' }>
 
 /** Publishes the answer and follows its checks, or returns the work to the agent. */
-async function publishAnswer(turn: AgentTurn, round: Round, ended: FinalText): Promise<TurnOutcome | 'sent_back' | 'interrupted'> {
+async function publishAnswer(
+  turn: AgentTurn,
+  round: Round,
+  ended: FinalText,
+): Promise<TurnOutcome | 'sent_back' | 'interrupted'> {
   const { deps, writer, control, openFiles } = turn
   const { sandbox } = await openFiles()
   const { run, base, sendQuestion, conversation } = round
@@ -153,10 +184,18 @@ async function publishAnswer(turn: AgentTurn, round: Round, ended: FinalText): P
 }
 
 /** Checks count for the time limits of the turn, and a message interrupts them. */
-async function follow(turn: AgentTurn, { run, conversation, late, meter }: Round, base: Base, answer: string): Promise<Followed> {
+async function follow(
+  turn: AgentTurn,
+  { run, conversation, late, meter }: Round,
+  base: Base,
+  answer: string,
+): Promise<Followed> {
   const { deps, writer, live, setup, secrets, control, openFiles } = turn
   const [stop, signal] = [meter.watch(), control.stepSignal()]
-  const started = async (identities: readonly (string | null)[]) => (await openFiles()).recordBesides(identities)
+  const started = async (identities: readonly (string | null)[]) =>
+    (await openFiles()).recordBesides(identities)
   const checking = { deps, writer, live, run, base, setup, secrets, started, signal }
-  return followUnlessInterrupted({ ...checking, rounds: conversation.check_rounds, late, answer }).finally(stop)
+  return followUnlessInterrupted({ ...checking, rounds: conversation.check_rounds, late, answer }).finally(
+    stop,
+  )
 }

@@ -21,18 +21,30 @@ import {
 } from './recovered-conversation.ts'
 import type { TurnOf } from './turn.ts'
 
-/** `program`: what the sandbox of an agent of another vendor has in addition, or null for the built-in agent. */
-type Parts = TurnOf & { model: Model; secrets: RunSecrets; base: Base | null; setup: Setup | null; program: AgentProgram | null }
+/**
+ * `program`: what the sandbox of an agent of another vendor has in addition, or null for the built-in agent.
+ */
+type Parts = TurnOf & {
+  model: Model
+  secrets: RunSecrets
+  base: Base | null
+  setup: Setup | null
+  program: AgentProgram | null
+}
 
 /** A turn of the agent. `openFiles` opens the workspace at the first call. */
 export type AgentTurn = Parts & { openFiles(): Promise<Workspace> }
 
 /** `late`: the turn started because checks failed after the run had ended. */
-export type Begun = { conversation: Conversation; instructions: Awaited<ReturnType<typeof readInstructions>>; late: boolean }
+export type Begun = {
+  conversation: Conversation
+  instructions: Awaited<ReturnType<typeof readInstructions>>
+  late: boolean
+}
 
 /**
- * Returns a function that opens the workspace at most once. The first model call needs the conversation only: the workspace opens while the
- * model thinks, and the first tool waits for it.
+ * Returns a function that opens the workspace at most once. The first model call needs the conversation only:
+ * the workspace opens while the model thinks, and the first tool waits for it.
  */
 export function openFilesOnce(parts: Parts): () => Promise<Workspace> {
   const { opened, control, heartbeat } = parts
@@ -49,12 +61,16 @@ export function openFilesOnce(parts: Parts): () => Promise<Workspace> {
   }
 }
 
-/** Rebuilds the conversation, closes what an earlier worker left open, and moves the run to `running`. Null: the run was stopped or moved meanwhile. */
+/**
+ * Rebuilds the conversation, closes what an earlier worker left open, and moves the run to `running`. Null:
+ * the run was stopped or moved meanwhile.
+ */
 export async function beginConversation(turn: AgentTurn): Promise<Begun | null> {
   const { deps, writer, run, base, setup, program } = turn
   // Files that must be restored or set up first are a part of the start, and shown as such.
   const files_first = mustRestore(deps, run) || mustSetUp(deps, run, setup, program)
-  const begin = async () => run.status !== 'starting' || writer.change({ from: ['starting'], to: 'running', phase: 'agent' })
+  const begin = async () =>
+    run.status !== 'starting' || writer.change({ from: ['starting'], to: 'running', phase: 'agent' })
   const [instructions, records, started] = await Promise.all([
     readInstructions(deps, writer, run, base),
     isFirstClaim(run) ? [] : readJournal(writer),
@@ -77,9 +93,16 @@ export async function beginConversation(turn: AgentTurn): Promise<Begun | null> 
   return { conversation, instructions, late }
 }
 
-async function addFileMessages({ writer }: AgentTurn, conversation: Conversation, { restored, setup_failures }: Workspace): Promise<void> {
-  // An answer about files that are lost does not count: the agent continues. An answer about files that are there stays.
+async function addFileMessages(
+  { writer }: AgentTurn,
+  conversation: Conversation,
+  { restored, setup_failures }: Workspace,
+): Promise<void> {
+  // An answer about files that are lost does not count: the agent continues. An answer about files that are
+  // there stays.
   if (restored !== null && !restored.up_to_date) conversation.ending = null
-  if (conversation.ending === null) conversation.messages.push(...(await addRestoredMessage(writer, restored)))
-  if (conversation.ending === null) conversation.messages.push(...(await addSetupFailuresMessage(writer, setup_failures)))
+  if (conversation.ending === null)
+    conversation.messages.push(...(await addRestoredMessage(writer, restored)))
+  if (conversation.ending === null)
+    conversation.messages.push(...(await addSetupFailuresMessage(writer, setup_failures)))
 }

@@ -23,8 +23,8 @@ export const costOfChildren = async ({ db, organization_id, run_id }: RunWriter)
   Number(await costOfChildRuns(db, organization_id, run_id))
 
 /**
- * Returns the calls about children of a claimed run. `onCost` gets their cost after each use. A wait does not count for the concurrency of
- * the worker.
+ * Returns the calls about children of a claimed run. `onCost` gets their cost after each use. A wait does not
+ * count for the concurrency of the worker.
  */
 export function relatedRuns(
   { children, hub }: { children: ChildRuns; hub: Hub },
@@ -42,7 +42,8 @@ export function relatedRuns(
   return {
     start: (call_id, input) => counted(children.start(parent, call_id, input)),
     async awaitRuns(awaited, seconds, signal) {
-      const isAwaited = (run: ChildRun) => (awaited === null || run.agent_run_id === awaited) && !isSettled(run)
+      const isAwaited = (run: ChildRun) =>
+        (awaited === null || run.agent_run_id === awaited) && !isSettled(run)
       const until = performance.now() + seconds * 1_000
       let hint = new AbortController()
       const subscriptions = (await children.list(parent)).map(({ agent_run_id }) =>

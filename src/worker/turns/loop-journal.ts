@@ -33,13 +33,17 @@ export function createLoopJournal(of: JournalOf): LoopJournal {
   const { writer, live } = of
   return {
     deliver: () => deliverMessages(writer),
-    modelStarted: call => withLimitNotice(of, call, async db => signalsOf(await writer.append(modelStarted(call), db))),
+    modelStarted: call =>
+      withLimitNotice(of, call, async db => signalsOf(await writer.append(modelStarted(call), db))),
     async modelFailed(failed, charge) {
       await live.responseEnded()
       await writer.append(modelFailed(failed, charge))
     },
     async modelNotCalled() {
-      await writer.append({ records: [record('model_failed', null, { code: 'not_called', charge: null })], reserved_usd: '0' })
+      await writer.append({
+        records: [record('model_failed', null, { code: 'not_called', charge: null })],
+        reserved_usd: '0',
+      })
     },
     async modelResponded(response, follows) {
       await live.responseEnded()
@@ -77,8 +81,14 @@ export function deliverMessages(writer: RunWriter): Promise<ModelMessage[]> {
 }
 
 function modelStarted({ reservation, notice }: PlannedCall) {
-  const notices = notice === null ? [] : [record('message', 'notice', { messages: [notice.message], limits: notice.limits })]
-  return { records: [...notices, record('model_started', null, { reservation })], reserved_usd: reservation.cost_usd ?? '0' }
+  const notices =
+    notice === null
+      ? []
+      : [record('message', 'notice', { messages: [notice.message], limits: notice.limits })]
+  return {
+    records: [...notices, record('model_started', null, { reservation })],
+    reserved_usd: reservation.cost_usd ?? '0',
+  }
 }
 
 function modelFailed(
@@ -123,7 +133,10 @@ function modelResponded(
   return { entries: entries.map(composed), records: all.map(composed), usage, reserved_usd: '0' }
 }
 
-/** Text that only announces work is shown as the agent's view of its plan; a response that cannot be used as an error. */
+/**
+ * Text that only announces work is shown as the agent's view of its plan; a response that cannot be used as
+ * an error.
+ */
 function noticed(notice: FollowsResponse['notice']): Required<Pick<Addition, 'entries' | 'records'>> {
   if (notice === null) return { entries: [], records: [] }
   const { message, trouble, text } = notice
@@ -133,10 +146,14 @@ function noticed(notice: FollowsResponse['notice']): Required<Pick<Addition, 'en
       entries: [entry({ message_type: 'PLAN_EVALUATION', thought: text })],
       records: [record('message', null, { messages, nudge: true })],
     }
-  return { entries: [errorEntry({ ...trouble, retryable: true, phase: 'model' })], records: [record('message', null, { messages })] }
+  return {
+    entries: [errorEntry({ ...trouble, retryable: true, phase: 'model' })],
+    records: [record('message', null, { messages })],
+  }
 }
 
-const toolStarted = (call: ToolCall | null): NewRecord[] => (call === null ? [] : [record('tool_started', call.id, { call })])
+const toolStarted = (call: ToolCall | null): NewRecord[] =>
+  call === null ? [] : [record('tool_started', call.id, { call })]
 
 async function writeToolFinished(
   of: JournalOf,
@@ -146,16 +163,31 @@ async function writeToolFinished(
   await live.toolEnded()
   await writer.reportAlarms(`output of ${call.name.slice(0, 100)}`)
   const thought = response === null ? null : composed(thoughtOf(response))
-  const finished = record('tool_finished', call.id, { call_id: call.id, message, ...(ends_turn && { ends_turn }) })
-  const entriesOf = (artifact_url: string | null) => toolEntries(composed(call), composed(result), thought, artifact_url)
+  const finished = record('tool_finished', call.id, {
+    call_id: call.id,
+    message,
+    ...(ends_turn && { ends_turn }),
+  })
+  const entriesOf = (artifact_url: string | null) =>
+    toolEntries(composed(call), composed(result), thought, artifact_url)
   const write = ({ records, ...add }: Addition, db?: Transactional) =>
-    appendToolResult(writer, composed(result), entriesOf, { ...add, records: (records ?? []).map(composed) }, db)
+    appendToolResult(
+      writer,
+      composed(result),
+      entriesOf,
+      { ...add, records: (records ?? []).map(composed) },
+      db,
+    )
   const writeWithModelCall = (planned: PlannedCall, files: FilesAfter | null) => {
     const { records, reserved_usd } = modelStarted(planned)
-    return withLimitNotice(of, planned, db => write({ records: [finished, ...records], reserved_usd, files }, db))
+    return withLimitNotice(of, planned, db =>
+      write({ records: [finished, ...records], reserved_usd, files }, db),
+    )
   }
   const written = await of.withFiles(call.name, entriesOf(null).length, files =>
-    next !== null && 'kind' in next ? writeWithModelCall(next, files) : write({ records: [finished, ...toolStarted(next)], files }),
+    next !== null && 'kind' in next
+      ? writeWithModelCall(next, files)
+      : write({ records: [finished, ...toolStarted(next)], files }),
   )
   return signalsOf(written)
 }
@@ -165,7 +197,10 @@ function thoughtOf(response: ModelResponse): string | null {
   return [response.reasoning, response.text].find(text => text != null && text.trim() !== '')?.trim() ?? null
 }
 
-/** Writes a planned call. A notice about limits is also an event of the run, in the same transaction (specification.md#logs). */
+/**
+ * Writes a planned call. A notice about limits is also an event of the run, in the same transaction
+ * (specification.md#logs).
+ */
 async function withLimitNotice<T>(
   { writer, live }: JournalOf,
   { notice }: PlannedCall,

@@ -6,15 +6,23 @@ import type { Telemetry } from '../../telemetry/port.ts'
 import type { StartupTimer } from '../claim/startup-timer.ts'
 
 /** Reports a turn to telemetry: the model and the journal that it returns behave as the given ones. */
-export type ObservedTurn = { model(model: Model): Model; journal(journal: LoopJournal): LoopJournal; ended(outcome: TurnOutcome): void }
+export type ObservedTurn = {
+  model(model: Model): Model
+  journal(journal: LoopJournal): LoopJournal
+  ended(outcome: TurnOutcome): void
+}
 
 type TurnTelemetry = ReturnType<Telemetry['turnBegan']>
 
 const outcomes: Partial<Record<TurnOutcome['kind'], string>> = { stop: 'cancelled', shutdown: 'handed_over' }
 
-const isModelError = (error: unknown): error is ModelError => error instanceof Error && error.name === 'ModelError'
+const isModelError = (error: unknown): error is ModelError =>
+  error instanceof Error && error.name === 'ModelError'
 
-/** Returns wrappers of the model and the journal of a turn that report each call, failure and outcome to the telemetry. */
+/**
+ * Returns wrappers of the model and the journal of a turn that report each call, failure and outcome to the
+ * telemetry.
+ */
 export function observeTurn(telemetry: Telemetry, run: RunRow, startup: StartupTimer): ObservedTurn {
   const turn = telemetry.turnBegan({
     run_id: run.id,
@@ -49,17 +57,30 @@ export function observeTurn(telemetry: Telemetry, run: RunRow, startup: StartupT
         const { call, result } = finished
         const ended_at = Date.now()
         steps.toolEnded(result.duration_ms)
-        turn.toolEnded({ name: call.name, call_id: call.id, status: result.status, began_at: ended_at - result.duration_ms, ended_at })
+        turn.toolEnded({
+          name: call.name,
+          call_id: call.id,
+          status: result.status,
+          began_at: ended_at - result.duration_ms,
+          ended_at,
+        })
         return journal.toolFinished(finished)
       },
     }),
-    ended: outcome => turn.ended({ outcome: outcomes[outcome.kind] ?? outcome.kind, reason: 'reason' in outcome ? outcome.reason : null }),
+    ended: outcome =>
+      turn.ended({
+        outcome: outcomes[outcome.kind] ?? outcome.kind,
+        reason: 'reason' in outcome ? outcome.reason : null,
+      }),
   }
 }
 
 type Steps = ReturnType<typeof measureSteps>
 
-/** Measures the overhead of a step: from a response to the next request, without its tools. The first step waits for the workspace and does not count. */
+/**
+ * Measures the overhead of a step: from a response to the next request, without its tools. The first step
+ * waits for the workspace and does not count.
+ */
 function measureSteps(turn: TurnTelemetry) {
   let responded_at: number | null = null
   let tools_ms = 0
@@ -105,12 +126,24 @@ async function observedCall(
     const response = await model.call({ ...request, on_delta })
     startup.reached('first_model_byte_ms')
     const { input_tokens, output_tokens, cached_tokens } = response.usage
-    turn.modelCalled({ ...callOf('ok'), input_tokens, output_tokens, cached_tokens, finish_reason: response.finish_reason })
+    turn.modelCalled({
+      ...callOf('ok'),
+      input_tokens,
+      output_tokens,
+      cached_tokens,
+      finish_reason: response.finish_reason,
+    })
     steps.responded()
     return response
   } catch (error) {
     const { code, http_status } = isModelError(error) ? error : { code: 'malformed', http_status: null }
-    turn.modelCalled({ ...callOf(code, http_status), input_tokens: 0, output_tokens: 0, cached_tokens: 0, finish_reason: null })
+    turn.modelCalled({
+      ...callOf(code, http_status),
+      input_tokens: 0,
+      output_tokens: 0,
+      cached_tokens: 0,
+      finish_reason: null,
+    })
     throw error
   }
 }

@@ -11,8 +11,14 @@ import type { Published } from '../publish/publication.ts'
 import type { AgentTurn } from './begin-conversation.ts'
 import { readJournal } from './recovered-conversation.ts'
 
-/** Reads what is known of a turn before its work is published. All of it is in the tables, whichever worker ends the turn. */
-export async function factsOfAgent({ writer, run }: AgentTurn, { answered }: { answered: boolean }): Promise<OutcomeFacts> {
+/**
+ * Reads what is known of a turn before its work is published. All of it is in the tables, whichever worker
+ * ends the turn.
+ */
+export async function factsOfAgent(
+  { writer, run }: AgentTurn,
+  { answered }: { answered: boolean },
+): Promise<OutcomeFacts> {
   const { db, organization_id, run_id } = writer
   if (run.source_type === 'TOOL') return { tool_status: await statusOfTool(writer, run) }
   const records = (await readJournal(writer)).filter(record => record.turn === run.turn)
@@ -26,7 +32,11 @@ export async function factsOfAgent({ writer, run }: AgentTurn, { answered }: { a
 }
 
 /** Adds what is known after the publication. */
-export async function factsOfPush(writer: RunWriter, facts: OutcomeFacts, published: Published): Promise<OutcomeFacts> {
+export async function factsOfPush(
+  writer: RunWriter,
+  facts: OutcomeFacts,
+  published: Published,
+): Promise<OutcomeFacts> {
   if (published.kind === 'nothing') return facts
   if (published.kind === 'refused') return { ...facts, had_effect: true, push_refusal: published.message }
   return {
@@ -45,7 +55,8 @@ function hasActed(records: readonly JournalRecord[]): boolean {
 async function failedReviews(writer: RunWriter, head: string): Promise<string[]> {
   const commits = await latestEvaluation(writer, 'COMMIT_EVALUATION')
   const pull_request = await latestEvaluation(writer, 'PR_EVALUATION')
-  const hasFailed = (evaluation: typeof commits) => evaluation?.head_sha === head && evaluation.verdict === 'fail'
+  const hasFailed = (evaluation: typeof commits) =>
+    evaluation?.head_sha === head && evaluation.verdict === 'fail'
   return [
     ...(hasFailed(commits) ? [`problems in commit ${head.slice(0, 12)} remain`] : []),
     ...(hasFailed(pull_request) ? [`pull request ${pull_request?.pr_number} does not pass`] : []),
@@ -58,5 +69,7 @@ async function statusOfTool(writer: RunWriter, { prompt }: RunRow): Promise<stri
   const filter = { message_type: ['ACTION'], tool_name: [tool_name] }
   const newest = { skip: 0, limit: 1, reverse: true }
   const { rows } = await findEntries(writer.db, writer.organization_id, writer.run_id, filter, newest)
-  return rows[0] ? storedJson<{ tool_output: { status: string } }>(rows[0].body).tool_output.status : 'missing'
+  return rows[0]
+    ? storedJson<{ tool_output: { status: string } }>(rows[0].body).tool_output.status
+    : 'missing'
 }

@@ -15,14 +15,27 @@ export function outcomeOfError(error: unknown, control: Control): TurnOutcome {
   if (error instanceof FencedError || isDatabaseAway(error)) return { kind: 'lost' }
   if (control.signal.aborted) return { kind: 'stop' }
   if (error instanceof StartError)
-    return { kind: 'failed', reason: error.reason, code: error.code, message: error.message, phase: error.phase, tool_name: toolOf(error) }
+    return {
+      kind: 'failed',
+      reason: error.reason,
+      code: error.code,
+      message: error.message,
+      phase: error.phase,
+      tool_name: toolOf(error),
+    }
   if (error instanceof KilledProgram) return { kind: 'killed', code: error.code, message: error.message }
   if (error instanceof GitError && error.code === 'killed')
     return { kind: 'killed', code: 'git_killed', message: `Git was killed on the host: ${error.message}.` }
   // A change that is too large or broken for git on the host fails its turn and nothing else.
   if (error instanceof GitError) {
     const reason = error.retryable ? 'git_unavailable' : 'agent_error'
-    return { kind: 'failed', reason, code: `git_${error.code}`, message: `Git failed on the host: ${error.message}`, phase: 'push' }
+    return {
+      kind: 'failed',
+      reason,
+      code: `git_${error.code}`,
+      message: `Git failed on the host: ${error.message}`,
+      phase: 'push',
+    }
   }
   if (error instanceof SandboxLostError)
     return {
@@ -38,7 +51,14 @@ export function outcomeOfError(error: unknown, control: Control): TurnOutcome {
       message: `The sandbox failed: ${error.message}`,
       phase: 'sandbox',
     }
-  if (isDiskFull(error)) return { kind: 'failed', reason: 'disk_quota', code: DISK_FULL, message: String(error), phase: 'workspace' }
+  if (isDiskFull(error))
+    return {
+      kind: 'failed',
+      reason: 'disk_quota',
+      code: DISK_FULL,
+      message: String(error),
+      phase: 'workspace',
+    }
   return {
     kind: 'failed',
     reason: 'agent_error',

@@ -8,7 +8,10 @@ import { createSideQuestionJournal } from './side-question-journal.ts'
 import type { TurnOf } from './turn.ts'
 import { type TurnMeter, watchLimits } from './turn-limits.ts'
 
-/** Returns a function that queries the run's model within the run's budget. A scripted model only plays its script: nothing is sent to it. */
+/**
+ * Returns a function that queries the run's model within the run's budget. A scripted model only plays its
+ * script: nothing is sent to it.
+ */
 export function questionSenderOfRun(of: TurnOf, secrets: RunSecrets): SendQuestion {
   const model = of.deps.models.get(of.run.model)
   if (!model || model.scripted) return sendNoQuestion
@@ -17,8 +20,9 @@ export function questionSenderOfRun(of: TurnOf, secrets: RunSecrets): SendQuesti
 }
 
 /**
- * Returns a function that queries the review model about the change of a run, within the run's budget. A scripted run responds by its
- * script. Nothing is sent if the run or the service has turned off reviews by models.
+ * Returns a function that queries the review model about the change of a run, within the run's budget. A
+ * scripted run responds by its script. Nothing is sent if the run or the service has turned off reviews by
+ * models.
  */
 export function reviewQuestionSender(turn: AgentTurn, meter: TurnMeter): SendQuestion {
   const { deps, run, model } = turn
@@ -26,7 +30,12 @@ export function reviewQuestionSender(turn: AgentTurn, meter: TurnMeter): SendQue
   const reviewer = model.scripted || deps.review.model === null ? model : deps.models.get(deps.review.model)
   return reviewer === null
     ? sendNoQuestion
-    : questionSenderWithin(turn, turn.secrets, { model: reviewer, reasoning_effort: deps.review.effort }, meter)
+    : questionSenderWithin(
+        turn,
+        turn.secrets,
+        { model: reviewer, reasoning_effort: deps.review.effort },
+        meter,
+      )
 }
 
 type Reviewer = { model: Model; reasoning_effort: ReasoningEffort }
@@ -40,11 +49,27 @@ function questionSenderWithin(
 ): SendQuestion {
   const failed = ({ code, message }: ModelError) => {
     if (code === 'auth')
-      deps.log('error', 'a model provider rejects its key: the model is not called until the key is replaced', {
-        model: model.id,
-        error: message,
-      })
+      deps.log(
+        'error',
+        'a model provider rejects its key: the model is not called until the key is replaced',
+        {
+          model: model.id,
+          error: message,
+        },
+      )
   }
-  const input = { model: observed.model(model), reasoning_effort, journal: createSideQuestionJournal(writer), redactor, failed }
-  return createQuestionSender({ ...input, ...meter, timeouts: deps.model_timeouts, spent: meter.charged, signal: control.signal })
+  const input = {
+    model: observed.model(model),
+    reasoning_effort,
+    journal: createSideQuestionJournal(writer),
+    redactor,
+    failed,
+  }
+  return createQuestionSender({
+    ...input,
+    ...meter,
+    timeouts: deps.model_timeouts,
+    spent: meter.charged,
+    signal: control.signal,
+  })
 }

@@ -8,13 +8,20 @@ import type { RunWriter } from '../claim/run-writer.ts'
 import { record } from './journal-records.ts'
 
 /**
- * Records a compaction and its entry, in one transaction. The entry names the entries that it replaced for the model: they stay in the trace.
- * A fork has the replaced entries of its first run only there, so `replaced` is null.
+ * Records a compaction and its entry, in one transaction. The entry names the entries that it replaced for
+ * the model: they stay in the trace. A fork has the replaced entries of its first run only there, so
+ * `replaced` is null.
  */
-export async function recordCompaction(writer: RunWriter, model: string, compacted: Compacted): Promise<void> {
+export async function recordCompaction(
+  writer: RunWriter,
+  model: string,
+  compacted: Compacted,
+): Promise<void> {
   const { compaction, usage, replaced, duration_ms } = compacted
   const { cause, limit_tokens, tokens_before, tokens_after, clear_through, summary } = compaction
-  const range = replaced && (await entriesOfCalls(writer.db, writer.organization_id, writer.run_id, replaced.first, replaced.last))
+  const range =
+    replaced &&
+    (await entriesOfCalls(writer.db, writer.organization_id, writer.run_id, replaced.first, replaced.last))
   const input = { cause, tokens: tokens_before, limit_tokens }
   const output = {
     status: 'ok',
@@ -34,6 +41,9 @@ export async function recordCompaction(writer: RunWriter, model: string, compact
 }
 
 /** The usage of a call that is not a step of the agent. */
-function usageDelta(model: string, { input_tokens, output_tokens, cached_tokens, cost_usd }: NonNullable<Compacted['usage']>): UsageDelta {
+function usageDelta(
+  model: string,
+  { input_tokens, output_tokens, cached_tokens, cost_usd }: NonNullable<Compacted['usage']>,
+): UsageDelta {
   return { model, steps: 0, input_tokens, output_tokens, cached_tokens, cost_usd }
 }

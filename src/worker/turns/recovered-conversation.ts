@@ -1,4 +1,10 @@
-import { type Conversation, type JournalRecord, type OpenCall, type OpenModelCall, toolMessage } from '../../agent/conversation.ts'
+import {
+  type Conversation,
+  type JournalRecord,
+  type OpenCall,
+  type OpenModelCall,
+  toolMessage,
+} from '../../agent/conversation.ts'
 import { storedJson } from '../../core/json/stored-json.ts'
 import { chargeOfLost } from '../../core/runs/budget/pot.ts'
 import { NOT_RUN } from '../../core/runs/not-run.ts'
@@ -17,30 +23,42 @@ import { record, usageOf } from './journal-records.ts'
 export async function readJournal(writer: RunWriter): Promise<JournalRecord[]> {
   const rows = await listJournal(writer.db, writer.organization_id, writer.run_id)
   return rows.map(
-    ({ body, kind, turn, key, created_at }) => ({ ...storedJson<object>(body), kind, turn, key, created_at }) as JournalRecord,
+    ({ body, kind, turn, key, created_at }) =>
+      ({ ...storedJson<object>(body), kind, turn, key, created_at }) as JournalRecord,
   )
 }
 
-/** Records that this worker continues after another one, and what was open then. Called before any of it is closed or repeated. */
-export async function recordRecovery(writer: RunWriter, run: RunRow, { open_calls, open_model_calls }: Conversation): Promise<void> {
+/**
+ * Records that this worker continues after another one, and what was open then. Called before any of it is
+ * closed or repeated.
+ */
+export async function recordRecovery(
+  writer: RunWriter,
+  run: RunRow,
+  { open_calls, open_model_calls }: Conversation,
+): Promise<void> {
   const body = {
     cause: run.recovery_cause,
     since: run.recovering_since,
     host: run.workspace_host,
     model_call_reissued: open_model_calls.length > 0,
-    interrupted: open_calls.filter(call => call.started).map(({ id, name }) => ({ call_id: id, tool_name: name })),
+    interrupted: open_calls
+      .filter(call => call.started)
+      .map(({ id, name }) => ({ call_id: id, tool_name: name })),
   }
   await writer.append({ records: [record('recovered', null, body)] })
 }
 
 /**
- * Returns model calls whose worker died at `lost_at` with their estimated cost instead of their reservation. No provider reports the cost
- * of a call whose response did not arrive (decisions.md#failed-calls-are-charged).
+ * Returns model calls whose worker died at `lost_at` with their estimated cost instead of their reservation.
+ * No provider reports the cost of a call whose response did not arrive
+ * (decisions.md#failed-calls-are-charged).
  */
 export const estimateLostCalls = (calls: OpenModelCall[], lost_at: Date | null): OpenModelCall[] =>
   calls.map(({ reservation, started_at, ...call }) => ({
     ...call,
-    reservation: reservation && started_at ? chargeOfLost(reservation, lifetimeOf(started_at, lost_at)) : reservation,
+    reservation:
+      reservation && started_at ? chargeOfLost(reservation, lifetimeOf(started_at, lost_at)) : reservation,
   }))
 
 /** Milliseconds of a call. An earlier loss is none of this call. */
@@ -61,11 +79,15 @@ export async function chargeLostCalls(writer: RunWriter, calls: OpenModelCall[])
   }
 }
 
-/** The calls that an earlier process of a program reported as running and that have no outcome. Ids may be repeated by the next process. */
+/**
+ * The calls that an earlier process of a program reported as running and that have no outcome. Ids may be
+ * repeated by the next process.
+ */
 export function callsWithoutOutcome(records: readonly JournalRecord[]): OpenCall[] {
   const open = new Map<string, OpenCall>()
   for (const record of records) {
-    if (record.kind === 'tool_started') open.set(record.call.id, { ...record.call, started: true, inherited: record.turn === 0 })
+    if (record.kind === 'tool_started')
+      open.set(record.call.id, { ...record.call, started: true, inherited: record.turn === 0 })
     else if (record.kind === 'tool_finished') open.delete(record.call_id)
   }
   return [...open.values()]
@@ -74,9 +96,14 @@ export function callsWithoutOutcome(records: readonly JournalRecord[]): OpenCall
 type MessageOf = (call: ToolCall, output: { status: string; error: string }) => ModelMessage
 
 /**
- * Records outcomes for calls whose outcome is unknown. They are never repeated, and the agent is informed by `messageOf` (specification.md#journal).
+ * Records outcomes for calls whose outcome is unknown. They are never repeated, and the agent is informed by
+ * `messageOf` (specification.md#journal).
  */
-export async function closeOpenCalls(writer: RunWriter, calls: OpenCall[], messageOf: MessageOf = toolMessage): Promise<ModelMessage[]> {
+export async function closeOpenCalls(
+  writer: RunWriter,
+  calls: OpenCall[],
+  messageOf: MessageOf = toolMessage,
+): Promise<ModelMessage[]> {
   const messages: ModelMessage[] = []
   for (const { started, inherited, ...call } of calls) {
     const output = { status: 'interrupted', error: whyInterrupted({ started, inherited }) }
@@ -98,7 +125,10 @@ function whyInterrupted({ started, inherited }: Pick<OpenCall, 'started' | 'inhe
 }
 
 /** Adds a message about files that were restored to the conversation. */
-export async function addRestoredMessage(writer: RunWriter, restored: Restored | null): Promise<ModelMessage[]> {
+export async function addRestoredMessage(
+  writer: RunWriter,
+  restored: Restored | null,
+): Promise<ModelMessage[]> {
   if (restored === null) return []
   const { how, seq, up_to_date, lost_actions } = restored
   const files =
@@ -120,7 +150,10 @@ function lostText(lost: ActionRef[]): string {
 }
 
 /** Adds a message about setup commands that failed to the conversation. */
-export async function addSetupFailuresMessage(writer: RunWriter, failures: SetupFailure[]): Promise<ModelMessage[]> {
+export async function addSetupFailuresMessage(
+  writer: RunWriter,
+  failures: SetupFailure[],
+): Promise<ModelMessage[]> {
   if (failures.length === 0) return []
   const list = failures.map(({ command, why }) => `- \`${command}\` ${why}`).join('\n')
   const content = `Some of the commands that prepare this workspace failed, so what they install may be missing:\n${list}`

@@ -22,16 +22,33 @@ import type { ClaimDeps, Turn, TurnOf } from './turn.ts'
 import { writeOutcome, writeStatus } from './write-outcome.ts'
 
 /** Runs that do something else than follow their prompt. */
-const turns: Partial<Record<RunRow['source_type'], Turn>> = { LOG_ANALYSIS: analysisTurn, SETUP_COMMANDS: setupTurn }
+const turns: Partial<Record<RunRow['source_type'], Turn>> = {
+  LOG_ANALYSIS: analysisTurn,
+  SETUP_COMMANDS: setupTurn,
+}
 
-/** Works on a claimed run until its turn ends. Never rejects: every failure becomes an outcome in the trace. `claim_began_at`: by `performance.now()`. */
-export async function workOnRun(shared: ClaimDeps, run: RunRow, control: Control, claim_began_at: number): Promise<void> {
+/**
+ * Works on a claimed run until its turn ends. Never rejects: every failure becomes an outcome in the trace.
+ * `claim_began_at`: by `performance.now()`.
+ */
+export async function workOnRun(
+  shared: ClaimDeps,
+  run: RunRow,
+  control: Control,
+  claim_began_at: number,
+): Promise<void> {
   const { id: run_id, organization_id, epoch, owner } = run
-  const redactedLog: Log = (level, message, fields) => shared.log(level, message, fields && writer.redactor.small(fields))
+  const redactedLog: Log = (level, message, fields) =>
+    shared.log(level, message, fields && writer.redactor.small(fields))
   const log = logWith(redactedLog, { run_id, organization_id, epoch, owner })
-  // A short outage of the database delays a run. One that lasts as long as the lease costs this worker the run.
+  // A short outage of the database delays a run. One that lasts as long as the lease costs this worker the
+  // run.
   let retry_until = Number.POSITIVE_INFINITY
-  const deps = { ...shared, log, db: retryWhileUnavailable(shared.db, () => control.lost || performance.now() > retry_until) }
+  const deps = {
+    ...shared,
+    log,
+    db: retryWhileUnavailable(shared.db, () => control.lost || performance.now() > retry_until),
+  }
   // A tool that is interrupted has been closed by the time the outcome is written.
   let running_tool: string | null = null
   control.signal.addEventListener('abort', () => {
@@ -52,7 +69,12 @@ export async function workOnRun(shared: ClaimDeps, run: RunRow, control: Control
   await closeWorkspace(opened, outcome)
   retry_until = performance.now() + LEASE_SECONDS * 1_000
   await heartbeat.stop()
-  await endTurn(deps, writer, run, outcome.kind === 'failed' ? { ...outcome, tool_name: outcome.tool_name ?? running_tool } : outcome)
+  await endTurn(
+    deps,
+    writer,
+    run,
+    outcome.kind === 'failed' ? { ...outcome, tool_name: outcome.tool_name ?? running_tool } : outcome,
+  )
   await giveSpaceBack(deps, run, outcome).catch(error =>
     log('error', 'the files of a run could not be removed', { error: errorText(error) }),
   )
@@ -68,7 +90,10 @@ async function runTurn(of: Omit<TurnOf, 'deps'> & { deps: ClaimDeps }): Promise<
   const { deps, run, control, heartbeat } = of
   const turn = turns[run.source_type] ?? agentTurn
   try {
-    const [models] = await Promise.all([deps.organizationModels(deps.db, run.organization_id), publishRunStarted(deps, run)])
+    const [models] = await Promise.all([
+      deps.organizationModels(deps.db, run.organization_id),
+      publishRunStarted(deps, run),
+    ])
     return outcomeFor(of, await turn({ ...of, deps: { ...deps, models } }))
   } catch (error) {
     heartbeat.expire()
@@ -81,17 +106,26 @@ async function runTurn(of: Omit<TurnOf, 'deps'> & { deps: ClaimDeps }): Promise<
   }
 }
 
-/** A turn that stopped has the outcome that was requested. A tool call cannot be resumed, so a reason to pause fails it. */
+/**
+ * A turn that stopped has the outcome that was requested. A tool call cannot be resumed, so a reason to pause
+ * fails it.
+ */
 function outcomeFor({ run, control }: Pick<TurnOf, 'run' | 'control'>, of_turn: TurnOutcome): TurnOutcome {
   const outcome = of_turn.kind === 'stop' ? control.outcome : of_turn
   if (run.source_type !== 'TOOL' || outcome.kind !== 'paused') return namedDiskFull(outcome)
   const { reason, message } = outcome
-  return { kind: 'failed', reason: reason === 'budget' ? 'timeout' : 'lost', code: reason, message, phase: 'agent' }
+  return {
+    kind: 'failed',
+    reason: reason === 'budget' ? 'timeout' : 'lost',
+    code: reason,
+    message,
+    phase: 'agent',
+  }
 }
 
 /**
- * The last barrier: an outcome that cannot be written is replaced by a plain failure with the same reason, and at last by its bare status. While the
- * database is unavailable, that is left to the next worker.
+ * The last barrier: an outcome that cannot be written is replaced by a plain failure with the same reason,
+ * and at last by its bare status. While the database is unavailable, that is left to the next worker.
  */
 async function endTurn(deps: ClaimDeps, writer: RunWriter, run: RunRow, outcome: TurnOutcome): Promise<void> {
   const plain = plainFailure(outcome)
@@ -105,7 +139,10 @@ async function endTurn(deps: ClaimDeps, writer: RunWriter, run: RunRow, outcome:
       return await attempt()
     } catch (error) {
       if (error instanceof FencedError || isDatabaseAway(error)) return
-      deps.log('error', 'the end of a turn could not be written', { end: outcome.kind, error: errorText(error) })
+      deps.log('error', 'the end of a turn could not be written', {
+        end: outcome.kind,
+        error: errorText(error),
+      })
     }
   }
 }

@@ -5,7 +5,11 @@ import type { ExecResult } from '../../sandbox/port.ts'
 import type { Plan, Prepared, Ran, SetupRunner } from '../../setup-detection/plan.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { StartError } from '../base/start-error.ts'
-import { type CheckSandboxes, type CheckSandboxesInput, openCheckSandboxes } from '../checks/check-sandboxes.ts'
+import {
+  type CheckSandboxes,
+  type CheckSandboxesInput,
+  openCheckSandboxes,
+} from '../checks/check-sandboxes.ts'
 import type { RunSecrets } from '../sandbox/run-secrets.ts'
 import { runVisibleCommand } from '../sandbox/visible-command.ts'
 import type { EndedCommand, Purpose } from '../setup/run-setup.ts'
@@ -23,7 +27,10 @@ type SetupRunnerInput = Omit<CheckSandboxesInput, 'setup' | 'purpose' | 'setupEn
 const MAX_MS = { setup: 600_000, proof: 300_000 }
 const MIN_MS = 1_000
 
-/** Tries commands in clean sandboxes as the setup of the repository, and proofs as its checks. Each command is an entry of the trace. */
+/**
+ * Tries commands in clean sandboxes as the setup of the repository, and proofs as its checks. Each command is
+ * an entry of the trace.
+ */
 export function createSetupRunner(input: SetupRunnerInput): SetupRunner {
   const { writer, base, until, known, sendQuestion } = input
   const left = (max_ms: number) => Math.max(MIN_MS, Math.min(max_ms, until - performance.now()))
@@ -35,9 +42,18 @@ export function createSetupRunner(input: SetupRunnerInput): SetupRunner {
       const purpose: Purpose = locating ? `the line that fails in attempt ${attempt}` : `attempt ${attempt}`
       const commands = plan.commands.map(({ command }) => command)
       const timeout_ms = left(MAX_MS.setup)
-      const setup = { commands, maintenance: [], variables: input.variables, on_failure: 'fail' as const, timeout_ms, digest: '' }
+      const setup = {
+        commands,
+        maintenance: [],
+        variables: input.variables,
+        on_failure: 'fail' as const,
+        timeout_ms,
+        digest: '',
+      }
       const sandboxes = await openCheckSandboxes({
-        ...{ ...input, head_sha: base.sha, purpose },
+        ...input,
+        head_sha: base.sha,
+        purpose,
         setup: commands.length === 0 ? null : setup,
         secrets: plan.by_model ? ofAgents(input.secrets) : input.secrets,
         setupEnded: ended => void ran.push(ranOf(ended)),
@@ -48,10 +64,19 @@ export function createSetupRunner(input: SetupRunnerInput): SetupRunner {
       return { ran, prepared: sandboxes && preparedBy(input, sandboxes, left) }
     },
     async repaired(repair, problem, attempt) {
-      const commands = ('plan' in repair ? repair.plan.commands : repair.commands).map(({ command }) => command)
+      const commands = ('plan' in repair ? repair.plan.commands : repair.commands).map(
+        ({ command }) => command,
+      )
       const because = problem.kind === 'nothing' ? {} : { command: problem.command, line: problem.line }
-      const output = { status: 'ok', by: repair.id === 'model' ? 'model' : 'rules', why: repair.why, commands }
-      const { total_logs } = await writer.append({ entries: [serviceAction(actionTool.setup_repair, { attempt, ...because }, output, 0)] })
+      const output = {
+        status: 'ok',
+        by: repair.id === 'model' ? 'model' : 'rules',
+        why: repair.why,
+        commands,
+      }
+      const { total_logs } = await writer.append({
+        entries: [serviceAction(actionTool.setup_repair, { attempt, ...because }, output, 0)],
+      })
       return total_logs
     },
     async suggest(plan: Plan, problem, question) {
@@ -60,15 +85,29 @@ export function createSetupRunner(input: SetupRunnerInput): SetupRunner {
   }
 }
 
-/** Commands of a model may come from a prompt injection: they get the secrets of an agent and none that are for setups only. */
-const ofAgents = (secrets: RunSecrets): RunSecrets => ({ ...secrets, secrets: secrets.secrets.filter(({ for_agent }) => for_agent) })
-
-const ranOf = ({ why, output, result, seq }: EndedCommand): Ran => ({
-  ...{ ok: why === null, output, exit_code: result.exit_code, timed_out: result.status === 'timeout' },
-  ...{ seq, ms: Math.round(result.duration_ms) },
+/**
+ * Commands of a model may come from a prompt injection: they get the secrets of an agent and none that are
+ * for setups only.
+ */
+const ofAgents = (secrets: RunSecrets): RunSecrets => ({
+  ...secrets,
+  secrets: secrets.secrets.filter(({ for_agent }) => for_agent),
 })
 
-function preparedBy(input: SetupRunnerInput, sandboxes: CheckSandboxes, left: (max_ms: number) => number): Prepared {
+const ranOf = ({ why, output, result, seq }: EndedCommand): Ran => ({
+  ok: why === null,
+  output,
+  exit_code: result.exit_code,
+  timed_out: result.status === 'timeout',
+  seq,
+  ms: Math.round(result.duration_ms),
+})
+
+function preparedBy(
+  input: SetupRunnerInput,
+  sandboxes: CheckSandboxes,
+  left: (max_ms: number) => number,
+): Prepared {
   const { writer, signal } = input
   return {
     async prove(proof, attempt, n) {
@@ -82,8 +121,16 @@ function preparedBy(input: SetupRunnerInput, sandboxes: CheckSandboxes, left: (m
       )
       signal.throwIfAborted()
       const ok = hasPassed(result)
-      const shown = { status: ok ? 'ok' : 'error', exit_code: result.exit_code, ended: result.status, output, truncated: result.truncated }
-      const { total_logs: seq } = await writer.append({ entries: [serviceAction(actionTool.setup_proof, call, shown, result.duration_ms)] })
+      const shown = {
+        status: ok ? 'ok' : 'error',
+        exit_code: result.exit_code,
+        ended: result.status,
+        output,
+        truncated: result.truncated,
+      }
+      const { total_logs: seq } = await writer.append({
+        entries: [serviceAction(actionTool.setup_proof, call, shown, result.duration_ms)],
+      })
       const ms = Math.round(result.duration_ms)
       return { ok, output, exit_code: result.exit_code, timed_out: result.status === 'timeout', seq, ms }
     },

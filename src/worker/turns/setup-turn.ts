@@ -21,8 +21,8 @@ import type { TurnOf } from './turn.ts'
 const MAX_EVIDENCE = 60
 
 /**
- * Detects how a repository is set up and verifies it, without an agent. After a crash the next worker restarts, because a sandbox that was left
- * unfinished verifies nothing. A rejection ends the turn too.
+ * Detects how a repository is set up and verifies it, without an agent. After a crash the next worker
+ * restarts, because a sandbox that was left unfinished verifies nothing. A rejection ends the turn too.
  */
 export async function setupTurn(of: TurnOf): Promise<TurnOutcome> {
   const { deps, writer, live, run, control } = of
@@ -31,31 +31,51 @@ export async function setupTurn(of: TurnOf): Promise<TurnOutcome> {
   const secrets = await openRunSecrets(deps, writer, run)
   const base = await prepareBase(deps, writer, run, control.signal)
   if (control.signal.aborted) return { kind: 'stop' }
-  if (base === null) throw new StartError('setup_failed', 'no_repository', 'There is no repository to set up.', 'setup')
+  if (base === null)
+    throw new StartError('setup_failed', 'no_repository', 'There is no repository to set up.', 'setup')
   await deliverMessages(writer)
-  if (run.recovering_since !== null) await recordRecovery(writer, run, rebuildConversation(await readJournal(writer), run.turn))
-  if (run.status === 'starting' && !(await writer.change({ from: ['starting'], to: 'starting', phase: 'setup' }))) return { kind: 'stop' }
+  if (run.recovering_since !== null)
+    await recordRecovery(writer, run, rebuildConversation(await readJournal(writer), run.turn))
+  if (
+    run.status === 'starting' &&
+    !(await writer.change({ from: ['starting'], to: 'starting', phase: 'setup' }))
+  )
+    return { kind: 'stop' }
 
   const started = (identities: Identities) => recordSandboxes(deps, writer, null, identities)
   const input: ProposalInput = { deps, writer, live, run, base, secrets, started, signal: control.signal }
   const proposed = await proposeSetup(input)
   const { tree, proposal, toolchain, missing } = proposed
-  const { total_logs } = await writer.append({ entries: [proposalEntry(base.sha, proposed, performance.now() - began)] })
+  const { total_logs } = await writer.append({
+    entries: [proposalEntry(base.sha, proposed, performance.now() - began)],
+  })
 
   const row = await getSetupCommands(deps.db, run.organization_id, base.repository.id)
   const variables = row?.variables ?? {}
   const runner = createSetupRunner({
-    ...{ ...input, variables, known: { files: tree.files, paths: tree.paths, toolchain }, sendQuestion: questionSenderOfRun(of, secrets) },
+    ...input,
+    variables,
+    known: { files: tree.files, paths: tree.paths, toolchain },
+    sendQuestion: questionSenderOfRun(of, secrets),
     throwIfLeaving: () => throwIfLeaving(of),
     until: began + deps.setup_ms,
   })
   const found = await findSetup(proposal, missing, runner, tooOldText(proposal.tools, toolchain))
   if (control.signal.aborted) return { kind: 'stop' }
-  if (run.status === 'starting' && !(await writer.change({ from: ['starting'], to: 'running', phase: 'agent' }))) return { kind: 'stop' }
+  if (
+    run.status === 'starting' &&
+    !(await writer.change({ from: ['starting'], to: 'running', phase: 'agent' }))
+  )
+    return { kind: 'stop' }
   const result = await resultOf(of, { found, proposed, variables, seq: total_logs, began })
   // The text is JSON, which names why nothing was proved.
   const { reason } = completionOf({ setup_verified: found.verified })
-  return { kind: 'completed', text: JSON.stringify(await writer.redactor.value(result)), thought: thoughtOf(found), reason }
+  return {
+    kind: 'completed',
+    text: JSON.stringify(await writer.redactor.value(result)),
+    thought: thoughtOf(found),
+    reason,
+  }
 }
 
 function throwIfLeaving({ control }: TurnOf): void {
@@ -64,22 +84,43 @@ function throwIfLeaving({ control }: TurnOf): void {
 }
 
 /** `seq`: of the entry with the proposal. */
-type Ended = { found: Found; proposed: Proposed; variables: Record<string, string>; seq: number; began: number }
+type Ended = {
+  found: Found
+  proposed: Proposed
+  variables: Record<string, string>
+  seq: number
+  began: number
+}
 
-async function resultOf(of: TurnOf, { found, proposed, variables, seq, began }: Ended): Promise<FoundSetupCommands> {
+async function resultOf(
+  of: TurnOf,
+  { found, proposed, variables, seq, began }: Ended,
+): Promise<FoundSetupCommands> {
   const { deps, writer, run } = of
   const commands = found.plan.commands.map(({ command }) => command)
   // A person reviews what a model proposed first: it may come from a prompt injection.
   const may_save = found.verified && !found.partial && !found.plan.by_model
   const saved = may_save && (await saveFound(deps, writer, run, commands))
   const ecosystems = proposed.proposal.ecosystems.join(', ')
-  const shown = { seq, what: 'proposal' as const, ok: proposed.missing.length === 0, command: '', from: '', text: ecosystems }
+  const shown = {
+    seq,
+    what: 'proposal' as const,
+    ok: proposed.missing.length === 0,
+    command: '',
+    from: '',
+    text: ecosystems,
+  }
   return {
-    ...{ commands, verified: found.verified, saved, reason: found.reason, detail: found.detail },
+    commands,
+    verified: found.verified,
+    saved,
+    reason: found.reason,
+    detail: found.detail,
     evidence: [shown, ...found.evidence.slice(-MAX_EVIDENCE)],
     timings: { ...found.timings, total_ms: Math.round(performance.now() - began) },
     environment_digest: digestOf(commands, variables, proposed),
   }
 }
 
-const thoughtOf = ({ verified, reason, detail }: Found) => (verified ? detail : `Not proved (${reason}): ${detail}`)
+const thoughtOf = ({ verified, reason, detail }: Found) =>
+  verified ? detail : `Not proved (${reason}): ${detail}`

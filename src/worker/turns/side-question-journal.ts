@@ -19,14 +19,20 @@ export function createSideQuestionJournal(writer: RunWriter): SideQuestionJourna
         const { reservation } = storedJson<{ reservation: Reservation }>(body)
         return chargeOfLost(reservation, Date.now() - created_at.getTime())
       })
-      return { started, ended: of('aside_ended').map(({ body }) => storedJson<SideQuestionSteps['ended'][number]>(body)) }
+      return {
+        started,
+        ended: of('aside_ended').map(({ body }) => storedJson<SideQuestionSteps['ended'][number]>(body)),
+      }
     },
     async messages() {
       const bodies = await newestMessages(writer.db, organization_id, run_id, NEWEST_MESSAGES)
       return bodies.toReversed().flatMap(body => storedJson<{ messages: ModelMessage[] }>(body).messages)
     },
     async started(key, reservation) {
-      await writer.append({ records: [record('aside_started', key, { reservation })], reserved_usd: reservation.cost_usd ?? '0' })
+      await writer.append({
+        records: [record('aside_started', key, { reservation })],
+        reserved_usd: reservation.cost_usd ?? '0',
+      })
     },
     async ended(key, ended, charge) {
       const usage = charge && { usage: { ...usageOf(charge), cached_tokens: charge.cached_tokens ?? 0 } }

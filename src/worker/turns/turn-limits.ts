@@ -1,9 +1,23 @@
 import type { Meter, PlannedCall } from '../../agent/meter.ts'
 import type { TokenEstimate } from '../../agent/token-estimate.ts'
-import { budgetOf, callLimitReached, type LimitReached, limitReached, type Spent, timeLeft } from '../../core/runs/budget/limits.ts'
+import {
+  budgetOf,
+  callLimitReached,
+  type LimitReached,
+  limitReached,
+  type Spent,
+  timeLeft,
+} from '../../core/runs/budget/limits.ts'
 import { nearLimits, noticeKey, noticeText } from '../../core/runs/budget/near-limits.ts'
 import { outputLimit } from '../../core/runs/budget/output-limit.ts'
-import { leftIn, overdrawn, type Pot, type Reservation, reserve, shortOf } from '../../core/runs/budget/pot.ts'
+import {
+  leftIn,
+  overdrawn,
+  type Pot,
+  type Reservation,
+  reserve,
+  shortOf,
+} from '../../core/runs/budget/pot.ts'
 import type { Model, ModelMessage, ModelResponse } from '../../model/port.ts'
 import { sharedPots } from '../../store/access/shared-pots.ts'
 import type { Db } from '../../store/database.ts'
@@ -11,13 +25,19 @@ import type { RunRow } from '../../store/runs/runs.ts'
 import { deadlineAfterClaim } from '../deadline.ts'
 import type { TurnOf } from './turn.ts'
 
-/** How long the shared pots of a run are not queried again while none of them has a limit: a new one applies that much later. */
+/**
+ * How long the shared pots of a run are not queried again while none of them has a limit: a new one applies
+ * that much later.
+ */
 const NO_POT_MS = 5_000
 /** A limit of time is checked this long after it was reached, so that the check finds it. */
 const SLACK_MS = 50
 
 export type TurnMeter = Meter & {
-  /** Returns the limit that a turn with these steps, tokens and calls of served tools has reached; null: it may call another one. */
+  /**
+   * Returns the limit that a turn with these steps, tokens and calls of served tools has reached; null: it
+   * may call another one.
+   */
   limitOfCalls(turn: TurnSpent, calls: number): LimitReached | null
   charged(charge: Pick<Reservation, 'cost_usd'>): void
   /** Sets what the child runs have cost and may still cost. */
@@ -38,8 +58,9 @@ type Wanted = { messages: ModelMessage[]; notice: PlannedCall['notice']; max_out
 type Watched = { model: Model; estimate: TokenEstimate; noticed: Set<string> }
 
 /**
- * Counts what a turn spends, across its workers. Plans each model call within the limits, with a notice to the agent when limits are near. From
- * `watch` until its result is called, interrupts the step in progress when a limit of time is reached.
+ * Counts what a turn spends, across its workers. Plans each model call within the limits, with a notice to
+ * the agent when limits are near. From `watch` until its result is called, interrupts the step in progress
+ * when a limit of time is reached.
  */
 export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: Watched): TurnMeter {
   const { model, estimate } = watched
@@ -74,10 +95,16 @@ export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: 
     plan: (messages, turn) =>
       planned(turn, spent => {
         const notice = noticeFor(spent)
-        return { messages: notice === null ? messages : [...messages, notice.message], notice, max_output_tokens: Number.POSITIVE_INFINITY }
+        return {
+          messages: notice === null ? messages : [...messages, notice.message],
+          notice,
+          max_output_tokens: Number.POSITIVE_INFINITY,
+        }
       }),
-    planAside: (messages, turn, max_output_tokens) => planned(turn, () => ({ messages, notice: null, max_output_tokens })),
-    limitOfCalls: (turn, calls) => limitReached(spentBy(turn, 0), budget, deps.ceilings) ?? callLimitReached(calls, budget, deps.ceilings),
+    planAside: (messages, turn, max_output_tokens) =>
+      planned(turn, () => ({ messages, notice: null, max_output_tokens })),
+    limitOfCalls: (turn, calls) =>
+      limitReached(spentBy(turn, 0), budget, deps.ceilings) ?? callLimitReached(calls, budget, deps.ceilings),
     async afford({ cost_usd }): Promise<LimitReached | null> {
       return cost_usd === '0' ? null : shared()
     },
@@ -115,7 +142,11 @@ function countSpending(run: RunRow, now: ReturnType<typeof timesOf>['now']) {
       turn_steps: turn.steps + calls,
       turn_tokens: turn.tokens,
     }),
-    pot: (): Pot => ({ allowed: budgetOf(run).max_cost_usd, spent: cost + children_cost, reserved: in_flight.usd }),
+    pot: (): Pot => ({
+      allowed: budgetOf(run).max_cost_usd,
+      spent: cost + children_cost,
+      reserved: in_flight.usd,
+    }),
     inFlight: () => in_flight.calls,
     responded({ usage }: Pick<ModelResponse, 'usage'>) {
       steps++
@@ -134,8 +165,8 @@ function countSpending(run: RunRow, now: ReturnType<typeof timesOf>['now']) {
 }
 
 /**
- * Returns a function to call after each reservation of a run is recorded: the limit of a shared pot that does not cover it. Null: all do, or there
- * are none.
+ * Returns a function to call after each reservation of a run is recorded: the limit of a shared pot that does
+ * not cover it. Null: all do, or there are none.
  */
 function watchSharedPots(db: Db, { organization_id, id }: RunRow): () => Promise<LimitReached | null> {
   let no_pot_until = 0
@@ -148,7 +179,10 @@ function watchSharedPots(db: Db, { organization_id, id }: RunRow): () => Promise
   }
 }
 
-/** The times of a turn. The claim set `updated_at`: durations before it are by the clock of the database, later ones by `worked_ms`. */
+/**
+ * The times of a turn. The claim set `updated_at`: durations before it are by the clock of the database,
+ * later ones by `worked_ms`.
+ */
 function timesOf(run: RunRow, worked_ms: () => number) {
   const requested_ms_ago = run.updated_at.getTime() - run.turn_started_at.getTime()
   const deadline_in_ms = deadlineAfterClaim(run)
@@ -161,7 +195,8 @@ function timesOf(run: RunRow, worked_ms: () => number) {
       turn_active_ms: run.turn_active_ms + worked_ms(),
     }),
     /** Seconds of the turn that have passed; 0 without a deadline. */
-    turnSeconds: (turn_wall_seconds: number) => (deadline_in_ms === null ? 0 : turn_wall_seconds - Math.floor(left_ms() / 1_000)),
+    turnSeconds: (turn_wall_seconds: number) =>
+      deadline_in_ms === null ? 0 : turn_wall_seconds - Math.floor(left_ms() / 1_000),
   }
 }
 

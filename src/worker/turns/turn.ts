@@ -45,9 +45,15 @@ type TurnDeps = BaseDeps &
   > & { hub: Hub; children: ChildRuns; programs: InstalledPrograms }
 
 /** Before a run is claimed its organization, and so its models, are unknown. */
-export type ClaimDeps = Omit<TurnDeps, 'models'> & { organizationModels: OrganizationModels; leases: LeaseKeeper }
+export type ClaimDeps = Omit<TurnDeps, 'models'> & {
+  organizationModels: OrganizationModels
+  leases: LeaseKeeper
+}
 
-/** A turn of a claimed run and what it works with. `opened`: the files that it opened, which the caller closes. */
+/**
+ * A turn of a claimed run and what it works with. `opened`: the files that it opened, which the caller
+ * closes.
+ */
 export type TurnOf = {
   deps: TurnDeps
   writer: RunWriter

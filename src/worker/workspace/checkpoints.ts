@@ -4,7 +4,13 @@ import { settledWithin, withTimeout } from '../../core/timeout.ts'
 import type { Snapshot } from '../../git/workspace/checkpoint-commands.ts'
 import type { Transactional } from '../../store/database.ts'
 import type { AppendResult } from '../../store/runs/append.ts'
-import { extendCheckpoint, type FilesAfter, type KeptTree, saveCheckpoints, TO_THE_END } from '../../store/workspaces/checkpoints.ts'
+import {
+  extendCheckpoint,
+  type FilesAfter,
+  type KeptTree,
+  saveCheckpoints,
+  TO_THE_END,
+} from '../../store/workspaces/checkpoints.ts'
 import { errorEntry } from '../../trace/entry.ts'
 import { FencedError, requireOwned } from '../claim/fenced-error.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
@@ -16,8 +22,16 @@ import type { Snapshots } from './snapshots.ts'
 /** A checkpoint that is stored: its entry, and its files. */
 export type StoredCheckpoint = { seq: number; snapshot: Snapshot }
 
-/** The first snapshot of a workspace, which applies to these entries. `gap`: no stored checkpoint is known to apply until then. */
-export type FirstSnapshot = { snapshot: Promise<Snapshot | null>; seq: number; through_seq: number; gap: boolean }
+/**
+ * The first snapshot of a workspace, which applies to these entries. `gap`: no stored checkpoint is known to
+ * apply until then.
+ */
+export type FirstSnapshot = {
+  snapshot: Promise<Snapshot | null>
+  seq: number
+  through_seq: number
+  gap: boolean
+}
 
 /** Maximum time that the outcome of a step waits until its files are stored. */
 const KEEP_MS = 60_000
@@ -29,8 +43,9 @@ const PAUSE_MS = 30_000
 type Deps = Pick<WorkerServices, 'checkpoints' | 'log' | 'telemetry' | 'folders' | 'disk_reserve_bytes'>
 
 /**
- * Stores the files of one claimed run after each step. The outcome of a step is recorded together with the checkpoint of its files, so a worker
- * on another disk never restores files without the changes of an action that succeeded (decisions.md#the-outcome-of-a-step-waits-for-its-files).
+ * Stores the files of one claimed run after each step. The outcome of a step is recorded together with the
+ * checkpoint of its files, so a worker on another disk never restores files without the changes of an action
+ * that succeeded (decisions.md#the-outcome-of-a-step-waits-for-its-files).
  */
 export class Checkpoints implements AsyncDisposable {
   readonly #deps: Deps
@@ -39,7 +54,10 @@ export class Checkpoints implements AsyncDisposable {
   readonly #packer: Packer
   /** The newest checkpoint, if it holds until now. */
   #newest: StoredCheckpoint | null
-  /** Counts the checkpoints that were prepared: the outcome of an earlier one may be recorded after that of a later one. */
+  /**
+   * Counts the checkpoints that were prepared: the outcome of an earlier one may be recorded after that of a
+   * later one.
+   */
   #prepared = 0
   #preparing: Promise<unknown> = Promise.resolve()
   /** An outcome was recorded without its files, which are still being packed. */
@@ -49,7 +67,13 @@ export class Checkpoints implements AsyncDisposable {
   readonly #reported = new Set<Code>()
   #over = false
 
-  constructor(deps: Deps, writer: RunWriter, snapshots: Snapshots, packer: Packer, stored: StoredCheckpoint | null) {
+  constructor(
+    deps: Deps,
+    writer: RunWriter,
+    snapshots: Snapshots,
+    packer: Packer,
+    stored: StoredCheckpoint | null,
+  ) {
     this.#deps = deps
     this.#writer = writer
     this.#snapshots = snapshots
@@ -68,8 +92,9 @@ export class Checkpoints implements AsyncDisposable {
   }
 
   /**
-   * Records the outcome of a tool that may have changed files with `write`, as that many entries, once its files are stored. Null for `write`:
-   * they could not be stored in time, or `signal` fired. Rejects when `write` does.
+   * Records the outcome of a tool that may have changed files with `write`, as that many entries, once its
+   * files are stored. Null for `write`: they could not be stored in time, or `signal` fired. Rejects when
+   * `write` does.
    */
   async keep(entries: number, write: RecordOutcome, signal: AbortSignal): Promise<AppendResult> {
     const kept = await this.#keepInTime(signal)
@@ -79,7 +104,9 @@ export class Checkpoints implements AsyncDisposable {
   }
 
   async #keepInTime(signal: AbortSignal): Promise<Kept | null> {
-    const preparing = this.#overdue ? Promise.resolve(null) : this.#prepare(this.#snapshots.take(), this.#writer.db)
+    const preparing = this.#overdue
+      ? Promise.resolve(null)
+      : this.#prepare(this.#snapshots.take(), this.#writer.db)
     const late = () => 'late' as const
     const kept = await withTimeout(orAborted(preparing, signal), KEEP_MS, late).catch(error => {
       if (!signal.aborted) this.#logFailure(error)
@@ -108,7 +135,11 @@ export class Checkpoints implements AsyncDisposable {
   }
 
   /** Stores the objects of a snapshot. Null: there is no snapshot, or the last one was too large. */
-  async #prepareNext(taking: Promise<Snapshot | null>, began_at: number, db: Transactional): Promise<Kept | null> {
+  async #prepareNext(
+    taking: Promise<Snapshot | null>,
+    began_at: number,
+    db: Transactional,
+  ): Promise<Kept | null> {
     const snapshot = await taking
     if (snapshot === null) this.#miss()
     if (snapshot === null || this.#over) return null
@@ -129,13 +160,17 @@ export class Checkpoints implements AsyncDisposable {
     const pack = await this.#packer.pack(snapshot)
     const stored = { base_sha: this.#packer.base_sha, checkpoints: [], pack, max_bytes: max_run_bytes }
     const { packs } = requireOwned(await saveCheckpoints(db, this.#writer, stored))
-    if (packs === null) throw new TooLarge(`the checkpoints of this run would be more than ${max_run_bytes} bytes`)
+    if (packs === null)
+      throw new TooLarge(`the checkpoints of this run would be more than ${max_run_bytes} bytes`)
     await this.#packer.stored(pack, packs, snapshot)
     const { tree, head, branch, left_out } = snapshot
     // Names of files that are left out may contain a secret value.
     const names = left_out.length === 0 ? null : await this.#writer.redactor.json(JSON.stringify(left_out))
     const { base_sha } = this.#packer
-    return { tree: { tree, head, branch, left_out: names, packs, base_sha }, bytes: pack?.content.length ?? 0 }
+    return {
+      tree: { tree, head, branch, left_out: names, packs, base_sha },
+      bytes: pack?.content.length ?? 0,
+    }
   }
 
   /** The row of a new checkpoint is written: it is at entry `seq`. */
@@ -152,7 +187,12 @@ export class Checkpoints implements AsyncDisposable {
     const { base_sha, packs: _, ...tree } = kept.files
     const { max_run_bytes: max_bytes } = this.#deps.checkpoints
     requireOwned(
-      await saveCheckpoints(direct, this.#writer, { base_sha, checkpoints: [{ ...tree, seq, through_seq }], pack: null, max_bytes }),
+      await saveCheckpoints(direct, this.#writer, {
+        base_sha,
+        checkpoints: [{ ...tree, seq, through_seq }],
+        pack: null,
+        max_bytes,
+      }),
     )
     this.#recorded(kept, seq)
   }
@@ -177,7 +217,10 @@ export class Checkpoints implements AsyncDisposable {
     return this.#snapshots.idle(signal)
   }
 
-  /** Takes the last snapshot, when no process of the agent is left. Resolves when it is stored, or after `timeout_ms`. */
+  /**
+   * Takes the last snapshot, when no process of the agent is left. Resolves when it is stored, or after
+   * `timeout_ms`.
+   */
   async finish(timeout_ms: number): Promise<void> {
     await settledWithin(this.#finish().catch(this.#logFailure), timeout_ms)
   }
@@ -193,7 +236,8 @@ export class Checkpoints implements AsyncDisposable {
   #reportLeftOut({ left_out }: Snapshot): void {
     for (const reason of ['too_large', 'unreadable'] as const) {
       const paths = left_out.filter(item => item.reason === reason).map(item => item.path)
-      if (paths.length > 0) this.#report(codeOf[reason], leftOutMessage(reason, paths, this.#deps.checkpoints.max_file_bytes))
+      if (paths.length > 0)
+        this.#report(codeOf[reason], leftOutMessage(reason, paths, this.#deps.checkpoints.max_file_bytes))
     }
   }
 
@@ -215,7 +259,9 @@ export class Checkpoints implements AsyncDisposable {
   #report(code: Code, message: string): void {
     if (this.#reported.has(code) || this.#over) return
     this.#reported.add(code)
-    this.#writer.append({ entries: [errorEntry({ code, message, retryable: false, phase: 'checkpoint' })] }).catch(() => {})
+    this.#writer
+      .append({ entries: [errorEntry({ code, message, retryable: false, phase: 'checkpoint' })] })
+      .catch(() => {})
   }
 
   async [Symbol.asyncDispose]() {
@@ -235,13 +281,17 @@ const firstOf = (entries: number, total_logs: number) => total_logs - Math.max(0
 type Kept = { snapshot: Snapshot; files: FilesAfter; n: number }
 
 const sameFiles = (a: Snapshot, b: Snapshot) =>
-  JSON.stringify([a.tree, a.head, a.branch, a.left_out]) === JSON.stringify([b.tree, b.head, b.branch, b.left_out])
+  JSON.stringify([a.tree, a.head, a.branch, a.left_out]) ===
+  JSON.stringify([b.tree, b.head, b.branch, b.left_out])
 
 type Code = 'checkpoint_too_large' | 'checkpoint_unreadable' | 'checkpoint_failed'
 const codeOf = { too_large: 'checkpoint_too_large', unreadable: 'checkpoint_unreadable' } as const
 
 function leftOutMessage(reason: keyof typeof codeOf, paths: string[], max_file_bytes: number): string {
   const named = paths.slice(0, 5).join(', ') + (paths.length > 5 ? ` and ${paths.length - 5} more` : '')
-  const why = reason === 'too_large' ? `larger than ${max_file_bytes} bytes` : 'they cannot be read, or git refuses their names'
+  const why =
+    reason === 'too_large'
+      ? `larger than ${max_file_bytes} bytes`
+      : 'they cannot be read, or git refuses their names'
   return `Not kept, because ${why}: ${named}. What .gitignore names is not kept either.`
 }

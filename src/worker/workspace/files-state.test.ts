@@ -50,7 +50,12 @@ it('does not trust a capture that failed, nor a state that it does not know', as
   const { read, snapshot } = start('one')
   await snapshot()
   vi.advanceTimersByTime(30)
-  expect([await snapshot(false), await snapshot(false), await snapshot(), await snapshot()]).toEqual([true, true, true, false])
+  expect([await snapshot(false), await snapshot(false), await snapshot(), await snapshot()]).toEqual([
+    true,
+    true,
+    true,
+    false,
+  ])
   read.state = null
   vi.advanceTimersByTime(30)
   expect([await snapshot(), await snapshot()]).toEqual([true, true])

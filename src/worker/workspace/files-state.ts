@@ -1,9 +1,13 @@
-/** Two changes within this time may have the same time of change; the kernel's clock ticks every 10 ms at most. */
+/**
+ * Two changes within this time may have the same time of change; the kernel's clock ticks every 10 ms at
+ * most.
+ */
 const TICK_MS = 20
 
 /**
- * Detects that nothing has changed since a snapshot. `read` returns the bytes of the largest file that may have changed, a blank, and a text that
- * differs after each change, unless two changes are closer than TICK_MS; null: unknown.
+ * Detects that nothing has changed since a snapshot. `read` returns the bytes of the largest file that may
+ * have changed, a blank, and a text that differs after each change, unless two changes are closer than
+ * TICK_MS; null: unknown.
  */
 export class FilesState {
   readonly #read: () => Promise<string | null>
@@ -33,7 +37,10 @@ export class FilesState {
     return state !== null && state === this.#captured
   }
 
-  /** Call it before a capture that follows `read`. The returned function records that the capture has succeeded. */
+  /**
+   * Call it before a capture that follows `read`. The returned function records that the capture has
+   * succeeded.
+   */
   capture(): () => void {
     // A change in the tick of the last one, which the capture may have missed, would look like none.
     const state = performance.now() - this.#since >= TICK_MS ? this.#last : null

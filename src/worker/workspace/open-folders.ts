@@ -22,13 +22,18 @@ export async function openFolders(opening: Opening, history: History): Promise<P
   const folders = await startup.during('sandbox_ms', open)
   const environment = folders.template === provided.environment?.template ? provided.environment : null
   if (environment !== null)
-    startup.usedEnvironment({ id: environment.row?.id ?? null, made: environment.made, age_seconds: ageOf(environment) })
+    startup.usedEnvironment({
+      id: environment.row?.id ?? null,
+      made: environment.made,
+      age_seconds: ageOf(environment),
+    })
   return { ...folders, environment }
 }
 
 async function provideEnvironment(opening: Opening, { by_agents }: History): Promise<Environment | null> {
   const { deps, writer, live, run, base, setup, secrets, startup, signal } = opening
-  if (base === null || setup === null || !(await hasCommit(deps.git, base.repository.id, base.sha))) return null
+  if (base === null || setup === null || !(await hasCommit(deps.git, base.repository.id, base.sha)))
+    return null
   const started = (identities: Identities) => recordSandboxes(deps, writer, null, identities)
   const preparing = { deps, writer, live, run, base, setup, secrets, started, signal }
   return startup.during('setup_ms', () => deps.environments.provide(preparing, !by_agents))

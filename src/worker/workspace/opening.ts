@@ -18,7 +18,10 @@ import type { Setup, SetupDeps } from '../setup/run-setup.ts'
 import type { Last } from './restore.ts'
 
 export type WorkspaceDeps = SetupDeps &
-  Pick<WorkerServices, 'folders' | 'users' | 'disk_reserve_bytes' | 'checkpoints' | 'telemetry' | 'folder_id'> & {
+  Pick<
+    WorkerServices,
+    'folders' | 'users' | 'disk_reserve_bytes' | 'checkpoints' | 'telemetry' | 'folder_id'
+  > & {
     templates: Templates
     environments: Environments
   }
@@ -36,7 +39,10 @@ export type Opening = {
   signal: AbortSignal
 }
 
-/** `last`: the newest checkpoint; `tip`: the commit that the next pack builds on; `by_agents`: only runs have published the base. */
+/**
+ * `last`: the newest checkpoint; `tip`: the commit that the next pack builds on; `by_agents`: only runs have
+ * published the base.
+ */
 export type History = { kept: Kept; last: Last | null; tip: string | null; by_agents: boolean }
 
 /** Returns the newest checkpoint, none of which applies to later entries from now on. */
@@ -46,7 +52,10 @@ async function reopenLast({ db }: WorkspaceDeps, { epoch }: RunWriter, run: RunR
 }
 
 /** Reads what is stored of the run's files. `stack` releases it. */
-export async function readHistory({ deps, writer, run, base, signal }: Opening, stack: AsyncDisposableStack): Promise<History> {
+export async function readHistory(
+  { deps, writer, run, base, signal }: Opening,
+  stack: AsyncDisposableStack,
+): Promise<History> {
   const kept: Kept = { run_id: run.id, repository_id: base?.repository.id ?? null }
   stack.defer(await retainObjectCache(deps.git, run.id, signal))
   const last = isFirstClaim(run) ? null : await reopenLast(deps, writer, run)

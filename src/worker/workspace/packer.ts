@@ -43,8 +43,8 @@ export class Packer {
   }
 
   /**
-   * Null: there is nothing new in it. A commit of the agent that is too large, or that git's check rejects, is removed from the snapshot. Rejects
-   * with TooLarge, SandboxError, GitError.
+   * Null: there is nothing new in it. A commit of the agent that is too large, or that git's check rejects,
+   * is removed from the snapshot. Rejects with TooLarge, SandboxError, GitError.
    */
   async pack(snapshot: Snapshot): Promise<NewPack | null> {
     await this.#knowBase()
@@ -54,7 +54,9 @@ export class Packer {
     try {
       return await this.#create(tree, new_head)
     } catch (error) {
-      const about_objects = error instanceof TooLarge || (error instanceof GitError && ['corrupt', 'too_large'].includes(error.code))
+      const about_objects =
+        error instanceof TooLarge ||
+        (error instanceof GitError && ['corrupt', 'too_large'].includes(error.code))
       if (!about_objects || new_head === null) throw error
       snapshot.head = null
       return await this.#create(tree, null)
@@ -77,11 +79,15 @@ export class Packer {
     const parents = [...new Set([...(tip.length > 0 ? tip : base), ...heads])]
     const chunks: Uint8Array[] = []
     let bytes = 0
-    const created = await this.#snapshots.pack({ tree, parents, also: heads, without: [...base, ...tip] }, chunk => {
-      bytes += chunk.length
-      if (bytes > this.#max_bytes) throw new TooLarge(`the changes of a step take more than ${this.#max_bytes} bytes`)
-      chunks.push(chunk)
-    })
+    const created = await this.#snapshots.pack(
+      { tree, parents, also: heads, without: [...base, ...tip] },
+      chunk => {
+        bytes += chunk.length
+        if (bytes > this.#max_bytes)
+          throw new TooLarge(`the changes of a step take more than ${this.#max_bytes} bytes`)
+        chunks.push(chunk)
+      },
+    )
     const content = Buffer.concat(chunks)
     const objects = [created, tree, ...heads]
     await withObjectCache(this.#git, this.#kept.run_id, () =>

@@ -11,13 +11,23 @@ import type { WorkerServices } from '../services.ts'
 import type { FilesOf } from '../setup/run-setup.ts'
 import { leaveOut } from '../setup/setup.ts'
 import type { FirstSnapshot, StoredCheckpoint } from './checkpoints.ts'
-import { type Last, listLostActions, type Restored, type Restoring, recordRestored, restore } from './restore.ts'
+import {
+  type Last,
+  listLostActions,
+  type Restored,
+  type Restoring,
+  recordRestored,
+  restore,
+} from './restore.ts'
 
 /** `last`: the newest checkpoint of the run, null where it has none. */
 export type Filling = Restoring & {
   last: Last | null
   copy_of: CopyOf | null
-  /** Runs the setup commands on the files, or takes over what they have prepared, unless that was `emptied`; null: there is nothing to run. */
+  /**
+   * Runs the setup commands on the files, or takes over what they have prepared, unless that was `emptied`;
+   * null: there is nothing to run.
+   */
   setUp: ((files_of: FilesOf, state?: 'emptied') => Promise<SetUpFiles>) | null
   /** Paths of an earlier setup that are not part of the run's files. */
   left_out: string[]
@@ -37,7 +47,11 @@ export async function fillWorkspace(to: Filling): Promise<Filled> {
 }
 
 /** Null: no checkpoint can be used, and the workspace is empty. */
-async function restoreWorkspace(to: Filling, last: Last, set_up_ahead: string[] | null): Promise<Filled | null> {
+async function restoreWorkspace(
+  to: Filling,
+  last: Last,
+  set_up_ahead: string[] | null,
+): Promise<Filled | null> {
   const laid = await restore(to, last, set_up_ahead)
   if (laid === null) return null
   const { restored, row } = laid
@@ -47,8 +61,11 @@ async function restoreWorkspace(to: Filling, last: Last, set_up_ahead: string[] 
   const { up_to_date } = restored
   const common = { stored: up_to_date ? storedOf(row) : null, gap: !up_to_date, restored }
   const from = (seq: number, snapshot: Filled['snapshot']) => ({ ...common, snapshot, seq, through_seq: seq })
-  if (set_up) return from(set_up.seq, to.snapshots.prepare({ from: 'tree', tree: row.tree, without: set_up.left_out }))
-  return switched === null ? from(laid.seq, Promise.resolve(laid.snapshot)) : from(switched, to.snapshots.take(true))
+  if (set_up)
+    return from(set_up.seq, to.snapshots.prepare({ from: 'tree', tree: row.tree, without: set_up.left_out }))
+  return switched === null
+    ? from(laid.seq, Promise.resolve(laid.snapshot))
+    : from(switched, to.snapshots.take(true))
 }
 
 async function cloneWorkspace(to: Filling): Promise<Filled> {
@@ -76,8 +93,9 @@ async function cloneWorkspace(to: Filling): Promise<Filled> {
 }
 
 /**
- * Runs the setup commands on the repository's own files before an agent's files are restored: on the agent's they could do what it likes, and
- * they have secrets that it has not. What they have created stays; the repository's files are removed. Null: nothing was run.
+ * Runs the setup commands on the repository's own files before an agent's files are restored: on the agent's
+ * they could do what it likes, and they have secrets that it has not. What they have created stays; the
+ * repository's files are removed. Null: nothing was run.
  */
 async function setUpAhead(to: Filling, base: Base): Promise<SetUpFiles | null> {
   const { deps, sandbox, signal } = to
@@ -96,22 +114,40 @@ export async function reuseWorkspace(to: Filling): Promise<Filled> {
   const set_up = await to.setUp?.('agent')
   const without = set_up?.left_out ?? to.left_out
   const known = last?.tree ?? base?.sha ?? null
-  const snapshot = snapshots.prepare(known === null ? { from: 'empty', without } : { from: 'tree', tree: known, without })
+  const snapshot = snapshots.prepare(
+    known === null ? { from: 'empty', without } : { from: 'tree', tree: known, without },
+  )
   const stored = last?.covers ? storedOf(last) : null
   if (run.recovering_since === null) {
     const { total_logs } = await writer.append({})
-    return { snapshot, stored, seq: total_logs, through_seq: total_logs, gap: stored === null, restored: null }
+    return {
+      snapshot,
+      stored,
+      seq: total_logs,
+      through_seq: total_logs,
+      gap: stored === null,
+      restored: null,
+    }
   }
   const first = await snapshot
   to.signal.throwIfAborted()
   const matches = first !== null && first.tree === last?.tree
-  const state = { commit: first?.head ?? null, tree: first?.tree ?? null, matches, up_to_date: true, lost_actions: [] }
+  const state = {
+    commit: first?.head ?? null,
+    tree: first?.tree ?? null,
+    matches,
+    up_to_date: true,
+    lost_actions: [],
+  }
   const restored: Restored = { how: 'adopted', seq: last?.seq ?? null, ...state }
   const seq = await recordRestored(writer, restored, performance.now() - started)
   return { snapshot, stored, seq, through_seq: seq, gap: stored === null, restored }
 }
 
-/** Switches to the new branch if the pull request of the previous one was closed or merged. Returns the `seq` of the ACTION, or null. */
+/**
+ * Switches to the new branch if the pull request of the previous one was closed or merged. Returns the `seq`
+ * of the ACTION, or null.
+ */
 async function switchToNewBranch(to: Filling): Promise<number | null> {
   const { run, base } = to
   if (base === null || base.renewed === null || run.head_sha === null) return null

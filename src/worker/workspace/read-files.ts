@@ -1,17 +1,34 @@
-import { type FileContent, type FolderPage, listFolder, type PathProblem, readTreeFile } from '../../git/read/tree-files.ts'
+import {
+  type FileContent,
+  type FolderPage,
+  listFolder,
+  type PathProblem,
+  readTreeFile,
+} from '../../git/read/tree-files.ts'
 import { type ReadDeps, readStoredObjects, type StoredRun } from './stored-objects.ts'
 
 /** `root`: a tree of the run's first `packs` packs, or `base_sha` itself. */
 type StoredTree = { packs: number; base_sha: string | null; root: string }
 
-/** Returns the reader of the files of stored trees, for the API. Null and errors as of `readStoredObjects`. */
+/**
+ * Returns the reader of the files of stored trees, for the API. Null and errors as of `readStoredObjects`.
+ */
 export const storedFiles = (deps: ReadDeps) => ({
   list: (
     run: StoredRun,
     { root, ...stored }: StoredTree,
     request: Parameters<typeof listFolder>[3],
   ): Promise<FolderPage | PathProblem | null> =>
-    readStoredObjects(deps, run, { ...stored, objects: [root] }, kept => listFolder(deps.git, kept, root, request)),
-  read: (run: StoredRun, { root, ...stored }: StoredTree, path: string, max_bytes: number): Promise<FileContent | PathProblem | null> =>
-    readStoredObjects(deps, run, { ...stored, objects: [root] }, kept => readTreeFile(deps.git, kept, root, path, max_bytes)),
+    readStoredObjects(deps, run, { ...stored, objects: [root] }, kept =>
+      listFolder(deps.git, kept, root, request),
+    ),
+  read: (
+    run: StoredRun,
+    { root, ...stored }: StoredTree,
+    path: string,
+    max_bytes: number,
+  ): Promise<FileContent | PathProblem | null> =>
+    readStoredObjects(deps, run, { ...stored, objects: [root] }, kept =>
+      readTreeFile(deps.git, kept, root, path, max_bytes),
+    ),
 })

@@ -5,7 +5,12 @@ import type { Snapshot } from '../../git/workspace/checkpoint-commands.ts'
 import { restoreCommand } from '../../git/workspace/restore-command.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
-import { type ActionRef, actionsBetween, type CheckpointRow, listCheckpoints } from '../../store/workspaces/checkpoints.ts'
+import {
+  type ActionRef,
+  actionsBetween,
+  type CheckpointRow,
+  listCheckpoints,
+} from '../../store/workspaces/checkpoints.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import type { Base } from '../base/base.ts'
 import { type CheckoutDeps, runInWorkspace, shownReason, workspaceRepository } from '../base/checkout.ts'
@@ -49,15 +54,22 @@ export type Restoring = {
 }
 
 /**
- * Restores the newest checkpoint in a workspace that is empty or holds the files of a setup, among them `set_up`, and reads it back. Files of a setup
- * that conflict with the checkpoint are removed. Null: no checkpoint can be used. Rejects with the reason of `signal`, before it claims anything
- * about files that it has not read.
+ * Restores the newest checkpoint in a workspace that is empty or holds the files of a setup, among them
+ * `set_up`, and reads it back. Files of a setup that conflict with the checkpoint are removed. Null: no
+ * checkpoint can be used. Rejects with the reason of `signal`, before it claims anything about files that it
+ * has not read.
  */
 export async function restore(
   to: Restoring,
   last: Last,
   set_up: string[] | null,
-): Promise<{ row: CheckpointRow; snapshot: Snapshot; restored: Restored; seq: number; beside: string[] | null } | null> {
+): Promise<{
+  row: CheckpointRow
+  snapshot: Snapshot
+  restored: Restored
+  seq: number
+  beside: string[] | null
+} | null> {
   const { deps, writer, run, sandbox, snapshots, signal } = to
   const rows = await listCheckpoints(deps.db, run.organization_id, run.id, MAX_TRIES)
   const tries = rows.map(row => ({ row, beside: null as string[] | null }))
@@ -66,17 +78,33 @@ export async function restore(
   for (const { row, beside } of tries) {
     const started = performance.now()
     const failure = await restoreCheckpoint(to, row, beside ?? [])
-    const snapshot = failure === null ? await snapshots.prepare({ from: 'tree', tree: row.tree, without: beside ?? [] }) : null
+    const snapshot =
+      failure === null
+        ? await snapshots.prepare({ from: 'tree', tree: row.tree, without: beside ?? [] })
+        : null
     signal.throwIfAborted()
     const matches = snapshot?.tree === row.tree
     const up_to_date = matches && row.seq === last.seq && last.covers && row.left_out === null
     const lost_actions = up_to_date ? [] : await listLostActions(to, row.through_seq)
-    const restored: Restored = { how: 'restored', seq: row.seq, commit: row.head, tree: row.tree, matches, up_to_date, lost_actions }
+    const restored: Restored = {
+      how: 'restored',
+      seq: row.seq,
+      commit: row.head,
+      tree: row.tree,
+      matches,
+      up_to_date,
+      lost_actions,
+    }
     const missing = row.left_out === null ? {} : { left_out: row.left_out }
     const difference =
-      beside === null ? 'The files differ from the checkpoint.' : 'The checkpoint conflicts with the files of the setup commands.'
+      beside === null
+        ? 'The files differ from the checkpoint.'
+        : 'The checkpoint conflicts with the files of the setup commands.'
     const error = matches ? null : (failure ?? difference)
-    const seq = await recordRestored(writer, restored, performance.now() - started, { ...missing, ...(error !== null && { error }) })
+    const seq = await recordRestored(writer, restored, performance.now() - started, {
+      ...missing,
+      ...(error !== null && { error }),
+    })
     if (snapshot && matches) return { row, snapshot, restored, seq, beside }
     await runInWorkspace(deps, sandbox, EMPTY, signal)
   }
@@ -84,10 +112,14 @@ export async function restore(
 }
 
 /**
- * Lists the actions after entry `after_seq` whose changes are lost: their checkpoint was too large, late, or is damaged. A step that has one is
- * recorded together with it (decisions.md#the-outcome-of-a-step-waits-for-its-files).
+ * Lists the actions after entry `after_seq` whose changes are lost: their checkpoint was too large, late, or
+ * is damaged. A step that has one is recorded together with it
+ * (decisions.md#the-outcome-of-a-step-waits-for-its-files).
  */
-export const listLostActions = ({ deps, run }: Pick<Restoring, 'deps' | 'run'>, after_seq: number): Promise<ActionRef[]> =>
+export const listLostActions = (
+  { deps, run }: Pick<Restoring, 'deps' | 'run'>,
+  after_seq: number,
+): Promise<ActionRef[]> =>
   actionsBetween(deps.db, [run.organization_id, run.id], {
     after: after_seq,
     through: run.total_logs,
@@ -103,7 +135,9 @@ export async function recordRestored(
   more: Record<string, unknown> = {},
 ): Promise<number> {
   const output = { status: 'error' in more ? 'error' : 'ok', ...restored, ...more }
-  return (await writer.append({ entries: [serviceAction(actionTool.workspace_restored, {}, output, duration_ms)] })).total_logs
+  return (
+    await writer.append({ entries: [serviceAction(actionTool.workspace_restored, {}, output, duration_ms)] })
+  ).total_logs
 }
 
 /** Null: restored; otherwise why not. */
@@ -120,7 +154,10 @@ async function restoreCheckpoint(
   // A forked run continues on a branch of its own.
   const branch = run.forked_at_seq !== null && row.seq === 0 ? (base?.branch ?? row.branch) : row.branch
   const repository = base === null ? null : workspaceRepository(deps, base, row.base_sha ?? base.sha)
-  const command = restoreCommand({ kept_inside: KEPT_INSIDE, tree: row.tree, head: row.head, branch, beside }, repository)
+  const command = restoreCommand(
+    { kept_inside: KEPT_INSIDE, tree: row.tree, head: row.head, branch, beside },
+    repository,
+  )
   const ran = await runInWorkspace(deps, sandbox, command, signal)
   return ran.status === 'ok' ? null : await shownReason(writer, ran)
 }

@@ -7,13 +7,19 @@ import type { SnapshotSandbox } from './snapshot-sandbox.ts'
 
 const SNAPSHOT_MS = 5 * 60_000
 const PREPARE_MS = 5 * 60_000
-/** Maximum time that the agent waits for a snapshot; one that takes longer is discarded, because it sees files of two steps. */
+/**
+ * Maximum time that the agent waits for a snapshot; one that takes longer is discarded, because it sees files
+ * of two steps.
+ */
 const IDLE_MS = 20_000
 /** After a failed snapshot, the agent does not wait for another one for this long. */
 const RETRY_MS = 30_000
 const MAX_LOST = 3
 
-/** Takes the snapshots of one claimed run in sequence. None of them rejects: a failed snapshot costs a checkpoint and not the run. */
+/**
+ * Takes the snapshots of one claimed run in sequence. None of them rejects: a failed snapshot costs a
+ * checkpoint and not the run.
+ */
 export class Snapshots implements AsyncDisposable {
   readonly #open: () => Promise<SnapshotSandbox>
   readonly #onTrouble: (error: unknown) => void
@@ -32,7 +38,12 @@ export class Snapshots implements AsyncDisposable {
   #lost = 0
 
   /** @param open restarts the sandbox after it was lost. */
-  constructor(sandbox: SnapshotSandbox, open: () => Promise<SnapshotSandbox>, onTrouble: (error: unknown) => void, files: FilesState) {
+  constructor(
+    sandbox: SnapshotSandbox,
+    open: () => Promise<SnapshotSandbox>,
+    onTrouble: (error: unknown) => void,
+    files: FilesState,
+  ) {
     this.#sandbox = sandbox
     this.#open = open
     this.#onTrouble = onTrouble
@@ -51,8 +62,8 @@ export class Snapshots implements AsyncDisposable {
   }
 
   /**
-   * Returns the previous snapshot if nothing has changed. Null: it failed, it took too long, or an earlier one has just failed. `anyway`: it is
-   * taken in both cases.
+   * Returns the previous snapshot if nothing has changed. Null: it failed, it took too long, or an earlier
+   * one has just failed. `anyway`: it is taken in both cases.
    */
   take(anyway = false): Promise<Snapshot | null> {
     const captured = Promise.withResolvers<void>()
@@ -127,4 +138,5 @@ export class Snapshots implements AsyncDisposable {
 }
 
 /** The agent may have changed what was a fresh checkout. */
-const retryOf = (how: Prepared): Prepared => (how.from === 'clone' ? { ...how, from: 'tree', tree: how.sha } : how)
+const retryOf = (how: Prepared): Prepared =>
+  how.from === 'clone' ? { ...how, from: 'tree', tree: how.sha } : how

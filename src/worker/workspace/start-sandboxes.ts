@@ -26,13 +26,19 @@ export type Sandboxes = {
   /** What the agent's sandbox shows. */
   shown: Shown
   reportBlocked(): Promise<void>
-  /** Records the running sandboxes, and the folder once it is filled: before that the next worker starts with another one. */
+  /**
+   * Records the running sandboxes, and the folder once it is filled: before that the next worker starts with
+   * another one.
+   */
   record(filled: boolean, more?: Identities): Promise<void>
   /** From now on an abort does not stop the sandboxes: the turn does. */
   opened(): void
 }
 
-/** Starts the agent's sandbox, and beside it the one for snapshots, which the agent cannot reach. `stack` ends them. */
+/**
+ * Starts the agent's sandbox, and beside it the one for snapshots, which the agent cannot reach. `stack` ends
+ * them.
+ */
 export async function startSandboxes(
   opening: Opening,
   history: History,
@@ -42,7 +48,11 @@ export async function startSandboxes(
   const { deps, writer, live, base, secrets, startup, signal } = opening
   const { adopted, layer } = folders
   const startShots = await snapshotStarter(opening, history, folders, stack)
-  const of = { repository_id: base?.repository.id ?? null, purpose: 'agent', gateway: opening.program?.gateway ?? null } as const
+  const of = {
+    repository_id: base?.repository.id ?? null,
+    purpose: 'agent',
+    gateway: opening.program?.gateway ?? null,
+  } as const
   const egress = stack.use(await openEgress(deps, writer, live, of))
   const identities: (string | null)[] = [layer?.identity ?? null]
   const record = (filled: boolean, more: Identities = []) =>
@@ -53,7 +63,8 @@ export async function startSandboxes(
   const { program } = opening
   const environment = { ...withProxyEnv(secrets.environment, egress.environment), ...program?.environment }
   const way_out = { environment, sockets: [...egress.sockets, ...(program?.sockets ?? [])] }
-  const startBoth = () => Promise.allSettled([startRecorded(deps, writer, 'agent', { ...shown, ...way_out }), startShots()])
+  const startBoth = () =>
+    Promise.allSettled([startRecorded(deps, writer, 'agent', { ...shown, ...way_out }), startShots()])
   const [agent, shots] = await startup.during('sandbox_ms', startBoth)
   for (const started of [agent, shots]) if (started.status === 'fulfilled') stack.use(started.value)
   if (agent.status === 'rejected') throw agent.reason
@@ -65,9 +76,12 @@ export async function startSandboxes(
   const reportSnapshot = (error: unknown) => {
     if (!stopped) deps.log('error', 'a snapshot of the files of a run failed', { error: errorText(error) })
   }
-  const files = new FilesState(async () => (await deps.driver.filesState?.(folders.workspace, layer !== null)) ?? null)
+  const files = new FilesState(
+    async () => (await deps.driver.filesState?.(folders.workspace, layer !== null)) ?? null,
+  )
   const snapshots = new Snapshots(shots.value, startShots, reportSnapshot, files)
-  // A run that must end does not wait for commands in progress: the first snapshot of many files takes minutes.
+  // A run that must end does not wait for commands in progress: the first snapshot of many files takes
+  // minutes.
   const abort_listener = stack.use(
     onAbort(signal, () => {
       stopped = true
@@ -75,15 +89,27 @@ export async function startSandboxes(
     }),
   )
   await plantCanary(sandbox, secrets)
-  return { sandbox, snapshots, shown, reportBlocked: egress.reportBlocked, record, opened: () => abort_listener[Symbol.dispose]() }
+  return {
+    sandbox,
+    snapshots,
+    shown,
+    reportBlocked: egress.reportBlocked,
+    record,
+    opened: () => abort_listener[Symbol.dispose](),
+  }
 }
 
 const withinOf = ({ layer }: PreparedFolders) => (layer === null ? {} : { within: layer })
 
 function shownOf({ deps, run, base, program }: Opening, folders: PreparedFolders): Shown {
   const { workspace, home } = folders
-  const mirror = base === null ? [] : [{ host: mirrorPath(deps.git, base.repository.id), inside: MIRROR_INSIDE }]
-  const read_only = [...mirror, { host: objectCachePath(deps.git, run.id), inside: KEPT_INSIDE }, ...(program?.read_only ?? [])]
+  const mirror =
+    base === null ? [] : [{ host: mirrorPath(deps.git, base.repository.id), inside: MIRROR_INSIDE }]
+  const read_only = [
+    ...mirror,
+    { host: objectCachePath(deps.git, run.id), inside: KEPT_INSIDE },
+    ...(program?.read_only ?? []),
+  ]
   return { workspace, ...withinOf(folders), read_only, ...(home && { home: home.path }) }
 }
 
@@ -97,7 +123,19 @@ async function snapshotStarter(
   // Not awaited: the sweep removes what is left.
   stack.defer(() => void removeWorkspace(shadow, deps.users.sandbox).catch(() => {}))
   const { max_file_bytes, max_pack_bytes } = deps.checkpoints
-  const bounds = { base_sha: base?.sha ?? null, max_file_bytes, max_bytes: max_pack_bytes, cpus: deps.sandbox_limits.cpus }
-  const spec = { kept, borrows_kept: last !== null || tip !== null, workspace: folders.workspace, ...withinOf(folders), shadow, ...bounds }
+  const bounds = {
+    base_sha: base?.sha ?? null,
+    max_file_bytes,
+    max_bytes: max_pack_bytes,
+    cpus: deps.sandbox_limits.cpus,
+  }
+  const spec = {
+    kept,
+    borrows_kept: last !== null || tip !== null,
+    workspace: folders.workspace,
+    ...withinOf(folders),
+    shadow,
+    ...bounds,
+  }
   return () => startSnapshotSandbox(deps.driver, deps.git, spec)
 }

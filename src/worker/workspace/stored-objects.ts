@@ -1,4 +1,10 @@
-import { CACHE_IDLE_MS, dropObjectCache, type Kept, sweepObjectCaches, withObjectCache } from '../../git/objects/object-cache.ts'
+import {
+  CACHE_IDLE_MS,
+  dropObjectCache,
+  type Kept,
+  sweepObjectCaches,
+  withObjectCache,
+} from '../../git/objects/object-cache.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import type { GitHost } from '../../git/process/git-host.ts'
 import { loadObjects } from '../base/kept-objects.ts'
@@ -12,8 +18,8 @@ export type ReadDeps = Parameters<typeof loadObjects>[0]
 type StoredObjects = { packs: number; objects: string[]; base_sha: string | null }
 
 /**
- * Reads objects of a run on any machine: they are loaded into its object cache first. Null: objects are missing for good. Throws GitError when
- * the remote or git is unavailable.
+ * Reads objects of a run on any machine: they are loaded into its object cache first. Null: objects are
+ * missing for good. Throws GitError when the remote or git is unavailable.
  */
 export async function readStoredObjects<T>(
   deps: ReadDeps,

@@ -28,20 +28,31 @@ type FolderInput = {
 }
 
 /** The folders of a run's files. `layer`: they are copies of `template`, and only visible through it. */
-export type WorkspaceFolders = { workspace: string; home: Home | null; adopted: boolean; template: string | null; layer: Layer | null }
+export type WorkspaceFolders = {
+  workspace: string
+  home: Home | null
+  adopted: boolean
+  template: string | null
+  layer: Layer | null
+}
 
 /**
- * Opens the folders of the previous turn if they are available, otherwise empty ones or copies of a template. With a setup, and for a
- * program that continues its sessions, there is a home folder beside the workspace. Rejects with SandboxError if the folders cannot be mounted;
- * those of the previous turn then keep their names.
+ * Opens the folders of the previous turn if they are available, otherwise empty ones or copies of a template.
+ * With a setup, and for a program that continues its sessions, there is a home folder beside the workspace.
+ * Rejects with SandboxError if the folders cannot be mounted; those of the previous turn then keep their
+ * names.
  */
-export async function openWorkspaceFolders(input: FolderInput, provideTemplate: () => Promise<string | null>): Promise<WorkspaceFolders> {
+export async function openWorkspaceFolders(
+  input: FolderInput,
+  provideTemplate: () => Promise<string | null>,
+): Promise<WorkspaceFolders> {
   const { deps, writer, run } = input
   const existing = adoptFolder(input)
   const adopted = existing !== null
   const name = adopted ? templateOf(existing) : await provideTemplate()
   const { folders, users, templates } = deps
-  const workspace = existing ?? (await createWorkspace(folders.workspaces, run.id, writer.epoch, users.sandbox, name))
+  const workspace =
+    existing ?? (await createWorkspace(folders.workspaces, run.id, writer.epoch, users.sandbox, name))
   const home = await homeFor(input, { workspace, adopted })
   if (name === null) return { workspace, home, adopted, template: null, layer: null }
   // A new home folder beside files of an earlier turn does not match what the template has prepared.
@@ -64,19 +75,28 @@ export async function openWorkspaceFolders(input: FolderInput, provideTemplate: 
   return { workspace: plain, home: new_home, adopted: false, template: null, layer: null }
 }
 
-const homeFor = ({ deps, writer, run, setup, program }: FolderInput, at: { workspace: string; adopted: boolean }) =>
-  openHome(deps, writer, run, at, { setup, program })
+const homeFor = (
+  { deps, writer, run, setup, program }: FolderInput,
+  at: { workspace: string; adopted: boolean },
+) => openHome(deps, writer, run, at, { setup, program })
 
-/** Renames the folder of the previous turn for this worker. Null if it is no longer on this machine, or cannot be renamed. */
+/**
+ * Renames the folder of the previous turn for this worker. Null if it is no longer on this machine, or cannot
+ * be renamed.
+ */
 function adoptFolder({ deps, writer, run }: FolderInput): string | null {
   if (run.workspace === null || isAway(deps, run)) return null
-  const workspace = join(deps.folders.workspaces, workspaceName(run.id, writer.epoch, templateOf(run.workspace)))
+  const workspace = join(
+    deps.folders.workspaces,
+    workspaceName(run.id, writer.epoch, templateOf(run.workspace)),
+  )
   try {
     adoptWorkspace(run.workspace, workspace)
     return workspace
   } catch (error) {
     // Removed at this moment, or on another disk: it is restored from checkpoints.
-    if (['ENOENT', 'EXDEV', 'EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) return null
+    if (['ENOENT', 'EXDEV', 'EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? ''))
+      return null
     throw error
   }
 }
@@ -87,7 +107,10 @@ export function mustRestore(deps: TemplateDeps, run: RunRow): boolean {
   return started && isAway(deps, run)
 }
 
-/** Whether the files are in no data folder of this machine, or the template that they are a copy of is missing. */
+/**
+ * Whether the files are in no data folder of this machine, or the template that they are a copy of is
+ * missing.
+ */
 function isAway({ templates }: TemplateDeps, { workspace, workspace_host }: RunRow): boolean {
   if (workspace === null || workspace_host === null || !isWorkspaceOf(workspace, workspace_host)) return true
   const template = templateOf(workspace)
@@ -95,7 +118,16 @@ function isAway({ templates }: TemplateDeps, { workspace, workspace_host }: RunR
 }
 
 /** Returns whether the setup commands must run before the agent can start. */
-export function mustSetUp(deps: TemplateDeps, run: RunRow, setup: Setup | null, program: AgentProgram | null): boolean {
+export function mustSetUp(
+  deps: TemplateDeps,
+  run: RunRow,
+  setup: Setup | null,
+  program: AgentProgram | null,
+): boolean {
   if (setup === null) return false
-  return run.workspace === null || isAway(deps, run) || !isHomeReady(run.workspace, homeDigest(run, { setup, program }))
+  return (
+    run.workspace === null ||
+    isAway(deps, run) ||
+    !isHomeReady(run.workspace, homeDigest(run, { setup, program }))
+  )
 }

@@ -11,7 +11,10 @@ import { type Filled, type Filling, fillWorkspace, reuseWorkspace } from './popu
 import type { Restored } from './restore.ts'
 import { type Sandboxes, startSandboxes } from './start-sandboxes.ts'
 
-/** The open files of a run: the sandbox that shows them, and their checkpoints. Disposing ends both and leaves the files. */
+/**
+ * The open files of a run: the sandbox that shows them, and their checkpoints. Disposing ends both and leaves
+ * the files.
+ */
 export type Workspace = AsyncDisposable & {
   sandbox: Sandbox
   checkpoints: Checkpoints
@@ -28,13 +31,14 @@ export type Workspace = AsyncDisposable & {
 }
 
 /**
- * Opens the run's workspace in a sandbox: the folder of the previous turn if it is available, otherwise the newest checkpoint, otherwise a clone
- * of the run's last commit or of its base; the trace shows which. Throws StartError, SandboxError, and rejects soon after `signal`, with no
- * process left.
+ * Opens the run's workspace in a sandbox: the folder of the previous turn if it is available, otherwise the
+ * newest checkpoint, otherwise a clone of the run's last commit or of its base; the trace shows which. Throws
+ * StartError, SandboxError, and rejects soon after `signal`, with no process left.
  */
 export async function openWorkspace(opening: Opening): Promise<Workspace> {
   const { deps, run, startup, signal } = opening
-  // A frozen worker on this machine may continue: its sandboxes must not. On other machines they end by themselves.
+  // A frozen worker on this machine may continue: its sandboxes must not. On other machines they end by
+  // themselves.
   if (run.sandbox !== null) await deps.driver.end(run.sandbox)
   await using stack = new AsyncDisposableStack()
   const history = await readHistory(opening, stack)
@@ -42,7 +46,9 @@ export async function openWorkspace(opening: Opening): Promise<Workspace> {
   if (folders.layer !== null) stack.use(folders.layer)
   const sandboxes = await startSandboxes(opening, history, folders, stack)
   const { filling, failures } = await prepareFilling(opening, history, folders, sandboxes)
-  const filled = await startup.during('clone_ms', () => (folders.adopted ? reuseWorkspace(filling) : fillWorkspace(filling)))
+  const filled = await startup.during('clone_ms', () =>
+    folders.adopted ? reuseWorkspace(filling) : fillWorkspace(filling),
+  )
   if (filling.setUp !== null) folders.home?.finish()
   if (!folders.adopted) await sandboxes.record(true)
   const checkpoints = stack.use(keepCheckpoints(opening, history, sandboxes, filled))
@@ -62,21 +68,40 @@ export async function openWorkspace(opening: Opening): Promise<Workspace> {
 }
 
 /** `failures`: filled in while the setup commands run. */
-async function prepareFilling(opening: Opening, history: History, folders: PreparedFolders, sandboxes: Sandboxes) {
+async function prepareFilling(
+  opening: Opening,
+  history: History,
+  folders: PreparedFolders,
+  sandboxes: Sandboxes,
+) {
   const { deps, writer, run, base, setup, signal } = opening
   const { home, template, environment } = folders
   const left_before = home === null ? [] : await leftOutBySetup(deps, run)
   const failures: SetupFailure[] = []
   const runSetup = async (setup: Setup, files_of: FilesOf, state?: 'emptied') => {
-    const set_up = await setUpFiles({ ...opening, setup }, { history, folders, sandboxes, left_before, files_of, state })
+    const set_up = await setUpFiles(
+      { ...opening, setup },
+      { history, folders, sandboxes, left_before, files_of, state },
+    )
     failures.splice(0, failures.length, ...set_up.failures)
     return { seq: (await writer.append({})).total_logs, left_out: set_up.left_out }
   }
   const needs_setup = setup !== null && home !== null && !home.ready
   const { sandbox, snapshots } = sandboxes
   const filling: Filling = {
-    ...{ deps, writer, run, base, kept: history.kept, sandbox, snapshots, last: history.last, signal },
-    copy_of: template === null ? null : { template, made_at_sha: environment?.made_at_sha ?? null, recorded: environment?.made ?? false },
+    deps,
+    writer,
+    run,
+    base,
+    kept: history.kept,
+    sandbox,
+    snapshots,
+    last: history.last,
+    signal,
+    copy_of:
+      template === null
+        ? null
+        : { template, made_at_sha: environment?.made_at_sha ?? null, recorded: environment?.made ?? false },
     setUp: needs_setup ? (files_of, state) => runSetup(setup, files_of, state) : null,
     left_out: home?.ready ? left_before : [],
   }
@@ -94,10 +119,20 @@ type SettingUp = {
 }
 
 /** Runs the setup commands, or takes over the environment that the workspace is a copy of. */
-function setUpFiles(opening: Opening & { setup: Setup }, { history, folders, sandboxes, left_before, files_of, state }: SettingUp) {
+function setUpFiles(
+  opening: Opening & { setup: Setup },
+  { history, folders, sandboxes, left_before, files_of, state }: SettingUp,
+) {
   const { deps, writer, live, run, base, setup, secrets, startup, signal } = opening
   const to = {
-    ...{ deps, writer, live, run, setup, secrets, signal, known: left_before },
+    deps,
+    writer,
+    live,
+    run,
+    setup,
+    secrets,
+    signal,
+    known: left_before,
     files_of: history.by_agents ? ('agent' as const) : files_of,
     shown: sandboxes.shown,
     sandbox: sandboxes.sandbox,
@@ -108,12 +143,22 @@ function setUpFiles(opening: Opening & { setup: Setup }, { history, folders, san
   return startup.during('setup_ms', () => (taken ? takeEnvironment(to, environment, base.sha) : setUp(to)))
 }
 
-function keepCheckpoints({ deps, writer, base }: Opening, history: History, { snapshots }: Sandboxes, filled: Filled): Checkpoints {
+function keepCheckpoints(
+  { deps, writer, base }: Opening,
+  history: History,
+  { snapshots }: Sandboxes,
+  filled: Filled,
+): Checkpoints {
   const { kept, last, tip } = history
   const known = last === null ? [] : [last.tree, ...(last.head === null ? [] : [last.head])]
   const packer = new Packer({
-    ...{ git: deps.git, kept, snapshots, max_bytes: deps.checkpoints.max_pack_bytes },
-    ...{ base_sha: base?.sha ?? null, tip, known },
+    git: deps.git,
+    kept,
+    snapshots,
+    max_bytes: deps.checkpoints.max_pack_bytes,
+    base_sha: base?.sha ?? null,
+    tip,
+    known,
   })
   const checkpoints = new Checkpoints(deps, writer, snapshots, packer, filled.stored)
   checkpoints.opened(filled)

@@ -13,10 +13,16 @@ import { addTenant } from './second-organization.ts'
 /** Operations that another service has to take part in: their own tests read the audit log. */
 const with_others: EndpointName[] = ['startMcpSignIn', 'startRepositoryMcpSignIn', 'finishGitHubApp']
 
-/** Administrative operations: by their scope, or because they concern tokens, members or the end of a trace. New operations are included automatically. */
+/**
+ * Administrative operations: by their scope, or because they concern tokens, members or the end of a trace.
+ * New operations are included automatically.
+ */
 const acts = (Object.entries(endpoints) as [EndpointName, Endpoint][])
   .filter(([, { method, access }]) => method !== 'GET' && access === 'token')
-  .filter(([, { scope, tag }]) => scope === 'org:admin' || scope === 'repos:admin' || tag === 'tokens' || tag === 'members')
+  .filter(
+    ([, { scope, tag }]) =>
+      scope === 'org:admin' || scope === 'repos:admin' || tag === 'tokens' || tag === 'members',
+  )
   .map(([name]) => name)
   .filter(name => !with_others.includes(name))
   .concat('deleteAgentRun')
@@ -41,7 +47,10 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-/** The operation's request about objects of a new organization, by another ADMIN, so that its user can be changed and removed. */
+/**
+ * The operation's request about objects of a new organization, by another ADMIN, so that its user can be
+ * changed and removed.
+ */
 async function newRequest(name: EndpointName, round: string) {
   const tenant = await addTenant(app, `${name}-${round}`)
   const caller = await addTenant(app, `${name}-${round}-asking`)
@@ -55,7 +64,11 @@ async function newRequest(name: EndpointName, round: string) {
   const call = callOf(name)
   const before = first[name]
   if (before) expect(await sendCall(app, callOf(before), caller.token)).toMatchObject({ status: 200 })
-  return { tenant, caller, send: () => sendCall(app, { ...call, body: changing[name] ?? call.body }, caller.token) }
+  return {
+    tenant,
+    caller,
+    send: () => sendCall(app, { ...call, body: changing[name] ?? call.body }, caller.token),
+  }
 }
 
 describe('every administrative operation', () => {
@@ -65,15 +78,23 @@ describe('every administrative operation', () => {
     // Not supported yet.
     if (status === 501) return
     expect({ status, body }).toMatchObject({ status: 200 })
-    const [token] = await rows<{ id: number }>(app, 'select id from tokens where user_id = $1 and organization_id is null', [
-      caller.user_id,
-    ])
-    const written = await rows<Omit<AuditRow, 'detail'> & { detail: string }>(app, 'select * from audit_entries where request_id = $1', [
-      headers.get('x-request-id'),
-    ])
+    const [token] = await rows<{ id: number }>(
+      app,
+      'select id from tokens where user_id = $1 and organization_id is null',
+      [caller.user_id],
+    )
+    const written = await rows<Omit<AuditRow, 'detail'> & { detail: string }>(
+      app,
+      'select * from audit_entries where request_id = $1',
+      [headers.get('x-request-id')],
+    )
     expect({ name, acts: written.length > 0 }).toEqual({ name, acts: true })
     for (const row of written) {
-      expect(row).toMatchObject({ user_id: caller.user_id, token_id: token?.id, action: expect.stringMatching(/^[a-z_]+\.[a-z_]+$/) })
+      expect(row).toMatchObject({
+        user_id: caller.user_id,
+        token_id: token?.id,
+        action: expect.stringMatching(/^[a-z_]+\.[a-z_]+$/),
+      })
       expect(row.organization_id).toBe(name === 'createOrganization' ? body.id : tenant.org_id)
       expect(JSON.parse(row.detail)).toBeTypeOf('object')
     }

@@ -14,7 +14,14 @@ let good: string
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   const { id } = await createRun(app, { prompt: 'x' })
-  calls = tokenCalls({ org_id: app.org_id, run_id: id, repo_id: app.repo_id, user_id: app.user_id, pr_id: 1, artifact_id: 1 })
+  calls = tokenCalls({
+    org_id: app.org_id,
+    run_id: id,
+    repo_id: app.repo_id,
+    user_id: app.user_id,
+    pr_id: 1,
+    artifact_id: 1,
+  })
   good = await addToken(null)
 })
 afterAll(() => app[Symbol.asyncDispose]())
@@ -36,11 +43,19 @@ async function revoked(): Promise<string> {
   await rows(app, 'update tokens set revoked_at = now() where digest = $1', [digest(token)])
   return token
 }
-const flipped = (token: string, at: number) => token.slice(0, at) + (token[at] === 'a' ? 'b' : 'a') + token.slice(at + 1)
+const flipped = (token: string, at: number) =>
+  token.slice(0, at) + (token[at] === 'a' ? 'b' : 'a') + token.slice(at + 1)
 
 async function request({ method, path, body }: Call, authorization?: string) {
-  const headers = { ...(body && { 'content-type': 'application/json' }), ...(authorization !== undefined && { authorization }) }
-  const response = await fetch(app.base_url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+  const headers = {
+    ...(body && { 'content-type': 'application/json' }),
+    ...(authorization !== undefined && { authorization }),
+  }
+  const response = await fetch(app.base_url + path, {
+    method,
+    headers,
+    ...(body && { body: JSON.stringify(body) }),
+  })
   return { status: response.status, headers: response.headers, body: await response.json() }
 }
 
@@ -78,7 +93,11 @@ describe('401', () => {
     for (const call of calls)
       for (const [form, authorization] of forms) {
         const result = await request(call, authorization)
-        expect({ call: call.name, form, status: result.status }).toEqual({ call: call.name, form, status: 401 })
+        expect({ call: call.name, form, status: result.status }).toEqual({
+          call: call.name,
+          form,
+          status: 401,
+        })
         expect(result.headers.get('www-authenticate')).toBe('Bearer')
         const problem = expectProblem(result, 401)
         words.add(JSON.stringify({ ...problem, request_id: '', instance: '' }))
@@ -100,9 +119,15 @@ describe('401', () => {
 
   test('F95 two Authorization headers are refused, even if both are valid', async () => {
     const line = `authorization: Bearer ${good}\r\n`
-    const [result] = await sendRaw(app, `GET /v1/users/me HTTP/1.1\r\nhost: localhost\r\n${line}${line}connection: close\r\n\r\n`)
+    const [result] = await sendRaw(
+      app,
+      `GET /v1/users/me HTTP/1.1\r\nhost: localhost\r\n${line}${line}connection: close\r\n\r\n`,
+    )
     expect(result?.status).toBe(401)
-    const [single] = await sendRaw(app, `GET /v1/users/me HTTP/1.1\r\nhost: localhost\r\n${line}connection: close\r\n\r\n`)
+    const [single] = await sendRaw(
+      app,
+      `GET /v1/users/me HTTP/1.1\r\nhost: localhost\r\n${line}connection: close\r\n\r\n`,
+    )
     expect(single?.status).toBe(200)
   })
 
@@ -110,7 +135,11 @@ describe('401', () => {
     const [first] = calls
     const path = first?.path ?? ''
     for (const body of ['{', 'x'.repeat(100), '{"prompt":7}']) {
-      const result = await fetch(app.base_url + path, { method: 'POST', body, headers: { 'content-type': 'text/plain' } })
+      const result = await fetch(app.base_url + path, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'text/plain' },
+      })
       expect(result.status).toBe(401)
     }
     const head = `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 99999999999\r\n\r\n`
@@ -126,7 +155,13 @@ describe('401', () => {
     expectProblem(await me(), 401)
     await rows(app, 'update tokens set revoked_at = null where digest = $1', [digest(token)])
     expect((await me()).status).toBe(200)
-    await rows(app, `update tokens set expires_at = now() - interval '1 millisecond' where digest = $1`, [digest(token)])
+    await rows(
+      app,
+      `update tokens
+      set expires_at = now() - interval '1 millisecond'
+      where digest = $1`,
+      [digest(token)],
+    )
     expectProblem(await me(), 401)
   })
 })
@@ -134,7 +169,9 @@ describe('401', () => {
 describe('200', () => {
   test('the scheme is case-insensitive', async () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER'])
-      expect((await app.call('GET', '/v1/users/me', undefined, { authorization: `${scheme} ${good}` })).status).toBe(200)
+      expect(
+        (await app.call('GET', '/v1/users/me', undefined, { authorization: `${scheme} ${good}` })).status,
+      ).toBe(200)
   })
 })
 
@@ -142,14 +179,21 @@ describe('the stored form of a token', () => {
   test('F113 is its digest: no table and no line of the log contains a token', async () => {
     await app.call('GET', '/v1/users/me', undefined, { authorization: `Bearer ${good}` })
     await request(calls[0] as Call, 'Bearer wrong-token-that-must-not-be-logged')
-    const tables = await rows<{ name: string }>(app, `select tablename as name from pg_tables where schemaname = 'public'`)
+    const tables = await rows<{ name: string }>(
+      app,
+      `select tablename as name from pg_tables where schemaname = 'public'`,
+    )
     for (const { name } of tables) {
-      const found = await rows(app, `select 1 from ${name} t where t::text like '%' || $1 || '%' or t::text like '%' || $2 || '%'`, [
-        good,
-        app.token,
-      ])
+      const found = await rows(
+        app,
+        `select 1
+          from ${name} t
+          where t::text like '%' || $1 || '%' or t::text like '%' || $2 || '%'`,
+        [good, app.token],
+      )
       expect({ name, found }).toEqual({ name, found: [] })
     }
-    for (const secret of [good, app.token, 'wrong-token-that-must-not-be-logged']) expect(JSON.stringify(app.logs)).not.toContain(secret)
+    for (const secret of [good, app.token, 'wrong-token-that-must-not-be-logged'])
+      expect(JSON.stringify(app.logs)).not.toContain(secret)
   })
 })

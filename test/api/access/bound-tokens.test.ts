@@ -20,13 +20,25 @@ let other: { repo_id: number; run_id: number; pr_id: number; artifact_id: number
 let own_run: number
 let own_pr: number
 const TOKEN = 'a-token-bound-to-one-repository'
-const call = (method: string, path: string, body?: unknown) => app.call(method, path, body, { authorization: `Bearer ${TOKEN}` })
+const call = (method: string, path: string, body?: unknown) =>
+  app.call(method, path, body, { authorization: `Bearer ${TOKEN}` })
 const org = (path: string) => `/v1/organizations/${app.org_id}${path}`
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   const repo_id = await putRepository(app, 'other')
-  const token = { user_id: app.user_id, kind: 'personal', name: 'bound', wire_profile: 'standard', expires_in_seconds: null } as const
-  await insertToken(app.db, { ...token, digest: digest(TOKEN), organization_id: app.org_id, repository_ids: [app.repo_id] })
+  const token = {
+    user_id: app.user_id,
+    kind: 'personal',
+    name: 'bound',
+    wire_profile: 'standard',
+    expires_in_seconds: null,
+  } as const
+  await insertToken(app.db, {
+    ...token,
+    digest: digest(TOKEN),
+    organization_id: app.org_id,
+    repository_ids: [app.repo_id],
+  })
   const { id: run_id } = await createRun(app, { prompt: 'x', repo_id })
   const owners = { organization_id: app.org_id, repository_id: repo_id, run_id }
   other = {
@@ -44,16 +56,28 @@ describe('200', () => {
   test('sees its own repositories and their runs only, counted as if there were no others', async () => {
     const repos = await call('GET', org('/repos'))
     expect(repos.status).toBe(200)
-    expect([repos.body.total, repos.body.items.map((item: { id: number }) => item.id)]).toEqual([1, [app.repo_id]])
+    expect([repos.body.total, repos.body.items.map((item: { id: number }) => item.id)]).toEqual([
+      1,
+      [app.repo_id],
+    ])
     const runs = await call('GET', org('/agent/runs'))
     expect(runs.body.items.map((item: { id: number }) => item.id)).toEqual([own_run])
     expect(runs.body.total).toBe(1)
     expect((await call('GET', org(`/agent/runs?repo_id=${app.repo_id}`))).body.total).toBe(1)
-    expect((await call('GET', org(`/agent/runs?repo_id=${app.repo_id}&parent_run_id=${own_run},${own_run}`))).status).toBe(200)
-    for (const query of [`repo_id=${app.repo_id},${other.repo_id}`, `parent_run_id=${own_run}&parent_run_id=${other.run_id}`])
+    expect(
+      (await call('GET', org(`/agent/runs?repo_id=${app.repo_id}&parent_run_id=${own_run},${own_run}`)))
+        .status,
+    ).toBe(200)
+    for (const query of [
+      `repo_id=${app.repo_id},${other.repo_id}`,
+      `parent_run_id=${own_run}&parent_run_id=${other.run_id}`,
+    ])
       expectProblem(await call('GET', org(`/agent/runs?${query}`)), 404)
     const proposed = await call('GET', org('/prs'))
-    expect([proposed.body.total, proposed.body.items.map((item: { id: number }) => item.id)]).toEqual([1, [own_pr]])
+    expect([proposed.body.total, proposed.body.items.map((item: { id: number }) => item.id)]).toEqual([
+      1,
+      [own_pr],
+    ])
   })
 
   test('edits its own pull requests, and others are reported as unknown', async () => {
@@ -71,7 +95,10 @@ describe('200', () => {
     await addOldMembership(app, id, app.user_id, 'ADMIN')
     expect((await app.call('GET', '/v1/organizations')).body.total).toBe(2)
     const bound = await call('GET', '/v1/organizations')
-    expect([bound.body.total, bound.body.items.map((item: { id: number }) => item.id)]).toEqual([1, [app.org_id]])
+    expect([bound.body.total, bound.body.items.map((item: { id: number }) => item.id)]).toEqual([
+      1,
+      [app.org_id],
+    ])
     expectProblem(await call('GET', `/v1/organizations/${id}`), 403)
   })
 
@@ -98,7 +125,10 @@ describe('404', () => {
     expect(named.length).toBeGreaterThan(5)
     for (const item of named) {
       const never = missing.find(({ name }) => name === item.name)
-      const [there, nowhere] = [await call(item.method, item.path, item.body), await call(item.method, never?.path ?? '', never?.body)]
+      const [there, nowhere] = [
+        await call(item.method, item.path, item.body),
+        await call(item.method, never?.path ?? '', never?.body),
+      ]
       expect({ name: item.name, status: there.status, detail: there.body.detail }).toEqual({
         name: item.name,
         status: nowhere.status,
@@ -124,7 +154,10 @@ describe('403', () => {
       artifact_id: 1,
     }).filter(({ name }) => reachOf(endpoints[name]) === 'none' && 'org_id' in endpoints[name].params.shape)
     for (const item of closed)
-      expect({ name: item.name, status: (await call(item.method, item.path, item.body)).status }).toEqual({ name: item.name, status: 403 })
+      expect({ name: item.name, status: (await call(item.method, item.path, item.body)).status }).toEqual({
+        name: item.name,
+        status: 403,
+      })
     expectProblem(await call('POST', org('/agent/run'), { prompt: 'x', repoless: true }), 403)
     expectProblem(await call('GET', org('/events')), 403)
     expect(await contents(app)).toEqual(before)

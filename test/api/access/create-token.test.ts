@@ -20,18 +20,37 @@ describe('POST …/tokens', () => {
     test('F113 a token that works immediately, is shown once and stored as a digest', async () => {
       const token = await made(member, { name: ' nightly ' })
       expect(token).toMatchObject({
-        ...{ name: 'nightly', kind: 'personal', prefix: 'arun_p_', scopes: null, repository_ids: null, wire_profile: 'standard' },
-        ...{ organization_id: app.org_id, user_id: member.user_id, created_by: member.user_id, expires_at: null, revoked_at: null },
+        name: 'nightly',
+        kind: 'personal',
+        prefix: 'arun_p_',
+        scopes: null,
+        repository_ids: null,
+        wire_profile: 'standard',
+        organization_id: app.org_id,
+        user_id: member.user_id,
+        created_by: member.user_id,
+        expires_at: null,
+        revoked_at: null,
         last_used_at: null,
       })
       expect(token.token).toMatch(/^arun_p_[0-9A-Za-z]{38}$/)
       expect(isWellFormed(token.token)).toBe(true)
       expect(token.token.endsWith(token.hint)).toBe(true)
-      expect((await requestWith(app, token.token, 'GET', `/v1/organizations/${app.org_id}/repos`)).status).toBe(200)
+      expect(
+        (await requestWith(app, token.token, 'GET', `/v1/organizations/${app.org_id}/repos`)).status,
+      ).toBe(200)
       const listed = await member.request('GET', '/tokens')
       expect(JSON.stringify(listed.body)).not.toContain(token.token)
-      for (const { name } of await rows<{ name: string }>(app, `select tablename as name from pg_tables where schemaname = 'public'`))
-        expect({ name, found: await rows(app, `select 1 from ${name} t where t::text like '%' || $1 || '%'`, [token.token]) }).toEqual({
+      for (const { name } of await rows<{ name: string }>(
+        app,
+        `select tablename as name from pg_tables where schemaname = 'public'`,
+      ))
+        expect({
+          name,
+          found: await rows(app, `select 1 from ${name} t where t::text like '%' || $1 || '%'`, [
+            token.token,
+          ]),
+        }).toEqual({
           name,
           found: [],
         })
@@ -41,16 +60,27 @@ describe('POST …/tokens', () => {
       await insertMembership(app.db, other.org_id, member.user_id, 'ADMIN')
       const { token } = await made(member)
       expectProblem(await requestWith(app, token, 'GET', `/v1/organizations/${other.org_id}/repos`), 403)
-      await rows(app, 'delete from memberships where organization_id = $1 and user_id = $2', [other.org_id, member.user_id])
+      await rows(app, 'delete from memberships where organization_id = $1 and user_id = $2', [
+        other.org_id,
+        member.user_id,
+      ])
     })
 
     test('scopes, in their order and once each, limit it', async () => {
       const { token, scopes } = await made(member, { scopes: ['org:read', 'runs:read', 'org:read'] })
       expect(scopes).toEqual(['runs:read', 'org:read'])
-      expect((await requestWith(app, token, 'GET', `/v1/organizations/${app.org_id}/agent/runs`)).status).toBe(200)
-      const refused = expectProblem(await requestWith(app, token, 'GET', `/v1/organizations/${app.org_id}/repos`), 403)
+      expect(
+        (await requestWith(app, token, 'GET', `/v1/organizations/${app.org_id}/agent/runs`)).status,
+      ).toBe(200)
+      const refused = expectProblem(
+        await requestWith(app, token, 'GET', `/v1/organizations/${app.org_id}/repos`),
+        403,
+      )
       expect(refused.detail).toContain('repos:read')
-      expectProblem(await requestWith(app, token, 'POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' }), 403)
+      expectProblem(
+        await requestWith(app, token, 'POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' }),
+        403,
+      )
     })
 
     test('repositories of this organization, each once', async () => {
@@ -61,7 +91,9 @@ describe('POST …/tokens', () => {
     test('an expiry, as a duration or as a time', async () => {
       const { created_at, expires_at } = await made(member, { expires_in_seconds: 3_600 })
       expect(Date.parse(expires_at ?? '') - Date.parse(created_at)).toBe(3_600_000)
-      expect((await made(member, { expires_at: '2999-01-01T00:00:00+01:00' })).expires_at).toBe('2998-12-31T23:00:00.000Z')
+      expect((await made(member, { expires_at: '2999-01-01T00:00:00+01:00' })).expires_at).toBe(
+        '2998-12-31T23:00:00.000Z',
+      )
     })
 
     test('the profile of a client', async () => {
@@ -69,11 +101,18 @@ describe('POST …/tokens', () => {
     })
 
     test('by an administrator for another member and for a service user, who cannot sign in', async () => {
-      expect(await made(admin, { user_id: reader.user_id })).toMatchObject({ user_id: reader.user_id, created_by: app.user_id })
+      expect(await made(admin, { user_id: reader.user_id })).toMatchObject({
+        user_id: reader.user_id,
+        created_by: app.user_id,
+      })
       const user_id = await addService(app)
       const { token, ...shown } = await made(admin, { user_id })
       expect(shown).toMatchObject({ kind: 'service', prefix: 'arun_s_', user_id, created_by: app.user_id })
-      expect((await requestWith(app, token, 'GET', '/v1/users/me')).body).toMatchObject({ id: user_id, full_name: 'bot', role: 'MEMBER' })
+      expect((await requestWith(app, token, 'GET', '/v1/users/me')).body).toMatchObject({
+        id: user_id,
+        full_name: 'bot',
+        role: 'MEMBER',
+      })
     })
   })
 
@@ -85,8 +124,16 @@ describe('POST …/tokens', () => {
 
     test('its scopes, and of these what the role of the user has', async () => {
       const scopes = ['runs:read', 'runs:write', 'org:admin', 'org:read']
-      expect((await of_all({ scopes })()).scopes).toEqual(['runs:read', 'runs:write', 'org:read', 'org:admin'])
-      expect((await of_all({ scopes }, { user_id: reader.user_id })()).scopes).toEqual(['runs:read', 'org:read'])
+      expect((await of_all({ scopes })()).scopes).toEqual([
+        'runs:read',
+        'runs:write',
+        'org:read',
+        'org:admin',
+      ])
+      expect((await of_all({ scopes }, { user_id: reader.user_id })()).scopes).toEqual([
+        'runs:read',
+        'org:read',
+      ])
       expect((await of_all({ scopes }, { scopes: null })()).scopes).toHaveLength(4)
     })
 
@@ -97,11 +144,16 @@ describe('POST …/tokens', () => {
 
     test('its expiry, unless it is a token of the web interface', async () => {
       const own = await addCaller(app, app.user_id, { expires_in_seconds: 3_600 })
-      const [row] = await rows<{ expires_at: Date }>(app, 'select expires_at from tokens where id = $1', [own.token_id])
+      const [row] = await rows<{ expires_at: Date }>(app, 'select expires_at from tokens where id = $1', [
+        own.token_id,
+      ])
       expect((await made(own)).expires_at).toBe(row?.expires_at.toISOString())
       expect((await made(own, { expires_in_seconds: 60 })).expires_at).not.toBe(row?.expires_at.toISOString())
       expect((await of_all({ kind: 'browser', expires_in_seconds: 900 })()).expires_at).toBeNull()
-      expect((await of_all({ kind: 'browser', expires_in_seconds: 900 }, { expires_in_seconds: 86_400 })()).expires_at).not.toBeNull()
+      expect(
+        (await of_all({ kind: 'browser', expires_in_seconds: 900 }, { expires_in_seconds: 86_400 })())
+          .expires_at,
+      ).not.toBeNull()
     })
   })
 
@@ -128,14 +180,25 @@ describe('POST …/tokens', () => {
     })
 
     test('a repository of another organization, with the message for a nonexistent one', async () => {
-      const foreign = expectProblem(await create(admin, { repository_ids: [app.repo_id, other.repo_id] }), 400, 'body.repository_ids.1')
-      const never = expectProblem(await create(admin, { repository_ids: [app.repo_id, 424_242] }), 400, 'body.repository_ids.1')
+      const foreign = expectProblem(
+        await create(admin, { repository_ids: [app.repo_id, other.repo_id] }),
+        400,
+        'body.repository_ids.1',
+      )
+      const never = expectProblem(
+        await create(admin, { repository_ids: [app.repo_id, 424_242] }),
+        400,
+        'body.repository_ids.1',
+      )
       expect({ ...foreign, request_id: '' }).toEqual({ ...never, request_id: '' })
     })
 
     test('a repository of this organization that is not on the list of the token', async () => {
       const id = await putRepository(app, 'second', 'https', 'https://git.example/second.git')
-      const bound = await addCaller(app, app.user_id, { organization_id: app.org_id, repository_ids: [app.repo_id] })
+      const bound = await addCaller(app, app.user_id, {
+        organization_id: app.org_id,
+        repository_ids: [app.repo_id],
+      })
       expectProblem(await create(bound, { repository_ids: [app.repo_id, id] }), 400, 'body.repository_ids.1')
     })
   })
@@ -155,12 +218,22 @@ describe('POST …/tokens', () => {
 
     test('a scope that the token of the caller lacks, though the role has it', async () => {
       const bound = await addCaller(app, app.user_id, { scopes: ['runs:read', 'runs:write'] })
-      expect(await refused(bound, { scopes: ['runs:read', 'logs:read'] }, 'body.scopes')).toContain('logs:read')
+      expect(await refused(bound, { scopes: ['runs:read', 'logs:read'] }, 'body.scopes')).toContain(
+        'logs:read',
+      )
     })
 
     test('a scope that the role of the other user lacks', async () => {
-      expect(await refused(admin, { user_id: reader.user_id, scopes: ['runs:write'] }, 'body.scopes')).toContain('role READER')
-      expect(await refused(admin, { user_id: await addService(app, 'READER'), scopes: ['org:admin'] }, 'body.scopes')).toContain('READER')
+      expect(
+        await refused(admin, { user_id: reader.user_id, scopes: ['runs:write'] }, 'body.scopes'),
+      ).toContain('role READER')
+      expect(
+        await refused(
+          admin,
+          { user_id: await addService(app, 'READER'), scopes: ['org:admin'] },
+          'body.scopes',
+        ),
+      ).toContain('READER')
     })
 
     test('no scope that the caller could grant', async () => {
@@ -189,15 +262,26 @@ describe('POST …/tokens', () => {
     })
 
     test('another organization', async () => {
-      expectProblem(await requestWith(app, app.token, 'POST', `/v1/organizations/${other.org_id}/tokens`, { name: 'x' }), 403)
+      expectProblem(
+        await requestWith(app, app.token, 'POST', `/v1/organizations/${other.org_id}/tokens`, { name: 'x' }),
+        403,
+      )
     })
 
     test('a chain of tokens never gains rights: each is limited by its creator', async () => {
-      const first = await made(member, { scopes: ['runs:read', 'runs:write'], repository_ids: [app.repo_id], expires_in_seconds: 3_600 })
+      const first = await made(member, {
+        scopes: ['runs:read', 'runs:write'],
+        repository_ids: [app.repo_id],
+        expires_in_seconds: 3_600,
+      })
       const make = (token: string, body: Record<string, unknown>) =>
         requestWith(app, token, 'POST', `/v1/organizations/${app.org_id}/tokens`, { name: 't', ...body })
       const second = (await make(first.token, {})).body
-      expect(second).toMatchObject({ scopes: first.scopes, repository_ids: first.repository_ids, expires_at: first.expires_at })
+      expect(second).toMatchObject({
+        scopes: first.scopes,
+        repository_ids: first.repository_ids,
+        expires_at: first.expires_at,
+      })
       for (const body of [{ scopes: ['logs:read'] }, { expires_in_seconds: 7_200 }, { user_id: app.user_id }])
         expectProblem(await make(second.token, body), 403)
       expectProblem(await make(second.token, { repository_ids: [app.repo_id, 424_242] }), 400)
@@ -220,10 +304,14 @@ describe('a token after its user has changed', () => {
     const narrow = await made(person, { scopes: ['runs:read', 'runs:write'] })
     const shown = async () =>
       Object.fromEntries(
-        (await admin.request('GET', '/tokens')).body.items.map((item: { id: number; scopes: unknown }) => [item.id, item.scopes]),
+        (await admin.request('GET', '/tokens')).body.items.map((item: { id: number; scopes: unknown }) => [
+          item.id,
+          item.scopes,
+        ]),
       )
     const may = async ({ token }: { token: string }) =>
-      (await requestWith(app, token, 'POST', `/v1/organizations/${app.org_id}/tokens`, { name: 'child' })).status
+      (await requestWith(app, token, 'POST', `/v1/organizations/${app.org_id}/tokens`, { name: 'child' }))
+        .status
     expect([await may(wide), await may(narrow)]).toEqual([200, 200])
     await admin.request('PATCH', `/members/${person.user_id}`, { role: 'READER' })
     expect([await may(wide), await may(narrow)]).toEqual([403, 403])

@@ -6,7 +6,8 @@ import type { App } from '../../start-app.ts'
 import type { Caller } from '../members/people.ts'
 
 /** Creates a token; `body` has its properties other than the name. */
-export const create = (caller: Caller, body: Record<string, unknown>) => caller.request('POST', '/tokens', { name: 't', ...body })
+export const create = (caller: Caller, body: Record<string, unknown>) =>
+  caller.request('POST', '/tokens', { name: 't', ...body })
 
 /** The created token. */
 export async function made(caller: Caller, body: Record<string, unknown> = {}) {

@@ -15,8 +15,8 @@ import { addCaller } from './add-caller.ts'
 import { addTenant, type Tenant } from './second-organization.ts'
 
 /**
- * Every operation that requires a token × every kind of caller. The expectation follows from the row of the contract table (access,
- * scope, path), so that new operations are included.
+ * Every operation that requires a token × every kind of caller. The expectation follows from the row of the
+ * contract table (access, scope, path), so that new operations are included.
  */
 
 let app: App
@@ -33,7 +33,12 @@ let tenants = 0
 /** Its run has entries that can be analyzed. */
 async function newTenant(): Promise<Tenant> {
   const tenant = await addTenant(app, `tenant-${++tenants}`)
-  const failed = serviceAction('shell', { command: 'make' }, { status: 'error', exit_code: 2, output: 'no' }, 1)
+  const failed = serviceAction(
+    'shell',
+    { command: 'make' },
+    { status: 'error', exit_code: 2, output: 'no' },
+    1,
+  )
   await append(app.db, tenant.org_id, tenant.run_id, null, { entries: [failed] })
   await rows(app, 'update sandboxes set last_seq = 2 where id = $1', [tenant.sandbox_id])
   return tenant
@@ -62,9 +67,13 @@ type Holder = {
 const ofCaller = (endpoint: Endpoint) => endpoint.tag === 'users' && !ofOrganization(endpoint)
 
 /** The status that the row requires, and what its message must name; null: the request is permitted. */
-function refusal(endpoint: Endpoint, { known, member, may, granted = may }: Holder): { status: 401 | 403; words: string } | null {
+function refusal(
+  endpoint: Endpoint,
+  { known, member, may, granted = may }: Holder,
+): { status: 401 | 403; words: string } | null {
   if (!known) return { status: 401, words: 'bearer token' }
-  if (ofOrganization(endpoint) && !member) return { status: 403, words: 'You do not have access to this organization.' }
+  if (ofOrganization(endpoint) && !member)
+    return { status: 403, words: 'You do not have access to this organization.' }
   if (endpoint.scope === null || (ofCaller(endpoint) ? granted : may).includes(endpoint.scope)) return null
   return { status: 403, words: ofOrganization(endpoint) ? endpoint.scope : '' }
 }
@@ -87,7 +96,10 @@ function isLetIn(endpoint: Endpoint, status: number): boolean {
   return own.some((code: ProblemCode) => problems[code].status === status) && !about_who.includes(status)
 }
 
-/** Sends every operation about the tenant's things, destructive ones last, and returns the results that differ from the rows. */
+/**
+ * Sends every operation about the tenant's things, destructive ones last, and returns the results that differ
+ * from the rows.
+ */
 async function mismatches(tenant: Tenant, holder: Holder): Promise<unknown[]> {
   const calls = tokenCalls(tenant)
   const refused = calls.filter(call => refusal(rowOf(call), holder) !== null)
@@ -103,7 +115,8 @@ async function mismatches(tenant: Tenant, holder: Holder): Promise<unknown[]> {
     if (wanted === null && !isLetIn(rowOf(call), response.status))
       wrong.push({ operation: call.name, got: response.status, body: response.body })
     if (wanted === null) continue
-    if (response.status !== wanted.status) wrong.push({ operation: call.name, wanted, got: response.status, body: response.body })
+    if (response.status !== wanted.status)
+      wrong.push({ operation: call.name, wanted, got: response.status, body: response.body })
     else if (!expectProblem(response, wanted.status).detail.includes(wanted.words))
       wrong.push({ operation: call.name, wanted, detail: response.body.detail })
   }
@@ -118,8 +131,12 @@ async function mismatches(tenant: Tenant, holder: Holder): Promise<unknown[]> {
   return wrong
 }
 
-const gives = (role: Role) => (may: readonly Scope[]) => (roles[role].every(scope => may.includes(scope)) ? null : 403)
-/** Operations that require more than their row does, and the result for a caller with only that: no caller grants more than it has. */
+const gives = (role: Role) => (may: readonly Scope[]) =>
+  roles[role].every(scope => may.includes(scope)) ? null : 403
+/**
+ * Operations that require more than their row does, and the result for a caller with only that: no caller
+ * grants more than it has.
+ */
 const beyondTheRow: Partial<Record<EndpointName, (may: readonly Scope[]) => 403 | 404 | null>> = {
   inviteMember: gives('READER'),
   // Nobody was invited with such a code.
@@ -164,7 +181,13 @@ describe('F99 401, with the same message, and nothing is written', () => {
 describe('F99 403 for an organization that is not one of the token', () => {
   test("another organization's token on our path", async () => {
     const [ours, other] = [await newTenant(), await newTenant()]
-    expect(await mismatches(ours, { ...admin, member: false, token: await addCaller(app, [other.org_id], 'ADMIN') })).toEqual([])
+    expect(
+      await mismatches(ours, {
+        ...admin,
+        member: false,
+        token: await addCaller(app, [other.org_id], 'ADMIN'),
+      }),
+    ).toEqual([])
   })
 
   test("our token on another organization's path", async () => {
@@ -175,9 +198,12 @@ describe('F99 403 for an organization that is not one of the token', () => {
   test('a token that is bound to another organization of its user', async () => {
     const [ours, other] = [await newTenant(), await newTenant()]
     const token = await addCaller(app, [ours.org_id, other.org_id], 'ADMIN', { bound_to: other.org_id })
-    // It is valid for one organization only, so it creates none, and writes no instructions for agents in all of its user's.
+    // It is valid for one organization only, so it creates none, and writes no instructions for agents in all
+    // of its user's.
     const may = scopes.filter(scope => scope !== 'org:admin')
-    expect(await mismatches(ours, { ...admin, member: false, may, token })).toEqual([{ ...beyond, operation: 'updateMe' }])
+    expect(await mismatches(ours, { ...admin, member: false, may, token })).toEqual([
+      { ...beyond, operation: 'updateMe' },
+    ])
   })
 })
 

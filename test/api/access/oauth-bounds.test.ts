@@ -32,8 +32,15 @@ test('a form with many names has no field', async () => {
 })
 
 test('a body of more values than any request needs is refused before it is parsed', async () => {
-  const { status, body } = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, Array(50_000).fill(0))
-  expect({ status, errors: body.errors }).toMatchObject({ status: 400, errors: [{ loc: ['body'], msg: 'has more than 50000 values' }] })
+  const { status, body } = await app.call(
+    'POST',
+    `/v1/organizations/${app.org_id}/agent/run`,
+    Array(50_000).fill(0),
+  )
+  expect({ status, errors: body.errors }).toMatchObject({
+    status: 400,
+    errors: [{ loc: ['body'], msg: 'has more than 50000 values' }],
+  })
 })
 
 test('a registration whose id would be too long is refused', async () => {
@@ -45,22 +52,43 @@ test('a registration whose id would be too long is refused', async () => {
   })
 })
 
-test.each(['/oauth/token', '/oauth/register', '/.well-known/oauth-authorization-server'])('%s names its methods', async path => {
-  const { status, headers } = await app.call('DELETE', path)
-  const allowed = path.startsWith('/oauth') ? 'POST' : 'GET, HEAD'
-  expect({ status, allow: headers.get('allow') }).toEqual({ status: 405, allow: allowed })
-})
+test.each(['/oauth/token', '/oauth/register', '/.well-known/oauth-authorization-server'])(
+  '%s names its methods',
+  async path => {
+    const { status, headers } = await app.call('DELETE', path)
+    const allowed = path.startsWith('/oauth') ? 'POST' : 'GET, HEAD'
+    expect({ status, allow: headers.get('allow') }).toEqual({ status: 405, allow: allowed })
+  },
+)
 
 test('a program creates no tokens with the one that it was given, and names itself in the list and in the audit log', async () => {
   const verifier = 'v'.repeat(43)
-  const { client_id } = (await app.call('POST', '/oauth/register', { redirect_uris: [CALLBACK], client_name: 'Editor' })).body
+  const { client_id } = (
+    await app.call('POST', '/oauth/register', { redirect_uris: [CALLBACK], client_name: 'Editor' })
+  ).body
   const organization = `/v1/organizations/${app.org_id}`
-  const pkce = { code_challenge: createHash('sha256').update(verifier).digest('base64url'), code_challenge_method: 'S256' }
-  const request = { client_id, redirect_uri: CALLBACK, ...pkce, scopes: ['runs:read', 'runs:write', 'org:admin'] }
+  const pkce = {
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  }
+  const request = {
+    client_id,
+    redirect_uri: CALLBACK,
+    ...pkce,
+    scopes: ['runs:read', 'runs:write', 'org:admin'],
+  }
   const allowed = await app.call('POST', `${organization}/oauth/authorizations`, request)
   const code = new URL(allowed.body.redirect_to).searchParams.get('code') ?? ''
-  const form = { grant_type: 'authorization_code', code, client_id, redirect_uri: CALLBACK, code_verifier: verifier }
-  const { access_token } = (await (await post('/oauth/token', `${new URLSearchParams(form)}`)).json()) as { access_token: string }
+  const form = {
+    grant_type: 'authorization_code',
+    code,
+    client_id,
+    redirect_uri: CALLBACK,
+    code_verifier: verifier,
+  }
+  const { access_token } = (await (await post('/oauth/token', `${new URLSearchParams(form)}`)).json()) as {
+    access_token: string
+  }
   const token = { authorization: `Bearer ${access_token}` }
   for (const [path, body] of [
     ['/tokens', { name: 'CI' }],
@@ -77,8 +105,14 @@ test('a program creates no tokens with the one that it was given, and names itse
 })
 
 test('wrong codes of one address are limited', async () => {
-  const form = { grant_type: 'authorization_code', client_id: 'x', redirect_uri: CALLBACK, code_verifier: 'v'.repeat(43) }
-  const attempt = async (code: string) => (await post('/oauth/token', `${new URLSearchParams({ ...form, code })}`)).status
+  const form = {
+    grant_type: 'authorization_code',
+    client_id: 'x',
+    redirect_uri: CALLBACK,
+    code_verifier: 'v'.repeat(43),
+  }
+  const attempt = async (code: string) =>
+    (await post('/oauth/token', `${new URLSearchParams({ ...form, code })}`)).status
   const statuses = []
   for (const code of ['wrong', 'w'.repeat(32), 'x', 'y', 'z']) statuses.push(await attempt(code))
   expect(statuses).toEqual([400, 400, 400, 429, 429])

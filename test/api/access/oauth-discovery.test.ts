@@ -1,4 +1,9 @@
-import { Client, type OAuthClientProvider, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client'
+import {
+  Client,
+  type OAuthClientProvider,
+  StreamableHTTPClientTransport,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type App, startApp } from '../../start-app.ts'
 
@@ -15,7 +20,11 @@ test('the official client finds the sign-in by itself, registers, and works with
   const keep = (name: string) => (value: unknown) => void saved.set(name, value)
   const provider = {
     redirectUrl: CALLBACK,
-    clientMetadata: { client_name: 'An editor', redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none' },
+    clientMetadata: {
+      client_name: 'An editor',
+      redirect_uris: [CALLBACK],
+      token_endpoint_auth_method: 'none',
+    },
     clientInformation: () => saved.get('client'),
     saveClientInformation: keep('client'),
     tokens: () => saved.get('tokens'),
@@ -26,7 +35,8 @@ test('the official client finds the sign-in by itself, registers, and works with
     discoveryState: () => saved.get('discovery'),
     saveDiscoveryState: keep('discovery'),
   } as unknown as OAuthClientProvider
-  const transport = () => new StreamableHTTPClientTransport(new URL('/mcp', app.base_url), { authProvider: provider })
+  const transport = () =>
+    new StreamableHTTPClientTransport(new URL('/mcp', app.base_url), { authProvider: provider })
   const connect = () => new Client({ name: 'test', version: '1' }).connect(first)
   const first = transport()
   await expect(connect()).rejects.toThrow(UnauthorizedError)
@@ -34,7 +44,11 @@ test('the official client finds the sign-in by itself, registers, and works with
   const address = new URL(String(saved.get('address')))
   const query = Object.fromEntries(address.searchParams)
   expect(address.origin + address.pathname).toBe(`${app.base_url}/oauth/authorize`)
-  expect(query).toMatchObject({ response_type: 'code', code_challenge_method: 'S256', resource: `${app.base_url}/mcp` })
+  expect(query).toMatchObject({
+    response_type: 'code',
+    code_challenge_method: 'S256',
+    resource: `${app.base_url}/mcp`,
+  })
   const { client_id = '', redirect_uri = '', code_challenge = '', state, resource } = query
   const shown = await app.call('GET', `/v1/oauth/client?${new URLSearchParams({ client_id, redirect_uri })}`)
   expect(shown.body).toEqual({ name: 'An editor', redirect_uri: CALLBACK, host: null })
@@ -65,7 +79,9 @@ test('the official client finds the sign-in by itself, registers, and works with
     prefix: 'arun_p_',
   })
   await app.call('DELETE', `/v1/organizations/${app.org_id}/tokens/${items[0].id}`)
-  await expect(new Client({ name: 'test', version: '1' }).connect(transport())).rejects.toThrow(UnauthorizedError)
+  await expect(new Client({ name: 'test', version: '1' }).connect(transport())).rejects.toThrow(
+    UnauthorizedError,
+  )
 })
 
 test('the metadata name what a client needs, and the protected resource leads to them', async () => {

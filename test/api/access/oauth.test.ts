@@ -5,7 +5,10 @@ import { addPerson } from '../members/people.ts'
 
 let app: App
 beforeAll(async () => {
-  app = await startApp({ AGENTRUN_OAUTH_REDIRECT_HOSTS: 'client.example', AGENTRUN_LIMIT_FAILED_TOKENS: 'off' })
+  app = await startApp({
+    AGENTRUN_OAUTH_REDIRECT_HOSTS: 'client.example',
+    AGENTRUN_LIMIT_FAILED_TOKENS: 'off',
+  })
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
@@ -24,7 +27,13 @@ const authorize = (body: object, token = app.token) =>
   app.call(
     'POST',
     `/v1/organizations/${app.org_id}/oauth/authorizations`,
-    { redirect_uri: CALLBACK, code_challenge: challengeOf(VERIFIER), code_challenge_method: 'S256', scopes, ...body },
+    {
+      redirect_uri: CALLBACK,
+      code_challenge: challengeOf(VERIFIER),
+      code_challenge_method: 'S256',
+      scopes,
+      ...body,
+    },
     { authorization: `Bearer ${token}` },
   )
 async function codeFor(client_id: string, body: object = {}, token = app.token): Promise<string> {
@@ -33,19 +42,35 @@ async function codeFor(client_id: string, body: object = {}, token = app.token):
   return new URL(allowed.body.redirect_to).searchParams.get('code') ?? ''
 }
 async function exchange(fields: Record<string, string>) {
-  const form = { grant_type: 'authorization_code', redirect_uri: CALLBACK, code_verifier: VERIFIER, ...fields }
-  const response = await fetch(`${app.base_url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) })
+  const form = {
+    grant_type: 'authorization_code',
+    redirect_uri: CALLBACK,
+    code_verifier: VERIFIER,
+    ...fields,
+  }
+  const response = await fetch(`${app.base_url}/oauth/token`, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+  })
   // biome-ignore lint/suspicious/noExplicitAny: a response of any shape
   return { status: response.status, headers: response.headers, body: (await response.json()) as any }
 }
 const expireLast = () =>
   rows(
     app,
-    `update authorization_codes set expires_at = now() - interval '1 second'
+    `update authorization_codes
+      set expires_at = now() - interval '1 second'
       where token_id = (select max(token_id) from authorization_codes)`,
   )
 const liveTokens = async () =>
-  (await rows(app, `select name from tokens where name like '%(OAuth)' and revoked_at is null and expires_at > now()`)).length
+  (
+    await rows(
+      app,
+      `select name
+        from tokens
+        where name like '%(OAuth)' and revoked_at is null and expires_at > now()`,
+    )
+  ).length
 
 test('200: a code is exchanged once, for a token with the allowed scopes that expires', async () => {
   const client_id = await clientOf()
@@ -60,27 +85,45 @@ test('200: a code is exchanged once, for a token with the allowed scopes that ex
   })
   expect(body.expires_in).toBeGreaterThan(29 * 86_400)
   const token = { authorization: `Bearer ${body.access_token}` }
-  expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`, undefined, token)).status).toBe(200)
-  expect((await app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' }, token)).status).toBe(403)
+  expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`, undefined, token)).status).toBe(
+    200,
+  )
+  expect(
+    (await app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' }, token)).status,
+  ).toBe(403)
 })
 
 test.each([
   ['the same request', {}],
   ['another secret', { code_verifier: 'w'.repeat(43) }],
   ['another address', { redirect_uri: 'http://127.0.0.1:5001/callback' }],
-])('a used code that is presented again by %s revokes its token, whenever that is, and no other', async (_what, changed) => {
-  const client_id = await clientOf()
-  const before = await liveTokens()
-  const code = await codeFor(client_id)
-  expect((await exchange({ client_id, code })).status).toBe(200)
-  await expireLast()
-  expect((await exchange({ client_id, code: await codeFor(client_id) })).status).toBe(200)
-  expect(await liveTokens()).toBe(before + 2)
-  expect(await exchange({ client_id, code, ...changed })).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
-  expect(await liveTokens()).toBe(before + 1)
-  await codeFor(client_id)
-  expect(await rows(app, 'select 1 from authorization_codes join tokens t on t.id = token_id where t.revoked_at is not null')).toEqual([])
-})
+])(
+  'a used code that is presented again by %s revokes its token, whenever that is, and no other',
+  async (_what, changed) => {
+    const client_id = await clientOf()
+    const before = await liveTokens()
+    const code = await codeFor(client_id)
+    expect((await exchange({ client_id, code })).status).toBe(200)
+    await expireLast()
+    expect((await exchange({ client_id, code: await codeFor(client_id) })).status).toBe(200)
+    expect(await liveTokens()).toBe(before + 2)
+    expect(await exchange({ client_id, code, ...changed })).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_grant' },
+    })
+    expect(await liveTokens()).toBe(before + 1)
+    await codeFor(client_id)
+    expect(
+      await rows(
+        app,
+        `select 1
+          from authorization_codes
+          join tokens t on t.id = token_id
+          where t.revoked_at is not null`,
+      ),
+    ).toEqual([])
+  },
+)
 
 test('of two requests with one code at the same time, one gets a token, which the other revokes', async () => {
   const client_id = await clientOf()
@@ -96,11 +139,21 @@ test('the response to the program has its state and the issuer, and keeps the qu
   const { body } = await authorize({ client_id, redirect_uri: uri, state: 'a b&c' })
   const to = new URL(body.redirect_to)
   expect(to.origin + to.pathname).toBe('https://client.example/callback')
-  expect(Object.fromEntries(to.searchParams)).toEqual({ kind: 'mcp', code: expect.any(String), state: 'a b&c', iss: app.base_url })
+  expect(Object.fromEntries(to.searchParams)).toEqual({
+    kind: 'mcp',
+    code: expect.any(String),
+    state: 'a b&c',
+    iss: app.base_url,
+  })
 })
 
 describe('a code gives nothing', () => {
-  test.each<[string, (code: { client_id: string; code: string }) => Record<string, string> | Promise<Record<string, string>>]>([
+  test.each<
+    [
+      string,
+      (code: { client_id: string; code: string }) => Record<string, string> | Promise<Record<string, string>>,
+    ]
+  >([
     ['with another secret', code => ({ ...code, code_verifier: 'w'.repeat(43) })],
     ['to another client', async code => ({ ...code, client_id: await clientOf(CALLBACK, 'Another') })],
     ['for another address', code => ({ ...code, redirect_uri: 'http://127.0.0.1:5001/callback' })],
@@ -109,9 +162,15 @@ describe('a code gives nothing', () => {
     const before = await liveTokens()
     const code = await codeFor(client_id)
     expect(await liveTokens()).toBe(before + 1)
-    expect(await exchange(await changed({ client_id, code }))).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    expect(await exchange(await changed({ client_id, code }))).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_grant' },
+    })
     expect(await liveTokens()).toBe(before)
-    expect(await exchange({ client_id, code })).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    expect(await exchange({ client_id, code })).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_grant' },
+    })
   })
 
   test('after a minute, and the next sign-in revokes its token', async () => {
@@ -129,11 +188,16 @@ describe('a code gives nothing', () => {
   test('for another resource, or when the person left meanwhile', async () => {
     const client_id = await clientOf()
     const code = await codeFor(client_id)
-    expect(await exchange({ client_id, code, resource: 'https://other.example' })).toMatchObject({ body: { error: 'invalid_grant' } })
+    expect(await exchange({ client_id, code, resource: 'https://other.example' })).toMatchObject({
+      body: { error: 'invalid_grant' },
+    })
     const person = await addPerson(app, 'MEMBER')
     const theirs = await codeFor(client_id, {}, person.token)
     await app.call('DELETE', `/v1/organizations/${app.org_id}/members/${person.user_id}`)
-    expect(await exchange({ client_id, code: theirs })).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    expect(await exchange({ client_id, code: theirs })).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_grant' },
+    })
   })
 })
 
@@ -158,7 +222,9 @@ test.each([
   const beside = await register({ redirect_uris: [uri, CALLBACK] })
   expect(beside).toMatchObject({ status: 201, body: { redirect_uris: [CALLBACK] } })
   const { client_id } = beside.body
-  expect((await authorize({ client_id, redirect_uri: uri })).body.errors[0]).toMatchObject({ loc: ['body', 'redirect_uri'] })
+  expect((await authorize({ client_id, redirect_uri: uri })).body.errors[0]).toMatchObject({
+    loc: ['body', 'redirect_uri'],
+  })
 })
 
 test('an editor that also runs on the web signs in from this computer', async () => {
@@ -168,7 +234,9 @@ test('an editor that also runs on the web signs in from this computer', async ()
     client_name: 'An editor',
   })
   expect(body.redirect_uris).toEqual(['http://127.0.0.1/', 'http://127.0.0.1:33418/'])
-  expect((await authorize({ client_id: body.client_id, redirect_uri: 'http://127.0.0.1:61234/' })).status).toBe(200)
+  expect(
+    (await authorize({ client_id: body.client_id, redirect_uri: 'http://127.0.0.1:61234/' })).status,
+  ).toBe(200)
 })
 
 test.each([
@@ -188,8 +256,14 @@ test('the address of Cursor is accepted, and on this computer any port', async (
     expect((await register({ redirect_uris: [uri] })).status).toBe(201)
   const client_id = await clientOf('http://localhost/callback')
   expect((await authorize({ client_id, redirect_uri: 'http://localhost:61234/callback' })).status).toBe(200)
-  for (const redirect_uri of ['http://localhost:61234/other', 'http://127.0.0.1/callback', 'http://localhost:1/callback?x=1'])
-    expect((await authorize({ client_id, redirect_uri })).body.errors[0]).toMatchObject({ loc: ['body', 'redirect_uri'] })
+  for (const redirect_uri of [
+    'http://localhost:61234/other',
+    'http://127.0.0.1/callback',
+    'http://localhost:1/callback?x=1',
+  ])
+    expect((await authorize({ client_id, redirect_uri })).body.errors[0]).toMatchObject({
+      loc: ['body', 'redirect_uri'],
+    })
 })
 
 test.each([
@@ -209,8 +283,14 @@ test.each([
 
 test('a program gets no more than the person has', async () => {
   const person = await addPerson(app, 'MEMBER')
-  const refused = await authorize({ client_id: await clientOf(), scopes: ['runs:read', 'org:admin'] }, person.token)
-  expect({ status: refused.status, field: refused.body.errors[0].loc }).toEqual({ status: 403, field: ['body', 'scopes'] })
+  const refused = await authorize(
+    { client_id: await clientOf(), scopes: ['runs:read', 'org:admin'] },
+    person.token,
+  )
+  expect({ status: refused.status, field: refused.body.errors[0].loc }).toEqual({
+    status: 403,
+    field: ['body', 'scopes'],
+  })
 })
 
 test.each<[Record<string, string>, string]>([
@@ -227,10 +307,14 @@ test.each<[Record<string, string>, string]>([
 test('a repeated field, another content type and a large form are refused', async () => {
   const send = (body: string, type = 'application/x-www-form-urlencoded') =>
     fetch(`${app.base_url}/oauth/token`, { method: 'POST', headers: { 'content-type': type }, body })
-  expect(await (await send('grant_type=authorization_code&code=a&code=b')).json()).toMatchObject({ error: 'invalid_request' })
+  expect(await (await send('grant_type=authorization_code&code=a&code=b')).json()).toMatchObject({
+    error: 'invalid_request',
+  })
   expect((await send('<xml/>', 'application/xml')).status).toBe(415)
   expect((await send(`code=${'x'.repeat(40_000)}`)).status).toBe(413)
   expect((await send('%%%=%E0%A4%A')).status).toBe(400)
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
-  expect((await fetch(`${app.base_url}/oauth/register`, { method: 'POST', headers: form, body: 'a=b' })).status).toBe(415)
+  expect(
+    (await fetch(`${app.base_url}/oauth/register`, { method: 'POST', headers: form, body: 'a=b' })).status,
+  ).toBe(415)
 })

@@ -31,9 +31,11 @@ describe('F114 the request after', () => {
   test('a revocation is refused by every process, however often the token was used there', async () => {
     for (let i = 0; i < 10; i++) {
       const { id, token } = await newToken()
-      for (const node of [first, second, first, second]) expect((await requestWith(node, token, 'GET', org('/repos'))).status).toBe(200)
+      for (const node of [first, second, first, second])
+        expect((await requestWith(node, token, 'GET', org('/repos'))).status).toBe(200)
       await admin.request('DELETE', `/tokens/${id}`)
-      for (const node of [second, first]) expectProblem(await requestWith(node, token, 'GET', org('/repos')), 401)
+      for (const node of [second, first])
+        expectProblem(await requestWith(node, token, 'GET', org('/repos')), 401)
     }
   })
 
@@ -53,7 +55,9 @@ describe('F114 the request after', () => {
 async function openStreams(token: string) {
   const { id } = await createRun(first, { prompt: 'x' })
   const paths = [org(`/agent/run/${id}/events`), org('/events?after_seq=0')]
-  const readers = await Promise.all([first, second].flatMap(node => paths.map(path => openFrames({ ...node, token }, path))))
+  const readers = await Promise.all(
+    [first, second].flatMap(node => paths.map(path => openFrames({ ...node, token }, path))),
+  )
   for (const reader of readers) await reader.until(seen => seen.length > 0)
   return readers
 }
@@ -71,7 +75,9 @@ describe('F114 open streams end', () => {
     await expectEnd(ending)
     const { id } = await createRun(first, { prompt: 'after' })
     for (const reader of [going[1], going[3]])
-      await reader?.until(seen => seen.some(frame => frame.event === 'run' && JSON.parse(frame.data).agent_run_id === id))
+      await reader?.until(seen =>
+        seen.some(frame => frame.event === 'run' && JSON.parse(frame.data).agent_run_id === id),
+      )
     for (const reader of going) await reader[Symbol.asyncDispose]()
   })
 
@@ -100,7 +106,9 @@ describe('F114 open streams end', () => {
     await expectEnd(ending)
     const run = await createRun(first, { prompt: 'after' })
     for (const reader of [readers[1], readers[3]])
-      await reader?.until(seen => seen.some(frame => frame.event === 'run' && JSON.parse(frame.data).agent_run_id === run.id))
+      await reader?.until(seen =>
+        seen.some(frame => frame.event === 'run' && JSON.parse(frame.data).agent_run_id === run.id),
+      )
     for (const reader of readers) await reader[Symbol.asyncDispose]()
   })
 })

@@ -19,10 +19,19 @@ async function call(
 ): Promise<ApiResponse & { set_cookie: string[] }> {
   const response = await fetch(app.base_url + path, {
     method,
-    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...(cookie !== undefined && { cookie }), ...headers },
+    headers: {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(cookie !== undefined && { cookie }),
+      ...headers,
+    },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
-  return { status: response.status, headers: response.headers, body: await response.json(), set_cookie: response.headers.getSetCookie() }
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: await response.json(),
+    set_cookie: response.headers.getSetCookie(),
+  }
 }
 const newCode = async () => new URL(await app.signInLink()).hash.slice('#code='.length)
 const signIn = (code: unknown, headers?: Record<string, string>) =>
@@ -40,7 +49,9 @@ describe('POST /session', () => {
     const { status, body, set_cookie } = await signIn(code)
     expect({ status, body }).toEqual({ status: 200, body: { signed_in: true } })
     expect(set_cookie).toHaveLength(1)
-    expect(set_cookie[0]).toMatch(/^agentrun_session=[\w-]{32}; Path=\/session; Max-Age=2592000; HttpOnly; SameSite=Strict$/)
+    expect(set_cookie[0]).toMatch(
+      /^agentrun_session=[\w-]{32}; Path=\/session; Max-Age=2592000; HttpOnly; SameSite=Strict$/,
+    )
     const again = await signIn(code)
     expectProblem(again, 401)
     expect([again.set_cookie, again.headers.get('www-authenticate')]).toEqual([[], 'Bearer'])
@@ -49,16 +60,26 @@ describe('POST /session', () => {
   test('200 for one of twenty parallel uses of a link', async () => {
     const code = await newCode()
     const responses = await Promise.all(Array.from({ length: 20 }, () => signIn(code)))
-    expect(responses.map(result => result.status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 401)])
+    expect(responses.map(result => result.status).sort()).toEqual([
+      200,
+      ...Array.from({ length: 19 }, () => 401),
+    ])
   })
 
   test('400 names the code', async () => {
-    for (const code of [undefined, '', 7, 'x'.repeat(201)]) expectProblem(await signIn(code), 400, 'body.code')
+    for (const code of [undefined, '', 7, 'x'.repeat(201)])
+      expectProblem(await signIn(code), 400, 'body.code')
   })
 
   test('401 for an expired or nonexistent link, with the same message', async () => {
     const code = await newCode()
-    await rows(app, `update sign_in_links set expires_at = now() - interval '1 second' where digest = $1`, [digest(code)])
+    await rows(
+      app,
+      `update sign_in_links
+      set expires_at = now() - interval '1 second'
+      where digest = $1`,
+      [digest(code)],
+    )
     const old = expectProblem(await signIn(code), 401)
     const unknown = expectProblem(await signIn('no-such-code'), 401)
     expect({ ...old, request_id: '' }).toEqual({ ...unknown, request_id: '' })
@@ -68,7 +89,8 @@ describe('POST /session', () => {
     await newCode()
     const [link] = await rows<{ seconds: number }>(
       app,
-      'select extract(epoch from max(expires_at) - now())::int as seconds from sign_in_links',
+      `select extract(epoch from max(expires_at) - now())::int as seconds
+        from sign_in_links`,
     )
     expect(link?.seconds).toBeGreaterThan(14 * 60)
     expect(link?.seconds).toBeLessThanOrEqual(15 * 60)
@@ -103,7 +125,12 @@ describe('POST /session/token', () => {
     expect(Math.abs(Date.parse(expires_at) - Date.now() - 15 * 60_000)).toBeLessThan(60_000)
     const me = () => app.call('GET', '/v1/users/me', undefined, { authorization: `Bearer ${secret}` })
     expect((await me()).body).toMatchObject({ id: app.user_id })
-    const run = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' }, { authorization: `Bearer ${secret}` })
+    const run = await app.call(
+      'POST',
+      `/v1/organizations/${app.org_id}/agent/run`,
+      { prompt: 'x' },
+      { authorization: `Bearer ${secret}` },
+    )
     expect(run.body.source_type).toBe('CHAT')
     await rows(app, `update tokens set expires_at = now() where digest = $1`, [digest(secret)])
     expectProblem(await me(), 401)
@@ -112,13 +139,24 @@ describe('POST /session/token', () => {
 
   test('401 without a live cookie: none, wrong, expired', async () => {
     const cookie = await newCookie()
-    for (const bad of [undefined, '', 'agentrun_session=', 'agentrun_session=wrong', `x${cookie}`, `${cookie}x`]) {
+    for (const bad of [
+      undefined,
+      '',
+      'agentrun_session=',
+      'agentrun_session=wrong',
+      `x${cookie}`,
+      `${cookie}x`,
+    ]) {
       const result = await token(bad === undefined ? {} : { cookie: bad })
       expectProblem(result, 401)
     }
-    await rows(app, `update browser_sessions set expires_at = now() - interval '1 second' where digest = $1`, [
-      digest(cookie.split('=')[1] ?? ''),
-    ])
+    await rows(
+      app,
+      `update browser_sessions
+        set expires_at = now() - interval '1 second'
+        where digest = $1`,
+      [digest(cookie.split('=')[1] ?? '')],
+    )
     expectProblem(await token({ cookie }), 401)
   })
 
@@ -139,7 +177,8 @@ describe('DELETE /session', () => {
     for (let i = 0; i < 2; i++) {
       const { status, body, set_cookie } = await call('DELETE', '/session', { cookie })
       expect({ status, body, set_cookie }).toEqual({
-        ...{ status: 200, body: { signed_in: false } },
+        status: 200,
+        body: { signed_in: false },
         set_cookie: ['agentrun_session=; Path=/session; Max-Age=0; HttpOnly; SameSite=Strict'],
       })
     }
@@ -149,11 +188,16 @@ describe('DELETE /session', () => {
   test('the bearer tokens of the session end with it, those of another session of the person do not', async () => {
     const [cookie, other] = [await newCookie(), await newCookie()]
     const tokens = await Promise.all(
-      [cookie, cookie, other].map(async from => (await call('POST', '/session/token', { cookie: from })).body.token),
+      [cookie, cookie, other].map(
+        async from => (await call('POST', '/session/token', { cookie: from })).body.token,
+      ),
     )
     const statuses = () =>
       Promise.all(
-        tokens.map(async token => (await app.call('GET', '/v1/users/me', undefined, { authorization: `Bearer ${token}` })).status),
+        tokens.map(
+          async token =>
+            (await app.call('GET', '/v1/users/me', undefined, { authorization: `Bearer ${token}` })).status,
+        ),
       )
     expect(await statuses()).toEqual([200, 200, 200])
     await call('DELETE', '/session', { cookie })
@@ -166,13 +210,20 @@ describe('DELETE /session', () => {
       const renew = () => call('POST', '/session/token', { cookie })
       await Promise.all([renew(), renew(), call('DELETE', '/session', { cookie }), renew(), renew()])
       const value = cookie.slice(cookie.indexOf('=') + 1)
-      expect(await rows(app, 'select id from tokens where session_digest = $1 and revoked_at is null', [digest(value)])).toEqual([])
+      expect(
+        await rows(app, 'select id from tokens where session_digest = $1 and revoked_at is null', [
+          digest(value),
+        ]),
+      ).toEqual([])
     }
   })
 
   test('403 from another site, and the session continues', async () => {
     const cookie = await newCookie()
-    expectProblem(await call('DELETE', '/session', { cookie, headers: { 'sec-fetch-site': 'cross-site' } }), 403)
+    expectProblem(
+      await call('DELETE', '/session', { cookie, headers: { 'sec-fetch-site': 'cross-site' } }),
+      403,
+    )
     expect((await call('POST', '/session/token', { cookie })).status).toBe(200)
   })
 })
@@ -186,7 +237,10 @@ test('F125 the cookie opens nothing under /v1', async () => {
     `/v1/organizations/${app.org_id}/events`,
   ])
     expectProblem(await call('GET', path, { cookie }), 401)
-  expectProblem(await call('POST', `/v1/organizations/${app.org_id}/agent/run`, { cookie, body: { prompt: 'x' } }), 401)
+  expectProblem(
+    await call('POST', `/v1/organizations/${app.org_id}/agent/run`, { cookie, body: { prompt: 'x' } }),
+    401,
+  )
 })
 
 test('behind a proxy with https the cookie is limited to https, and the page is identified by its public address', async () => {

@@ -20,9 +20,17 @@ describe('POST …/members/{user_id}/sign-in-link', () => {
     expect(status).toBe(200)
     const fresh = SignInLink.strict().parse(body)
     const code = new URL(fresh.sign_in_link).hash.slice('#code='.length)
-    expect(await rows(app, 'select user_id from sign_in_links where digest = $1', [digest(code)])).toEqual([{ user_id }])
-    for (const { name } of await rows<{ name: string }>(app, `select tablename as name from pg_tables where schemaname = 'public'`))
-      expect({ name, found: await rows(app, `select 1 from ${name} t where t::text like '%' || $1 || '%'`, [code]) }).toEqual({
+    expect(await rows(app, 'select user_id from sign_in_links where digest = $1', [digest(code)])).toEqual([
+      { user_id },
+    ])
+    for (const { name } of await rows<{ name: string }>(
+      app,
+      `select tablename as name from pg_tables where schemaname = 'public'`,
+    ))
+      expect({
+        name,
+        found: await rows(app, `select 1 from ${name} t where t::text like '%' || $1 || '%'`, [code]),
+      }).toEqual({
         name,
         found: [],
       })
@@ -35,7 +43,9 @@ describe('POST …/members/{user_id}/sign-in-link', () => {
     const { caller, org_id } = await newOrganization()
     const { invitation_link } = await invited({ email: newEmail() }, caller)
     const later = await addCaller(app, person.user_id)
-    const joined = await requestWith(app, later.token, 'POST', '/v1/invitations/accept', { code: codeOf(invitation_link) })
+    const joined = await requestWith(app, later.token, 'POST', '/v1/invitations/accept', {
+      code: codeOf(invitation_link),
+    })
     expect(joined.status).toBe(200)
     const reached = async (caller: Caller) => {
       const { body } = await link(caller, person.user_id)
@@ -50,7 +60,9 @@ describe('POST …/members/{user_id}/sign-in-link', () => {
   })
 
   test('403: a member whose role allows more than the token does', async () => {
-    const reading = await addCaller(app, app.user_id, { scopes: ['runs:read', 'logs:read', 'repos:read', 'org:read', 'org:admin'] })
+    const reading = await addCaller(app, app.user_id, {
+      scopes: ['runs:read', 'logs:read', 'repos:read', 'org:read', 'org:admin'],
+    })
     for (const role of ['ADMIN', 'MANAGER', 'MEMBER'] as const) {
       const person = await addPerson(app, role)
       await unchanged(async () => expectProblem(await link(reading, person.user_id), 403))
@@ -76,7 +88,11 @@ describe('POST …/members/{user_id}/sign-in-link', () => {
       const { body } = await link(own, user_id)
       const { organizations } = (await sessionToken(app, await follow(app, body.sign_in_link))).body
       expect(organizations.map(({ id }: { id: number }) => id)).toEqual([app.org_id, other.org_id])
-      for (const bounds of [{ scopes: ['org:read'] }, { organization_id: app.org_id, repository_ids: [] }, { expires_in_seconds: 3_600 }]) {
+      for (const bounds of [
+        { scopes: ['org:read'] },
+        { organization_id: app.org_id, repository_ids: [] },
+        { expires_in_seconds: 3_600 },
+      ]) {
         const less = await addCaller(app, user_id, bounds)
         await unchanged(async () => expectProblem(await link(less, user_id), 403))
       }
@@ -85,16 +101,23 @@ describe('POST …/members/{user_id}/sign-in-link', () => {
 
   test('403: for others by a caller who is not an ADMIN', async () => {
     const [person, reader] = [await addPerson(app, 'MANAGER'), await addPerson(app, 'READER')]
-    await unchanged(async () => expect(expectProblem(await link(person, reader.user_id), 403).detail).toContain('org:admin'))
+    await unchanged(async () =>
+      expect(expectProblem(await link(person, reader.user_id), 403).detail).toContain('org:admin'),
+    )
   })
 
   test('409: a user who also belongs to another organization, regardless of its administrator, with a message that names none', async () => {
     const { user_id } = await added({ email: newEmail() })
     await insertMembership(app.db, other.org_id, user_id, 'READER')
-    await unchanged(async () => expect(expectProblem(await link(admin, user_id), 409).detail).toContain('by its own means'))
+    await unchanged(async () =>
+      expect(expectProblem(await link(admin, user_id), 409).detail).toContain('by its own means'),
+    )
     await addOldMembership(app, other.org_id, app.user_id, 'ADMIN')
     await unchanged(async () => expectProblem(await link(admin, user_id), 409))
-    await rows(app, 'delete from memberships where organization_id = $1 and user_id = $2', [other.org_id, app.user_id])
+    await rows(app, 'delete from memberships where organization_id = $1 and user_id = $2', [
+      other.org_id,
+      app.user_id,
+    ])
   })
 
   test('409: of a link and a parallel acceptance elsewhere, the session of the link never reaches both', async () => {
@@ -106,7 +129,9 @@ describe('POST …/members/{user_id}/sign-in-link', () => {
       expect(joined.status).toBe(200)
       expect([200, 409]).toContain(given.status)
       if (given.status === 200) expect(await follow(app, given.body.sign_in_link)).toBeNull()
-      expect((await sessionToken(app, cookie)).body.organizations.map(({ id }: { id: number }) => id)).toEqual([app.org_id, org_id])
+      expect(
+        (await sessionToken(app, cookie)).body.organizations.map(({ id }: { id: number }) => id),
+      ).toEqual([app.org_id, org_id])
     }
   })
 
@@ -125,12 +150,15 @@ describe('POST …/members/{user_id}/sign-in-link', () => {
 test('401: a sign-in that waits for the account locks none of its links, so a request that voids them does not wait for it', async () => {
   const { user_id } = await added({ email: newEmail() })
   const { sign_in_link } = (await admin.request('POST', `/members/${user_id}/sign-in-link`)).body
-  const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%users%'`
+  const waiting = `select 1
+    from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query like '%users%'`
   const { answer: response } = await app.db.transaction(async tx => {
     await lockUser(tx, user_id)
     const response = follow(app, sign_in_link)
     await expect.poll(() => rows(app, waiting), { timeout: 20_000 }).toHaveLength(1)
-    const text = 'delete from sign_in_links where user_id = $1 and digest in (select digest from sign_in_links for update skip locked)'
+    const text = `delete from sign_in_links
+        where user_id = $1 and digest in (select digest from sign_in_links for update skip locked)`
     expect((await tx.query({ text, values: [user_id] })).rowCount).toBe(1)
     return { answer: response }
   })

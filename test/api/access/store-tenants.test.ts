@@ -31,16 +31,25 @@ const all_days = { from: '2000-01-01', to: '2999-01-01' }
 
 /** These read only objects of the given organization: with another organization they return that one's. */
 const own_lists: Reaches = {
-  listEventsAfter: async (db, org) => (await listEventsAfter(db, org, 0, 100)).filter(event => event.run_id === mine.run),
-  sumUsage: async (db, org) => (await sumUsage(db, org, all_days, 'repo')).filter(row => row.repository_id === mine.repo),
-  sumProposed: async (db, org) => (await sumProposed(db, org, all_days, 'repo')).filter(row => row.repository_id === mine.repo),
+  listEventsAfter: async (db, org) =>
+    (await listEventsAfter(db, org, 0, 100)).filter(event => event.run_id === mine.run),
+  sumUsage: async (db, org) =>
+    (await sumUsage(db, org, all_days, 'repo')).filter(row => row.repository_id === mine.repo),
+  sumProposed: async (db, org) =>
+    (await sumProposed(db, org, all_days, 'repo')).filter(row => row.repository_id === mine.repo),
   listSecretsAndMcpServers: async (db, org) => {
     const { secrets, servers } = await listSecretsAndMcpServers(db, org, mine.repo)
     return [...secrets, ...servers.filter(({ repository_id }) => repository_id !== null)]
   },
-  listRuns: async (db, org) => (await listRuns(db, org, {}, { skip: 0, limit: 100 })).rows.filter(row => row.organization_id !== org),
+  listRuns: async (db, org) =>
+    (await listRuns(db, org, {}, { skip: 0, limit: 100 })).rows.filter(row => row.organization_id !== org),
   listRunsToAnalyze: async (db, org) => {
-    const all = { repository_id: null, repository_ids: null, from: '2000-01-01T00:00:00Z', to: '2999-01-01T00:00:00Z' }
+    const all = {
+      repository_id: null,
+      repository_ids: null,
+      from: '2000-01-01T00:00:00Z',
+      to: '2999-01-01T00:00:00Z',
+    }
     expect((await listRunsToAnalyze(db, org, { ...all, repository_id: mine.repo }, 100)).rows).toEqual([])
     return (await listRunsToAnalyze(db, org, all, 100)).rows.filter(row => row.id === mine.run)
   },
@@ -53,20 +62,25 @@ test('every function of the store is in exactly one of the tables here', async (
     name => name.endsWith('.ts') && !name.endsWith('.test.ts'),
   )) {
     const module = (await import(new URL(file, folder).href)) as Record<string, unknown>
-    exported.push(...Object.keys(module).filter(name => typeof module[name] === 'function' && !/^[A-Z]/.test(name)))
+    exported.push(
+      ...Object.keys(module).filter(name => typeof module[name] === 'function' && !/^[A-Z]/.test(name)),
+    )
   }
   const text = [reaches, own_lists, without, whole_key].flatMap(table => Object.keys(table))
   expect(text.sort()).toEqual(exported.sort())
 })
 
-test.each(Object.keys({ ...reaches, ...own_lists }))('%s reads and changes nothing of another organization', async name => {
-  const before = await contentsNow(app)
-  const reach = { ...reaches, ...own_lists }[name]
-  const response = await reach?.(app.db, other.org_id).catch((error: Error) => error.message)
-  if (typeof response === 'string') expect(response).toMatch(/foreign key/)
-  else expect([undefined, false, [], { rows: [], total: 0 }]).toContainEqual(response)
-  expect(await contentsNow(app)).toEqual(before)
-})
+test.each(Object.keys({ ...reaches, ...own_lists }))(
+  '%s reads and changes nothing of another organization',
+  async name => {
+    const before = await contentsNow(app)
+    const reach = { ...reaches, ...own_lists }[name]
+    const response = await reach?.(app.db, other.org_id).catch((error: Error) => error.message)
+    if (typeof response === 'string') expect(response).toMatch(/foreign key/)
+    else expect([undefined, false, [], { rows: [], total: 0 }]).toContainEqual(response)
+    expect(await contentsNow(app)).toEqual(before)
+  },
+)
 
 test('the same calls reach our objects: only the organization prevented the other calls', async () => {
   const readers = [
@@ -110,7 +124,10 @@ test('the same calls reach our objects: only the organization prevented the othe
   ]
   for (const name of readers) {
     const response = await reaches[name]?.(app.db, app.org_id)
-    expect({ name, found: Array.isArray(response) ? response.length > 0 : response !== undefined }).toEqual({ name, found: true })
+    expect({ name, found: Array.isArray(response) ? response.length > 0 : response !== undefined }).toEqual({
+      name,
+      found: true,
+    })
   }
   const writers = [
     ...['extendCheckpoint', 'reopenCheckpoints', 'saveCheckpoints', 'copyCheckpoint'],
@@ -145,7 +162,15 @@ test('the same calls reach our objects: only the organization prevented the othe
     'setDefaultBranch',
     'setSetupStatus',
     'recordNextBranch',
-    ...['openHeldBack', 'recordHead', 'addMergeAttempt', 'dropMergeAttempt', 'editPullRequest', 'mirrorRemote', 'markMerged'],
+    ...[
+      'openHeldBack',
+      'recordHead',
+      'addMergeAttempt',
+      'dropMergeAttempt',
+      'editPullRequest',
+      'mirrorRemote',
+      'markMerged',
+    ],
     ...['requestApproval', 'setRepositoryBounds'],
     ...['touchPullRequest', 'insertComment', 'updateComment', 'deleteComment'],
   ]
@@ -154,6 +179,9 @@ test('the same calls reach our objects: only the organization prevented the othe
   for (const name of [...writers, 'changeRun', 'setRole', 'revokeTokensOf', 'deleteMembership']) {
     const before = await contentsNow(app)
     await reaches[name]?.(app.db, app.org_id)
-    expect({ name, changed: JSON.stringify(await contentsNow(app)) !== JSON.stringify(before) }).toEqual({ name, changed: true })
+    expect({ name, changed: JSON.stringify(await contentsNow(app)) !== JSON.stringify(before) }).toEqual({
+      name,
+      changed: true,
+    })
   }
 })

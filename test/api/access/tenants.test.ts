@@ -28,22 +28,53 @@ beforeAll(async () => {
   app = await startApp({ ...with_client, AGENTRUN_WORKER_CONCURRENCY: '0' })
   other = await addTenant(app)
   const { id: run_id } = await createRun(app, { prompt: 'our secret' })
-  const pr_id = await addPullRequest(app.db, { organization_id: app.org_id, repository_id: app.repo_id, run_id }, 'our secret')
+  const pr_id = await addPullRequest(
+    app.db,
+    { organization_id: app.org_id, repository_id: app.repo_id, run_id },
+    'our secret',
+  )
   const artifact_id = await addArtifact(app.db, { organization_id: app.org_id, run_id }, 'our secret')
-  const environment_id = await addEnvironment(app.db, { organization_id: app.org_id, repository_id: app.repo_id, run_id }, 'ours')
+  const environment_id = await addEnvironment(
+    app.db,
+    { organization_id: app.org_id, repository_id: app.repo_id, run_id },
+    'ours',
+  )
   const delivery_id = await addDelivery(app.db, { organization_id: app.org_id, run_id }, 'our secret')
-  const comment_id = await addComment(app.db, { organization_id: app.org_id, pr_id, user_id: app.user_id }, 'our secret')
+  const comment_id = await addComment(
+    app.db,
+    { organization_id: app.org_id, pr_id, user_id: app.user_id },
+    'our secret',
+  )
   const sandbox_id = await addSandbox(app.db, { organization_id: app.org_id, run_id })
-  const invited = { email: 'x@example.org', full_name: null, role: 'READER', created_by: app.user_id, days: 1 } as const
-  const { id: invitation_id } = await saveInvitation(app.db, app.org_id, { ...invited, digest: Buffer.from('x') })
+  const invited = {
+    email: 'x@example.org',
+    full_name: null,
+    role: 'READER',
+    created_by: app.user_id,
+    days: 1,
+  } as const
+  const { id: invitation_id } = await saveInvitation(app.db, app.org_id, {
+    ...invited,
+    digest: Buffer.from('x'),
+  })
   await addSkill(app.db, app, 'our secret')
   await addMcpServers(app.db, app, 'our secret')
-  const made = { run_id, pr_id, artifact_id, delivery_id, comment_id, environment_id, sandbox_id, invitation_id }
+  const made = {
+    run_id,
+    pr_id,
+    artifact_id,
+    delivery_id,
+    comment_id,
+    environment_id,
+    sandbox_id,
+    invitation_id,
+  }
   ours = { org_id: app.org_id, repo_id: app.repo_id, user_id: app.user_id, ...made }
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-const send = ({ method, path, body }: Call, token = app.token) => app.call(method, path, body, { authorization: `Bearer ${token}` })
+const send = ({ method, path, body }: Call, token = app.token) =>
+  app.call(method, path, body, { authorization: `Bearer ${token}` })
 const inOrganization = (call: Call) => call.path.includes('/organizations/')
 
 test('F96 every endpoint closes the path of an organization to everyone else, with the message for a nonexistent one, and writes nothing', async () => {
@@ -64,8 +95,10 @@ test('F96 every endpoint closes the path of an organization to everyone else, wi
 /** The valid request of the field's operation, with this value instead of its own. */
 function callWith({ operation, location, keys, names }: IdField, id: number): Call {
   const call = tokenCalls(ours).find(({ name }) => name === operation) as Call
-  if (location === 'body') return { ...call, body: withValueAt(call.body, keys, id) as Record<string, unknown> }
-  if (location === 'path') return tokenCalls({ ...ours, [names]: id }).find(({ name }) => name === operation) as Call
+  if (location === 'body')
+    return { ...call, body: withValueAt(call.body, keys, id) as Record<string, unknown> }
+  if (location === 'path')
+    return tokenCalls({ ...ours, [names]: id }).find(({ name }) => name === operation) as Call
   const [path, query] = call.path.split('?')
   const parameters = new URLSearchParams(query)
   parameters.set(keys[0] ?? '', `${id}`)
@@ -93,26 +126,44 @@ test('F96 F97 F98 an id of another organization, in any field of ours, is like a
 function isRefusal(
   { location, keys, names }: IdField,
   status: number,
-  body: { total?: unknown; items?: unknown[]; success?: boolean; dry_run?: boolean; blocking_problems?: { code: string }[] },
+  body: {
+    total?: unknown
+    items?: unknown[]
+    success?: boolean
+    dry_run?: boolean
+    blocking_problems?: { code: string }[]
+  },
 ): boolean {
   // The edit of a pull request reports it in its response, as existing clients expect.
   if (status === 200 && body.success === false) return true
   // A dry run reports what a create would be refused for.
   if (body.dry_run) return body.blocking_problems?.some(({ code }) => code === 'not_found') ?? false
-  if (location === 'query' && status === 200) return body.items?.length === 0 && (typeof body.total !== 'number' || body.total === 0)
+  if (location === 'query' && status === 200)
+    return body.items?.length === 0 && (typeof body.total !== 'number' || body.total === 0)
   if (keys.at(-1) === '[]') return status === 400
   return names === 'org_id' ? status === 403 : status === 404
 }
 
 test('no response to one organization contains text of the other', async () => {
-  for (const call of tokenCalls(ours).filter(call => call.method === 'GET' && !call.name.startsWith('stream'))) {
+  for (const call of tokenCalls(ours).filter(
+    call => call.method === 'GET' && !call.name.startsWith('stream'),
+  )) {
     expect(JSON.stringify((await send(call)).body)).not.toContain('secret of Other')
     const theirs = tokenCalls(other).find(item => item.name === call.name) as Call
     const { status, body } = await send(theirs, other.token)
     // The files of a repository; those of the other organization no longer exist, and its run has none.
-    const in_git = ['listPullRequestCommits', 'getPullRequestDiff', 'getAgentRunFile', 'downloadAgentRunFile'].includes(call.name)
+    const in_git = [
+      'listPullRequestCommits',
+      'getPullRequestDiff',
+      'getAgentRunFile',
+      'downloadAgentRunFile',
+    ].includes(call.name)
     // No sign-in was begun, and no app.
-    const expected = ['getMcpSignIn', 'getGitHubApp'].includes(call.name) ? [404] : in_git ? [409] : [200, 501]
+    const expected = ['getMcpSignIn', 'getGitHubApp'].includes(call.name)
+      ? [404]
+      : in_git
+        ? [409]
+        : [200, 501]
     expect(expected).toContain(status)
     expect(JSON.stringify(body)).not.toContain('our secret')
   }
@@ -123,7 +174,11 @@ describe('someone without any organization', () => {
     const nobody = await addOrganization(app, 'Left')
     await app.db.query({ text: 'delete from memberships where user_id = $1', values: [nobody.user_id] })
     const headers = { authorization: `Bearer ${nobody.token}` }
-    expect((await app.call('GET', '/v1/organizations', undefined, headers)).body).toMatchObject({ items: [], total: 0, pages: 0 })
+    expect((await app.call('GET', '/v1/organizations', undefined, headers)).body).toMatchObject({
+      items: [],
+      total: 0,
+      pages: 0,
+    })
     expect((await app.call('GET', '/v1/users/me', undefined, headers)).body).toMatchObject({
       id: nobody.user_id,
       role: null,

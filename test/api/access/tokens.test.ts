@@ -23,7 +23,11 @@ describe('GET …/tokens', () => {
     expect(status).toBe(200)
     expect(TokenPage.strict().parse(body)).toMatchObject({ total: 3, page: 1, size: 100, pages: 1 })
     expect(ids(body)).toEqual([second.id, first.id, person.token_id])
-    expect((await person.request('GET', '/tokens?skip=1&limit=1')).body).toMatchObject({ items: [{ id: first.id }], total: 3, page: 2 })
+    expect((await person.request('GET', '/tokens?skip=1&limit=1')).body).toMatchObject({
+      items: [{ id: first.id }],
+      total: 3,
+      page: 2,
+    })
   })
 
   test('200: org:admin sees all that are bound to the organization, and only its own unbound ones', async () => {
@@ -33,7 +37,8 @@ describe('GET …/tokens', () => {
     const theirs = await addCaller(app, other.user_id, { organization_id: other.org_id }, other.org_id)
     const seen = ids((await admin.request('GET', '/tokens')).body)
     expect(seen).toEqual(expect.arrayContaining([bound.id, service.id, admin.token_id]))
-    for (const hidden of [person.token_id, other.token_id, theirs.token_id]) expect(seen).not.toContain(hidden)
+    for (const hidden of [person.token_id, other.token_id, theirs.token_id])
+      expect(seen).not.toContain(hidden)
     const reading = await addCaller(app, app.user_id, { scopes: ['org:read'] })
     expect(ids((await reading.request('GET', '/tokens')).body)).not.toContain(bound.id)
   })
@@ -41,10 +46,17 @@ describe('GET …/tokens', () => {
   test('200: a token that the operator chose shows its last four characters and nothing of its beginning', async () => {
     const { items } = (await admin.request('GET', '/tokens')).body
     const first = items.find((item: { name: string }) => item.name === 'first token')
-    expect(first).toMatchObject({ prefix: '', hint: app.token.slice(-4), organization_id: null, created_by: null, kind: 'personal' })
+    expect(first).toMatchObject({
+      prefix: '',
+      hint: app.token.slice(-4),
+      organization_id: null,
+      created_by: null,
+      kind: 'personal',
+    })
   })
 
-  test('400: an invalid page', async () => void expectProblem(await admin.request('GET', '/tokens?limit=0'), 400, 'query.limit'))
+  test('400: an invalid page', async () =>
+    void expectProblem(await admin.request('GET', '/tokens?limit=0'), 400, 'query.limit'))
   test('403: without org:read', async () => {
     const bound = await addCaller(app, app.user_id, { scopes: ['runs:read'] })
     expectProblem(await bound.request('GET', '/tokens'), 403)
@@ -63,7 +75,14 @@ describe('DELETE …/tokens/{token_id}', () => {
     expectProblem(await me(), 401)
     const second = await revoke(member, id)
     expect([second.status, second.body]).toEqual([200, first.body])
-    const acts = await rows(app, `select action from audit_entries where target_type = 'token' and target_id = $1 order by id`, [`${id}`])
+    const acts = await rows(
+      app,
+      `select action
+        from audit_entries
+        where target_type = 'token' and target_id = $1
+        order by id`,
+      [`${id}`],
+    )
     expect(acts).toEqual([{ action: 'token.created' }, { action: 'token.revoked' }])
   })
 
@@ -81,8 +100,14 @@ describe('DELETE …/tokens/{token_id}', () => {
   test('404: a token sees and revokes none with more rights than itself, in this or other organizations', async () => {
     const person = await addPerson(app, 'MEMBER')
     const [wide, full] = [person, await made(person)]
-    const narrow = await addCaller(app, person.user_id, { organization_id: app.org_id, scopes: ['org:read', 'runs:read', 'runs:write'] })
-    const some = await addCaller(app, person.user_id, { organization_id: app.org_id, repository_ids: [app.repo_id] })
+    const narrow = await addCaller(app, person.user_id, {
+      organization_id: app.org_id,
+      scopes: ['org:read', 'runs:read', 'runs:write'],
+    })
+    const some = await addCaller(app, person.user_id, {
+      organization_id: app.org_id,
+      repository_ids: [app.repo_id],
+    })
     const same = await made(narrow, { scopes: ['runs:read'] })
     await insertMembership(app.db, other.org_id, person.user_id, 'ADMIN')
     const elsewhere = await addCaller(app, person.user_id, { organization_id: other.org_id }, other.org_id)
@@ -120,11 +145,14 @@ describe('DELETE …/tokens/{token_id}', () => {
       [admin, 424_242],
     ]
     for (const [caller, id] of attempts)
-      words.add(JSON.stringify({ ...expectProblem(await revoke(caller, id), 404), request_id: '', instance: '' }))
+      words.add(
+        JSON.stringify({ ...expectProblem(await revoke(caller, id), 404), request_id: '', instance: '' }),
+      )
     expect(words.size).toBe(1)
     for (const token of [browser.token, theirs.token, other.token, member.token])
       expect((await requestWith(app, token, 'GET', '/v1/users/me')).status).toBe(200)
   })
 
-  test('400: an invalid id', async () => void expectProblem(await admin.request('DELETE', '/tokens/x'), 400, 'path.token_id'))
+  test('400: an invalid id', async () =>
+    void expectProblem(await admin.request('DELETE', '/tokens/x'), 400, 'path.token_id'))
 })

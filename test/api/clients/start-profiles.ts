@@ -37,8 +37,10 @@ export async function startProfiles(): Promise<Profiles> {
     async runIn(state, reason) {
       const { id } = await createRun(app, { prompt: 'x', metadata: { status: 'queued' } })
       await putRun(app, id, state)
-      if (reason !== undefined && state === 'failed') await rows(app, 'update runs set status_reason = $2 where id = $1', [id, reason])
-      if (reason !== undefined && state === 'waiting') await rows(app, 'update runs set waiting_on = $2 where id = $1', [id, reason])
+      if (reason !== undefined && state === 'failed')
+        await rows(app, 'update runs set status_reason = $2 where id = $1', [id, reason])
+      if (reason !== undefined && state === 'waiting')
+        await rows(app, 'update runs set waiting_on = $2 where id = $1', [id, reason])
       return id
     },
   }

@@ -29,7 +29,11 @@ test('a request that is refused before its token is checked has the wire profile
   for (const [status, method, path, headers] of refused) {
     const body = method === 'GET' ? undefined : { prompt: 'x' }
     const theirs = await codegen.call(method, path, body, headers)
-    expect([path, theirs.status, theirs.headers.get('content-type')]).toEqual([path, status, 'application/json; charset=utf-8'])
+    expect([path, theirs.status, theirs.headers.get('content-type')]).toEqual([
+      path,
+      status,
+      'application/json; charset=utf-8',
+    ])
     const ours = await app.call(method, path, body, headers)
     expect(ours.headers.get('content-type')).toBe('application/problem+json; charset=utf-8')
   }
@@ -37,10 +41,18 @@ test('a request that is refused before its token is checked has the wire profile
 
 describe('400', () => {
   test('a standard token is refused a public model name, at create and at resume, with the list', async () => {
-    const problem = expectProblem(await app.call('POST', `${org}/agent/run`, { prompt: 'x', model: 'gpt-5' }), 400, 'body.model')
+    const problem = expectProblem(
+      await app.call('POST', `${org}/agent/run`, { prompt: 'x', model: 'gpt-5' }),
+      400,
+      'body.model',
+    )
     expect(problem.detail).toContain('available: scripted/playbook')
     const agent_run_id = await runIn('completed')
-    expectProblem(await app.call('POST', `${org}/agent/run/resume`, { agent_run_id, prompt: 'x', model: 'gpt-5' }), 400, 'body.model')
+    expectProblem(
+      await app.call('POST', `${org}/agent/run/resume`, { agent_run_id, prompt: 'x', model: 'gpt-5' }),
+      400,
+      'body.model',
+    )
   })
 
   test('an analysis without logs, with a codegen token too, as the public API documents', async () => {
@@ -49,8 +61,15 @@ describe('400', () => {
       { call: codegen.call, expected: expectPlain },
       { call: app.call, expected: expectProblem },
     ]) {
-      const problem = expected(await call('POST', `${org}/agent/run/${id}/analyze-logs`), 400, 'path.agent_run_id')
-      expect(problem).toMatchObject({ code: 'no_logs', detail: expect.stringMatching(/^No logs available for analysis: /) })
+      const problem = expected(
+        await call('POST', `${org}/agent/run/${id}/analyze-logs`),
+        400,
+        'path.agent_run_id',
+      )
+      expect(problem).toMatchObject({
+        code: 'no_logs',
+        detail: expect.stringMatching(/^No logs available for analysis: /),
+      })
     }
   })
 
@@ -70,10 +89,16 @@ describe('401', () => {
     ['GET', `/v1/alpha${org.slice(3)}/agent/run/1/logs`],
     ['POST', `/v1/beta${org.slice(3)}/agent/run/stop`],
     ['GET', '/v1/alpha/user/me'],
-  ])('an unknown token is refused in the form of the public API at a path of it: %s %s', async (method, path) => {
-    const body = method === 'GET' ? undefined : { agent_run_id: 1 }
-    expectPlain(await app.call(method, path, body, { authorization: 'Bearer sk-nobody-ever-made-this' }), 401)
-  })
+  ])(
+    'an unknown token is refused in the form of the public API at a path of it: %s %s',
+    async (method, path) => {
+      const body = method === 'GET' ? undefined : { agent_run_id: 1 }
+      expectPlain(
+        await app.call(method, path, body, { authorization: 'Bearer sk-nobody-ever-made-this' }),
+        401,
+      )
+    },
+  )
 
   test('a known token decides by its profile, at any path', async () => {
     expectProblem(await app.call('GET', `/v1/alpha${org.slice(3)}/agent/run/424242/logs`), 404)
@@ -81,7 +106,12 @@ describe('401', () => {
 
   test('an invalid token has no profile', async () => {
     expectProblem(
-      await codegen.call('POST', `${org}/agent/run`, { prompt: 7 }, { authorization: 'Bearer nobody-ever-made-this-token' }),
+      await codegen.call(
+        'POST',
+        `${org}/agent/run`,
+        { prompt: 7 },
+        { authorization: 'Bearer nobody-ever-made-this-token' },
+      ),
       401,
     )
   })
@@ -93,19 +123,34 @@ describe('422', () => {
     ['no body at all', 'POST', '/agent/run', undefined, 'body'],
     ['a value of another type', 'POST', '/agent/run', { prompt: 'x', repo_id: '1' }, 'body.repo_id'],
     ['a model that nobody knows', 'POST', '/agent/run', { prompt: 'x', model: 'x/y' }, 'body.model'],
-    ['an agent that nobody knows', 'POST', '/agent/run', { prompt: 'x', agent_type: 'nobody' }, 'body.agent_type'],
+    [
+      'an agent that nobody knows',
+      'POST',
+      '/agent/run',
+      { prompt: 'x', agent_type: 'nobody' },
+      'body.agent_type',
+    ],
     ['a query out of bounds', 'GET', '/agent/runs?limit=101', undefined, 'query.limit'],
     ['a status that nobody has', 'GET', '/agent/runs?status=DONE', undefined, 'query.status'],
-    ['a status that nobody has among others', 'GET', '/agent/runs?status=ERROR&status=DONE', undefined, 'query.status'],
+    [
+      'a status that nobody has among others',
+      'GET',
+      '/agent/runs?status=ERROR&status=DONE',
+      undefined,
+      'query.status',
+    ],
     ['a number given twice', 'GET', '/agent/runs?limit=1&limit=2', undefined, 'query.limit'],
     ['an id that is none', 'GET', '/agent/run/one', undefined, 'path.agent_run_id'],
   ]
-  test.each(cases)('%s, reported as a list of locations in addition to the message', async (_what, method, path, body, location) => {
-    const before = await contents(app)
-    const result = await codegen.call(method, org + path, body)
-    expectList(result, location)
-    expect(await contents(app)).toEqual(before)
-  })
+  test.each(cases)(
+    '%s, reported as a list of locations in addition to the message',
+    async (_what, method, path, body, location) => {
+      const before = await contents(app)
+      const result = await codegen.call(method, org + path, body)
+      expectList(result, location)
+      expect(await contents(app)).toEqual(before)
+    },
+  )
 
   test('an invalid body, and a page out of bounds, for every operation', async () => {
     const tenant = await addTenant(app)
@@ -121,7 +166,15 @@ describe('422', () => {
       const paged = 'skip' in endpoints[name].query.shape
       if (body !== undefined) expectList(await app.call(method, path, 7, as(made.body.token)), 'body')
       if (paged)
-        expectList(await app.call(method, `${path}${path.includes('?') ? '&' : '?'}limit=0`, body, as(made.body.token)), 'query.limit')
+        expectList(
+          await app.call(
+            method,
+            `${path}${path.includes('?') ? '&' : '?'}limit=0`,
+            body,
+            as(made.body.token),
+          ),
+          'query.limit',
+        )
     }
     expect(await contents(app)).toEqual(before)
   })
@@ -132,17 +185,23 @@ describe('422', () => {
     expect(body.detail.map((item: { loc: string[] }) => item.loc.join('.'))).toEqual(['path.org_id'])
   })
 
-  test.each(['{', '{"prompt":"x","prompt":"y"}', `{"a":${'['.repeat(100)}`, '\ufeff{}', ''])('a body that is not JSON: %j', async body => {
-    const response = await fetch(`${app.base_url}${org}/agent/run`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${codegen.token}`, 'content-type': 'application/json' },
-      body,
-    })
-    expectList({ status: response.status, headers: response.headers, body: await response.json() }, 'body')
-  })
+  test.each(['{', '{"prompt":"x","prompt":"y"}', `{"a":${'['.repeat(100)}`, '\ufeff{}', ''])(
+    'a body that is not JSON: %j',
+    async body => {
+      const response = await fetch(`${app.base_url}${org}/agent/run`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${codegen.token}`, 'content-type': 'application/json' },
+        body,
+      })
+      expectList({ status: response.status, headers: response.headers, body: await response.json() }, 'body')
+    },
+  )
 
   function expectList({ status, headers, body }: Awaited<ReturnType<Caller['call']>>, location: string) {
-    expect({ status, body }).toMatchObject({ status: 422, body: { status: 422, status_code: 422, code: 'invalid_request' } })
+    expect({ status, body }).toMatchObject({
+      status: 422,
+      body: { status: 422, status_code: 422, code: 'invalid_request' },
+    })
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
     expect(headers.get('x-request-id')).toBe(body.request_id)
     expect(body.message).toEqual(expect.stringMatching(/\w/))

@@ -17,7 +17,9 @@ test('names of ACTION tools are written in the contract only', () => {
   const uses = new RegExp(`(?:tool_name\\b[^\\n]{0,40}|serviceAction\\(\\s*)['"](?:${names})['"]`, 'g')
   // Ambiguous words (`check`, `log_analysis`) are matched by their context.
   const unmistakable = Object.keys(actionTool).filter(
-    name => name.includes('_') && !['log_analysis', 'get_run', 'start_run', 'apply_patch', 'web_fetch'].includes(name),
+    name =>
+      name.includes('_') &&
+      !['log_analysis', 'get_run', 'start_run', 'apply_patch', 'web_fetch'].includes(name),
   )
   const anywhere = new RegExp(`['"](?:${unmistakable.join('|')})['"]`, 'g')
   const literals = code.flatMap(({ path, text }) =>

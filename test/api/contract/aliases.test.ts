@@ -18,7 +18,14 @@ const rows = (Object.entries(endpoints) as [string, Endpoint][]).flatMap(([name,
 describe('200', () => {
   test.each(rows)('$alias responds like $path', async ({ name, alias }) => {
     const { id: run_id } = await createRun(app, { prompt: 'x' })
-    const ids = { org_id: app.org_id, run_id, repo_id: app.repo_id, user_id: app.user_id, pr_id: 1, artifact_id: 1 }
+    const ids = {
+      org_id: app.org_id,
+      run_id,
+      repo_id: app.repo_id,
+      user_id: app.user_id,
+      pr_id: 1,
+      artifact_id: 1,
+    }
     const call = tokenCalls(ids).find(item => item.name === name)
     if (!call) throw new Error(`${name} wants no token`)
     const query = call.path.split('?')[1]

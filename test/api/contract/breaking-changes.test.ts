@@ -17,10 +17,18 @@ const small = () => ({
         security: [{ bearer: [] }],
         parameters: [
           { name: 'dry', in: 'query', required: false, schema: { type: 'boolean' } },
-          { name: 'limit', in: 'query', required: false, schema: { type: 'integer', minimum: 1, maximum: 100, default: 100 } },
+          {
+            name: 'limit',
+            in: 'query',
+            required: false,
+            schema: { type: 'integer', minimum: 1, maximum: 100, default: 100 },
+          },
           { name: 'kind', in: 'query', required: false, schema: { $ref: '#/components/schemas/Kind' } },
         ],
-        requestBody: { required: true, content: { 'application/json': { schema: { $ref: '#/components/schemas/Input' } } } },
+        requestBody: {
+          required: true,
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/Input' } } },
+        },
         responses: {
           200: {
             headers: { 'X-Request-Id': {} },
@@ -67,7 +75,9 @@ const small = () => ({
 type Small = ReturnType<typeof small>
 
 /** What breaks when the small document is changed so. */
-function after(change: (parts: { document: Loose; operation: Loose; input: Loose; thing: Loose; schemas: Loose }) => void): string[] {
+function after(
+  change: (parts: { document: Loose; operation: Loose; input: Loose; thing: Loose; schemas: Loose }) => void,
+): string[] {
   const document = small() as Loose
   const { schemas } = document.components
   change({
@@ -86,16 +96,36 @@ type Case = [what: string, change: Parameters<typeof after>[0], ...messages: str
 const breaks: Case[] = [
   ['a path that is gone', ({ document }) => delete document.paths['/v1/things'], `${name} is gone`],
   ['a method that is gone', ({ document }) => delete document.paths['/v1/things'].post, `${name} is gone`],
-  ['a lost alias', ({ document }) => delete document.paths['/v1/beta/things'], 'POST /v1/beta/things is gone, the alias of /v1/things'],
+  [
+    'a lost alias',
+    ({ document }) => delete document.paths['/v1/beta/things'],
+    'POST /v1/beta/things is gone, the alias of /v1/things',
+  ],
   [
     'another operationId',
     ({ operation }) => Object.assign(operation, { operationId: 'x' }),
     `${name}: operationId was createThing and is x now`,
   ],
-  ['stable to alpha', ({ operation }) => Object.assign(operation, { 'x-stability': 'alpha' }), `${name} was stable and is alpha now`],
-  ['another scope', ({ operation }) => Object.assign(operation, { 'x-scope': 'a' }), `${name} needs the scope a now`],
-  ['other credentials', ({ operation }) => Object.assign(operation, { security: [{ x: [] }] }), `${name} wants other credentials now`],
-  ['a parameter that is gone', ({ operation }) => operation.parameters.shift(), `${name}: query parameter dry is gone`],
+  [
+    'stable to alpha',
+    ({ operation }) => Object.assign(operation, { 'x-stability': 'alpha' }),
+    `${name} was stable and is alpha now`,
+  ],
+  [
+    'another scope',
+    ({ operation }) => Object.assign(operation, { 'x-scope': 'a' }),
+    `${name} needs the scope a now`,
+  ],
+  [
+    'other credentials',
+    ({ operation }) => Object.assign(operation, { security: [{ x: [] }] }),
+    `${name} wants other credentials now`,
+  ],
+  [
+    'a parameter that is gone',
+    ({ operation }) => operation.parameters.shift(),
+    `${name}: query parameter dry is gone`,
+  ],
   [
     'a new required parameter',
     ({ operation }) => operation.parameters.push({ name: 'n', in: 'header', required: true }),
@@ -123,11 +153,20 @@ const breaks: Case[] = [
   ],
   [
     'a query parameter that takes several of other values',
-    ({ operation }) => Object.assign(operation.parameters[1], { schema: { type: 'array', items: { type: 'boolean' } } }),
+    ({ operation }) =>
+      Object.assign(operation.parameters[1], { schema: { type: 'array', items: { type: 'boolean' } } }),
     `${name}: query parameter limit was integer and is boolean now`,
   ],
-  ['a new required property', ({ input }) => input.required.push('tags'), `${name}: body.tags is required now`],
-  ['a property that is no longer taken', ({ input }) => delete input.properties.note, `${name}: body.note is no longer taken`],
+  [
+    'a new required property',
+    ({ input }) => input.required.push('tags'),
+    `${name}: body.tags is required now`,
+  ],
+  [
+    'a property that is no longer taken',
+    ({ input }) => delete input.properties.note,
+    `${name}: body.note is no longer taken`,
+  ],
   [
     'a request that must be longer',
     ({ input }) => Object.assign(input.properties.name, { minLength: 2 }),
@@ -138,14 +177,26 @@ const breaks: Case[] = [
     ({ input }) => Object.assign(input.properties.note.anyOf[0], { maxLength: 9 }),
     `${name}: body.note: maxLength was not given and is 9 now`,
   ],
-  ['fewer items', ({ input }) => Object.assign(input.properties.tags, { maxItems: 4 }), `${name}: body.tags: maxItems was 5 and is 4 now`],
+  [
+    'fewer items',
+    ({ input }) => Object.assign(input.properties.tags, { maxItems: 4 }),
+    `${name}: body.tags: maxItems was 5 and is 4 now`,
+  ],
   [
     'a request that may not be null',
     ({ input }) => input.properties.note.anyOf.pop(),
     `${name}: body.note was string or null and is string now`,
   ],
-  ['a type less', ({ input }) => input.properties.price.anyOf.shift(), `${name}: body.price was number or string and is string now`],
-  ['a pattern', ({ input }) => Object.assign(input.properties.name, { pattern: 'x' }), `${name}: body.name: pattern has changed`],
+  [
+    'a type less',
+    ({ input }) => input.properties.price.anyOf.shift(),
+    `${name}: body.price was number or string and is string now`,
+  ],
+  [
+    'a pattern',
+    ({ input }) => Object.assign(input.properties.name, { pattern: 'x' }),
+    `${name}: body.name: pattern has changed`,
+  ],
   [
     'another pattern',
     ({ input }) => Object.assign(input.properties.price.anyOf[1], { pattern: 'x' }),
@@ -161,14 +212,22 @@ const breaks: Case[] = [
     ({ input }) => Object.assign(input.properties.tags.items, { type: 'integer' }),
     `${name}: body.tags[] was string and is integer now`,
   ],
-  ['no other keys', ({ input }) => Object.assign(input, { additionalProperties: false }), `${name}: body takes no other keys now`],
+  [
+    'no other keys',
+    ({ input }) => Object.assign(input, { additionalProperties: false }),
+    `${name}: body takes no other keys now`,
+  ],
   [
     'another type of body',
     ({ operation }) => Object.assign(operation.requestBody, { content: { 'text/plain': {} } }),
     `${name} no longer takes application/json`,
   ],
   ['an answer without a property', ({ thing }) => delete thing.title, `${name}: answer.title is gone`],
-  ['an answer without one, deeper', ({ schemas }) => delete schemas.Thing.properties.at, `${name}: answer.at is gone`],
+  [
+    'an answer without one, deeper',
+    ({ schemas }) => delete schemas.Thing.properties.at,
+    `${name}: answer.at is gone`,
+  ],
   [
     'a property of another type',
     ({ thing }) => Object.assign(thing.id, { type: 'string' }),
@@ -184,10 +243,26 @@ const breaks: Case[] = [
     ({ thing }) => Object.assign(thing.id, { type: ['integer', 'null'] }),
     `${name}: answer.id may be null now`,
   ],
-  ['a property that may be absent', ({ schemas }) => schemas.Thing.required.shift(), `${name}: answer.id may be absent now`],
-  ['a property that may be anything', ({ thing }) => delete thing.id.type, `${name}: answer.id was integer and is any now`],
-  ['another format', ({ thing }) => Object.assign(thing.at, { format: 'date' }), `${name}: answer.at: format has changed`],
-  ['another constant', ({ thing }) => Object.assign(thing.done, { const: false }), `${name}: answer.done has none of its values left`],
+  [
+    'a property that may be absent',
+    ({ schemas }) => schemas.Thing.required.shift(),
+    `${name}: answer.id may be absent now`,
+  ],
+  [
+    'a property that may be anything',
+    ({ thing }) => delete thing.id.type,
+    `${name}: answer.id was integer and is any now`,
+  ],
+  [
+    'another format',
+    ({ thing }) => Object.assign(thing.at, { format: 'date' }),
+    `${name}: answer.at: format has changed`,
+  ],
+  [
+    'another constant',
+    ({ thing }) => Object.assign(thing.done, { const: false }),
+    `${name}: answer.done has none of its values left`,
+  ],
   [
     'an open list of values',
     ({ thing }) => Object.assign(thing, { kind: { type: 'string' } }),
@@ -203,7 +278,11 @@ const breaks: Case[] = [
     ({ operation }) => delete operation.responses[200].content['text/x-patch'],
     `${name} no longer responds with text/x-patch`,
   ],
-  ['a header less', ({ operation }) => delete operation.responses[200].headers['X-Request-Id'], `${name}: the header X-Request-Id is gone`],
+  [
+    'a header less',
+    ({ operation }) => delete operation.responses[200].headers['X-Request-Id'],
+    `${name}: the header X-Request-Id is gone`,
+  ],
   ['no success', ({ operation }) => delete operation.responses[200], `${name} no longer responds with 200`],
 ]
 test.each(breaks)('%s breaks clients', (_what, change, ...messages) => {
@@ -212,8 +291,14 @@ test.each(breaks)('%s breaks clients', (_what, change, ...messages) => {
 
 const harmless: Case[] = [
   ['nothing', () => {}],
-  ['a new path', ({ document }) => Object.assign(document.paths, { '/v1/more': { get: { operationId: 'more' } } })],
-  ['an optional parameter', ({ operation }) => operation.parameters.push({ name: 'n', in: 'query', required: false })],
+  [
+    'a new path',
+    ({ document }) => Object.assign(document.paths, { '/v1/more': { get: { operationId: 'more' } } }),
+  ],
+  [
+    'an optional parameter',
+    ({ operation }) => operation.parameters.push({ name: 'n', in: 'query', required: false }),
+  ],
   [
     'a query parameter that takes several of its values',
     ({ operation }) => {
@@ -221,21 +306,39 @@ const harmless: Case[] = [
       operation.parameters[2].schema = { type: 'array', minItems: 1, items: schema }
     },
   ],
-  ['an optional property of a request', ({ input }) => Object.assign(input.properties, { more: { type: 'string' } })],
+  [
+    'an optional property of a request',
+    ({ input }) => Object.assign(input.properties, { more: { type: 'string' } }),
+  ],
   ['a request property that is optional now', ({ input }) => Object.assign(input, { required: [] })],
   ['wider bounds', ({ input }) => Object.assign(input.properties.name, { minLength: 0, maxLength: 99 })],
   ['no bounds', ({ input }) => Object.assign(input.properties, { name: { type: 'string' } })],
   ['a value that a request may have, too', ({ schemas }) => schemas.Kind.enum.push('huge')],
-  ['a request that may be null', ({ input }) => Object.assign(input.properties.name, { type: ['string', 'null'] })],
+  [
+    'a request that may be null',
+    ({ input }) => Object.assign(input.properties.name, { type: ['string', 'null'] }),
+  ],
   ['a request of more types', ({ input }) => input.properties.price.anyOf.push({ type: 'null' })],
   ['a property of an answer', ({ thing }) => Object.assign(thing, { more: { type: 'string' } })],
   ['an answer that is never null', ({ thing }) => Object.assign(thing.title, { type: 'string' })],
   ['an answer that is always there', ({ schemas }) => schemas.Thing.required.push('title')],
-  ['a number that is an integer', ({ thing }) => Object.assign(thing.extra, { additionalProperties: { type: 'integer', minimum: 0 } })],
-  ['another way to write the same', ({ thing }) => Object.assign(thing, { title: { anyOf: [{ type: 'string' }, { type: 'null' }] } })],
-  ['other words', ({ thing }) => Object.assign(thing.id, { description: 'x', examples: [1], deprecated: true })],
+  [
+    'a number that is an integer',
+    ({ thing }) => Object.assign(thing.extra, { additionalProperties: { type: 'integer', minimum: 0 } }),
+  ],
+  [
+    'another way to write the same',
+    ({ thing }) => Object.assign(thing, { title: { anyOf: [{ type: 'string' }, { type: 'null' }] } }),
+  ],
+  [
+    'other words',
+    ({ thing }) => Object.assign(thing.id, { description: 'x', examples: [1], deprecated: true }),
+  ],
   ['another refusal', ({ operation }) => Object.assign(operation.responses, { 409: {} })],
-  ['alpha to stable', ({ document }) => Object.assign(document.paths['/v1/beta/things'].post, { 'x-stability': 'stable' })],
+  [
+    'alpha to stable',
+    ({ document }) => Object.assign(document.paths['/v1/beta/things'].post, { 'x-stability': 'stable' }),
+  ],
   ['no scope', ({ operation }) => delete operation['x-scope']],
 ]
 test.each(harmless)('%s breaks no client', (_what, change) => {

@@ -5,7 +5,14 @@ import { type EndpointName, endpoints } from '../../../src/contract/endpoints.ts
 import { type ApiResponse, type App, startApp } from '../../start-app.ts'
 import { contentsWithoutAttempts } from '../contents.ts'
 import { expectProblem } from '../expect-problem.ts'
-import { isAllowedBody, isAllowedParameter, mistakesOf, type Operation, operations, type Parameter } from './document.ts'
+import {
+  isAllowedBody,
+  isAllowedParameter,
+  mistakesOf,
+  type Operation,
+  operations,
+  type Parameter,
+} from './document.ts'
 import { with_client } from './every-endpoint.ts'
 import {
   bodySchema,
@@ -23,8 +30,9 @@ import { spoiled } from './schema-values.ts'
 import { sendCall } from './send-call.ts'
 
 /**
- * Requests generated from the OpenAPI document alone. They are the same in each run; `TEST_SEED=7` makes others and `TEST_MORE=10` ten times as
- * many, and a failure names its seed and path. On a slow machine fewer are sent rather than that it takes longer.
+ * Requests generated from the OpenAPI document alone. They are the same in each run; `TEST_SEED=7` makes
+ * others and `TEST_MORE=10` ten times as many, and a failure names its seed and path. On a slow machine fewer
+ * are sent rather than that it takes longer.
  */
 const seed = Number(process.env.TEST_SEED ?? 1)
 const more = Number(process.env.TEST_MORE ?? 1)
@@ -40,7 +48,11 @@ const own_paths = operations.filter(({ operationId }) => operationId in endpoint
 const share_ms = total_ms / own_paths.length / 2
 
 /** Checks as many requests as there is time for, and waits for all of them. */
-async function checkEach<T>(requests: fc.Arbitrary<T>, numRuns: number, check: (given: T) => Promise<void>): Promise<void> {
+async function checkEach<T>(
+  requests: fc.Arbitrary<T>,
+  numRuns: number,
+  check: (given: T) => Promise<void>,
+): Promise<void> {
   const end = performance.now() + share_ms
   const property = fc.asyncProperty(requests, async given => {
     if (performance.now() < end) await check(given)
@@ -61,22 +73,28 @@ function expectDocumented(operation: Operation, { status, headers, body }: ApiRe
 }
 
 describe('a request that the document allows gets a described response, and a refusal changes nothing', () => {
-  test.each(own_paths.map(operation => [operation.operationId, operation] as const))('%s', async (_name, operation) => {
-    const target = await newTarget(app, operation)
-    let before = await contentsWithoutAttempts(app)
-    await checkEach(good(operation, target), 30, async given => {
-      const result = await sendCall(app, whole(operation, given), target.token)
-      expectDocumented(operation, result)
-      if (operation.method === 'GET') return
-      const after = await contentsWithoutAttempts(app)
-      if (result.status >= 400) expect(after).toEqual(before)
-      before = after
-    })
-    if (operation.method === 'GET') expect(await contentsWithoutAttempts(app)).toEqual(before)
-  })
+  test.each(own_paths.map(operation => [operation.operationId, operation] as const))(
+    '%s',
+    async (_name, operation) => {
+      const target = await newTarget(app, operation)
+      let before = await contentsWithoutAttempts(app)
+      await checkEach(good(operation, target), 30, async given => {
+        const result = await sendCall(app, whole(operation, given), target.token)
+        expectDocumented(operation, result)
+        if (operation.method === 'GET') return
+        const after = await contentsWithoutAttempts(app)
+        if (result.status >= 400) expect(after).toEqual(before)
+        before = after
+      })
+      if (operation.method === 'GET') expect(await contentsWithoutAttempts(app)).toEqual(before)
+    },
+  )
 })
 
-/** Whether the text follows the document: a number in plain digits, `true` or `false`, or a text; of a list one value, or several between commas. */
+/**
+ * Whether the text follows the document: a number in plain digits, `true` or `false`, or a text; of a list
+ * one value, or several between commas.
+ */
 function isAllowedText(operation: Operation, parameter: Parameter, text: string): boolean {
   if (parameter.schema.type === 'array') {
     const isNumber = (part: string) => /^(0|[1-9]\d*)$/.test(part)
@@ -95,7 +113,8 @@ function isAllowedText(operation: Operation, parameter: Parameter, text: string)
 }
 
 /** A text that the router accepts as a segment of a path: not too long and not `..`. */
-const isPathPart = (text: string) => /^[^\0]{1,60}$/.test(text) && text.isWellFormed() && !/^\.\.?$/.test(text)
+const isPathPart = (text: string) =>
+  /^[^\0]{1,60}$/.test(text) && text.isWellFormed() && !/^\.\.?$/.test(text)
 
 type Bad = Given & { wrong: string[] }
 /** Requests with one error, and its location. */
@@ -112,21 +131,29 @@ function bad(operation: Operation, target: Target): fc.Arbitrary<Bad> | null {
             .map(([given, body]): Bad => ({ ...given, body, wrong: ['body'] })),
         ]),
     ...operation.parameters.flatMap(parameter => {
-      const isWrong = (text: string) => sendable[parameter.in](text) && !isAllowedText(operation, parameter, text)
+      const isWrong = (text: string) =>
+        sendable[parameter.in](text) && !isAllowedText(operation, parameter, text)
       const all = parameterTexts(parameter, target.known)
       // Some parameters accept every text.
       if (!fc.sample(all, { seed, numRuns: 200 }).some(isWrong)) return []
       return [
-        fc
-          .tuple(good(operation, target), all.filter(isWrong))
-          .map(([given, text]): Bad => ({ ...withText(given, parameter, text), wrong: [parameter.in, parameter.name] })),
+        fc.tuple(good(operation, target), all.filter(isWrong)).map(
+          ([given, text]): Bad => ({
+            ...withText(given, parameter, text),
+            wrong: [parameter.in, parameter.name],
+          }),
+        ),
       ]
     }),
     ...parametersIn(operation, 'query')
       .filter(({ required }) => required)
       .map(({ name }) =>
         good(operation, target).map(
-          (given): Bad => ({ ...given, query: given.query.filter(([one]) => one !== name), wrong: ['query', name] }),
+          (given): Bad => ({
+            ...given,
+            query: given.query.filter(([one]) => one !== name),
+            wrong: ['query', name],
+          }),
         ),
       ),
   ]
@@ -134,21 +161,25 @@ function bad(operation: Operation, target: Target): fc.Arbitrary<Bad> | null {
 }
 
 describe('a request that the document does not allow is a 400 with its location, and changes nothing', () => {
-  test.each(own_paths.map(operation => [operation.operationId, operation] as const))('%s', async (_name, operation) => {
-    const target = await newTarget(app, operation)
-    const requests = bad(operation, target)
-    if (requests === null) return
-    const before = await contentsWithoutAttempts(app)
-    await checkEach(requests, 40, async ({ wrong, ...given }) => {
-      const result = await sendCall(app, whole(operation, given), target.token)
-      // A delivery is refused for its connection and its signature before its body is parsed.
-      if (wrong[0] === 'body' && operation.path.startsWith('/hooks/')) return void expectProblem(result, 404)
-      const problem = expectProblem(result, 400)
-      expect(mistakesOf(operation, 400, result.body)).toEqual([])
-      expect(problem.errors.map(({ loc }) => loc.slice(0, wrong.length))).toContainEqual(wrong)
-    })
-    expect(await contentsWithoutAttempts(app)).toEqual(before)
-  })
+  test.each(own_paths.map(operation => [operation.operationId, operation] as const))(
+    '%s',
+    async (_name, operation) => {
+      const target = await newTarget(app, operation)
+      const requests = bad(operation, target)
+      if (requests === null) return
+      const before = await contentsWithoutAttempts(app)
+      await checkEach(requests, 40, async ({ wrong, ...given }) => {
+        const result = await sendCall(app, whole(operation, given), target.token)
+        // A delivery is refused for its connection and its signature before its body is parsed.
+        if (wrong[0] === 'body' && operation.path.startsWith('/hooks/'))
+          return void expectProblem(result, 404)
+        const problem = expectProblem(result, 400)
+        expect(mistakesOf(operation, 400, result.body)).toEqual([])
+        expect(problem.errors.map(({ loc }) => loc.slice(0, wrong.length))).toContainEqual(wrong)
+      })
+      expect(await contentsWithoutAttempts(app)).toEqual(before)
+    },
+  )
 })
 
 test('a body with invalid bytes gets a response that the document describes', async () => {
@@ -167,7 +198,11 @@ test('a body with invalid bytes gets a response that the document describes', as
       async body => {
         const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
         const response = await fetch(app.base_url + call?.path, { method: 'POST', headers, body })
-        expectDocumented(operation, { status: response.status, headers: response.headers, body: await response.json() })
+        expectDocumented(operation, {
+          status: response.status,
+          headers: response.headers,
+          body: await response.json(),
+        })
       },
     ),
     { seed, numRuns: 150 },
@@ -189,7 +224,10 @@ test('every create request that the schema allows is accepted, and returned as i
       ),
       metadata: fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 4 }),
       budget: fc.record(
-        { max_steps: fc.integer({ min: 1, max: 100_000 }), max_wall_seconds: fc.integer({ min: 1, max: 604_800 }) },
+        {
+          max_steps: fc.integer({ min: 1, max: 100_000 }),
+          max_wall_seconds: fc.integer({ min: 1, max: 604_800 }),
+        },
         { requiredKeys: [] },
       ),
       auto_create_pr: fc.boolean(),

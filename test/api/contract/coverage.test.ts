@@ -6,8 +6,9 @@ import { type EndpointName, endpoints } from '../../../src/contract/endpoints.ts
 import { problems } from '../../../src/contract/error-codes.ts'
 
 /**
- * The test file of each operation; a new operation does not compile without its line. The responses that every operation of its
- * kind can have (401, 403, 404 of a path, 413, 415, 429 …) are tested for all of them in matrix, tenants, bodies, conformance and limits.
+ * The test file of each operation; a new operation does not compile without its line. The responses that
+ * every operation of its kind can have (401, 403, 404 of a path, 413, 415, 429 …) are tested for all of them
+ * in matrix, tenants, bodies, conformance and limits.
  */
 const homes: Record<EndpointName, string[]> = {
   getOAuthClient: ['oauth'],
@@ -209,7 +210,9 @@ test('every operation has a file of tests, and it requests the path', () => {
     const last = endpoint.path.split('/').findLast(part => part !== '' && !part.startsWith('{')) ?? ''
     return !text.includes(last)
   })
-  expect(unused.map(({ name, endpoint }) => `${name}: ${homes[name]} never ask for ${endpoint.path}`)).toEqual([])
+  expect(
+    unused.map(({ name, endpoint }) => `${name}: ${homes[name]} never ask for ${endpoint.path}`),
+  ).toEqual([])
 })
 
 test('there is a describe or a test for 200, or for its substitute, and for every refusal that is specific to an operation', () => {

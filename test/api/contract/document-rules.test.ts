@@ -6,14 +6,18 @@ import { type EndpointName, endpoints } from '../../../src/contract/endpoints.ts
 import { operations } from './document.ts'
 import { allowed } from './schema-values.ts'
 
-/** Refusals of values that the document allows, because JSON Schema cannot express them in a way that generated clients read. */
+/**
+ * Refusals of values that the document allows, because JSON Schema cannot express them in a way that
+ * generated clients read.
+ */
 const undocumented = [
   // Which characters a text has; the introduction of the document states it for all texts.
   /^must not hold NUL or half a surrogate pair$/,
   // What one field requires of another; the descriptions of the fields state it.
   /^(needs|cannot be set with|is required with|is required beside|is required, because|is required, or) /,
   /^(give either a token or an app|is required and must be a string|must have names of their own|must begin with whsec_)/,
-  // The document has the format e-mail, of which the contract accepts a part, and the number of characters of a secret beside its bytes.
+  // The document has the format e-mail, of which the contract accepts a part, and the number of characters of
+  // a secret beside its bytes.
   /^must be an e-mail address$/,
   /^must have at most \d+ bytes as UTF-8$/,
   /^must not contain (a user name or a password|credentials)/,
@@ -34,13 +38,18 @@ function refusals(schema: z.ZodType, values: fc.Arbitrary<unknown>): string[] {
   const messages = fc.sample(values, { seed: 1, numRuns: 100 }).flatMap(value => {
     const { error } = schema.safeParse(value)
     return (error?.issues ?? []).flatMap(issue =>
-      issue.code === 'invalid_key' ? issue.issues.map(({ message }) => ({ path: issue.path, message })) : [issue],
+      issue.code === 'invalid_key'
+        ? issue.issues.map(({ message }) => ({ path: issue.path, message }))
+        : [issue],
     )
   })
   const others = messages.filter(({ message }) => !undocumented.some(pattern => pattern.test(message)))
   return [
     ...new Set(
-      others.map(({ path, message }) => `${path.map(part => (typeof part === 'number' ? '#' : `${String(part)}`)).join('.')}: ${message}`),
+      others.map(
+        ({ path, message }) =>
+          `${path.map(part => (typeof part === 'number' ? '#' : `${String(part)}`)).join('.')}: ${message}`,
+      ),
     ),
   ]
 }
@@ -54,7 +63,9 @@ test('the contract accepts every body and parameter that the document allows', (
     const of_parameters = parameters.flatMap(({ name, in: location, schema: one }) => {
       const field = (location === 'query' ? row.query : row.params).shape[name] as z.ZodType | undefined
       if (location === 'header' || field === undefined) return []
-      const texts = allowed(one, {}, name).map(value => (Array.isArray(value) ? value.map(String) : `${value}`))
+      const texts = allowed(one, {}, name).map(value =>
+        Array.isArray(value) ? value.map(String) : `${value}`,
+      )
       return refusals(field, texts).map(refusal => `${name} ${refusal}`)
     })
     return [...of_body, ...of_parameters].map(refusal => `${operationId}: ${refusal}`)
@@ -67,7 +78,9 @@ test('a parameter without which the contract refuses a request is required in th
     const row: Endpoint | undefined = endpoints[operationId as EndpointName]
     return parameters.flatMap(({ name, in: location, required }) => {
       const field = location === 'query' ? (row?.query.shape[name] as z.ZodType | undefined) : undefined
-      return field === undefined || required !== field.safeParse(undefined).success ? [] : [`${operationId} ${name}`]
+      return field === undefined || required !== field.safeParse(undefined).success
+        ? []
+        : [`${operationId} ${name}`]
     })
   })
   expect(wrong).toEqual([])

@@ -19,11 +19,17 @@ test('F128 an internal error is a 500 without internal details; the log has it u
     const response = await app.call(method, path, body)
     const problem = expectProblem(response, 500)
     expect(problem).toMatchObject({ code: 'internal', title: 'Internal error', errors: [] })
-    expect(problem.detail).toBe('Something went wrong on our side. The request id leads to the details in the log.')
-    expect(JSON.stringify(response.body)).not.toMatch(/log_entries|changes|relation|column|select|insert|\.ts|node_modules|at /i)
+    expect(problem.detail).toBe(
+      'Something went wrong on our side. The request id leads to the details in the log.',
+    )
+    expect(JSON.stringify(response.body)).not.toMatch(
+      /log_entries|changes|relation|column|select|insert|\.ts|node_modules|at /i,
+    )
     const logged = app.logs.find(line => line.fields?.request_id === problem.request_id)
     expect(logged).toMatchObject({ level: 'error', message: 'request failed' })
-    expect(String(logged?.fields?.error)).toMatch(/relation "log_entries" does not exist|column "patch" does not exist/)
+    expect(String(logged?.fields?.error)).toMatch(
+      /relation "log_entries" does not exist|column "patch" does not exist/,
+    )
     expect(String(logged?.fields?.error)).not.toContain('secret')
   }
   // Nothing of the two refused writes remains, and the service continues.

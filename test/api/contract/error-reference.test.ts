@@ -24,7 +24,13 @@ test('the type of a problem resolves to its section, for a browser and for every
     await codegen.call('GET', `/v1/organizations/${app.org_id}/repos?limit=x`),
     { body: JSON.parse(parser.body) },
   ].map(({ body }) => body as { type: string; code: string })
-  expect(met.map(({ code }) => code)).toEqual(['unauthorized', 'not_found', 'method_not_allowed', 'invalid_request', 'invalid_request'])
+  expect(met.map(({ code }) => code)).toEqual([
+    'unauthorized',
+    'not_found',
+    'method_not_allowed',
+    'invalid_request',
+    'invalid_request',
+  ])
   for (const { type, code } of met) {
     expect(type).toBe(`${app.base_url}/docs/errors#${code}`)
     const page = await fetch(type, { headers: browser })
@@ -38,7 +44,9 @@ test('the type of a problem resolves to its section, for a browser and for every
 
 test('the reference has a section for every code, with status, cause, fix and whether to retry', async () => {
   const page = await (await fetch(`${app.base_url}/docs/errors`, { headers: browser })).text()
-  const sections = [...page.matchAll(/<section id="(\w+)">(.*?)<\/section>/gs)].map(([, code = '', body = '']) => ({ code, body }))
+  const sections = [...page.matchAll(/<section id="(\w+)">(.*?)<\/section>/gs)].map(
+    ([, code = '', body = '']) => ({ code, body }),
+  )
   expect(sections.map(({ code }) => code)).toEqual(codes)
   for (const { code, body } of sections) {
     expect(body).toContain(`${problems[code as ProblemCode].status} ${problems[code as ProblemCode].title}`)
@@ -55,5 +63,9 @@ test('the page is cached by what the client accepts, runs no script, and its pol
   expect(policy).toContain(`'sha256-${createHash('sha256').update(style).digest('base64')}'`)
   expect(response.headers.get('vary')).toBe('Authorization, Origin, Accept-Encoding, Accept')
   const head = await fetch(`${app.base_url}/docs/errors`, { method: 'HEAD', headers: browser })
-  expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([200, 'text/html; charset=utf-8', ''])
+  expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([
+    200,
+    'text/html; charset=utf-8',
+    '',
+  ])
 })

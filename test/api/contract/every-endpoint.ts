@@ -13,7 +13,10 @@ export type Call = {
 const SECRET_KEY = Buffer.alloc(32, 7)
 /** Settings of a service at which the client of the sign-in by OAuth is registered. */
 export const with_client = { AGENTRUN_SECRET_KEY: SECRET_KEY.toString('hex') }
-const registered_client = clientId(createSealer(SECRET_KEY), { name: 'Editor', redirect_uris: ['http://127.0.0.1/x'] })
+const registered_client = clientId(createSealer(SECRET_KEY), {
+  name: 'Editor',
+  redirect_uris: ['http://127.0.0.1/x'],
+})
 
 /** The objects of the requests, all of one organization. */
 export type Ids = {
@@ -54,10 +57,16 @@ export const unknown: Required<Ids> = {
   invitation_id: 424_242,
 }
 
-/** Forges on this machine that do not respond: they can be connected if private addresses are allowed (`AGENTRUN_ALLOW_PRIVATE_GIT`). */
+/**
+ * Forges on this machine that do not respond: they can be connected if private addresses are allowed
+ * (`AGENTRUN_ALLOW_PRIVATE_GIT`).
+ */
 const away = { github: 'http://127.0.0.1:1', gitea: 'http://127.0.0.1:2' }
 
-/** Every operation with a bearer token, as a request that succeeds with permission. Generated from the contract, so that new operations are included. */
+/**
+ * Every operation with a bearer token, as a request that succeeds with permission. Generated from the
+ * contract, so that new operations are included.
+ */
 export function tokenCalls(ids: Ids): Call[] {
   const bodies: Partial<Record<EndpointName, Record<string, unknown>>> = {
     createAgentRun: { prompt: 'x', repo_id: ids.repo_id },
@@ -120,8 +129,11 @@ export function tokenCalls(ids: Ids): Call[] {
     createServiceUser: { name: 'bot', role: 'READER' },
     createToken: { name: 'x' },
     authorizeOAuthClient: {
-      ...{ client_id: registered_client, redirect_uri: 'http://127.0.0.1/x', scopes: ['runs:write'] },
-      ...{ code_challenge: 'c'.repeat(43), code_challenge_method: 'S256' },
+      client_id: registered_client,
+      redirect_uri: 'http://127.0.0.1/x',
+      scopes: ['runs:write'],
+      code_challenge: 'c'.repeat(43),
+      code_challenge_method: 'S256',
     },
   }
   const unnamed = {
@@ -175,6 +187,7 @@ export function tokenCalls(ids: Ids): Call[] {
 /** A path of the contract with its `{names}` filled in. */
 export const filledPath = (path: string, values: Record<string, number | string>): string =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    if (values[name] === undefined) throw new Error(`say in Ids, and make in addTenant, what {${name}} of ${path} is`)
+    if (values[name] === undefined)
+      throw new Error(`say in Ids, and make in addTenant, what {${name}} of ${path} is`)
     return `${values[name]}`
   })

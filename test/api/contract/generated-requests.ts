@@ -15,9 +15,14 @@ export async function newTarget(app: Pick<App, 'db'>, { operationId }: Operation
   const tenant = await addTenant(app, `target-${++targets}`)
   const call = tokenCalls(tenant).find(({ name }) => name === operationId)
   const known = {
-    ...Object.fromEntries(Object.entries(meanings).flatMap(([name, names]) => (names === null ? [] : [[name, [tenant[names]]]]))),
+    ...Object.fromEntries(
+      Object.entries(meanings).flatMap(([name, names]) => (names === null ? [] : [[name, [tenant[names]]]])),
+    ),
     ...Object.fromEntries(Object.entries(call?.body ?? {}).map(([name, value]) => [name, [value]])),
-    ...{ model: ['scripted/playbook'], default_model: ['scripted/playbook'], agent_type: ['built_in', 'codegen'], base_ref: [null] },
+    model: ['scripted/playbook'],
+    default_model: ['scripted/playbook'],
+    agent_type: ['built_in', 'codegen'],
+    base_ref: [null],
     'Idempotency-Key': ['one', 'two'],
   }
   const wants_token = endpoints[operationId as EndpointName].access === 'token'
@@ -34,9 +39,16 @@ export const whole = (operation: Operation, { path, query, headers, body }: Give
   const text = query.map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`).join('&')
   const filled = filledPath(
     operation.path,
-    Object.fromEntries(Object.entries(path).map(([name, value]) => [name, encodeURIComponent(`${value}`.toWellFormed())])),
+    Object.fromEntries(
+      Object.entries(path).map(([name, value]) => [name, encodeURIComponent(`${value}`.toWellFormed())]),
+    ),
   )
-  return { method: operation.method as Call['method'], path: text === '' ? filled : `${filled}?${text}`, headers, body }
+  return {
+    method: operation.method as Call['method'],
+    path: text === '' ? filled : `${filled}?${text}`,
+    headers,
+    body,
+  }
 }
 
 export const parametersIn = (operation: Operation, location: Parameter['in']) =>
@@ -46,10 +58,15 @@ export const bodySchema = (operation: Operation) => operation.requestBody?.conte
 /** A text that can be sent unchanged as the value of a header. */
 export const isHeader = (text: string) => /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text)
 
-/** Requests that the document allows, without deprecated parameters: what one changes in the response is described in words only. */
+/**
+ * Requests that the document allows, without deprecated parameters: what one changes in the response is
+ * described in words only.
+ */
 export function good(operation: Operation, { known, tenant }: Target): fc.Arbitrary<Given> {
   const path = fc.record(
-    Object.fromEntries(parametersIn(operation, 'path').map(({ name, schema }) => [name, allowed(schema, known, name)])),
+    Object.fromEntries(
+      parametersIn(operation, 'path').map(({ name, schema }) => [name, allowed(schema, known, name)]),
+    ),
   )
   const query = fc.record(
     Object.fromEntries(
@@ -80,14 +97,34 @@ export function good(operation: Operation, { known, tenant }: Target): fc.Arbitr
     path: path.map(values => ({ ...values, ...('org_id' in values && { org_id: tenant.org_id }) })),
     // A list is one parameter for each value.
     query: query.map(values =>
-      Object.entries(values).flatMap(([name, value]) => [value].flat().map((one): [string, string] => [name, `${one}`])),
+      Object.entries(values).flatMap(([name, value]) =>
+        [value].flat().map((one): [string, string] => [name, `${one}`]),
+      ),
     ),
     body: schema === undefined ? fc.constant(undefined) : allowed(schema, known),
   })
 }
 
 /** Texts for a parameter: invalid spellings of numbers, other types, values beyond the limits. */
-const texts = ['', ' ', '-1', '+1', '1e2', '0x10', '%2010', '1.0', '1_0', 'NaN', '１', 'null', 'true', 'True', 'x', '\0', '9'.repeat(20)]
+const texts = [
+  '',
+  ' ',
+  '-1',
+  '+1',
+  '1e2',
+  '0x10',
+  '%2010',
+  '1.0',
+  '1_0',
+  'NaN',
+  '１',
+  'null',
+  'true',
+  'True',
+  'x',
+  '\0',
+  '9'.repeat(20),
+]
 export const parameterTexts = ({ schema }: Parameter, known: Known) =>
   fc.oneof(
     fc.constantFrom(...texts),

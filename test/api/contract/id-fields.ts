@@ -2,8 +2,15 @@ import { type EndpointName, endpoints } from '../../../src/contract/endpoints.ts
 import { followed, operations, type Schema } from './document.ts'
 import type { Ids } from './every-endpoint.ts'
 
-/** A field of a request that names something: `keys` is its path in the body, `[]` means each item of a list. */
-export type IdField = { operation: EndpointName; location: 'path' | 'query' | 'body'; keys: string[]; names: keyof Ids }
+/**
+ * A field of a request that names something: `keys` is its path in the body, `[]` means each item of a list.
+ */
+export type IdField = {
+  operation: EndpointName
+  location: 'path' | 'query' | 'body'
+  keys: string[]
+  names: keyof Ids
+}
 
 /** The type of object that each name refers to; null: nothing that belongs to an organization. */
 export const meanings: Record<string, keyof Ids | null> = {
@@ -27,7 +34,8 @@ export const meanings: Record<string, keyof Ids | null> = {
   app_id: null,
   installation_id: null,
   github_user_id: null,
-  // Names, not ids, also of models, providers, skills and MCP servers. A session belongs to its user: see recorded-sessions.test.ts.
+  // Names, not ids, also of models, providers, skills and MCP servers. A session belongs to its user: see
+  // recorded-sessions.test.ts.
   session_id: null,
   name: null,
   provider: null,
@@ -41,12 +49,19 @@ export const meanings: Record<string, keyof Ids | null> = {
   after_card_order_id: null,
 }
 
-/** Every field of every operation with a token that takes an id, by its name in the document. A name without an explanation is an error. */
+/**
+ * Every field of every operation with a token that takes an id, by its name in the document. A name without
+ * an explanation is an error.
+ */
 export function idFields(): IdField[] {
-  const requested = operations.filter(({ operationId }) => isOwn(operationId) && endpoints[operationId].access === 'token')
+  const requested = operations.filter(
+    ({ operationId }) => isOwn(operationId) && endpoints[operationId].access === 'token',
+  )
   return requested.flatMap(({ operationId, parameters, requestBody }) => {
     // Every parameter of a path names an object.
-    const given = parameters.filter(({ name, in: location }) => location === 'path' || (location === 'query' && isIdLike(name)))
+    const given = parameters.filter(
+      ({ name, in: location }) => location === 'path' || (location === 'query' && isIdLike(name)),
+    )
     const body = requestBody ? idKeys(requestBody.content['application/json'].schema, []) : []
     return [
       ...given.map(({ name, in: location }) => ({ location, keys: [name] })),
@@ -54,8 +69,11 @@ export function idFields(): IdField[] {
     ].flatMap(({ location, keys }) => {
       const name = keys.findLast(key => key !== '[]') ?? ''
       const names = meanings[name]
-      if (names === undefined) throw new Error(`${operationId} takes ${name}: say in test/api/contract/id-fields.ts what it names`)
-      return names === null ? [] : [{ operation: operationId as EndpointName, location: location as IdField['location'], keys, names }]
+      if (names === undefined)
+        throw new Error(`${operationId} takes ${name}: say in test/api/contract/id-fields.ts what it names`)
+      return names === null
+        ? []
+        : [{ operation: operationId as EndpointName, location: location as IdField['location'], keys, names }]
     })
   })
 }
@@ -69,7 +87,9 @@ function idKeys(schema: Schema, keys: string[]): string[][] {
     ...(items ? idKeys(items, [...keys, '[]']) : []),
     ...anyOf.flatMap(one => idKeys(one, keys)),
     ...Object.entries(properties).flatMap(([name, inner]) =>
-      isIdLike(name) ? [isList(inner) ? [...keys, name, '[]'] : [...keys, name]] : idKeys(inner, [...keys, name]),
+      isIdLike(name)
+        ? [isList(inner) ? [...keys, name, '[]'] : [...keys, name]]
+        : idKeys(inner, [...keys, name]),
     ),
   ]
   return [...new Map(found.map(item => [item.join('.'), item])).values()]

@@ -9,9 +9,23 @@ import { entry } from '../../../src/trace/entry.ts'
 import { type ApiResponse, type App, startApp } from '../../start-app.ts'
 import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { putRun } from '../runs/put-run.ts'
-import { created, hasEnded, type Mode, type ModelRun, moved, paused, resumed, shown, stopped, workerMoves } from '../runs/run-model.ts'
+import {
+  created,
+  hasEnded,
+  type Mode,
+  type ModelRun,
+  moved,
+  paused,
+  resumed,
+  shown,
+  stopped,
+  workerMoves,
+} from '../runs/run-model.ts'
 
-/** Random sequences of actions of a client and a worker, each step compared with a model of the run (specification.md#run-status, #create-and-resume). */
+/**
+ * Random sequences of actions of a client and a worker, each step compared with a model of the run
+ * (specification.md#run-status, #create-and-resume).
+ */
 const seed = Number(process.env.TEST_SEED ?? 1)
 const more = Number(process.env.TEST_MORE ?? 1)
 const total_ms = 25_000 * more
@@ -45,11 +59,20 @@ function one({ runs }: Model, which: number): [number, ModelRun | null] {
   return from[which % from.length] as [number, ModelRun | null]
 }
 
-/** The response is 200 with the run as in the model, or the refusal; a deleted run is not found by any request. */
+/**
+ * The response is 200 with the run as in the model, or the refusal; a deleted run is not found by any
+ * request.
+ */
 function expectRun(response: ApiResponse, id: number, run: ModelRun | null): void {
   if (run === null)
-    return void expect({ status: response.status, body: response.body }).toMatchObject({ status: 404, body: { code: 'not_found' } })
-  expect({ status: response.status, body: response.body }).toMatchObject({ status: 200, body: { id, ...shown(run) } })
+    return void expect({ status: response.status, body: response.body }).toMatchObject({
+      status: 404,
+      body: { code: 'not_found' },
+    })
+  expect({ status: response.status, body: response.body }).toMatchObject({
+    status: 200,
+    body: { id, ...shown(run) },
+  })
   expect(response.body.github_pull_requests).toHaveLength(run.pull_requests)
   expect(response.body.finished_at === null).toBe(!hasEnded(run))
   expect(response.body.deadline_at === null).toBe(hasEnded(run) || run.status === 'paused')
@@ -59,14 +82,19 @@ function expectRun(response: ApiResponse, id: number, run: ModelRun | null): voi
 
 /** A verb with the same outcome for every existing run. */
 const verb =
-  (which: number, path: (id: number) => [method: string, path: string, body?: unknown], change: (run: ModelRun) => ModelRun): Step =>
+  (
+    which: number,
+    path: (id: number) => [method: string, path: string, body?: unknown],
+    change: (run: ModelRun) => ModelRun,
+  ): Step =>
   async (model, real) => {
     const [id, run] = one(model, which)
     const next = run && change(run)
     expectRun(await real.call(...path(id)), id, next)
     model.runs.set(id, next)
   }
-const post = (name: string) => (agent_run_id: number) => ['POST', `run/${name}`, { agent_run_id }] as [string, string, unknown]
+const post = (name: string) => (agent_run_id: number) =>
+  ['POST', `run/${name}`, { agent_run_id }] as [string, string, unknown]
 
 function expectConflict(response: ApiResponse) {
   expect(response).toMatchObject({ status: 409, body: { code: 'invalid_transition' } })
@@ -76,7 +104,11 @@ const steps = {
   create:
     (text: string): Step =>
     async (model, real) => {
-      const response = await real.call('POST', 'run', { prompt: text, title: text, repo_id: real.tenant.repo_id })
+      const response = await real.call('POST', 'run', {
+        prompt: text,
+        title: text,
+        repo_id: real.tenant.repo_id,
+      })
       const run = created(text, text)
       expectRun(response, response.body.id, run)
       model.runs.set(response.body.id, run)
@@ -102,7 +134,8 @@ const steps = {
   unban: (which: number) => verb(which, post('unban'), run => ({ ...run, banned: false })),
   archive: (which: number) => verb(which, post('archive'), run => ({ ...run, archived: true })),
   unarchive: (which: number) => verb(which, post('unarchive'), run => ({ ...run, archived: false })),
-  removeFromPr: (which: number) => verb(which, post('remove-from-pr'), run => ({ ...stopped(run), pull_requests: 0 })),
+  removeFromPr: (which: number) =>
+    verb(which, post('remove-from-pr'), run => ({ ...stopped(run), pull_requests: 0 })),
   patch: (which: number, change: { title?: string; tags?: string[]; archived?: boolean }) =>
     verb(
       which,
@@ -135,12 +168,17 @@ const steps = {
     (status: RunStatus | undefined, archived: boolean): Step =>
     async (model, real) => {
       const { body } = await real.call('GET', `runs?archived=${archived}${status ? `&status=${status}` : ''}`)
-      const wanted = [...model.runs].filter(([, run]) => run?.archived === archived && (!status || run.status === status)).reverse()
+      const wanted = [...model.runs]
+        .filter(([, run]) => run?.archived === archived && (!status || run.status === status))
+        .reverse()
       expect(body.items.map((item: { id: number }) => item.id)).toEqual(wanted.map(([id]) => id))
       expect(body.total).toBe(wanted.length)
       for (const [n, [, run]] of wanted.entries()) expect(body.items[n]).toMatchObject(shown(run as ModelRun))
     },
-  /** An action of a worker: a transition that the table allows, with the answer in the trace when the run is completed. */
+  /**
+   * An action of a worker: a transition that the table allows, with the answer in the trace when the run is
+   * completed.
+   */
   work:
     (which: number, way: number): Step =>
     async (model, { tenant }) => {
@@ -149,9 +187,12 @@ const steps = {
       const to = ways[way % ways.length]
       if (run === null || to === undefined) return
       if (to === 'completed')
-        await append(app.db, tenant.org_id, id, null, { entries: [entry({ message_type: 'FINAL_ANSWER', observation: 'done' })] })
+        await append(app.db, tenant.org_id, id, null, {
+          entries: [entry({ message_type: 'FINAL_ANSWER', observation: 'done' })],
+        })
       await putRun(app, id, to)
-      if (to === 'cancelled') await app.db.transaction(tx => beginFollowUp(tx, { organization_id: tenant.org_id, id }, 3_600))
+      if (to === 'cancelled')
+        await app.db.transaction(tx => beginFollowUp(tx, { organization_id: tenant.org_id, id }, 3_600))
       model.runs.set(id, moved(run, to))
     },
   /** A finished turn's pull request. */
@@ -163,10 +204,24 @@ const steps = {
       // An abandoned branch is never used again.
       const head_branch = `agent/run-${id}-${++branches}`
       await savePullRequest(app.db, {
-        ...{ organization_id: tenant.org_id, repository_id: tenant.repo_id, run_id: id, title: 'T', body: 'B', url: 'http://x/1' },
-        ...{ head_branch, base_branch: 'main', base_sha: 'a', head_sha: 'b', files_changed: 1, additions: 1, deletions: 0 },
+        organization_id: tenant.org_id,
+        repository_id: tenant.repo_id,
+        run_id: id,
+        title: 'T',
+        body: 'B',
+        url: 'http://x/1',
+        head_branch,
+        base_branch: 'main',
+        base_sha: 'a',
+        head_sha: 'b',
+        files_changed: 1,
+        additions: 1,
+        deletions: 0,
       })
-      await app.db.query({ text: 'update runs set branch = $2, pushed_sha = $3 where id = $1', values: [id, head_branch, 'b'] })
+      await app.db.query({
+        text: 'update runs set branch = $2, pushed_sha = $3 where id = $1',
+        values: [id, head_branch, 'b'],
+      })
       model.runs.set(id, { ...run, pull_requests: 1 })
     },
 }
@@ -179,7 +234,12 @@ async function expectTraces(model: Model, real: Real): Promise<void> {
       expect(response.status).toBe(404)
       continue
     }
-    type Entry = { seq: number; turn: number; message_type: MessageType; observation: { text?: string; mode?: string } | string }
+    type Entry = {
+      seq: number
+      turn: number
+      message_type: MessageType
+      observation: { text?: string; mode?: string } | string
+    }
     const shown = (response.body.logs as Entry[]).map(({ seq, turn, message_type, observation }) =>
       typeof observation === 'string'
         ? { seq, turn, message_type }
@@ -221,7 +281,10 @@ const anyStep = fc.oneof(
     1,
     steps.patch,
     which,
-    fc.record({ title: word, tags: fc.uniqueArray(word), archived: fc.boolean() }, { requiredKeys: [], noNullPrototype: true }),
+    fc.record(
+      { title: word, tags: fc.uniqueArray(word), archived: fc.boolean() },
+      { requiredKeys: [], noNullPrototype: true },
+    ),
   ),
   named(
     'resume',

@@ -1,7 +1,9 @@
 import type { ApiResponse, App } from '../../start-app.ts'
 import type { Call } from './every-endpoint.ts'
 
-/** Sends one request with this token, or without one. A stream is closed after its head, and has no body here. */
+/**
+ * Sends one request with this token, or without one. A stream is closed after its head, and has no body here.
+ */
 export async function sendCall(
   app: App,
   {
@@ -16,7 +18,11 @@ export async function sendCall(
   for (const [name, value] of Object.entries(more)) if (value !== undefined) headers.set(name, value)
   if (token !== null) headers.set('authorization', `Bearer ${token}`)
   if (body !== undefined) headers.set('content-type', 'application/json')
-  const response = await fetch(app.base_url + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) })
+  const response = await fetch(app.base_url + path, {
+    method,
+    headers,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
   if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
     await response.body?.cancel()
     return { status: response.status, headers: response.headers, body: undefined }

@@ -39,17 +39,19 @@ beforeAll(async () => {
   const service = stack.use(
     await startService({
       role: 'all',
-      config: readConfig({ AGENTRUN_PORT: '0', AGENTRUN_INIT_TOKEN: TOKEN, AGENTRUN_WORKER_CONCURRENCY: '0' }),
-      ...{
-        database_url: proxy.url,
-        data,
-        secret_key: Buffer.alloc(32),
-        users,
-        node_path: sandboxNode(data.root, users.sandbox),
-        web: '/nowhere',
-        version: 'test',
-        path: '',
-      },
+      config: readConfig({
+        AGENTRUN_PORT: '0',
+        AGENTRUN_INIT_TOKEN: TOKEN,
+        AGENTRUN_WORKER_CONCURRENCY: '0',
+      }),
+      database_url: proxy.url,
+      data,
+      secret_key: Buffer.alloc(32),
+      users,
+      node_path: sandboxNode(data.root, users.sandbox),
+      web: '/nowhere',
+      version: 'test',
+      path: '',
       log: (level, message, fields) => logs.push({ level, message, fields }),
       createDriver: createSandboxDriver,
     }),
@@ -69,12 +71,15 @@ function expectAway(result: ApiResponse) {
 /** Polls until the service uses the database again. */
 async function untilReady() {
   const deadline = Date.now() + 10_000
-  while ((await call('/readyz')).status !== 200) if (Date.now() > deadline) throw new Error('the service did not find its database again')
+  while ((await call('/readyz')).status !== 200)
+    if (Date.now() > deadline) throw new Error('the service did not find its database again')
 }
 const listeners = async () =>
   (
     await direct.query<{ n: number }>({
-      text: `select count(*) as n from pg_stat_activity where datname = current_database() and application_name = 'agentrun-listen'`,
+      text: `select count(*) as n
+        from pg_stat_activity
+        where datname = current_database() and application_name = 'agentrun-listen'`,
     })
   ).rows[0]?.n
 
@@ -83,7 +88,11 @@ describe('with a database', () => {
     expect(await fetch(`${base_url}/healthz`).then(result => result.json())).toEqual({ status: 'ok' })
     const ready = await fetch(`${base_url}/readyz`)
     expect(ready.status).toBe(200)
-    expect(Readiness.strict().parse(await ready.json())).toMatchObject({ status: 'ready', database: 'ok', version: 'test' })
+    expect(Readiness.strict().parse(await ready.json())).toMatchObject({
+      status: 'ready',
+      database: 'ok',
+      version: 'test',
+    })
   })
 })
 
@@ -93,14 +102,22 @@ describe('without its database', () => {
     expect((await call('/healthz')).status).toBe(200)
     expect((await call('/openapi.json')).status).toBe(200)
     expectAway(await call('/readyz'))
-    for (const path of ['/v1/users/me', '/v1/organizations', '/v1/organizations/1/agent/runs', '/v1/organizations/1/events'])
+    for (const path of [
+      '/v1/users/me',
+      '/v1/organizations',
+      '/v1/organizations/1/agent/runs',
+      '/v1/organizations/1/events',
+    ])
       expectAway(await call(path))
   })
 
   test('F95 a malformed token is refused without a query', async () => {
     const created = newToken('p')
     expectAway(await call('/v1/users/me', created))
-    expectProblem(await call('/v1/users/me', `${created.slice(0, -1)}${created.endsWith('0') ? '1' : '0'}`), 401)
+    expectProblem(
+      await call('/v1/users/me', `${created.slice(0, -1)}${created.endsWith('0') ? '1' : '0'}`),
+      401,
+    )
     expectProblem(await call('/v1/users/me', created.toLowerCase()), 401)
   })
 
@@ -115,7 +132,8 @@ describe('without its database', () => {
     await proxy.up()
     await untilReady()
     const deadline = Date.now() + 10_000
-    while ((await listeners()) === 0) if (Date.now() > deadline) throw new Error('the service no longer listens')
+    while ((await listeners()) === 0)
+      if (Date.now() > deadline) throw new Error('the service no longer listens')
     expect(await listeners()).toBe(1)
     expect(JSON.stringify(logs)).not.toContain(TOKEN)
   })
@@ -126,11 +144,20 @@ describe('without its database', () => {
     await using reader = await openFrames({ base_url, token: tenant.token }, path)
     await reader.until(frames => frames.length === 2)
     await proxy.down()
-    const more = Array.from({ length: 5 }, () => entry({ message_type: 'ERROR', observation: 'written elsewhere' }))
+    const more = Array.from({ length: 5 }, () =>
+      entry({ message_type: 'ERROR', observation: 'written elsewhere' }),
+    )
     await append(direct, tenant.org_id, tenant.run_id, null, { entries: more })
     await proxy.up()
     await reader.until(frames => frames.filter(frame => frame.event === 'log').length === 6)
-    expect(reader.frames.filter(frame => frame.event === 'log').map(frame => frame.id)).toEqual(['1', '2', '3', '4', '5', '6'])
+    expect(reader.frames.filter(frame => frame.event === 'log').map(frame => frame.id)).toEqual([
+      '1',
+      '2',
+      '3',
+      '4',
+      '5',
+      '6',
+    ])
   })
 
   test('a server that accepts connections and never responds is unavailable after a statement timeout and two seconds', async () => {
@@ -138,7 +165,9 @@ describe('without its database', () => {
     await silent.query({ text: 'select 1' })
     proxy.silence()
     const slow = silent.query({ text: 'select 1' }).catch((error: unknown) => toServiceError(error))
-    const transaction = silent.transaction(tx => tx.query({ text: 'select 1' })).catch((error: unknown) => toServiceError(error))
+    const transaction = silent
+      .transaction(tx => tx.query({ text: 'select 1' }))
+      .catch((error: unknown) => toServiceError(error))
     const [ready, ...errors] = await Promise.all([call('/readyz'), slow, transaction])
     expectAway(ready)
     for (const error of errors) expect(error).toMatchObject({ code: 'unavailable' })
@@ -152,7 +181,9 @@ test('a statement that waits for a lock is given up, and the connection remains 
   await using patient = new Database(proxy.url, { max: 1, on_error: () => {}, statement_ms: 200 })
   await direct.transaction(async tx => {
     await tx.query({ text: 'lock table organizations' })
-    const error = await patient.query({ text: 'select 1 from organizations' }).catch((reason: unknown) => toServiceError(reason))
+    const error = await patient
+      .query({ text: 'select 1 from organizations' })
+      .catch((reason: unknown) => toServiceError(reason))
     expect(error).toMatchObject({ code: 'unavailable' })
   })
   expect((await patient.query({ text: 'select 1 from organizations limit 1' })).rows).toHaveLength(1)

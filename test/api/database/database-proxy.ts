@@ -1,6 +1,9 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
-/** A proxy to a database that can be interrupted: `down` breaks its connections, and new ones are refused until `up`. */
+/**
+ * A proxy to a database that can be interrupted: `down` breaks its connections, and new ones are refused
+ * until `up`.
+ */
 export class DatabaseProxy implements AsyncDisposable {
   readonly #target: URL
   readonly #sockets = new Set<Socket>()

@@ -5,12 +5,17 @@ import { emptyDatabase } from '../../empty-database.ts'
 
 /** The migrations of a folder of their own, up to one. */
 const until = (last: string) => ({ only: (name: string) => name <= last })
-const addRun = (
-  title: string,
-) => `insert into runs (organization_id, user_id, repository_id, status, source_type, agent_type, model, prompt, title, deadline_at)
+const addRun = (title: string) => `insert into runs (
+    organization_id, user_id, repository_id, status, source_type, agent_type, model, prompt, title,
+    deadline_at
+  )
   values (1, 1, 1, 'queued', 'API', 'a', 'm', 'The Prompt', '${title}', now())`
-const people = `insert into organizations (name) values ('a'); insert into users (full_name) values ('u');
-  insert into repositories (organization_id, name, full_name, url, kind) values (1, 'r', 'r', '/r', 'local')`
+const people = `insert into organizations (name)
+  values ('a');
+  insert into users (full_name)
+  values ('u');
+  insert into repositories (organization_id, name, full_name, url, kind)
+  values (1, 'r', 'r', '/r', 'local')`
 const texts = `select split_part(text, E'\\x1f', 1) as title from run_texts order by run_id`
 const invalid = 'select indexrelid::regclass::text as name from pg_index where not indisvalid'
 const lists = `select 1 from pg_indexes where indexname = 'sandboxes_created'`
@@ -25,7 +30,9 @@ async function connected(url: string) {
 test('indexes of large tables are built and texts of existing runs stored while others write', async () => {
   await using database = await emptyDatabase()
   await migrate(database.url, until('0001_z'))
-  await database.query(`${people}; ${Array.from({ length: 2_500 }, (_, n) => addRun(`Before ${n}`)).join(';')}`)
+  await database.query(
+    `${people}; ${Array.from({ length: 2_500 }, (_, n) => addRun(`Before ${n}`)).join(';')}`,
+  )
   await migrate(database.url, until('0004_z'))
   {
     await using writer = await connected(database.url)
@@ -73,7 +80,11 @@ test('a build that was interrupted is started again', async () => {
   await writer.client.query(addRun('Open'))
   const interrupted = expect(migrate(database.url)).rejects.toThrow()
   while ((await database.query(builds)).length === 0);
-  await database.query(`select pg_terminate_backend(pid) from pg_locks where locktype = 'virtualxid' and not granted`)
+  await database.query(
+    `select pg_terminate_backend(pid)
+      from pg_locks
+      where locktype = 'virtualxid' and not granted`,
+  )
   await interrupted
   await writer.client.query('commit')
   expect(await database.query(invalid)).toEqual([{ name: 'runs_of_shown_status' }])
@@ -87,7 +98,9 @@ test('the text of a run that a search reads follows its title in any version, an
   // As code of before the trigger: it stores the text in the same statement.
   const older = `with run as (${addRun('First')} returning organization_id, id, title, prompt)
     insert into run_texts select organization_id, id, lower(title || E'\\x1f' || prompt) from run`
-  await database.query(`${people}; ${older}; ${addRun('Second')}; update runs set title = 'Other' where id = 2`)
+  await database.query(
+    `${people}; ${older}; ${addRun('Second')}; update runs set title = 'Other' where id = 2`,
+  )
   expect(await database.query(texts)).toEqual([{ title: 'first' }, { title: 'other' }])
 })
 

@@ -11,7 +11,10 @@ import { temporaryFolder } from '../../temporary-folder.ts'
 import { DatabaseProxy } from './database-proxy.ts'
 
 const applied = 'select name, digest from migrations order by name'
-const tables = `select table_name, column_name, data_type from information_schema.columns where table_schema = 'public' order by 1, 2`
+const tables = `select table_name, column_name, data_type
+  from information_schema.columns
+  where table_schema = 'public'
+  order by 1, 2`
 
 test('an empty database gets every migration once, and a second start changes nothing', async () => {
   await using database = await emptyDatabase()
@@ -33,14 +36,16 @@ test('eight processes that start at once migrate once', async () => {
 
 /** As if a newer version had migrated. */
 const later = (name: string, needs: string | null) =>
-  `insert into migrations (name, digest, needs) values ('${name}', 'x', ${needs === null ? 'null' : `'${needs}'`})`
+  `insert into migrations (name, digest, needs)
+    values ('${name}', 'x', ${needs === null ? 'null' : `'${needs}'`})`
 
 test('an incompatible newer schema is refused with the name of the unknown migration', async () => {
   await using database = await emptyDatabase()
   await migrate(database.url)
   await database.query(later('9999_future.sql', '9999_future.sql'))
   const before = await database.query(tables)
-  const refusal = 'the database contains migration 9999_future.sql, which this version cannot run on: start a newer version'
+  const refusal =
+    'the database contains migration 9999_future.sql, which this version cannot run on: start a newer version'
   await expect(migrate(database.url)).rejects.toThrow(refusal)
   await expect(requireMigrated(database.url)).rejects.toThrow(refusal)
   expect(await database.query(tables)).toEqual(before)
@@ -61,7 +66,11 @@ test('a command refuses to run until its migrations are applied by a start of it
   await using database = await emptyDatabase()
   await expect(requireMigrated(database.url)).rejects.toThrow('the database is empty')
   await migrate(database.url)
-  const [newest] = await database.query('delete from migrations where name = (select max(name) from migrations) returning name')
+  const [newest] = await database.query(
+    `delete from migrations
+      where name = (select max(name) from migrations)
+      returning name`,
+  )
   expect(newest?.name).toMatch(/^\d{4}_/)
   await expect(requireMigrated(database.url)).rejects.toThrow('older than this command')
 })
@@ -91,7 +100,9 @@ test('a migration that was changed after it was applied is refused', async () =>
   await using database = await emptyDatabase()
   await migrate(database.url)
   await database.query(`update migrations set digest = 'other' where name = '0001_baseline.sql'`)
-  await expect(migrate(database.url)).rejects.toThrow('migration 0001_baseline.sql was changed after it had been applied')
+  await expect(migrate(database.url)).rejects.toThrow(
+    'migration 0001_baseline.sql was changed after it had been applied',
+  )
 })
 
 test('a failed migration changes nothing, and blocks no other', async () => {
@@ -99,7 +110,9 @@ test('a failed migration changes nothing, and blocks no other', async () => {
   await database.query('create table runs (something_else int)')
   await expect(migrate(database.url)).rejects.toThrow('already exists')
   expect(await database.query(applied)).toEqual([])
-  expect(await database.query(`select count(*)::int as n from pg_tables where schemaname = 'public'`)).toEqual([{ n: 2 }])
+  expect(
+    await database.query(`select count(*)::int as n from pg_tables where schemaname = 'public'`),
+  ).toEqual([{ n: 2 }])
   await database.query('drop table runs')
   await migrate(database.url)
 })
@@ -108,18 +121,32 @@ test('a database is migrated with its data', async () => {
   await using database = await emptyDatabase()
   using folder = temporaryFolder()
   await migrate(database.url)
-  await database.query(`insert into organizations (name) values ('a'); insert into users (full_name) values ('u');
-    insert into repositories (organization_id, name, full_name, url, kind) values (1, 'r', 'r', '/r', 'local');
-    update organizations set default_repository_id = 1;
-    insert into runs (organization_id, user_id, repository_id, status, source_type, agent_type, model, prompt, title, deadline_at)
-      values (1, 1, 1, 'queued', 'API', 'a', 'm', 'p', 't', now());
-    insert into log_entries (run_id, seq, organization_id, turn, message_type, body) values (1, 1, 1, 1, 'ERROR', '{}')`)
+  await database.query(`insert into organizations (name)
+    values ('a');
+    insert into users (full_name)
+    values ('u');
+    insert into repositories (organization_id, name, full_name, url, kind)
+    values (1, 'r', 'r', '/r', 'local');
+    update organizations
+    set default_repository_id = 1;
+    insert into runs (
+      organization_id, user_id, repository_id, status, source_type, agent_type, model, prompt, title,
+      deadline_at
+    )
+    values (1, 1, 1, 'queued', 'API', 'a', 'm', 'p', 't', now());
+    insert into log_entries (run_id, seq, organization_id, turn, message_type, body)
+    values (1, 1, 1, 1, 'ERROR', '{}')`)
   cpSync(new URL('../../../src/store/migrations', import.meta.url), folder.path, { recursive: true })
-  await writeFile(`${folder.path}/9999_next.sql`, `alter table runs add column of_next text not null default 'x';`)
+  await writeFile(
+    `${folder.path}/9999_next.sql`,
+    `alter table runs add column of_next text not null default 'x';`,
+  )
   await migrate(database.url, { folder: pathToFileURL(`${folder.path}/`) })
   expect(
     await database.query(`select r.id, r.of_next, l.seq, o.default_repository_id
-      from runs r join log_entries l on l.run_id = r.id join organizations o on o.id = 1`),
+      from runs r
+      join log_entries l on l.run_id = r.id
+      join organizations o on o.id = 1`),
   ).toEqual([{ id: '1', of_next: 'x', seq: 1, default_repository_id: '1' }])
 })
 
@@ -127,7 +154,9 @@ test('a database of a development version from before the baseline is refused an
   await using database = await emptyDatabase()
   await database.query(`create table migrations (name text primary key, digest text not null, applied_at timestamptz not null default now());
     create table runs (id int); insert into migrations (name, digest) values ('0001_first_light.sql', 'x')`)
-  await expect(migrate(database.url)).rejects.toThrow('a development version from before 0.1.0: start this version with a new database')
+  await expect(migrate(database.url)).rejects.toThrow(
+    'a development version from before 0.1.0: start this version with a new database',
+  )
   expect(await database.query(`select name from migrations`)).toEqual([{ name: '0001_first_light.sql' }])
 })
 

@@ -15,7 +15,11 @@ const KEY = '5'.repeat(64)
 let app: App
 let github: FakeGitHub
 beforeAll(async () => {
-  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_SECRET_KEY: KEY })
+  app = await startApp({
+    AGENTRUN_WORKER_CONCURRENCY: '0',
+    AGENTRUN_ALLOW_PRIVATE_GIT: '1',
+    AGENTRUN_SECRET_KEY: KEY,
+  })
   github = await startFakeGitHub()
 })
 afterAll(async () => {
@@ -26,7 +30,8 @@ afterAll(async () => {
 beforeEach(() => rows(app, 'delete from forges'))
 
 const at = (path = '') => `/v1/organizations/${app.org_id}/integrations${path}`
-const connect = (body: Record<string, unknown>) => app.call('PUT', at('/github'), { url: github.url, ...body })
+const connect = (body: Record<string, unknown>) =>
+  app.call('PUT', at('/github'), { url: github.url, ...body })
 const by_token = () => ({ token: github.token })
 const by_app = () => ({ app: { app_id: github.app.id, private_key: github.app.private_key } })
 
@@ -36,8 +41,15 @@ describe('200', () => {
     expect([status, ForgeConnection.strict().parse(body)]).toMatchObject([
       200,
       {
-        ...{ kind: 'github', url: github.url, auth: 'token', login: 'agent-bot', active: true, problem: null, updated_by: app.user_id },
-        ...{ webhook_url: `${app.base_url}/hooks/github/${body.id}`, webhook_secret: expect.stringMatching(/^[0-9a-f]{64}$/) },
+        kind: 'github',
+        url: github.url,
+        auth: 'token',
+        login: 'agent-bot',
+        active: true,
+        problem: null,
+        updated_by: app.user_id,
+        webhook_url: `${app.base_url}/hooks/github/${body.id}`,
+        webhook_secret: expect.stringMatching(/^[0-9a-f]{64}$/),
       },
     ])
     const again = await connect(by_token())
@@ -45,15 +57,30 @@ describe('200', () => {
     const { body: listed } = await app.call('GET', at())
     expect(listed).toMatchObject({
       total_active_integrations: 1,
-      integrations: [{ integration_type: 'github', active: true, token_id: null, metadata: { url: github.url, login: 'agent-bot' } }],
+      integrations: [
+        {
+          integration_type: 'github',
+          active: true,
+          token_id: null,
+          metadata: { url: github.url, login: 'agent-bot' },
+        },
+      ],
     })
     expect(JSON.stringify(listed)).not.toMatch(new RegExp(`${github.token}|${body.webhook_secret}`))
   })
 
   test('a connection can be deleted after the operator stopped allowing private addresses', async () => {
     await connect(by_token())
-    await using strict = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_SECRET_KEY: KEY, DATABASE_URL: app.database_url })
-    expectProblem(await strict.call('PUT', at('/github'), { url: github.url, ...by_token() }), 400, 'body.url')
+    await using strict = await startApp({
+      AGENTRUN_WORKER_CONCURRENCY: '0',
+      AGENTRUN_SECRET_KEY: KEY,
+      DATABASE_URL: app.database_url,
+    })
+    expectProblem(
+      await strict.call('PUT', at('/github'), { url: github.url, ...by_token() }),
+      400,
+      'body.url',
+    )
     const end = () => strict.call('DELETE', `${at('/github')}?url=${encodeURIComponent(github.url)}`)
     expect(await end()).toMatchObject({ status: 200, body: { url: github.url } })
     expectProblem(await end(), 404)
@@ -61,7 +88,13 @@ describe('200', () => {
 
   test('an app is identified by its name; its stored key can only be decrypted with the key of the service', async () => {
     const { body } = await connect(by_app())
-    expect(body).toMatchObject({ auth: 'app', app_id: github.app.id, app_slug: 'careful-agent', login: 'careful-agent[bot]', active: true })
+    expect(body).toMatchObject({
+      auth: 'app',
+      app_id: github.app.id,
+      app_slug: 'careful-agent',
+      login: 'careful-agent[bot]',
+      active: true,
+    })
     const [row] = await rows<{ text: string }>(app, 'select to_jsonb(f)::text as text from forges f')
     expect(row?.text).not.toContain('PRIVATE KEY')
     const next = createSealer(Buffer.alloc(32, 7), [Buffer.from(KEY, 'hex')])
@@ -83,8 +116,13 @@ describe('200', () => {
 
   test('its repositories are marked as registered or not', async () => {
     await connect(by_token())
-    const added = await app.call('POST', `/v1/organizations/${app.org_id}/repos`, { url: `${github.url}/acme/app.git` })
-    const { status, body } = await app.call('GET', at(`/github/repositories?url=${encodeURIComponent(github.url)}&limit=2&skip=0`))
+    const added = await app.call('POST', `/v1/organizations/${app.org_id}/repos`, {
+      url: `${github.url}/acme/app.git`,
+    })
+    const { status, body } = await app.call(
+      'GET',
+      at(`/github/repositories?url=${encodeURIComponent(github.url)}&limit=2&skip=0`),
+    )
     expect([status, ForgeRepositoryPage.parse(body)]).toMatchObject([
       200,
       {
@@ -101,7 +139,10 @@ describe('200', () => {
   test('a connection is deleted, with all its secrets', async () => {
     await connect(by_token())
     const path = at(`/github?url=${encodeURIComponent(github.url)}`)
-    expect(await app.call('DELETE', path)).toMatchObject({ status: 200, body: { url: github.url, webhook_secret: null } })
+    expect(await app.call('DELETE', path)).toMatchObject({
+      status: 200,
+      body: { url: github.url, webhook_secret: null },
+    })
     expect(await rows(app, 'select 1 from forges')).toEqual([])
   })
 })
@@ -133,7 +174,10 @@ describe('400', () => {
   test('a private address, unless the operator allows it', async () => {
     await using closed = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
     for (const url of [github.url, 'https://10.0.0.1', 'https://localhost']) {
-      const response = await closed.call('PUT', `/v1/organizations/${closed.org_id}/integrations/github`, { url, ...by_token() })
+      const response = await closed.call('PUT', `/v1/organizations/${closed.org_id}/integrations/github`, {
+        url,
+        ...by_token(),
+      })
       expectProblem(response, 400, 'body.url')
     }
   })
@@ -146,7 +190,8 @@ describe('a host without an address', () => {
   test.each(['github', 'gitea'])('cannot be connected as %s, and the field is named', async kind => {
     const refused = await app.call('PUT', at(`/${kind}`), { url: nowhere, token: 'x' })
     // A machine without a name server cannot determine that there is no such name.
-    const problem = (await code()) === 'ENOTFOUND' ? expectProblem(refused, 400, 'body.url') : expectProblem(refused, 503)
+    const problem =
+      (await code()) === 'ENOTFOUND' ? expectProblem(refused, 400, 'body.url') : expectProblem(refused, 503)
     expect(JSON.stringify(problem)).toMatch(/the host has no address|try again/)
     expect(await rows(app, 'select 1 from forges')).toEqual([])
   })
@@ -164,10 +209,20 @@ describe('a host without an address', () => {
     ['unavailable', 'unavailable', []],
   ] as const)('that is %s is refused before the forge receives a request', async (found, problem, fields) => {
     const forges = { lookUp: async () => found }
-    const ctx = { db: app.db, organization_id: app.org_id, allow_private_forges: false, forges } as unknown as Context
-    const refused = await connectForge(ctx, 'gitea', { url: 'https://git.example.org', token: 'x' }).catch(error => error)
+    const ctx = {
+      db: app.db,
+      organization_id: app.org_id,
+      allow_private_forges: false,
+      forges,
+    } as unknown as Context
+    const refused = await connectForge(ctx, 'gitea', { url: 'https://git.example.org', token: 'x' }).catch(
+      error => error,
+    )
     expect(refused).toBeInstanceOf(ServiceError)
-    expect({ code: refused.code, fields: refused.errors.map(({ loc }: { loc: string[] }) => loc.join('.')) }).toEqual({
+    expect({
+      code: refused.code,
+      fields: refused.errors.map(({ loc }: { loc: string[] }) => loc.join('.')),
+    }).toEqual({
       code: problem,
       fields,
     })
@@ -192,7 +247,8 @@ describe('409 and 503', () => {
     await rows(
       app,
       `insert into forges (organization_id, kind, url, auth, key_id, sealed, updated_by)
-        select $1, 'github', 'https://' || n, 'token', 'k', '', $2 from generate_series(1, 10) n`,
+        select $1, 'github', 'https://' || n, 'token', 'k', '', $2
+        from generate_series(1, 10) n`,
       [app.org_id, app.user_id],
     )
     expectProblem(await connect(by_token()), 409)

@@ -21,16 +21,28 @@ export type GitClient = Disposable & {
 
 export function gitClient(app: App, extra: Record<string, string> = {}): GitClient {
   const folder = mkdtempSync(join(tmpdir(), 'agentrun-client-'))
-  const who = { AUTHOR_NAME: 'Ada', AUTHOR_EMAIL: 'ada@example.org', COMMITTER_NAME: 'Ada', COMMITTER_EMAIL: 'ada@example.org' }
+  const who = {
+    AUTHOR_NAME: 'Ada',
+    AUTHOR_EMAIL: 'ada@example.org',
+    COMMITTER_NAME: 'Ada',
+    COMMITTER_EMAIL: 'ada@example.org',
+  }
   const env = {
-    ...{ PATH: '/usr/local/bin:/usr/bin:/bin', HOME: folder, LANG: 'C', GIT_CONFIG_NOSYSTEM: '1', GIT_TERMINAL_PROMPT: '0' },
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    HOME: folder,
+    LANG: 'C',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
     ...Object.fromEntries(Object.entries(who).map(([name, value]) => [`GIT_${name}`, value])),
     ...extra,
   }
   const at: GitClient['at'] = (folder_name, ...args) => {
     const { promise, resolve } = Promise.withResolvers<Ran>()
-    execFile('git', args, { cwd: join(folder, folder_name), env, encoding: 'utf8', maxBuffer: 64 * 1024 ** 2 }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code ?? 1) : 0, out, err }),
+    execFile(
+      'git',
+      args,
+      { cwd: join(folder, folder_name), env, encoding: 'utf8', maxBuffer: 64 * 1024 ** 2 },
+      (error, out, err) => resolve({ code: error ? Number(error.code ?? 1) : 0, out, err }),
     )
     return promise
   }

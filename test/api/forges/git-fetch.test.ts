@@ -35,7 +35,15 @@ describe('git clone and git fetch', () => {
   })
 
   test.each(['0', '1', '2'])('work in protocol version %s', async version => {
-    await client.ok('.', '-c', `protocol.version=${version}`, 'clone', '--quiet', client.address(), `v${version}`)
+    await client.ok(
+      '.',
+      '-c',
+      `protocol.version=${version}`,
+      'clone',
+      '--quiet',
+      client.address(),
+      `v${version}`,
+    )
     expect(await client.ok(`v${version}`, 'rev-parse', 'HEAD')).toBe(app.git('rev-parse', 'main'))
   })
 
@@ -45,18 +53,29 @@ describe('git clone and git fetch', () => {
     await client.ok('.', 'clone', '--quiet', '--depth=1', client.address(), 'shallow')
     expect(await client.ok('shallow', 'rev-list', '--count', 'HEAD')).toBe('1')
     await client.ok('shallow', 'fetch', '--quiet', '--unshallow')
-    expect(await client.ok('shallow', 'rev-list', '--count', 'HEAD')).toBe(app.git('rev-list', '--count', 'main'))
+    expect(await client.ok('shallow', 'rev-list', '--count', 'HEAD')).toBe(
+      app.git('rev-list', '--count', 'main'),
+    )
   })
 
-  test.each(['blob:none', 'tree:0', 'blob:limit=1'])('work for a partial clone with %s, which fetches objects on demand', async filter => {
-    const folder = filter.replace(/\W/g, '-')
-    await client.ok('.', 'clone', '--quiet', `--filter=${filter}`, client.address(), folder)
-    expect(await client.ok(folder, 'show', 'HEAD~1:deep.txt')).toBe('1')
-    expect((await client.at(folder, 'log', '-p')).code).toBe(0)
-  })
+  test.each(['blob:none', 'tree:0', 'blob:limit=1'])(
+    'work for a partial clone with %s, which fetches objects on demand',
+    async filter => {
+      const folder = filter.replace(/\W/g, '-')
+      await client.ok('.', 'clone', '--quiet', `--filter=${filter}`, client.address(), folder)
+      expect(await client.ok(folder, 'show', 'HEAD~1:deep.txt')).toBe('1')
+      expect((await client.at(folder, 'log', '-p')).code).toBe(0)
+    },
+  )
 
   test('refuse an expensive filter', async () => {
-    const { err } = await client.run('clone', '--quiet', '--filter=sparse:oid=main:a.txt', client.address(), 'sparse')
+    const { err } = await client.run(
+      'clone',
+      '--quiet',
+      '--filter=sparse:oid=main:a.txt',
+      client.address(),
+      'sparse',
+    )
     expect(err).toMatch(/filter .*not (supported|allowed)/)
   })
 
@@ -64,7 +83,12 @@ describe('git clone and git fetch', () => {
     const plain = client.address(app.repo_id, null)
     const header = `http.extraHeader=Authorization: Bearer ${app.token}`
     expect((await client.run('-c', header, 'ls-remote', plain)).out).toContain('refs/heads/main')
-    const { code } = await client.run('-c', `http.extraHeader=Cookie: agentrun_session=${app.token}`, 'ls-remote', plain)
+    const { code } = await client.run(
+      '-c',
+      `http.extraHeader=Cookie: agentrun_session=${app.token}`,
+      'ls-remote',
+      plain,
+    )
     expect(code).toBe(128)
   })
 
@@ -80,7 +104,13 @@ describe('git clone and git fetch', () => {
 
 test('a process fetches a repository at its first request, for every user', async () => {
   const want = pktLine(`want ${app.git('rev-parse', 'main')}\n`)
-  const body = Buffer.concat([pktLine('command=fetch'), Buffer.from('0001'), want, pktLine('done\n'), Buffer.from('0000')])
+  const body = Buffer.concat([
+    pktLine('command=fetch'),
+    Buffer.from('0001'),
+    want,
+    pktLine('done\n'),
+    Buffer.from('0000'),
+  ])
   await using other = await startApp({
     AGENTRUN_WORKER_CONCURRENCY: '0',
     DATABASE_URL: app.database_url,
@@ -88,7 +118,11 @@ test('a process fetches a repository at its first request, for every user', asyn
   })
   const result = await fetch(`${other.base_url}/git/${app.org_id}/${app.repo_id}.git/git-upload-pack`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${app.token}`, 'content-type': 'application/x-git-upload-pack-request', 'git-protocol': 'version=2' },
+    headers: {
+      authorization: `Bearer ${app.token}`,
+      'content-type': 'application/x-git-upload-pack-request',
+      'git-protocol': 'version=2',
+    },
     body,
   })
   expect([result.status, await result.text()]).toEqual([200, expect.stringContaining('PACK')])
@@ -103,8 +137,18 @@ describe('hidden objects', () => {
     await client.ok('.', 'init', '--quiet', 'curious')
     for (const version of ['0', '2'])
       for (const wanted of [secret, 'refs/agentrun/77/1']) {
-        const { code, err } = await client.at('curious', '-c', `protocol.version=${version}`, 'fetch', client.address(), wanted)
-        expect([code, err]).toEqual([128, expect.stringMatching(/not part of any branch|unadvertised object|couldn't find remote ref/)])
+        const { code, err } = await client.at(
+          'curious',
+          '-c',
+          `protocol.version=${version}`,
+          'fetch',
+          client.address(),
+          wanted,
+        )
+        expect([code, err]).toEqual([
+          128,
+          expect.stringMatching(/not part of any branch|unadvertised object|couldn't find remote ref/),
+        ])
       }
     // Once a branch contains the object, every reader may fetch it.
     const known = app.git('rev-parse', 'main')
@@ -127,10 +171,18 @@ describe('permissions', () => {
     await rows(app, 'update tokens set revoked_at = now() where id = $1', [revoked.token_id])
     for (const token of [null, 'wrong', gone.token, revoked.token, `${app.token}x`]) {
       const { code, err } = await lsRemote(token)
-      expect([code, err]).toEqual([128, expect.stringMatching(/Authentication failed|could not read Username/)])
+      expect([code, err]).toEqual([
+        128,
+        expect.stringMatching(/Authentication failed|could not read Username/),
+      ])
     }
-    const response = await fetch(`${app.base_url}/git/${app.org_id}/${app.repo_id}.git/info/refs?service=git-upload-pack`)
-    expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Basic realm="agentrun", charset="UTF-8"'])
+    const response = await fetch(
+      `${app.base_url}/git/${app.org_id}/${app.repo_id}.git/info/refs?service=git-upload-pack`,
+    )
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([
+      401,
+      'Basic realm="agentrun", charset="UTF-8"',
+    ])
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
   })
 
@@ -142,7 +194,9 @@ describe('permissions', () => {
     expect((await lsRemote(blind.token)).err).toContain('This needs the scope repos:read')
     const bound = await addPerson(app, 'ADMIN', { organization_id: app.org_id, repository_ids: [other] })
     expect((await lsRemote(bound.token)).err).toContain('Repository not found.')
-    expect((await lsRemote(app.token, app.repo_id, app.org_id + 1)).err).toContain('You do not have access to this organization.')
+    expect((await lsRemote(app.token, app.repo_id, app.org_id + 1)).err).toContain(
+      'You do not have access to this organization.',
+    )
     expect((await lsRemote(app.token, 999_999)).err).toContain('Repository not found.')
   })
 
@@ -159,18 +213,29 @@ describe('a client in the middle of a fetch', () => {
       method: 'POST',
       headers: {
         authorization: `Basic ${Buffer.from(`git:${token}`).toString('base64')}`,
-        ...{ 'content-type': 'application/x-git-upload-pack-request', 'git-protocol': 'version=2' },
+        'content-type': 'application/x-git-upload-pack-request',
+        'git-protocol': 'version=2',
       },
     })
     const want = pktLine(`want ${app.git('rev-parse', 'large')}\n`)
-    requested.end(Buffer.concat([pktLine('command=fetch'), Buffer.from('0001'), want, pktLine('done\n'), Buffer.from('0000')]))
+    requested.end(
+      Buffer.concat([
+        pktLine('command=fetch'),
+        Buffer.from('0001'),
+        want,
+        pktLine('done\n'),
+        Buffer.from('0000'),
+      ]),
+    )
     requested.on('error', () => {})
     const [result] = (await once(requested, 'response')) as [IncomingMessage]
     expect(result.statusCode).toBe(200)
     result.on('error', () => {})
     await once(result, 'readable')
     result.read(1)
-    expect(processesIn(app.data_dir).filter(command => /upload-pack|pack-objects/.test(command))).not.toEqual([])
+    expect(processesIn(app.data_dir).filter(command => /upload-pack|pack-objects/.test(command))).not.toEqual(
+      [],
+    )
     return result
   }
   beforeAll(async () => {

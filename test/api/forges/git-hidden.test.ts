@@ -63,13 +63,17 @@ const fetch2 = (...lines: string[]) =>
   post(2, Buffer.concat([pktLine('command=fetch'), DELIMITER, ...lines.map(line => pktLine(line)), FLUSH]))
 const fetch0 = (wants: string[], haves: string[]) => {
   const [first, ...more] = wants
-  const lines = [`${first} side-band-64k thin-pack ofs-delta no-done multi_ack_detailed`, ...more].map(line => pktLine(line))
+  const lines = [`${first} side-band-64k thin-pack ofs-delta no-done multi_ack_detailed`, ...more].map(line =>
+    pktLine(line),
+  )
   return post(0, Buffer.concat([...lines, FLUSH, ...haves.map(line => pktLine(line))]))
 }
 
 /** Stores what a response has of a pack, as git would; the lines of its other parts. */
 function takePack(response: Buffer): string[] {
-  const contents = (readPackets(response) ?? []).flatMap(packet => (packet.kind === 'line' ? [packet.content] : []))
+  const contents = (readPackets(response) ?? []).flatMap(packet =>
+    packet.kind === 'line' ? [packet.content] : [],
+  )
   const pack = Buffer.concat(contents.filter(content => content[0] === 1).map(content => content.subarray(1)))
   if (pack.length > 0) git(reader, ['index-pack', '--stdin', '--fix-thin'], pack)
   return contents.filter(content => (content[0] ?? 0) > 2).map(content => content.toString('latin1').trim())
@@ -106,10 +110,17 @@ test('an end of history in a private commit does not make its parents public', a
   for (const end of ends)
     for (const depth of depths) {
       const lines = [`want ${objects.main}`, `shallow ${end}`, depth]
-      const lines_of_response = [...takePack(await fetch2(...lines, 'done')), ...takePack(await fetch0(lines, ['done']))]
-      expect(lines_of_response.filter(line => line.includes('unshallow') || line.includes(objects.gone))).toEqual([])
+      const lines_of_response = [
+        ...takePack(await fetch2(...lines, 'done')),
+        ...takePack(await fetch0(lines, ['done'])),
+      ]
+      expect(
+        lines_of_response.filter(line => line.includes('unshallow') || line.includes(objects.gone)),
+      ).toEqual([])
     }
-  takePack(await fetch2(`want ${objects.main}`, `shallow ${objects.gone}`, 'deepen 1', 'deepen-relative', 'done'))
+  takePack(
+    await fetch2(`want ${objects.main}`, `shallow ${objects.gone}`, 'deepen 1', 'deepen-relative', 'done'),
+  )
   expect(privateOnes().filter(has)).toEqual([])
 })
 
@@ -122,15 +133,27 @@ test('a private object as something that the client has gets the response of one
     expect(takePack(await fetch2(`want ${objects.main}`, `have ${sha}`))).toEqual(expected)
     expect(takePack(await fetch2('wait-for-done', `have ${sha}`))).toEqual(['acknowledgments', 'NAK'])
     expect(takePack(await fetch0([`want ${objects.main}`], [`have ${sha}`, 'done']))).toEqual(['NAK'])
-    expect(takePack(await fetch2(`want ${sha}`))).toEqual(takePack(await fetch2(`want ${MISSING}`)).map(line => line.replace(MISSING, sha)))
+    expect(takePack(await fetch2(`want ${sha}`))).toEqual(
+      takePack(await fetch2(`want ${MISSING}`)).map(line => line.replace(MISSING, sha)),
+    )
   }
 })
 
 test('a difference is never one to a private object', async () => {
-  // A pack may hold a file as the difference to one that the client claims to have: that would show which parts are equal.
+  // A pack may hold a file as the difference to one that the client claims to have: that would show which
+  // parts are equal.
   const similar = app.put('main', { 'guess.txt': `${'private content\n'.repeat(200)}guess\n` })
   await client.ok('.', 'ls-remote', client.address())
-  takePack(await fetch2('thin-pack', 'ofs-delta', `want ${similar}`, `have ${objects.parent}`, `have ${objects.gone}`, 'done'))
+  takePack(
+    await fetch2(
+      'thin-pack',
+      'ofs-delta',
+      `want ${similar}`,
+      `have ${objects.parent}`,
+      `have ${objects.gone}`,
+      'done',
+    ),
+  )
   expect(has(app.git('rev-parse', 'main:guess.txt'))).toBe(true)
   expect(privateOnes().filter(has)).toEqual([])
 })
@@ -140,25 +163,49 @@ test('a private ref cannot be excluded, and a public one by every name', async (
     takePack(await fetch2(`want ${app.git('rev-parse', 'main')}`, `deepen-not ${name}`, 'done')).join()
   app.git('update-ref', 'refs/heads/old', app.git('rev-parse', 'main^'))
   await client.ok('.', 'ls-remote', client.address())
-  for (const name of ['refs/agentrun/77/1', 'agentrun/77/1', 'gone', objects.gone, 'main^', '--all', 'nothing'])
+  for (const name of [
+    'refs/agentrun/77/1',
+    'agentrun/77/1',
+    'gone',
+    objects.gone,
+    'main^',
+    '--all',
+    'nothing',
+  ])
     expect([name, await excluded(name)]).toEqual([name, expect.stringContaining('ERR a branch or tag')])
-  for (const name of ['old', 'heads/old', 'refs/heads/old']) expect(await excluded(name)).toContain('shallow-info,shallow ')
+  for (const name of ['old', 'heads/old', 'refs/heads/old'])
+    expect(await excluded(name)).toContain('shallow-info,shallow ')
 })
 
 test('no other command of protocol 2 reports anything about an object', async () => {
   for (const command of ['object-info', 'bundle-uri']) {
-    const body = Buffer.concat([pktLine(`command=${command}`), DELIMITER, pktLine('size'), pktLine(`oid ${objects.blob}`), FLUSH])
+    const body = Buffer.concat([
+      pktLine(`command=${command}`),
+      DELIMITER,
+      pktLine('size'),
+      pktLine(`oid ${objects.blob}`),
+      FLUSH,
+    ])
     expect(takePack(await post(2, body))).toEqual(['ERR the commands here are ls-refs and fetch'])
   }
-  const offer = await fetch(`${app.base_url}/git/${app.org_id}/${app.repo_id}.git/info/refs?service=git-upload-pack`, {
-    headers: { authorization: `Bearer ${app.token}`, 'git-protocol': 'version=2' },
-  })
+  const offer = await fetch(
+    `${app.base_url}/git/${app.org_id}/${app.repo_id}.git/info/refs?service=git-upload-pack`,
+    {
+      headers: { authorization: `Bearer ${app.token}`, 'git-protocol': 'version=2' },
+    },
+  )
   expect(await offer.text()).not.toMatch(/object-info|bundle-uri|ref-in-want/)
 })
 
 test('refs outside branches and tags are not listed by any prefix', async () => {
   for (const prefix of ['refs/agentrun/', 'refs/', '', 'refs/heads/../agentrun/', 'refs/agentrun/77/1']) {
-    const body = Buffer.concat([pktLine('command=ls-refs'), DELIMITER, pktLine('peel'), pktLine(`ref-prefix ${prefix}`), FLUSH])
+    const body = Buffer.concat([
+      pktLine('command=ls-refs'),
+      DELIMITER,
+      pktLine('peel'),
+      pktLine(`ref-prefix ${prefix}`),
+      FLUSH,
+    ])
     expect((await post(2, body)).toString()).not.toMatch(new RegExp(`agentrun|${objects.gone}`))
   }
 })

@@ -14,7 +14,10 @@ const { app, client, mirror, clone, at } = await startPushes()
 const ZERO = '0'.repeat(40)
 
 describe('refused content', () => {
-  const nothingLeft = () => [mirror, join(mirror, '..')].flatMap(folder => readdirSync(folder).filter(name => name.startsWith('incoming-')))
+  const nothingLeft = () =>
+    [mirror, join(mirror, '..')].flatMap(folder =>
+      readdirSync(folder).filter(name => name.startsWith('incoming-')),
+    )
 
   test('refs that are neither branches nor tags', async () => {
     for (const ref of ['refs/agentrun/1/1', 'refs/pull/1/head', 'refs/notes/commits']) {
@@ -42,13 +45,23 @@ describe('refused content', () => {
     const { code, err } = await clone.push('origin', `${bad}:refs/heads/bad`)
     expect([code, err]).toEqual([1, expect.stringMatching(/hasDotgit|contains '\.git'/)])
     expect([at('refs/heads/bad'), nothingLeft()]).toEqual(['', []])
-    expect(() => execFileSync('git', ['-c', 'safe.directory=*', 'cat-file', '-e', bad], { cwd: mirror, stdio: 'ignore' })).toThrow()
+    expect(() =>
+      execFileSync('git', ['-c', 'safe.directory=*', 'cat-file', '-e', bad], {
+        cwd: mirror,
+        stdio: 'ignore',
+      }),
+    ).toThrow()
   })
 
   test('a few objects that expand to millions of files', async () => {
     const tree = (lines: string[]) =>
-      execFileSync('git', ['mktree'], { cwd: join(client.folder, clone.name), input: lines.join(''), encoding: 'utf8' }).trim()
-    const ten = (mode: string, sha: string) => tree(Array.from({ length: 10 }, (_, n) => `${mode} ${sha}\t${n}\n`))
+      execFileSync('git', ['mktree'], {
+        cwd: join(client.folder, clone.name),
+        input: lines.join(''),
+        encoding: 'utf8',
+      }).trim()
+    const ten = (mode: string, sha: string) =>
+      tree(Array.from({ length: 10 }, (_, n) => `${mode} ${sha}\t${n}\n`))
     let sha = ten('100644 blob', await clone.git('hash-object', '-w', 'a.txt'))
     for (let level = 0; level < 5; level++) sha = ten('040000 tree', sha)
     const bomb = await clone.git('commit-tree', '-m', 'x', sha)
@@ -61,22 +74,35 @@ describe('refused content', () => {
   async function raw(body: Uint8Array<ArrayBuffer>) {
     const response = await fetch(`${app.base_url}/git/${app.org_id}/${app.repo_id}.git/git-receive-pack`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${app.token}`, 'content-type': 'application/x-git-receive-pack-request' },
+      headers: {
+        authorization: `Bearer ${app.token}`,
+        'content-type': 'application/x-git-receive-pack-request',
+      },
       body,
     })
     return { status: response.status, text: await response.text() }
   }
-  const command = (from: string, to: string, ref: string) => Buffer.concat([pktLine(`${from} ${to} ${ref}\0 report-status`), FLUSH])
+  const command = (from: string, to: string, ref: string) =>
+    Buffer.concat([pktLine(`${from} ${to} ${ref}\0 report-status`), FLUSH])
 
   test('a missing commit, an invalid pack, an outdated ref, and an invalid push', async () => {
     const main = app.put('main', { 'raw.txt': 'x\n' })
     await client.ok('.', 'ls-remote', client.address())
     const nowhere = await raw(Buffer.concat([command(ZERO, 'a'.repeat(40), 'refs/heads/x'), emptyPack()]))
     expect(nowhere.text).toContain('ng refs/heads/x unpacker error')
-    expect((await raw(Buffer.concat([command(ZERO, main, 'refs/heads/x'), Buffer.from('PACKjunk')]))).text).toContain('ng refs/heads/x')
+    expect(
+      (await raw(Buffer.concat([command(ZERO, main, 'refs/heads/x'), Buffer.from('PACKjunk')]))).text,
+    ).toContain('ng refs/heads/x')
     expect((await raw(command(ZERO, main, 'refs/heads/x'))).text).toContain('ng refs/heads/x')
     expect(
-      (await raw(Buffer.concat([command('b'.repeat(40), app.git('rev-parse', 'main~1'), 'refs/heads/main'), emptyPack()]))).text,
+      (
+        await raw(
+          Buffer.concat([
+            command('b'.repeat(40), app.git('rev-parse', 'main~1'), 'refs/heads/main'),
+            emptyPack(),
+          ]),
+        )
+      ).text,
     ).toContain('ng refs/heads/main')
     expect((await raw(command(main, ZERO, 'refs/heads/never'))).text).toContain('ng refs/heads/never')
     expect((await raw(Buffer.from('hello'))).status).toBe(409)
@@ -94,7 +120,8 @@ describe('refused content', () => {
     // Seven seconds of a processor take long where many share it.
   }, 120_000)
 
-  const emptyPack = () => execFileSync('git', ['pack-objects', '--stdout'], { cwd: join(client.folder, clone.name), input: '' })
+  const emptyPack = () =>
+    execFileSync('git', ['pack-objects', '--stdout'], { cwd: join(client.folder, clone.name), input: '' })
 
   test('names that git could parse as options', async () => {
     const main = at('refs/heads/main')
@@ -116,7 +143,10 @@ describe('refused content', () => {
   test('a client that disconnects in the middle leaves no process, no file and no branch', async () => {
     const requested = request(`${app.base_url}/git/${app.org_id}/${app.repo_id}.git/git-receive-pack`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${app.token}`, 'content-type': 'application/x-git-receive-pack-request' },
+      headers: {
+        authorization: `Bearer ${app.token}`,
+        'content-type': 'application/x-git-receive-pack-request',
+      },
     })
     requested.on('error', () => {})
     const header = Buffer.alloc(12)
@@ -127,7 +157,9 @@ describe('refused content', () => {
     const uploads = () => readdirSync(join(app.data_dir, 'git', 'uploads'))
     await expect.poll(uploads, { timeout: 20_000 }).toHaveLength(1)
     requested.destroy()
-    await expect.poll(() => [uploads(), processesIn(app.data_dir), nothingLeft()], { timeout: 20_000 }).toEqual([[], [], []])
+    await expect
+      .poll(() => [uploads(), processesIn(app.data_dir), nothingLeft()], { timeout: 20_000 })
+      .toEqual([[], [], []])
     expect(at('refs/heads/half')).toBe('')
   })
 

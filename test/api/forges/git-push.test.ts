@@ -17,7 +17,11 @@ describe('git push', () => {
     expect(await client.ok('.', 'ls-remote', client.address(), 'main')).toContain(sha)
     const audited = await rows(
       app,
-      `select action, user_id, detail from audit_entries where action = 'repository.pushed' order by id desc limit 1`,
+      `select action, user_id, detail
+        from audit_entries
+        where action = 'repository.pushed'
+        order by id desc
+        limit 1`,
     )
     expect(audited).toMatchObject([{ user_id: app.user_id, detail: expect.stringContaining(sha) }])
   })
@@ -64,7 +68,9 @@ describe('git push', () => {
   test('obeys the restrictions of the repository itself, and shows the output of its hooks', async () => {
     app.git('config', 'receive.denyDeletes', 'true')
     await clone.git('push', 'origin', 'main:refs/heads/kept')
-    expect((await clone.push('origin', ':refs/heads/kept')).err).toMatch(/remote rejected.*deletion prohibited/)
+    expect((await clone.push('origin', ':refs/heads/kept')).err).toMatch(
+      /remote rejected.*deletion prohibited/,
+    )
     app.git('config', '--unset', 'receive.denyDeletes')
     await addHook(app.remote, 'pre-receive', 'echo "not on a Friday"; exit 1')
     const { code, err } = await clone.push('origin', 'main:refs/heads/friday')
@@ -79,7 +85,13 @@ describe('git push', () => {
     await clone.git('fetch', '--quiet', 'origin')
     const sha = await clone.commit({})
     app.git('config', 'receive.denyNonFastForwards', 'true')
-    const both = await clone.push('--atomic', '--force', 'origin', `${sha}:refs/heads/free`, `${sha}:refs/heads/busy`)
+    const both = await clone.push(
+      '--atomic',
+      '--force',
+      'origin',
+      `${sha}:refs/heads/free`,
+      `${sha}:refs/heads/busy`,
+    )
     app.git('config', '--unset', 'receive.denyNonFastForwards')
     expect([both.code, at('refs/heads/free'), at('refs/heads/busy')]).toEqual([1, '', theirs])
   })
@@ -98,7 +110,10 @@ describe('git push', () => {
     expect(won).toBeGreaterThanOrEqual(0)
     // The loser conflicted, or came so late that it pushed on top of the winner.
     const late = ends.filter(({ code }) => code === 0).length === 2
-    if (!late) expect(ends[1 - won]?.err).toMatch(/stale info|failed to update ref|cannot lock ref|incorrect old value/)
+    if (!late)
+      expect(ends[1 - won]?.err).toMatch(
+        /stale info|failed to update ref|cannot lock ref|incorrect old value/,
+      )
     expect(app.git('rev-parse', `${heads[won]}~1`)).toBe(base)
   })
 })
@@ -111,13 +126,26 @@ describe('a branch of a pull request', () => {
     const sha = await clone.commit({ 'more.txt': '1\n2\n3\n' })
     const { err } = await clone.push('origin', branch)
     const pr = await app.call('GET', `/v1/organizations/${app.org_id}/prs/${id}`)
-    expect(pr.body).toMatchObject({ head_sha: sha, state: 'open', files_changed: 2, additions: 4, mergeable: 'clean' })
+    expect(pr.body).toMatchObject({
+      head_sha: sha,
+      state: 'open',
+      files_changed: 2,
+      additions: 4,
+      mergeable: 'clean',
+    })
     expect(err).toContain(`Pull request ${pr.body.number} is of this commit now`)
-    const events = await rows(app, `select body from events where run_id = $1 and type = 'agent_run.pull_request'`, [run_id])
+    const events = await rows(
+      app,
+      `select body from events where run_id = $1 and type = 'agent_run.pull_request'`,
+      [run_id],
+    )
     expect(events).toHaveLength(1)
     await clone.git('reset', '--quiet', '--hard', head_sha)
     await clone.git('push', '--quiet', '--force', 'origin', branch)
-    expect((await app.call('GET', `/v1/organizations/${app.org_id}/prs/${id}`)).body).toMatchObject({ head_sha, files_changed: 1 })
+    expect((await app.call('GET', `/v1/organizations/${app.org_id}/prs/${id}`)).body).toMatchObject({
+      head_sha,
+      files_changed: 1,
+    })
   })
 
   test('that is closed is not updated', async () => {
@@ -146,13 +174,18 @@ describe('refused callers', () => {
       expect([code, err]).toEqual([128, expect.stringContaining(words)])
     }
     const member = await addPerson(app, 'MEMBER')
-    expect((await clone.push(client.address(app.repo_id, member.token), 'main:refs/heads/theirs')).code).toBe(0)
+    expect((await clone.push(client.address(app.repo_id, member.token), 'main:refs/heads/theirs')).code).toBe(
+      0,
+    )
   })
 
   test('every caller for a repository of another server, or an archived one', async () => {
     const id = await putRepository(app, 'far', 'https', 'https://git.example/far.git')
     const { code, err } = await clone.push(client.address(id), 'main')
-    expect([code, err]).toEqual([128, expect.stringContaining('Push to the repository itself: https://git.example/far.git')])
+    expect([code, err]).toEqual([
+      128,
+      expect.stringContaining('Push to the repository itself: https://git.example/far.git'),
+    ])
     await rows(app, 'update repositories set archived = true where id = $1', [app.repo_id])
     expect((await clone.push('origin', 'main:refs/heads/old')).err).toContain('archived')
     await rows(app, 'update repositories set archived = false where id = $1', [app.repo_id])

@@ -7,7 +7,12 @@ const { app } = await startGit()
 
 describe('requests of other clients than git', () => {
   const auth = { authorization: `Basic ${Buffer.from('x:').toString('base64')}` }
-  const request = async (method: string, path: string, headers: Record<string, string> = {}, body?: string | Uint8Array<ArrayBuffer>) => {
+  const request = async (
+    method: string,
+    path: string,
+    headers: Record<string, string> = {},
+    body?: string | Uint8Array<ArrayBuffer>,
+  ) => {
     const authorization = `Basic ${Buffer.from(`git:${app.token}`).toString('base64')}`
     const response = await fetch(app.base_url + path, {
       method,
@@ -42,13 +47,23 @@ describe('requests of other clients than git', () => {
     expect((await request('GET', base() + path)).status).toBe(status)
   })
 
-  test.each(['..%2f1', '1%2f..', '-1', '1;id', '0x1', '--upload-pack=id', '1%00', '１', '99999999999999999999'])(
-    'no repository is named %s',
-    async name => {
-      const { status } = await request('GET', `/git/${app.org_id}/${name}.git/info/refs?service=git-upload-pack`)
-      expect([400, 404]).toContain(status)
-    },
-  )
+  test.each([
+    '..%2f1',
+    '1%2f..',
+    '-1',
+    '1;id',
+    '0x1',
+    '--upload-pack=id',
+    '1%00',
+    '１',
+    '99999999999999999999',
+  ])('no repository is named %s', async name => {
+    const { status } = await request(
+      'GET',
+      `/git/${app.org_id}/${name}.git/info/refs?service=git-upload-pack`,
+    )
+    expect([400, 404]).toContain(status)
+  })
 
   test('405 for other methods, 415 for other types, 400 for an invalid compression, and a message for a body that is not of git', async () => {
     expect((await request('PUT', `${base()}/git-upload-pack`)).status).toBe(405)
@@ -68,7 +83,9 @@ describe('requests of other clients than git', () => {
     ])
     const good = await post(gzipSync(list), { 'content-encoding': 'gzip' })
     expect([good.status, good.text]).toEqual([200, expect.stringContaining('refs/heads/main')])
-    expect((await post(gzipSync(Buffer.alloc(64 * 1024 ** 2)), { 'content-encoding': 'gzip' })).status).toBe(413)
+    expect((await post(gzipSync(Buffer.alloc(64 * 1024 ** 2)), { 'content-encoding': 'gzip' })).status).toBe(
+      413,
+    )
   })
 
   test('the protocol header must be a number', async () => {

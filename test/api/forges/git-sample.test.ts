@@ -16,5 +16,7 @@ test('the sample accepts a forced push, and refuses one that is not forced', asy
   await client.ok('sample', 'commit', '--quiet', '--amend', '-m', 'another history')
   expect((await client.at('sample', 'push', 'origin', 'main')).err).toMatch(/\[rejected\]/)
   expect(await client.at('sample', 'push', '--force', 'origin', 'main')).toMatchObject({ code: 0 })
-  expect(await client.ok('.', 'ls-remote', client.address(sample.id), 'main')).toContain(await client.ok('sample', 'rev-parse', 'HEAD'))
+  expect(await client.ok('.', 'ls-remote', client.address(sample.id), 'main')).toContain(
+    await client.ok('sample', 'rev-parse', 'HEAD'),
+  )
 })

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { ForgeConnection, ForgeReceipt, ForgeRepositoryPage } from '../../../src/contract/repositories/forges.ts'
+import {
+  ForgeConnection,
+  ForgeReceipt,
+  ForgeRepositoryPage,
+} from '../../../src/contract/repositories/forges.ts'
 import { deliver, SECRET } from '../../forge/deliver.ts'
 import { type FakeGitea, startFakeGitea } from '../../forge/fake-gitea.ts'
 import { commentBy, statusOf } from '../../forge/gitea-payloads.ts'
@@ -21,8 +25,10 @@ afterAll(async () => {
 beforeEach(() => rows(app, 'delete from forges'))
 
 const at = (path = '') => `/v1/organizations/${app.org_id}/integrations${path}`
-const connect = (body: Record<string, unknown> = {}) => app.call('PUT', at('/gitea'), { url: gitea.url, token: gitea.token, ...body })
-const list = (more = '') => app.call('GET', at(`/gitea/repositories?url=${encodeURIComponent(gitea.url)}${more}`))
+const connect = (body: Record<string, unknown> = {}) =>
+  app.call('PUT', at('/gitea'), { url: gitea.url, token: gitea.token, ...body })
+const list = (more = '') =>
+  app.call('GET', at(`/gitea/repositories?url=${encodeURIComponent(gitea.url)}${more}`))
 const end = () => app.call('DELETE', at(`/gitea?url=${encodeURIComponent(gitea.url)}`))
 const hook = async () => (await connect({ webhook_secret: SECRET })).body.webhook_url as string
 
@@ -32,8 +38,15 @@ describe('200', () => {
     expect([status, ForgeConnection.strict().parse(body)]).toMatchObject([
       200,
       {
-        ...{ kind: 'gitea', url: gitea.url, auth: 'token', login: 'agent-bot', app_id: null, active: true, problem: null },
-        ...{ webhook_url: `${app.base_url}/hooks/gitea/${body.id}`, webhook_secret: expect.stringMatching(/^[0-9a-f]{64}$/) },
+        kind: 'gitea',
+        url: gitea.url,
+        auth: 'token',
+        login: 'agent-bot',
+        app_id: null,
+        active: true,
+        problem: null,
+        webhook_url: `${app.base_url}/hooks/gitea/${body.id}`,
+        webhook_secret: expect.stringMatching(/^[0-9a-f]{64}$/),
       },
     ])
     expect((await connect()).body).toMatchObject({ id: body.id, webhook_secret: null })
@@ -43,30 +56,49 @@ describe('200', () => {
     ])
     expect(JSON.stringify(listed)).not.toMatch(new RegExp(`${gitea.token}|${body.webhook_secret}`))
     const wrong = await connect({ token: 'wrong' })
-    expect(wrong.body).toMatchObject({ active: false, problem: 'Gitea responded with 401: invalid username, password or token' })
+    expect(wrong.body).toMatchObject({
+      active: false,
+      problem: 'Gitea responded with 401: invalid username, password or token',
+    })
   })
 
   test('its repositories are marked as registered or not, and it is deleted', async () => {
     await connect()
-    const added = await app.call('POST', `/v1/organizations/${app.org_id}/repos`, { url: `${gitea.url}/acme/app.git` })
+    const added = await app.call('POST', `/v1/organizations/${app.org_id}/repos`, {
+      url: `${gitea.url}/acme/app.git`,
+    })
     const { status, body } = await list('&limit=2')
     expect([status, ForgeRepositoryPage.parse(body)]).toMatchObject([
       200,
-      { total: 131, items: [{ full_name: 'acme/app', url: `${gitea.url}/acme/app.git`, repo_id: added.body.id }, { repo_id: null }] },
+      {
+        total: 131,
+        items: [
+          { full_name: 'acme/app', url: `${gitea.url}/acme/app.git`, repo_id: added.body.id },
+          { repo_id: null },
+        ],
+      },
     ])
     expect(await end()).toMatchObject({ status: 200, body: { url: gitea.url, webhook_secret: null } })
     expect(await list()).toMatchObject({ status: 200, body: { total: 0 } })
     // Otherwise its polls record that they used the connections of later tests.
-    expect((await app.call('DELETE', `/v1/organizations/${app.org_id}/repos/${added.body.id}`)).status).toBe(200)
+    expect((await app.call('DELETE', `/v1/organizations/${app.org_id}/repos/${added.body.id}`)).status).toBe(
+      200,
+    )
   })
 
   test.each(['gitea', 'forgejo'] as const)('a delivery of %s is taken, once', async as => {
     const url = await hook()
     const payload = commentBy('ada', '@agent-bot go')
     const first = await deliver(url, 'issue_comment', payload, { as, delivery: 'one' })
-    expect([first.status, ForgeReceipt.strict().parse(first.body)]).toMatchObject([200, { duplicate: false, queued: true, reason: null }])
+    expect([first.status, ForgeReceipt.strict().parse(first.body)]).toMatchObject([
+      200,
+      { duplicate: false, queued: true, reason: null },
+    ])
     for (const delivery of ['one', 'two'])
-      expect((await deliver(url, 'issue_comment', payload, { as, delivery })).body).toMatchObject({ duplicate: true, queued: false })
+      expect((await deliver(url, 'issue_comment', payload, { as, delivery })).body).toMatchObject({
+        duplicate: true,
+        queued: false,
+      })
     const poll = await deliver(url, 'status', statusOf('a'.repeat(40)), { as })
     expect(poll.body).toMatchObject({ duplicate: false, queued: true })
     // The statuses as Gitea 1.23 reports them.
@@ -98,7 +130,11 @@ describe('400', () => {
   test('a signed body that is not a delivery is rejected with the missing fields', async () => {
     const url = await hook()
     expectProblem(await deliver(url, '', {}, { as: 'gitea' }), 400, 'header.X-Gitea-Event')
-    expectProblem(await deliver(url, 'push', {}, { as: 'gitea', delivery: 'no id' }), 400, 'header.X-Gitea-Delivery')
+    expectProblem(
+      await deliver(url, 'push', {}, { as: 'gitea', delivery: 'no id' }),
+      400,
+      'header.X-Gitea-Delivery',
+    )
     expectProblem(await deliver(url, 'push', null, { as: 'gitea', body: Buffer.from('{') }), 400, 'body')
   })
 })
@@ -108,7 +144,12 @@ describe('401', () => {
     const url = await hook()
     const before = await contents(app)
     const payload = commentBy('ada', '@agent-bot go', { id: 1_234 })
-    for (const wrong of [{ signature: null }, { signature: '00' }, { signature: '' }, { secret: 'another secret' }])
+    for (const wrong of [
+      { signature: null },
+      { signature: '00' },
+      { signature: '' },
+      { secret: 'another secret' },
+    ])
       expectProblem(await deliver(url, 'issue_comment', payload, { as: 'gitea', ...wrong }), 401)
     // As GitHub signs.
     expectProblem(await deliver(url, 'issue_comment', payload), 401)
@@ -122,7 +163,10 @@ describe('404', () => {
     const url = await hook()
     expectProblem(await deliver(url.replace(/\d+$/, '424242'), 'push', {}, { as: 'gitea' }), 404)
     expectProblem(await deliver(url.replace('/gitea/', '/github/'), 'push', {}), 404)
-    expectProblem(await app.call('DELETE', at(`/github?url=${encodeURIComponent(new URL(gitea.url).origin)}`)), 404)
+    expectProblem(
+      await app.call('DELETE', at(`/github?url=${encodeURIComponent(new URL(gitea.url).origin)}`)),
+      404,
+    )
   })
 })
 
@@ -141,7 +185,8 @@ describe('409 and 503', () => {
     await rows(
       app,
       `insert into forges (organization_id, kind, url, auth, key_id, sealed, updated_by)
-        select $1, 'gitea', 'https://' || n, 'token', 'k', '', $2 from generate_series(1, 9) n`,
+        select $1, 'gitea', 'https://' || n, 'token', 'k', '', $2
+        from generate_series(1, 9) n`,
       [app.org_id, app.user_id],
     )
     expectProblem(await connect({ url: `${gitea.url}/other` }), 409)
@@ -150,6 +195,9 @@ describe('409 and 503', () => {
 
 describe('415', () => {
   test('forms are not accepted', async () => {
-    expectProblem(await deliver(await hook(), 'push', {}, { as: 'gitea', type: 'application/x-www-form-urlencoded' }), 415)
+    expectProblem(
+      await deliver(await hook(), 'push', {}, { as: 'gitea', type: 'application/x-www-form-urlencoded' }),
+      415,
+    )
   })
 })

@@ -28,36 +28,53 @@ const pathIn = (org_id: number) => `/v1/organizations/${org_id}/integrations/git
 /** What the page of the web interface requests for the address to which GitHub redirects. */
 const view = (state: string, token = app.token, org_id = app.org_id) =>
   requestWith(app, token, 'GET', `${pathIn(org_id)}?${new URLSearchParams({ state })}`)
-const connect = (state: string, { code = 'code-of-the-manifest', token = app.token, org_id = app.org_id } = {}) =>
-  requestWith(app, token, 'POST', `${pathIn(org_id)}/connect`, { state, code })
+const connect = (
+  state: string,
+  { code = 'code-of-the-manifest', token = app.token, org_id = app.org_id } = {},
+) => requestWith(app, token, 'POST', `${pathIn(org_id)}/connect`, { state, code })
 
 describe('200', () => {
   test('a page redirects to GitHub with the permissions of the app, and back: the app is connected with its webhooks', async () => {
     const { status, body } = await begin({ owner: 'acme', name: 'acme-agents' })
     expect(status).toBe(200)
-    expect(AppManifest.strict().parse(body).open_url).toContain(`${app.base_url}/hooks/github-app/manifest?state=`)
+    expect(AppManifest.strict().parse(body).open_url).toContain(
+      `${app.base_url}/hooks/github-app/manifest?state=`,
+    )
     const opened = new URL(body.open_url)
     const shown = await visit(opened.pathname + opened.search)
     expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
     expect(shown.headers.get('content-security-policy')).toContain(`form-action ${github.url}`)
-    const value = (name: RegExp) => (name.exec(shown.body)?.[1] ?? '').replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
-    expect(value(/action="([^"]+)"/)).toMatch(new RegExp(`^${github.url}/organizations/acme/settings/apps/new\\?state=`))
+    const value = (name: RegExp) =>
+      (name.exec(shown.body)?.[1] ?? '').replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
+    expect(value(/action="([^"]+)"/)).toMatch(
+      new RegExp(`^${github.url}/organizations/acme/settings/apps/new\\?state=`),
+    )
     const manifest = JSON.parse(value(/name="manifest" value="([^"]+)"/))
     expect(manifest).toMatchObject({
-      ...{ name: 'acme-agents', public: false, redirect_url: `${app.base_url}/github-app` },
+      name: 'acme-agents',
+      public: false,
+      redirect_url: `${app.base_url}/github-app`,
       default_permissions: { contents: 'write', pull_requests: 'write' },
     })
 
     const state = opened.searchParams.get('state') ?? ''
     expect((await view(state)).body).toEqual({
-      ...{ url: github.url, owner: 'acme', name: 'acme-agents', started_by: app.user_id, expires_at: body.expires_at },
+      url: github.url,
+      owner: 'acme',
+      name: 'acme-agents',
+      started_by: app.user_id,
+      expires_at: body.expires_at,
     })
     const install_url = `${github.url}/apps/careful-agent/installations/new`
     expect(await connect(state)).toMatchObject({ status: 200, body: { name: 'careful-agent', install_url } })
     const { integrations } = (await app.call('GET', `/v1/organizations/${app.org_id}/integrations`)).body
-    expect(integrations).toMatchObject([{ active: true, metadata: { auth: 'app', app_id: github.app.id, login: 'careful-agent[bot]' } }])
+    expect(integrations).toMatchObject([
+      { active: true, metadata: { auth: 'app', app_id: github.app.id, login: 'careful-agent[bot]' } },
+    ])
     const { webhook_url } = integrations[0].metadata
-    expect((await deliver(webhook_url, 'ping', {}, { secret: 'made-by-github-for-the-webhooks' })).status).toBe(200)
+    expect(
+      (await deliver(webhook_url, 'ping', {}, { secret: 'made-by-github-for-the-webhooks' })).status,
+    ).toBe(200)
     expect(await rows(app, `select 1 from audit_entries where action = 'forge.connected'`)).toHaveLength(1)
     // The link is used up.
     expectProblem(await connect(state), 404)
@@ -69,7 +86,13 @@ describe('200', () => {
     const other = await addPerson(app, 'ADMIN')
     expect((await view(state, other.token)).body).toMatchObject({ started_by: app.user_id, name: 'agentrun' })
     expect((await connect(state, { token: other.token })).status).toBe(200)
-    const [entry] = await rows(app, `select user_id, detail from audit_entries where action = 'forge.connected' order by id desc`)
+    const [entry] = await rows(
+      app,
+      `select user_id, detail
+        from audit_entries
+        where action = 'forge.connected'
+        order by id desc`,
+    )
     expect(entry).toMatchObject({ user_id: other.user_id })
     expect(JSON.parse(entry?.detail)).toMatchObject({ auth: 'app', started_by: app.user_id })
   })

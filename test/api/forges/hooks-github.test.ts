@@ -27,7 +27,10 @@ afterAll(async () => {
 })
 
 const reported = () =>
-  rows<{ delivery: string; outcome: string | null }>(app, 'select delivery, outcome from forge_deliveries order by received_at')
+  rows<{ delivery: string; outcome: string | null }>(
+    app,
+    'select delivery, outcome from forge_deliveries order by received_at',
+  )
 const mention = (change: Record<string, unknown> = {}) => {
   const payload = payloads.commentBy('ada', '@agent-bot please', { number: 1, id: 98 })
   Object.assign(payload.comment, change)
@@ -39,7 +42,11 @@ describe('200', () => {
     for (const { name, examples } of recorded)
       for (const payload of examples) {
         const { status, body } = await deliver(url, name, payload)
-        expect({ name, status, ...ForgeReceipt.strict().parse(body) }).toMatchObject({ name, status: 200, duplicate: false })
+        expect({ name, status, ...ForgeReceipt.strict().parse(body) }).toMatchObject({
+          name,
+          status: 200,
+          duplicate: false,
+        })
       }
     expect(await reported()).toHaveLength(recorded.reduce((sum, { examples }) => sum + examples.length, 0))
   }, 60_000)
@@ -49,17 +56,31 @@ describe('200', () => {
     const first = await deliver(url, 'issue_comment', payload, { delivery: 'one' })
     expect(first.body).toMatchObject({ duplicate: false, queued: true, reason: null })
     for (const delivery of ['one', 'two'])
-      expect((await deliver(url, 'issue_comment', payload, { delivery })).body).toMatchObject({ duplicate: true, queued: false })
-    const at_once = await Promise.all(Array.from({ length: 10 }, () => deliver(url, 'issue_comment', mention({ id: 99 }))))
+      expect((await deliver(url, 'issue_comment', payload, { delivery })).body).toMatchObject({
+        duplicate: true,
+        queued: false,
+      })
+    const at_once = await Promise.all(
+      Array.from({ length: 10 }, () => deliver(url, 'issue_comment', mention({ id: 99 }))),
+    )
     expect(at_once.map(({ body }) => body.queued).sort()).toEqual([...Array(9).fill(false), true])
   })
 
   test('a label that is redelivered under another id is a duplicate, because the id is not signed', async () => {
     const payload = payloads.labeledBy('ada', 'agent-bot', { number: 1 })
-    expect((await deliver(url, 'issues', payload, { delivery: 'label-1' })).body).toMatchObject({ duplicate: false, queued: true })
-    expect((await deliver(url, 'issues', payload, { delivery: 'label-2' })).body).toMatchObject({ duplicate: true, queued: false })
+    expect((await deliver(url, 'issues', payload, { delivery: 'label-1' })).body).toMatchObject({
+      duplicate: false,
+      queued: true,
+    })
+    expect((await deliver(url, 'issues', payload, { delivery: 'label-2' })).body).toMatchObject({
+      duplicate: true,
+      queued: false,
+    })
     payload.issue.updated_at = '2030-01-01T00:00:00Z'
-    expect((await deliver(url, 'issues', payload, { delivery: 'label-3' })).body).toMatchObject({ duplicate: false, queued: true })
+    expect((await deliver(url, 'issues', payload, { delivery: 'label-3' })).body).toMatchObject({
+      duplicate: false,
+      queued: true,
+    })
   })
 
   test('a delivery older than a day is ignored, even with a valid signature: whether it was processed is unknown', async () => {
@@ -72,28 +93,41 @@ describe('200', () => {
       await deliver(url, 'issues', payloads.openedBy('ada', '@agent-bot go', location)),
     ]
     for (const { body } of reported)
-      expect(body).toEqual({ received: true, duplicate: false, queued: false, reason: 'it is older than a day' })
+      expect(body).toEqual({
+        received: true,
+        duplicate: false,
+        queued: false,
+        reason: 'it is older than a day',
+      })
   })
 
   test('a mention in a comment of a template, in code or in a quotation is none, in a comment, a review and a new issue', async () => {
     const reason = 'it mentions @agent-bot only where forges show no mention'
     const location = { number: 1, id: 96 }
-    const hidden = '<!-- Mention @agent-bot to have it reviewed. -->\r\n``@agent-bot``\r\n<blockquote>@agent-bot</blockquote>'
+    const hidden =
+      '<!-- Mention @agent-bot to have it reviewed. -->\r\n``@agent-bot``\r\n<blockquote>@agent-bot</blockquote>'
     const reported = [
       await deliver(url, 'issue_comment', payloads.commentBy('ada', hidden, location)),
       await deliver(url, 'pull_request_review', payloads.reviewBy('ada', hidden, location)),
       await deliver(url, 'pull_request_review_comment', payloads.remarkBy('ada', hidden, location)),
       await deliver(url, 'issues', payloads.openedBy('ada', hidden, location)),
     ]
-    for (const { body } of reported) expect(body).toEqual({ received: true, duplicate: false, queued: false, reason })
+    for (const { body } of reported)
+      expect(body).toEqual({ received: true, duplicate: false, queued: false, reason })
     const far = `${'word '.repeat(13_000)}@agent-bot`
-    const { body } = await deliver(url, 'issue_comment', payloads.commentBy('ada', far, { number: 1, id: 95 }))
+    const { body } = await deliver(
+      url,
+      'issue_comment',
+      payloads.commentBy('ada', far, { number: 1, id: 95 }),
+    )
     expect(body).toMatchObject({ queued: true })
   })
 
   test('a delivery about an unregistered repository ends there, and creates no run', async () => {
     await expect
-      .poll(async () => (await reported()).find(({ delivery }) => delivery === 'one')?.outcome, { timeout: 10_000 })
+      .poll(async () => (await reported()).find(({ delivery }) => delivery === 'one')?.outcome, {
+        timeout: 10_000,
+      })
       .toBe('the repository is not registered')
     expect(await rows(app, 'select 1 from runs')).toEqual([])
   })
@@ -123,7 +157,13 @@ describe('401', () => {
     // Signed, and then changed by one space.
     const { createHmac } = await import('node:crypto')
     const signature = `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`
-    expectProblem(await deliver(url, 'issue_comment', payload, { signature, body: Buffer.concat([body, Buffer.from(' ')]) }), 401)
+    expectProblem(
+      await deliver(url, 'issue_comment', payload, {
+        signature,
+        body: Buffer.concat([body, Buffer.from(' ')]),
+      }),
+      401,
+    )
     expect(await contents(app)).toEqual(before)
   })
 })

@@ -19,7 +19,12 @@ describe('200', () => {
     const { status, body } = await app.call('GET', org('/integrations'))
     expect([status, Integrations.strict().parse(body)]).toEqual([
       200,
-      { organization_id: app.org_id, organization_name: 'My organization', integrations: [], total_active_integrations: 0 },
+      {
+        organization_id: app.org_id,
+        organization_name: 'My organization',
+        integrations: [],
+        total_active_integrations: 0,
+      },
     ])
   })
 
@@ -60,7 +65,10 @@ describe('404', () => {
 describe('501', () => {
   test('what this version does not support is reported as such, and nothing is written', async () => {
     const before = await contents(app)
-    const { code } = expectProblem(await app.call('POST', '/v1/slack-connect/generate-token', { org_id: app.org_id }), 501)
+    const { code } = expectProblem(
+      await app.call('POST', '/v1/slack-connect/generate-token', { org_id: app.org_id }),
+      501,
+    )
     expect(code).toBe('not_available')
     expect(await contents(app)).toEqual(before)
   })

@@ -29,7 +29,8 @@ export async function startPushes() {
     push: (...args: string[]) => client.at(clone.name, 'push', ...args),
     /** Commits files. The SHA of the commit. */
     async commit(files: Record<string, string | Uint8Array>): Promise<string> {
-      for (const [name, content] of Object.entries(files)) writeFileSync(join(client.folder, clone.name, name), content)
+      for (const [name, content] of Object.entries(files))
+        writeFileSync(join(client.folder, clone.name, name), content)
       await clone.git('add', '--all')
       await clone.git('commit', '--quiet', '--allow-empty', '-m', `change ${count}`)
       return clone.git('rev-parse', 'HEAD')
@@ -39,5 +40,11 @@ export async function startPushes() {
     clone.name = `work-${++count}`
     await client.ok('.', 'clone', '--quiet', client.address(), clone.name)
   })
-  return { app, client, mirror, clone, at: (ref: string) => app.git('for-each-ref', '--format=%(objectname)', ref) }
+  return {
+    app,
+    client,
+    mirror,
+    clone,
+    at: (ref: string) => app.git('for-each-ref', '--format=%(objectname)', ref),
+  }
 }

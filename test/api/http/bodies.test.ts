@@ -13,9 +13,14 @@ let create: string
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   const { id } = await createRun(app, { prompt: 'x' })
-  calls = tokenCalls({ org_id: app.org_id, run_id: id, repo_id: app.repo_id, user_id: app.user_id, pr_id: 1, artifact_id: 1 }).filter(
-    call => call.body,
-  )
+  calls = tokenCalls({
+    org_id: app.org_id,
+    run_id: id,
+    repo_id: app.repo_id,
+    user_id: app.user_id,
+    pr_id: 1,
+    artifact_id: 1,
+  }).filter(call => call.body)
   create = `/v1/organizations/${app.org_id}/agent/run`
 })
 afterAll(() => app[Symbol.asyncDispose]())
@@ -47,7 +52,10 @@ describe('400', () => {
     ['UTF-16', Buffer.from('{"prompt":"x"}', 'utf16le')],
     ['a byte 0xff', Buffer.from([...Buffer.from('{"prompt":"'), 0xff, ...Buffer.from('"}')])],
     ['a cut character', Buffer.from([...Buffer.from('{"prompt":"'), 0xe2, 0x82, ...Buffer.from('"}')])],
-    ['half a surrogate pair in UTF-8', Buffer.from([...Buffer.from('{"prompt":"'), 0xed, 0xa0, 0x80, ...Buffer.from('"}')])],
+    [
+      'half a surrogate pair in UTF-8',
+      Buffer.from([...Buffer.from('{"prompt":"'), 0xed, 0xa0, 0x80, ...Buffer.from('"}')]),
+    ],
     ['a bare NUL', '{"prompt":"a\0"}'],
     ['depth 65', `{"metadata":${'['.repeat(64)}${']'.repeat(64)},"prompt":"x"}`],
     ['depth 200,000', `{"prompt":${'['.repeat(200_000)}${']'.repeat(200_000)}}`],
@@ -56,11 +64,14 @@ describe('400', () => {
     ['a key twice in another spelling', '{"prompt":"x","\\u0070rompt":"y"}'],
     ['a form', 'prompt=x'],
   ]
-  test.each(wrong)('F104 F105 F107 a body that is, or contains, %s, for every endpoint with a body', async (_, body) => {
-    const before = await contents(app)
-    for (const call of calls) expectProblem(await post(call.path, body, json, call.method), 400, 'body')
-    expect(await contents(app)).toEqual(before)
-  })
+  test.each(wrong)(
+    'F104 F105 F107 a body that is, or contains, %s, for every endpoint with a body',
+    async (_, body) => {
+      const before = await contents(app)
+      for (const call of calls) expectProblem(await post(call.path, body, json, call.method), 400, 'body')
+      expect(await contents(app)).toEqual(before)
+    },
+  )
 
   test.each([
     ['1e999', 'an infinity'],
@@ -103,7 +114,8 @@ describe('404', () => {
 
 describe('200', () => {
   test('F101 keys named like parts of every object are keys', async () => {
-    const body = '{"__proto__":{"prompt":"forged","status":"completed"},"constructor":{"prototype":{"a":1}},"toString":1,"prompt":"x"}'
+    const body =
+      '{"__proto__":{"prompt":"forged","status":"completed"},"constructor":{"prototype":{"a":1}},"toString":1,"prompt":"x"}'
     const { status, body: run } = await post(create, body)
     expect({ status, run }).toMatchObject({ status: 200, run: { status: 'queued', prompt: 'x' } })
     expect(({} as Record<string, unknown>).status).toBeUndefined()
@@ -111,7 +123,11 @@ describe('200', () => {
 
   test('depth 64, white space around, a charset, a type in any case', async () => {
     const deep = `{"metadata":{"a":${'['.repeat(62)}${']'.repeat(62)}},"prompt":"x"}`
-    for (const type of ['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"'])
+    for (const type of [
+      'application/json',
+      'application/json; charset=utf-8',
+      'Application/JSON;charset="UTF-8"',
+    ])
       expect((await post(create, ` \r\n\t${deep}\n`, { 'content-type': type })).status).toBe(200)
   })
 
@@ -135,7 +151,10 @@ describe('413', () => {
 
   test('F106 a chunked body that exceeds the limit, even if it has no end', async () => {
     const chunk = `100000\r\n${'x'.repeat(0x100000)}\r\n`
-    const [result] = await sendRaw(app, [head(create, 'transfer-encoding: chunked'), ...Array.from({ length: 26 }, () => chunk)])
+    const [result] = await sendRaw(app, [
+      head(create, 'transfer-encoding: chunked'),
+      ...Array.from({ length: 26 }, () => chunk),
+    ])
     expect(result?.status).toBe(413)
   })
 
@@ -156,13 +175,19 @@ describe('415', () => {
     '',
   ]
   test.each(types)('F107 a body of type %j, for every endpoint with a body', async type => {
-    for (const call of calls) expectProblem(await post(call.path, JSON.stringify(call.body), { 'content-type': type }, call.method), 415)
+    for (const call of calls)
+      expectProblem(
+        await post(call.path, JSON.stringify(call.body), { 'content-type': type }, call.method),
+        415,
+      )
   })
 
   test('F107 a compressed body, which is not unpacked', async () => {
     const bomb = gzipSync(Buffer.alloc(32 * 1024 * 1024))
     for (const encoding of ['gzip', 'deflate', 'br', 'GZIP', 'identity, gzip', 'x'])
       expectProblem(await post(create, bomb, { ...json, 'content-encoding': encoding }), 415)
-    expect((await post(create, '{"prompt":"x"}', { ...json, 'content-encoding': 'identity' })).status).toBe(200)
+    expect((await post(create, '{"prompt":"x"}', { ...json, 'content-encoding': 'identity' })).status).toBe(
+      200,
+    )
   })
 })

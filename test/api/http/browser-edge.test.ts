@@ -21,11 +21,16 @@ afterAll(async () => {
   await open[Symbol.asyncDispose]()
 })
 
-const corsHeaders = (headers: Headers) => [...headers.keys()].filter(name => name.startsWith('access-control-'))
+const corsHeaders = (headers: Headers) =>
+  [...headers.keys()].filter(name => name.startsWith('access-control-'))
 const preflight = (to: App, origin: string) =>
   fetch(`${to.base_url}/v1/organizations/1/agent/run`, {
     method: 'OPTIONS',
-    headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization,content-type' },
+    headers: {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,content-type',
+    },
   })
 
 describe('security headers', () => {
@@ -43,11 +48,28 @@ describe('security headers', () => {
 
   test('F126 are on every response: successes, errors, streams, public pages, unknown paths', async () => {
     const { id } = await createRun(app, { prompt: 'x' })
-    const good = tokenCalls({ org_id: app.org_id, run_id: id, repo_id: app.repo_id, user_id: app.user_id, pr_id: 1, artifact_id: 1 })
+    const good = tokenCalls({
+      org_id: app.org_id,
+      run_id: id,
+      repo_id: app.repo_id,
+      user_id: app.user_id,
+      pr_id: 1,
+      artifact_id: 1,
+    })
     const public_pages = ['/healthz', '/readyz', '/openapi.json', '/docs', '/nothing', '/v1/%zz', '/session']
-    for (const { method, path, body } of [...good, ...public_pages.map(path => ({ method: 'GET', path, body: undefined }))]) {
-      const headers = { authorization: `Bearer ${app.token}`, ...(body && { 'content-type': 'application/json' }) }
-      const response = await fetch(app.base_url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    for (const { method, path, body } of [
+      ...good,
+      ...public_pages.map(path => ({ method: 'GET', path, body: undefined })),
+    ]) {
+      const headers = {
+        authorization: `Bearer ${app.token}`,
+        ...(body && { 'content-type': 'application/json' }),
+      }
+      const response = await fetch(app.base_url + path, {
+        method,
+        headers,
+        ...(body && { body: JSON.stringify(body) }),
+      })
       expect({ path, ...Object.fromEntries(response.headers) }).toMatchObject(always)
       expect(response.headers.get('server')).toBeNull()
       expect(response.headers.get('x-powered-by')).toBeNull()
@@ -57,7 +79,9 @@ describe('security headers', () => {
 
   test('every request has a unique id, regardless of the id that the client sends', async () => {
     const requestIds = async () =>
-      (await app.call('GET', '/v1/users/me', undefined, { 'x-request-id': 'mine', 'request-id': 'mine' })).headers.get('x-request-id')
+      (
+        await app.call('GET', '/v1/users/me', undefined, { 'x-request-id': 'mine', 'request-id': 'mine' })
+      ).headers.get('x-request-id')
     const ids = await Promise.all(Array.from({ length: 20 }, requestIds))
     expect(new Set(ids).size).toBe(20)
     expect(ids).not.toContain('mine')
@@ -78,17 +102,38 @@ describe('another origin', () => {
       const { status, headers } = await app.call('GET', '/v1/users/me', undefined, { origin })
       expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*'])
       expect(headers.has('access-control-allow-credentials')).toBe(false)
-      for (const name of ['X-Request-Id', 'Link', 'Retry-After', 'Idempotent-Replayed', 'RateLimit', 'X-RateLimit-Remaining'])
+      for (const name of [
+        'X-Request-Id',
+        'Link',
+        'Retry-After',
+        'Idempotent-Replayed',
+        'RateLimit',
+        'X-RateLimit-Remaining',
+      ])
         expect(headers.get('access-control-expose-headers')?.split(', ')).toContain(name)
     }
     const document = await fetch(`${app.base_url}/openapi.json`, { headers: { origin: ORIGIN } })
     expect([document.status, document.headers.get('access-control-allow-origin')]).toEqual([200, '*'])
     await document.body?.cancel()
-    for (const path of ['/session', '/session/token', '/git/1/1.git/git-upload-pack', '/hooks/github/1', '/', '/v1/nothing']) {
+    for (const path of [
+      '/session',
+      '/session/token',
+      '/git/1/1.git/git-upload-pack',
+      '/hooks/github/1',
+      '/',
+      '/v1/nothing',
+    ]) {
       const method = 'OPTIONS'
-      const response = await fetch(app.base_url + path, { method, headers: { origin: ORIGIN, 'access-control-request-method': 'POST' } })
-      expect({ path, allowed: response.headers.has('access-control-allow-methods') }).toEqual({ path, allowed: false })
-      if (path !== '/v1/nothing') expect({ path, headers: corsHeaders(response.headers) }).toEqual({ path, headers: [] })
+      const response = await fetch(app.base_url + path, {
+        method,
+        headers: { origin: ORIGIN, 'access-control-request-method': 'POST' },
+      })
+      expect({ path, allowed: response.headers.has('access-control-allow-methods') }).toEqual({
+        path,
+        allowed: false,
+      })
+      if (path !== '/v1/nothing')
+        expect({ path, headers: corsHeaders(response.headers) }).toEqual({ path, headers: [] })
     }
   })
 
@@ -109,8 +154,13 @@ describe('another origin', () => {
         ['/v1/organizations/0/repos', 403],
         [`/v1/organizations/${open.org_id}/events`, 200],
       ] as const) {
-        const response = await fetch(open.base_url + path, { headers: { origin, authorization: `Bearer ${open.token}` } })
-        expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([status, origin])
+        const response = await fetch(open.base_url + path, {
+          headers: { origin, authorization: `Bearer ${open.token}` },
+        })
+        expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([
+          status,
+          origin,
+        ])
         expect(response.headers.get('access-control-expose-headers')).toContain('X-Request-Id')
         expect(response.headers.has('access-control-allow-credentials')).toBe(false)
         await response.body?.cancel()
@@ -128,14 +178,22 @@ describe('another origin', () => {
       'null',
       ORIGIN.toUpperCase(),
     ]) {
-      expect({ origin, headers: corsHeaders((await preflight(open, origin)).headers) }).toEqual({ origin, headers: [] })
+      expect({ origin, headers: corsHeaders((await preflight(open, origin)).headers) }).toEqual({
+        origin,
+        headers: [],
+      })
     }
   })
 })
 
 describe('the Host header', () => {
   const requestWithHost = async (to: App, host: string) =>
-    (await sendRaw(to, `GET /v1/users/me HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${to.token}\r\nconnection: close\r\n\r\n`))[0]
+    (
+      await sendRaw(
+        to,
+        `GET /v1/users/me HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${to.token}\r\nconnection: close\r\n\r\n`,
+      )
+    )[0]
 
   test('F125 must be a name of the service: a page whose own name resolves to our address is refused', async () => {
     for (const host of [
@@ -164,7 +222,10 @@ describe('the Host header', () => {
   })
 
   test('is checked first, also on public paths', async () => {
-    const [response] = await sendRaw(app, 'GET /healthz HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n')
+    const [response] = await sendRaw(
+      app,
+      'GET /healthz HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n',
+    )
     expect(response?.status).toBe(403)
   })
 })

@@ -13,11 +13,14 @@ let assets: string[]
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   const { id } = await createRun(app, { prompt: 'x' })
-  const each = (n: number) => entry({ message_type: 'ACTION', tool_name: 'shell', tool_output: { stdout: `line ${n}\n`.repeat(90) } })
+  const each = (n: number) =>
+    entry({ message_type: 'ACTION', tool_name: 'shell', tool_output: { stdout: `line ${n}\n`.repeat(90) } })
   await append(app.db, app.org_id, id, null, { entries: Array.from({ length: 120 }, (_, n) => each(n)) })
   logs = `/v1/organizations/${app.org_id}/agent/run/${id}/logs`
   const page = await (await fetch(app.base_url)).text()
-  const paths = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+\.(?:js|css))"/g)].map(([, path = '']) => path)
+  const paths = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+\.(?:js|css))"/g)].map(
+    ([, path = '']) => path,
+  )
   const sizes = await Promise.all(paths.map(async path => (await wire(path, null)).body.length))
   // Small ones are sent as they are.
   assets = paths.filter((_, n) => (sizes[n] ?? 0) > 4_000)
@@ -27,19 +30,32 @@ afterAll(() => app[Symbol.asyncDispose]())
 /** The raw response. */
 async function wire(path: string, encoding: string | null, headers: Record<string, string> = {}) {
   const { promise, resolve, reject } = Promise.withResolvers<import('node:http').IncomingMessage>()
-  const given = { authorization: `Bearer ${app.token}`, ...(encoding !== null && { 'accept-encoding': encoding }), ...headers }
+  const given = {
+    authorization: `Bearer ${app.token}`,
+    ...(encoding !== null && { 'accept-encoding': encoding }),
+    ...headers,
+  }
   request(app.base_url + path, { headers: given }, resolve)
     .on('error', reject)
     .end()
   const response = await promise
   const body = await buffer(response)
-  return { status: response.statusCode, headers: response.headers, body, encoding: response.headers['content-encoding'] ?? null }
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    body,
+    encoding: response.headers['content-encoding'] ?? null,
+  }
 }
 const unpack = { br: brotliDecompressSync, gzip: gunzipSync }
 
 test('JSON, the API document and files of the page are sent as br or gzip to clients that accept it, in fewer bytes', async () => {
   expect(assets.length).toBeGreaterThan(1)
-  for (const [path, most] of [[logs, 0.15], ['/openapi.json', 0.2], ...assets.map(path => [path, 0.4] as const)] as const) {
+  for (const [path, most] of [
+    [logs, 0.15],
+    ['/openapi.json', 0.2],
+    ...assets.map(path => [path, 0.4] as const),
+  ] as const) {
     const plain = await wire(path, null)
     expect([path, plain.status, plain.encoding]).toEqual([path, 200, null])
     for (const name of ['br', 'gzip'] as const) {

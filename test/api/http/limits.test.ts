@@ -27,20 +27,19 @@ async function newCaller(kind: 'personal' | 'browser' = 'personal', user_id?: nu
   tokens += 1
   const token = `a-token-of-the-limits-test-${tokens}`
   const { id } = await insertToken(app.db, {
-    ...{
-      user_id: user_id ?? (await addPerson(app, 'ADMIN')).user_id,
-      kind,
-      name: token,
-      digest: digest(token),
-      wire_profile: 'standard',
-      expires_in_seconds: null,
-    },
+    user_id: user_id ?? (await addPerson(app, 'ADMIN')).user_id,
+    kind,
+    name: token,
+    digest: digest(token),
+    wire_profile: 'standard',
+    expires_in_seconds: null,
   })
   const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
     app.call(method, path, body, { authorization: `Bearer ${token}`, ...headers })
   return { id, token, call }
 }
-const many = <T>(count: number, work: (n: number) => Promise<T>) => Promise.all(Array.from({ length: count }, (_item, n) => work(n)))
+const many = <T>(count: number, work: (n: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_item, n) => work(n)))
 const statuses = (responses: ApiResponse[]) => {
   const counted: Record<number, number> = {}
   for (const { status } of responses) counted[status] = (counted[status] ?? 0) + 1
@@ -48,10 +47,13 @@ const statuses = (responses: ApiResponse[]) => {
 }
 /** Moves the requests of the caller into the past. */
 const age = (id: number, seconds: number) =>
-  rows(app, `update rate_windows set hits = array(select h - $2::bigint * 1000000 from unnest(hits) h) where subject = $1`, [
-    `token ${id}`,
-    seconds,
-  ])
+  rows(
+    app,
+    `update rate_windows
+      set hits = array(select h - $2::bigint * 1000000 from unnest(hits) h)
+      where subject = $1`,
+    [`token ${id}`, seconds],
+  )
 
 describe('429', () => {
   test('F110 the 61st request within 30 s, in any distribution, and refused ones are not counted', async () => {
@@ -70,17 +72,24 @@ describe('429', () => {
   })
 
   test('F110 the processes on one database share the count', async () => {
-    await using second = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', ...limits, DATABASE_URL: app.database_url })
+    await using second = await startApp({
+      AGENTRUN_WORKER_CONCURRENCY: '0',
+      ...limits,
+      DATABASE_URL: app.database_url,
+    })
     const { token } = await newCaller()
     const headers = { authorization: `Bearer ${token}` }
-    const responses = await many(70, n => (n % 2 ? app : second).call('GET', '/v1/users/me', undefined, headers))
+    const responses = await many(70, n =>
+      (n % 2 ? app : second).call('GET', '/v1/users/me', undefined, headers),
+    )
     expect(statuses(responses)).toEqual({ 200: 60, 429: 10 })
   })
 
   test('F110 the 11th creation within a minute, and no run is created', async () => {
     const { call } = await newCaller()
     const path = `/v1/organizations/${app.org_id}/agent/run`
-    const count = async () => (await rows<{ n: number }>(app, 'select count(*)::int as n from runs'))[0]?.n ?? 0
+    const count = async () =>
+      (await rows<{ n: number }>(app, 'select count(*)::int as n from runs'))[0]?.n ?? 0
     const before = await count()
     expect(statuses(await many(14, () => call('POST', path, { prompt: 'x' })))).toEqual({ 200: 10, 429: 4 })
     expect(await count()).toBe(before + 10)
@@ -89,13 +98,22 @@ describe('429', () => {
   })
 
   test('the 31st creation or dry run of a user within a minute, over all tokens, pages and processes', async () => {
-    await using second = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', ...limits, DATABASE_URL: app.database_url })
+    await using second = await startApp({
+      AGENTRUN_WORKER_CONCURRENCY: '0',
+      ...limits,
+      DATABASE_URL: app.database_url,
+    })
     const { user_id } = await addPerson(app, 'ADMIN')
     const callers = await many(8, n => newCaller(n === 0 ? 'browser' : 'personal', user_id))
     const path = `/v1/organizations/${app.org_id}/agent/run`
     const responses = await many(80, n => {
       const headers = { authorization: `Bearer ${callers[n % 8]?.token}` }
-      return (n % 2 ? app : second).call('POST', n % 3 ? `${path}?dry_run=true` : path, { prompt: 'x' }, headers)
+      return (n % 2 ? app : second).call(
+        'POST',
+        n % 3 ? `${path}?dry_run=true` : path,
+        { prompt: 'x' },
+        headers,
+      )
     })
     expect(statuses(responses)).toEqual({ 200: 30, 429: 50 })
     const fresh = await newCaller('personal', user_id)
@@ -108,7 +126,10 @@ describe('429', () => {
     // Nor are creations of the user in another organization, by any token.
     const { org_id } = await addOrganization(app, 'elsewhere')
     await addOldMembership(app, org_id, user_id, 'ADMIN')
-    expect((await fresh.call('POST', `/v1/organizations/${org_id}/agent/run?dry_run=true`, { prompt: 'x' })).status).toBe(200)
+    expect(
+      (await fresh.call('POST', `/v1/organizations/${org_id}/agent/run?dry_run=true`, { prompt: 'x' }))
+        .status,
+    ).toBe(200)
     // Neither other requests of the user nor creations of other users are refused.
     expect((await fresh.call('GET', '/v1/users/me')).status).toBe(200)
     expect((await (await newCaller()).call('POST', path, { prompt: 'x' })).status).toBe(200)
@@ -128,8 +149,12 @@ describe('429', () => {
   })
 
   test('F112 a request with an unknown token counts for its address', async () => {
-    await using guarded = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_LIMIT_FAILED_TOKENS: '5/60' })
-    const guess = (n: number) => guarded.call('GET', '/v1/users/me', undefined, { authorization: `Bearer not-a-token-of-anyone-${n}` })
+    await using guarded = await startApp({
+      AGENTRUN_WORKER_CONCURRENCY: '0',
+      AGENTRUN_LIMIT_FAILED_TOKENS: '5/60',
+    })
+    const guess = (n: number) =>
+      guarded.call('GET', '/v1/users/me', undefined, { authorization: `Bearer not-a-token-of-anyone-${n}` })
     const responses = await many(8, guess)
     expect(statuses(responses)).toEqual({ 401: 5, 429: 3 })
     expect((await guarded.call('GET', '/v1/users/me')).status).toBe(200)
@@ -158,11 +183,16 @@ describe('200', () => {
 
   test('no limit, no headers', async () => {
     await using free = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
-    expect([...(await free.call('GET', '/v1/users/me')).headers.keys()].filter(name => name.includes('ratelimit'))).toEqual([])
+    expect(
+      [...(await free.call('GET', '/v1/users/me')).headers.keys()].filter(name => name.includes('ratelimit')),
+    ).toEqual([])
   })
 
   test('requests that arrive together use one share of a large limit, so that it is used up by requests only', async () => {
-    await using large = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_LIMIT_STANDARD: '1000000/600' })
+    await using large = await startApp({
+      AGENTRUN_WORKER_CONCURRENCY: '0',
+      AGENTRUN_LIMIT_STANDARD: '1000000/600',
+    })
     const responses = await many(50, () => large.call('GET', '/v1/users/me'))
     expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]))
     const counted = await rows(large, `select counts from rate_windows where bucket = 'standard'`)
@@ -170,7 +200,10 @@ describe('200', () => {
   })
 
   test('a large limit admits at most its number, counted in shares', async () => {
-    await using large = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_LIMIT_STANDARD: '10000/600' })
+    await using large = await startApp({
+      AGENTRUN_WORKER_CONCURRENCY: '0',
+      AGENTRUN_LIMIT_STANDARD: '10000/600',
+    })
     await large.call('GET', '/v1/users/me')
     await rows(large, `update rate_windows set counts[cardinality(counts)] = 9990`)
     const responses = await many(30, () => large.call('GET', '/v1/users/me'))
@@ -188,13 +221,18 @@ describe('Idempotency-Key', () => {
   test('F115 200: twenty parallel requests create one run and get twenty equal responses', async () => {
     const { call } = await newCaller()
     const before = await runs()
-    const responses = await many(20, () => call('POST', create(), { prompt: 'once' }, { 'idempotency-key': 'k-20' }))
+    const responses = await many(20, () =>
+      call('POST', create(), { prompt: 'once' }, { 'idempotency-key': 'k-20' }),
+    )
     expect(statuses(responses)).toEqual({ 200: 20 })
     expect(new Set(responses.map(({ body }) => JSON.stringify(body))).size).toBe(1)
     expect(responses.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')).toHaveLength(19)
     expect(await runs()).toBe(before + 1)
     // Nineteen were charged to the standard window: nine more creations are left.
-    expect(statuses(await many(12, () => call('POST', create(), { prompt: 'more' })))).toEqual({ 200: 9, 429: 3 })
+    expect(statuses(await many(12, () => call('POST', create(), { prompt: 'more' })))).toEqual({
+      200: 9,
+      429: 3,
+    })
   })
 
   test('200: the response is unchanged, though the run continued', async () => {
@@ -210,10 +248,16 @@ describe('Idempotency-Key', () => {
     const { id } = await createRun(app, { prompt: 'x' })
     const body = { agent_run_id: id, prompt: 'again' }
     const responses = await many(5, () =>
-      call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, body, { 'idempotency-key': 'k-resume' }),
+      call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, body, {
+        'idempotency-key': 'k-resume',
+      }),
     )
     expect(statuses(responses)).toEqual({ 200: 5 })
-    const [row] = await rows<{ n: number }>(app, `select count(*)::int as n from messages where run_id = $1 and text = 'again'`, [id])
+    const [row] = await rows<{ n: number }>(
+      app,
+      `select count(*)::int as n from messages where run_id = $1 and text = 'again'`,
+      [id],
+    )
     expect(row?.n).toBe(1)
   })
 
@@ -241,7 +285,12 @@ describe('Idempotency-Key', () => {
   test('200: a day later it is a new key', async () => {
     const { call } = await newCaller()
     const first = await call('POST', create(), { prompt: 'day' }, { 'idempotency-key': 'k-day' })
-    await rows(app, `update idempotency_keys set created_at = now() - interval '25 hours' where key = 'k-day'`)
+    await rows(
+      app,
+      `update idempotency_keys
+        set created_at = now() - interval '25 hours'
+        where key = 'k-day'`,
+    )
     const second = await call('POST', create(), { prompt: 'another' }, { 'idempotency-key': 'k-day' })
     expect(second.status).toBe(200)
     expect(second.body.id).not.toBe(first.body.id)

@@ -17,10 +17,17 @@ const real = (path: string) => path.replace('{org_id}', `${app.org_id}`).replace
 
 describe('405', () => {
   test.each(paths)('F129 %s supports only the methods of the contract, and lists them', async path => {
-    const served = table.filter(endpoint => pathsOf(endpoint).includes(path)).flatMap(endpoint => methodsOf(endpoint) as string[])
+    const served = table
+      .filter(endpoint => pathsOf(endpoint).includes(path))
+      .flatMap(endpoint => methodsOf(endpoint) as string[])
     const before = await contents(app)
-    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(name => !served.includes(name))) {
-      const result = await fetch(app.base_url + real(path), { method, headers: { authorization: `Bearer ${app.token}` } })
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(
+      name => !served.includes(name),
+    )) {
+      const result = await fetch(app.base_url + real(path), {
+        method,
+        headers: { authorization: `Bearer ${app.token}` },
+      })
       expect({ method, status: result.status }).toEqual({ method, status: 405 })
       expect(result.headers.get('allow')?.split(', ').sort()).toEqual(served.toSorted())
       const text = await result.text()
@@ -31,7 +38,9 @@ describe('405', () => {
   })
 })
 
-const got = table.filter(({ method }) => method === 'GET').flatMap(endpoint => pathsOf(endpoint).map(path => ({ endpoint, path })))
+const got = table
+  .filter(({ method }) => method === 'GET')
+  .flatMap(endpoint => pathsOf(endpoint).map(path => ({ endpoint, path })))
 
 describe('HEAD', () => {
   test.each(got)('$path has the status and the headers of GET, and no body', async ({ endpoint, path }) => {
@@ -45,11 +54,14 @@ describe('HEAD', () => {
     const get = await fetch(url, { headers, signal: body_ends.signal })
     const head = await fetch(url, { method: 'HEAD', headers })
     const compared = (response: Response) =>
-      ['content-type', 'content-encoding', 'allow', 'cache-control', 'x-api-stability'].map(name => response.headers.get(name))
+      ['content-type', 'content-encoding', 'allow', 'cache-control', 'x-api-stability'].map(name =>
+        response.headers.get(name),
+      )
     expect([head.status, ...compared(head)]).toEqual([get.status, ...compared(get)])
     expect(await head.text()).toBe('')
     // A stream has no length, and the length of a time may differ.
-    if (endpoint.response !== 'stream' && endpoint.access === 'token') expect(Number(head.headers.get('content-length'))).toBeGreaterThan(0)
+    if (endpoint.response !== 'stream' && endpoint.access === 'token')
+      expect(Number(head.headers.get('content-length'))).toBeGreaterThan(0)
     body_ends.abort()
   })
 })
@@ -70,7 +82,12 @@ describe('404', () => {
       '/documentation',
       '/sessions',
     ],
-    ...['/v1/organizations/', '//v1/organizations', '/v1/organizations/1/agent/run/1/logs/', '/v1//organizations'],
+    ...[
+      '/v1/organizations/',
+      '//v1/organizations',
+      '/v1/organizations/1/agent/run/1/logs/',
+      '/v1//organizations',
+    ],
     ...[
       '/assets/../package.json',
       '/assets/%2e%2e/%2e%2e/package.json',
@@ -93,7 +110,11 @@ describe('404', () => {
         ['/nothing', 404],
         ['/v1/users/me', 405],
       ] as const) {
-        const result = await fetch(app.base_url + path, { method: 'POST', body: '{', headers: { 'content-type': type } })
+        const result = await fetch(app.base_url + path, {
+          method: 'POST',
+          body: '{',
+          headers: { 'content-type': type },
+        })
         expectProblem({ status: result.status, headers: result.headers, body: await result.json() }, status)
       }
     },
@@ -104,10 +125,16 @@ test('F129 200: the document contains exactly the operations of the contract, an
   const response = await fetch(`${app.base_url}/openapi.json`)
   expect(response.status).toBe(200)
   expect(response.headers.get('content-type')).toContain('application/json')
-  const document = (await response.json()) as { openapi: string; servers: unknown; paths: Record<string, Record<string, unknown>> }
+  const document = (await response.json()) as {
+    openapi: string
+    servers: unknown
+    paths: Record<string, Record<string, unknown>>
+  }
   expect(document).toMatchObject({ openapi: '3.1.0', servers: [{ url: app.base_url }] })
   const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`),
   )
-  expect(documented.sort()).toEqual(table.flatMap(endpoint => pathsOf(endpoint).map(path => `${endpoint.method} ${path}`)).sort())
+  expect(documented.sort()).toEqual(
+    table.flatMap(endpoint => pathsOf(endpoint).map(path => `${endpoint.method} ${path}`)).sort(),
+  )
 })

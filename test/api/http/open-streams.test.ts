@@ -11,11 +11,16 @@ test('a user may have a limited number of streams open, which takes none from th
   const sockets: Socket[] = []
   try {
     while (sockets.length < limits.open_streams) {
-      const wave = Array.from({ length: Math.min(100, limits.open_streams - sockets.length) }, () => openStream(app, path))
+      const wave = Array.from({ length: Math.min(100, limits.open_streams - sockets.length) }, () =>
+        openStream(app, path),
+      )
       sockets.push(...(await Promise.all(wave)))
     }
     await expect(openStream(app, path)).rejects.toThrow(/^HTTP\/1\.1 429 .*\r\nretry-after: 1\r\n/s)
-    const theirs = await openStream({ ...app, token: other.token }, `/v1/organizations/${other.org_id}/events`)
+    const theirs = await openStream(
+      { ...app, token: other.token },
+      `/v1/organizations/${other.org_id}/events`,
+    )
     theirs.destroy()
     // Room is made as soon as one has ended.
     const [first] = sockets

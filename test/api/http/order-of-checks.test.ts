@@ -10,7 +10,10 @@ import { contents } from '../contents.ts'
 import { type Call, tokenCalls, unknown } from '../contract/every-endpoint.ts'
 import { expectProblem } from '../expect-problem.ts'
 
-/** Of several errors of a request, the first of specification.md#errors is reported: token → limit → membership and scope → parse → object → state. */
+/**
+ * Of several errors of a request, the first of specification.md#errors is reported: token → limit →
+ * membership and scope → parse → object → state.
+ */
 
 let app: App
 let other: Tenant
@@ -48,7 +51,9 @@ async function spent(): Promise<string> {
   await send({ method: 'GET', path: `/v1/organizations/${app.org_id}/agent/run/0/logs` }, token)
   await rows(
     app,
-    `update rate_windows set hits = array_fill(hits[1], array[900]), counts = case when cardinality(counts) = 0 then counts else array_fill(1, array[900]) end
+    `update rate_windows
+      set hits = array_fill(hits[1], array[900]),
+        counts = case when cardinality(counts) = 0 then counts else array_fill(1, array[900]) end
       where subject = (select 'token ' || id from tokens where digest = $1)`,
     [digest(token)],
   )
@@ -62,7 +67,13 @@ describe('a follow-up with fewer and fewer errors', () => {
     body = '{"prompt":"x"}',
     headers: Record<string, string> = {},
     org_id: number | string = app.org_id,
-  ) => ({ method: 'POST', path: `/v1/organizations/${org_id}/agent/run/${run}/resume`, body, headers }) satisfies Wrong
+  ) =>
+    ({
+      method: 'POST',
+      path: `/v1/organizations/${org_id}/agent/run/${run}/resume`,
+      body,
+      headers,
+    }) satisfies Wrong
   const bad_key = { 'idempotency-key': 'x'.repeat(256) }
 
   test('reports the first remaining error', async () => {
@@ -75,14 +86,34 @@ describe('a follow-up with fewer and fewer errors', () => {
       ['a spent token, and a path of no organization', resume(1, broken, {}, 'one'), await spent(), 429],
       ['a spent token, and a bad key', resume(1, undefined, bad_key), await spent(), 429],
       ['no membership, and all the rest', resume('one', broken, bad_key, other.org_id), await caller(), 403],
-      ['no scope, and all the rest', resume('one', broken, bad_key), await caller({ scopes: ['runs:read'] }), 403],
+      [
+        'no scope, and all the rest',
+        resume('one', broken, bad_key),
+        await caller({ scopes: ['runs:read'] }),
+        403,
+      ],
       ['a bad key, a broken body and no such run', resume(0, broken, bad_key), await caller(), 400],
       ['a broken body and no such run', resume(0, broken), await caller(), 400],
-      ['a body of another type and no such run', resume(0, 'x', { 'content-type': 'text/plain' }), await caller(), 415],
-      ['an unknown model and no such run', resume(0, '{"prompt":"x","model":"no/such"}'), await caller(), 400],
+      [
+        'a body of another type and no such run',
+        resume(0, 'x', { 'content-type': 'text/plain' }),
+        await caller(),
+        415,
+      ],
+      [
+        'an unknown model and no such run',
+        resume(0, '{"prompt":"x","model":"no/such"}'),
+        await caller(),
+        400,
+      ],
       ['no such run', resume(0), await caller(), 404],
       ['a broken body, and the run is banned', resume(banned, broken), await caller(), 400],
-      ['an unknown model, and the run is banned', resume(banned, '{"prompt":"x","model":"no/such"}'), await caller(), 400],
+      [
+        'an unknown model, and the run is banned',
+        resume(banned, '{"prompt":"x","model":"no/such"}'),
+        await caller(),
+        400,
+      ],
       ['the run is banned', resume(banned), await caller(), 409],
     ]
     for (const [what, request, token, status] of cases) {
@@ -90,7 +121,10 @@ describe('a follow-up with fewer and fewer errors', () => {
       expect({ what, status: result.status, body: result.body }).toMatchObject({ what, status })
       expectProblem(result, status)
       // An authenticated caller gets the number of remaining requests with every error.
-      expect({ what, counted: result.headers.has('x-ratelimit-remaining') }).toEqual({ what, counted: status !== 401 })
+      expect({ what, counted: result.headers.has('x-ratelimit-remaining') }).toEqual({
+        what,
+        counted: status !== 401,
+      })
     }
     const { tokens: _new, users: _too, memberships: _also, ...after } = await contents(app)
     expect(before).toMatchObject(after)
@@ -100,14 +134,31 @@ describe('a follow-up with fewer and fewer errors', () => {
 test('a create with fewer and fewer errors', async () => {
   const tenant = await addTenant(app, 'Quota')
   const path = `/v1/organizations/${tenant.org_id}/agent/run`
-  await app.call('PATCH', `/v1/organizations/${tenant.org_id}`, { runs_per_month: 0 }, { authorization: `Bearer ${tenant.token}` })
+  await app.call(
+    'PATCH',
+    `/v1/organizations/${tenant.org_id}`,
+    { runs_per_month: 0 },
+    { authorization: `Bearer ${tenant.token}` },
+  )
   const private_hook = [{ url: 'http://127.0.0.1/' }]
   const cases: [what: string, body: unknown, status: number][] = [
     ['no prompt, no such repository, nothing left of the month', { repo_id: other.repo_id }, 400],
-    ['an unknown agent, no such repository', { prompt: 'x', agent_type: 'no_such', repo_id: other.repo_id }, 400],
-    ['a webhook to a private address, no such repository', { prompt: 'x', webhooks: private_hook, repo_id: other.repo_id }, 400],
+    [
+      'an unknown agent, no such repository',
+      { prompt: 'x', agent_type: 'no_such', repo_id: other.repo_id },
+      400,
+    ],
+    [
+      'a webhook to a private address, no such repository',
+      { prompt: 'x', webhooks: private_hook, repo_id: other.repo_id },
+      400,
+    ],
     ['no such repository, nothing left of the month', { prompt: 'x', repo_id: other.repo_id }, 404],
-    ['no such parent, nothing left of the month', { prompt: 'x', repo_id: tenant.repo_id, parent_run_id: other.run_id }, 404],
+    [
+      'no such parent, nothing left of the month',
+      { prompt: 'x', repo_id: tenant.repo_id, parent_run_id: other.run_id },
+      404,
+    ],
     ['nothing left of the month', { prompt: 'x', repo_id: tenant.repo_id }, 402],
   ]
   for (const [what, body, status] of cases) {
@@ -128,7 +179,10 @@ describe('for every operation', () => {
   })
 
   test('an invalid token, a foreign organization and a missing scope come before errors of path, query and body', async () => {
-    const [stranger, scopeless] = [await addCaller(app, [other.org_id], 'ADMIN'), await caller({ scopes: [] })]
+    const [stranger, scopeless] = [
+      await addCaller(app, [other.org_id], 'ADMIN'),
+      await caller({ scopes: [] }),
+    ]
     const before = await contents(app)
     for (const call of tokenCalls({ ...unknown, org_id: app.org_id })) {
       const of_organization = 'org_id' in rowOf(call).params.shape
@@ -139,7 +193,11 @@ describe('for every operation', () => {
       ]
       for (const { token, status } of cases) {
         const result = await send(spoil(call), token)
-        expect({ call: call.name, wanted: status, status: result.status }).toEqual({ call: call.name, wanted: status, status })
+        expect({ call: call.name, wanted: status, status: result.status }).toEqual({
+          call: call.name,
+          wanted: status,
+          status,
+        })
       }
     }
     expect(await contents(app)).toEqual(before)
@@ -166,10 +224,13 @@ describe('OPTIONS', () => {
     const words = new Set<string>()
     for (const caller_token of [token, await spent(), null])
       for (const run of [id, 424_242, other.run_id]) {
-        const { status, headers } = await fetch(`${app.base_url}/v1/organizations/${app.org_id}/agent/run/${run}`, {
-          method: 'OPTIONS',
-          headers: caller_token === null ? {} : { authorization: `Bearer ${caller_token}` },
-        })
+        const { status, headers } = await fetch(
+          `${app.base_url}/v1/organizations/${app.org_id}/agent/run/${run}`,
+          {
+            method: 'OPTIONS',
+            headers: caller_token === null ? {} : { authorization: `Bearer ${caller_token}` },
+          },
+        )
         words.add(`${status} ${headers.get('allow')} ${headers.get('x-ratelimit-remaining')}`)
       }
     expect([...words]).toEqual(['405 GET, HEAD, PATCH, DELETE null'])
@@ -185,8 +246,12 @@ test('HEAD is checked and counted like GET', async () => {
     const results: string[] = []
     for (const caller_token of [token, spent_token, 'unknown-token-0123456789abcdef', null])
       for (const run of [run_id, 424_242, other.run_id]) {
-        const headers: Record<string, string> = caller_token === null ? {} : { authorization: `Bearer ${caller_token}` }
-        const response = await fetch(`${app.base_url}/v1/organizations/${app.org_id}/agent/run/${run}`, { method, headers })
+        const headers: Record<string, string> =
+          caller_token === null ? {} : { authorization: `Bearer ${caller_token}` }
+        const response = await fetch(`${app.base_url}/v1/organizations/${app.org_id}/agent/run/${run}`, {
+          method,
+          headers,
+        })
         results.push(`${response.status} ${response.headers.get('x-ratelimit-remaining')}`)
       }
     return results

@@ -9,7 +9,12 @@ beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   const { id } = await createRun(app, { prompt: 'x' })
   const org = `/v1/organizations/${app.org_id}`
-  pages = { logs: `${org}/agent/run/${id}/logs`, runs: `${org}/agent/runs`, repos: `${org}/repos`, organizations: '/v1/organizations' }
+  pages = {
+    logs: `${org}/agent/run/${id}/logs`,
+    runs: `${org}/agent/runs`,
+    repos: `${org}/repos`,
+    organizations: '/v1/organizations',
+  }
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
@@ -36,13 +41,16 @@ describe.each(['logs', 'runs', 'repos', 'organizations'])('F102 paging of %s', p
   ]
 
   test('limit is a plain decimal from 1 to 100, and never clamped or guessed', async () => {
-    for (const value of [...wrong, '0', '101', '1000000000']) expectProblem(await get(page, `limit=${value}`), 400, 'query.limit')
-    for (const value of ['1', '100']) expect((await get(page, `limit=${value}`)).body).toMatchObject({ size: Number(value), page: 1 })
+    for (const value of [...wrong, '0', '101', '1000000000'])
+      expectProblem(await get(page, `limit=${value}`), 400, 'query.limit')
+    for (const value of ['1', '100'])
+      expect((await get(page, `limit=${value}`)).body).toMatchObject({ size: Number(value), page: 1 })
     expect((await get(page, '')).body).toMatchObject({ size: 100, page: 1 })
   })
 
   test('skip is a plain decimal from 0 to 999,999,999', async () => {
-    for (const value of [...wrong, '1000000000', '2147483648']) expectProblem(await get(page, `skip=${value}`), 400, 'query.skip')
+    for (const value of [...wrong, '1000000000', '2147483648'])
+      expectProblem(await get(page, `skip=${value}`), 400, 'query.skip')
     for (const value of ['0', '999999999']) expect((await get(page, `skip=${value}`)).status).toBe(200)
   })
 
@@ -57,19 +65,30 @@ describe.each(['logs', 'runs', 'repos', 'organizations'])('F102 paging of %s', p
       'limit=1&limit[]=1',
     ])
       expectProblem(await get(page, query), 400, 'query.limit')
-    for (const query of ['skip=1&skip=2', 'skip[a]=1']) expectProblem(await get(page, query), 400, 'query.skip')
+    for (const query of ['skip=1&skip=2', 'skip[a]=1'])
+      expectProblem(await get(page, query), 400, 'query.skip')
   })
 
   test('unknown keys are ignored', async () => {
-    for (const query of ['Limit=0', '__proto__=1', 'constructor=1', 'x[y]=1', '%zz=1', '&&=', `${'k=v&'.repeat(190)}`])
+    for (const query of [
+      'Limit=0',
+      '__proto__=1',
+      'constructor=1',
+      'x[y]=1',
+      '%zz=1',
+      '&&=',
+      `${'k=v&'.repeat(190)}`,
+    ])
       expect({ query, status: (await get(page, query)).status }).toEqual({ query, status: 200 })
   })
 })
 
 describe.each(['runs', 'repos', 'organizations'])('F102 page and size of %s', page => {
   test('are as strict', async () => {
-    for (const value of ['0', '-1', '1e2', '0x10', '', '1000000000']) expectProblem(await get(page, `page=${value}`), 400, 'query.page')
-    for (const value of ['0', '101', '5.0']) expectProblem(await get(page, `size=${value}`), 400, 'query.size')
+    for (const value of ['0', '-1', '1e2', '0x10', '', '1000000000'])
+      expectProblem(await get(page, `page=${value}`), 400, 'query.page')
+    for (const value of ['0', '101', '5.0'])
+      expectProblem(await get(page, `size=${value}`), 400, 'query.size')
     expectProblem(await get(page, 'page=1&page=2&size[]=1'), 400, 'query.page', 'query.size')
   })
 })

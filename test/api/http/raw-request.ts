@@ -28,14 +28,19 @@ function parseResponses(bytes: Buffer): RawResponse[] {
   const responses: RawResponse[] = []
   for (let rest = bytes; rest.length > 0; ) {
     const end = rest.indexOf('\r\n\r\n')
-    if (end < 0) throw new Error(`no end of headers: ${JSON.stringify(rest.toString('latin1').slice(0, 200))}`)
+    if (end < 0)
+      throw new Error(`no end of headers: ${JSON.stringify(rest.toString('latin1').slice(0, 200))}`)
     const [line = '', ...lines] = rest.subarray(0, end).toString('latin1').split('\r\n')
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(line)?.[1])
     const headers = Object.fromEntries(
-      lines.map(item => [item.slice(0, item.indexOf(':')).toLowerCase(), item.slice(item.indexOf(':') + 1).trim()]),
+      lines.map(item => [
+        item.slice(0, item.indexOf(':')).toLowerCase(),
+        item.slice(item.indexOf(':') + 1).trim(),
+      ]),
     )
     const length = Number(headers['content-length'] ?? 0)
-    if (status !== 100) responses.push({ status, headers, body: rest.subarray(end + 4, end + 4 + length).toString('utf8') })
+    if (status !== 100)
+      responses.push({ status, headers, body: rest.subarray(end + 4, end + 4 + length).toString('utf8') })
     rest = rest.subarray(end + 4 + length)
   }
   return responses

@@ -30,7 +30,9 @@ describe('headers', () => {
   test('400 with two Content-Types, because readers differ in their choice', async () => {
     const body = '{"prompt":"x"}'
     const head = `POST /v1/organizations/${app.org_id}/agent/run HTTP/1.1\r\n${auth}content-length: ${body.length}\r\n`
-    expect(await status(`${head}content-type: application/json\r\ncontent-type: text/plain\r\n${close}${body}`)).toEqual([400])
+    expect(
+      await status(`${head}content-type: application/json\r\ncontent-type: text/plain\r\n${close}${body}`),
+    ).toEqual([400])
     expect(await status(`${head}content-type: application/json\r\n${close}${body}`)).toEqual([200])
   })
 })
@@ -43,7 +45,8 @@ describe('the target', () => {
   })
 
   test('200 with 200 query parameters, 400 with one more', async () => {
-    const requestWithParameters = (count: number) => app.call('GET', `/v1/users/me?${Array.from({ length: count }, () => 'k=v').join('&')}`)
+    const requestWithParameters = (count: number) =>
+      app.call('GET', `/v1/users/me?${Array.from({ length: count }, () => 'k=v').join('&')}`)
     expect((await requestWithParameters(limits.query_parameters)).status).toBe(200)
     expectProblem(await requestWithParameters(limits.query_parameters + 1), 400, 'query')
   })
@@ -79,7 +82,11 @@ describe('pipelined requests', () => {
 
 describe('F109 slow senders', () => {
   test('are cut off with 408 in the common format of errors, in headers and in the body, while others are served', async () => {
-    const { app: built } = await createBareApp(app.db, { headersTimeout: 300, requestTimeout: 600, connectionsCheckingInterval: 50 })
+    const { app: built } = await createBareApp(app.db, {
+      headersTimeout: 300,
+      requestTimeout: 600,
+      connectionsCheckingInterval: 50,
+    })
     const impatient = { ...app, base_url: await built.listen({ port: 0, host: '127.0.0.1' }) }
     try {
       const create = `POST /v1/organizations/${app.org_id}/agent/run HTTP/1.1\r\n${auth}content-type: application/json\r\n`

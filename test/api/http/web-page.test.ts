@@ -20,27 +20,50 @@ const get = async (path: string, headers: Record<string, string> = {}, method = 
 }
 const html = 'text/html; charset=utf-8'
 const web = join(import.meta.dirname, '../../../web/src')
-const routers = ['router.tsx', ...globSync('pages/*/routes.ts', { cwd: web })].map(name => readFileSync(join(web, name), 'utf8'))
-/** The absolute paths of the routes. Those below them, as the tabs of a repository, are covered by one example of each depth. */
-const own_paths = [...routers.join('\n').matchAll(/^ {2}path: '(\/[^']*)'/gm)].map(([, path = '']) => path.replace('$id', '7'))
-const paths = [...new Set([...own_paths, '/repositories/7', '/repositories/7/environment', '/settings/members'])]
+const routers = ['router.tsx', ...globSync('pages/*/routes.ts', { cwd: web })].map(name =>
+  readFileSync(join(web, name), 'utf8'),
+)
+/**
+ * The absolute paths of the routes. Those below them, as the tabs of a repository, are covered by one example
+ * of each depth.
+ */
+const own_paths = [...routers.join('\n').matchAll(/^ {2}path: '(\/[^']*)'/gm)].map(([, path = '']) =>
+  path.replace('$id', '7'),
+)
+const paths = [
+  ...new Set([...own_paths, '/repositories/7', '/repositories/7/environment', '/settings/members']),
+]
 
 describe('the page', () => {
-  test.each(paths)('is served at %s to every client that does not accept JSON, and its headers for HEAD', async path => {
-    for (const accept of ['*/*', 'text/html,application/xhtml+xml', 'text/plain', 'image/png, */*;q=0.1', '']) {
-      const { status, type, text } = await get(path, { accept })
-      expect([accept, status, type, text.slice(0, 15).toLowerCase()]).toEqual([accept, 200, html, '<!doctype html>'])
-      const head = await get(path, { accept, 'accept-encoding': 'identity' }, 'HEAD')
-      expect([head.status, head.type, head.text, Number(head.headers.get('content-length'))]).toEqual([
-        200,
-        html,
+  test.each(paths)(
+    'is served at %s to every client that does not accept JSON, and its headers for HEAD',
+    async path => {
+      for (const accept of [
+        '*/*',
+        'text/html,application/xhtml+xml',
+        'text/plain',
+        'image/png, */*;q=0.1',
         '',
-        Buffer.byteLength(text),
-      ])
-    }
-    for (const accept of ['application/json', 'application/problem+json'])
-      expect([accept, (await get(path, { accept })).status]).toEqual([accept, 404])
-  })
+      ]) {
+        const { status, type, text } = await get(path, { accept })
+        expect([accept, status, type, text.slice(0, 15).toLowerCase()]).toEqual([
+          accept,
+          200,
+          html,
+          '<!doctype html>',
+        ])
+        const head = await get(path, { accept, 'accept-encoding': 'identity' }, 'HEAD')
+        expect([head.status, head.type, head.text, Number(head.headers.get('content-length'))]).toEqual([
+          200,
+          html,
+          '',
+          Buffer.byteLength(text),
+        ])
+      }
+      for (const accept of ['application/json', 'application/problem+json'])
+        expect([accept, (await get(path, { accept })).status]).toEqual([accept, 404])
+    },
+  )
 
   test('is also served to a browser at an unknown path, and other clients get 404 there', async () => {
     expect((await get('/nothing', { accept: 'text/html' })).type).toBe(html)

@@ -22,7 +22,9 @@ afterAll(() => stack.disposeAsync())
 
 type Links = { next?: string; prev?: string }
 const linksOf = (headers: Headers): Links =>
-  Object.fromEntries([...(headers.get('link') ?? '').matchAll(/<([^>]+)>; rel="(\w+)"/g)].map(([, url, rel]) => [rel, url]))
+  Object.fromEntries(
+    [...(headers.get('link') ?? '').matchAll(/<([^>]+)>; rel="(\w+)"/g)].map(([, url, rel]) => [rel, url]),
+  )
 
 function listOf(name: keyof typeof endpoints): GrowingList {
   const list = lists[name]
@@ -44,7 +46,8 @@ const pathOf = (link: string) => {
   return link.slice(app.base_url.length)
 }
 
-const first = ({ path, size }: GrowingList, more = '') => `${path}${path.includes('?') ? '&' : '?'}limit=${size}${more}`
+const first = ({ path, size }: GrowingList, more = '') =>
+  `${path}${path.includes('?') ? '&' : '?'}limit=${size}${more}`
 
 async function walk(list: GrowingList, from: string, rel: keyof Links, between: () => Promise<unknown>) {
   const pages: unknown[][] = []
@@ -65,7 +68,9 @@ const unchanging = ['listAgentRunFiles']
 
 test('every list that changes has a cursor, and is walked here', () => {
   expect(Object.keys(lists).sort()).toEqual([...names].sort())
-  const paged = Object.entries<Endpoint>(endpoints).filter(([name, { query }]) => 'skip' in query.shape && !unchanging.includes(name))
+  const paged = Object.entries<Endpoint>(endpoints).filter(
+    ([name, { query }]) => 'skip' in query.shape && !unchanging.includes(name),
+  )
   expect(paged.map(([name]) => name).sort()).toEqual([...names].sort())
 })
 
@@ -79,7 +84,8 @@ describe.each(names)('%s', name => {
     expect(pages[0]).toHaveLength(list.size)
     expect(seen).toEqual([...new Set(seen)])
     expect(seen.filter(key => before.includes(key))).toEqual(before)
-    // Items that were added before the first page are none of its pages: the walk back ends where the walk began.
+    // Items that were added before the first page are none of its pages: the walk back ends where the walk
+    // began.
     const back = await walk(list, last, 'prev', async () => {})
     expect(back.pages.toReversed().flat().slice(-seen.length)).toEqual(seen.slice(-back.pages.flat().length))
   })
@@ -91,7 +97,9 @@ describe.each(names)('%s', name => {
     const by_cursor = await page(list, pathOf(links.next ?? ''))
     expect(by_cursor).toEqual(by_skip)
     expect(by_cursor.links.prev).toBeDefined()
-    expect((await page(list, pathOf(by_cursor.links.prev ?? ''))).keys).toEqual((await page(list, first(list))).keys)
+    expect((await page(list, pathOf(by_cursor.links.prev ?? ''))).keys).toEqual(
+      (await page(list, first(list))).keys,
+    )
   })
 
   test('400 for a cursor that is forged, of another list, or beside skip', async () => {
@@ -119,12 +127,19 @@ test('the last page has no next, the first no prev, an empty list neither', asyn
   expect((await app.call('GET', `${path}?q=no-such-text`)).headers.get('link')).toBeNull()
   const { total } = (await app.call('GET', path)).body
   expect(linksOf((await app.call('GET', `${path}?limit=1`)).headers)).toEqual({ next: expect.any(String) })
-  expect(linksOf((await app.call('GET', `${path}?limit=1&skip=${total - 1}`)).headers)).toEqual({ prev: expect.any(String) })
+  expect(linksOf((await app.call('GET', `${path}?limit=1&skip=${total - 1}`)).headers)).toEqual({
+    prev: expect.any(String),
+  })
 })
 
 test('logs: newest first and filtered, by cursor as without', async () => {
   const { path, key } = listOf('getAgentRunLogs')
-  for (const filter of ['reverse=true', 'message_type=ACTION', 'reverse=true&message_type=ACTION', 'q=shell']) {
+  for (const filter of [
+    'reverse=true',
+    'message_type=ACTION',
+    'reverse=true&message_type=ACTION',
+    'q=shell',
+  ]) {
     const list = { path: `${path}?${filter}`, key, size: 2 }
     const all = (await page(list, `${list.path}&limit=100`)).keys
     const { pages, last } = await walk(list, first(list), 'next', async () => {})

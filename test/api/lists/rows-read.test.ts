@@ -8,7 +8,14 @@ import { lists, routine, type Work } from '../../scale/statements.ts'
 
 const SIZE = { runs: 40_000, entries: 60_000, long_run: 20_000 }
 /** The names of the statements, before there is a database. */
-const named: Filled = { organization_id: 1, user_id: 1, repository_id: 1, long_run_id: 1, live_run_id: 0, runs: SIZE.runs }
+const named: Filled = {
+  organization_id: 1,
+  user_id: 1,
+  repository_id: 1,
+  long_run_id: 1,
+  live_run_id: 0,
+  runs: SIZE.runs,
+}
 
 const stack = new AsyncDisposableStack()
 let db: Database
@@ -32,10 +39,25 @@ async function rowsReadBy(work: Work | undefined): Promise<RowsRead> {
 }
 
 /** Tables that grow with the number of runs: a small one is best read as a whole. */
-const large = ['runs', 'run_texts', 'run_tags', 'log_entries', 'pull_requests', 'sandboxes', 'usage_days', 'journal', 'events', 'checks']
-const over = (sums: RowsRead, most: number) => Object.entries(sums).filter(([table, rows]) => large.includes(table) && rows > most)
+const large = [
+  'runs',
+  'run_texts',
+  'run_tags',
+  'log_entries',
+  'pull_requests',
+  'sandboxes',
+  'usage_days',
+  'journal',
+  'events',
+  'checks',
+]
+const over = (sums: RowsRead, most: number) =>
+  Object.entries(sums).filter(([table, rows]) => large.includes(table) && rows > most)
 
-/** The page and what is counted after it, and as many rows that are skipped: archived ones, those of other organizations. Half of the table. */
+/**
+ * The page and what is counted after it, and as many rows that are skipped: archived ones, those of other
+ * organizations. Half of the table.
+ */
 const MAX_OF_LIST = 2 * limits.page_count
 
 describe('a list reads its page and what it counts, not the table', () => {

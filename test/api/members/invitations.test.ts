@@ -9,8 +9,10 @@ import { accept, codeOf, follow, open, sessionToken, startMembers } from './star
 const { app, admin, added, invited, newEmail, newOrganization, unchanged } = await startMembers()
 const reach = async (cookie: string | null) =>
   (await sessionToken(app, cookie)).body.organizations?.map(({ id }: { id: number }) => id) ?? []
-const runsOf = (token: string, org_id: number) => requestWith(app, token, 'GET', `/v1/organizations/${org_id}/agent/runs`)
-const acceptWith = (token: string, link: string) => requestWith(app, token, 'POST', '/v1/invitations/accept', { code: codeOf(link) })
+const runsOf = (token: string, org_id: number) =>
+  requestWith(app, token, 'GET', `/v1/organizations/${org_id}/agent/runs`)
+const acceptWith = (token: string, link: string) =>
+  requestWith(app, token, 'POST', '/v1/invitations/accept', { code: codeOf(link) })
 const signInLink = async (caller: Caller, user_id: number) =>
   (await caller.request('POST', `/members/${user_id}/sign-in-link`)).body.sign_in_link as string
 const memberOf = async (caller: Caller, email: string) =>
@@ -21,7 +23,10 @@ describe('an address is not an identity', () => {
     for (const first of ['a', 'b'] as const) {
       const [a, b] = [await newOrganization(), await newOrganization()]
       const email = newEmail()
-      const invitations = { a: await invited({ email, full_name: 'From A' }, a.caller), b: await invited({ email }, b.caller) }
+      const invitations = {
+        a: await invited({ email, full_name: 'From A' }, a.caller),
+        b: await invited({ email }, b.caller),
+      }
       const cookies = { a: null as string | null, b: null as string | null }
       for (const which of first === 'a' ? (['a', 'b'] as const) : (['b', 'a'] as const))
         cookies[which] = (await accept(app, invitations[which].invitation_link)).cookie
@@ -38,7 +43,14 @@ describe('an address is not an identity', () => {
     const { user_id } = await added({ email, full_name: 'Secret Name' }, caller)
     const pending = await signInLink(caller, user_id)
     const [known, unknown] = [await invited({ email }), await invited({ email: newEmail() })]
-    const shape = ({ id: _id, email: _email, invitation_link: _link, created_at: _at, expires_at: _end, ...rest }: typeof known) => rest
+    const shape = ({
+      id: _id,
+      email: _email,
+      invitation_link: _link,
+      created_at: _at,
+      expires_at: _end,
+      ...rest
+    }: typeof known) => rest
     expect(shape(known)).toEqual(shape(unknown))
     // The link of that organization stays valid, and it can create another one.
     expect(await follow(app, pending)).not.toBeNull()
@@ -68,7 +80,11 @@ describe('POST /session/invitation/accept', () => {
     const page = (await sessionToken(app, planted)).body.token
 
     const email = newEmail()
-    const { status, body } = await accept(app, (await invited({ email }, second.caller)).invitation_link, cookie)
+    const { status, body } = await accept(
+      app,
+      (await invited({ email }, second.caller)).invitation_link,
+      cookie,
+    )
     expect({ status, body }).toEqual({ status: 200, body: { organization_id: second.org_id } })
     expect(await reach(cookie)).toEqual([first.org_id, second.org_id])
     expect((await memberOf(second.caller, email)).user_id).toBe(user_id)
@@ -79,9 +95,11 @@ describe('POST /session/invitation/accept', () => {
     for (const token of [bound, wide.token, page, renewed]) {
       expect((await runsOf(token, first.org_id)).status).toBe(200)
       expectProblem(await runsOf(token, second.org_id), 403)
-      expect((await requestWith(app, token, 'GET', '/v1/organizations')).body.items.map(({ id }: { id: number }) => id)).toEqual([
-        first.org_id,
-      ])
+      expect(
+        (await requestWith(app, token, 'GET', '/v1/organizations')).body.items.map(
+          ({ id }: { id: number }) => id,
+        ),
+      ).toEqual([first.org_id])
       expect((await requestWith(app, token, 'GET', '/v1/users/me')).body.email).not.toBe(email)
       // Nor can they send messages to the agents of that organization in the name of the user.
       expectProblem(await requestWith(app, token, 'PATCH', '/v1/users/me', { custom_prompt: 'x' }), 403)
@@ -127,7 +145,10 @@ describe('POST /session/invitation/accept', () => {
   test('200 for one of twenty parallel acceptances', async () => {
     const { invitation_link } = await invited({ email: newEmail() })
     const responses = await Promise.all(Array.from({ length: 20 }, () => accept(app, invitation_link)))
-    expect(responses.map(response => response.status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 404)])
+    expect(responses.map(response => response.status).sort()).toEqual([
+      200,
+      ...Array.from({ length: 19 }, () => 404),
+    ])
   })
 
   test('400 names the field', async () => {
@@ -138,12 +159,16 @@ describe('POST /session/invitation/accept', () => {
 
   test('401 to join the signed-in account without a session', async () => {
     const { invitation_link } = await invited({ email: newEmail() })
-    await unchanged(async () => expectProblem(await accept(app, invitation_link, 'agentrun_session=none'), 401))
+    await unchanged(async () =>
+      expectProblem(await accept(app, invitation_link, 'agentrun_session=none'), 401),
+    )
   })
 
   test('403 from another site, and the invitation stays open', async () => {
     const { invitation_link } = await invited({ email: newEmail() })
-    await unchanged(async () => expectProblem(await accept(app, invitation_link, null, { origin: 'http://evil.example' }), 403))
+    await unchanged(async () =>
+      expectProblem(await accept(app, invitation_link, null, { origin: 'http://evil.example' }), 403),
+    )
     expect((await accept(app, invitation_link)).status).toBe(200)
   })
 
@@ -157,7 +182,13 @@ describe('POST /session/invitation/accept', () => {
     const expired = await invited({ email: newEmail() })
     await rows(app, `update invitations set expires_at = now() where id = $1`, [expired.id])
     const { cookie } = await added({ email: newEmail() })
-    const links = [used, replaced, revoked.invitation_link, expired.invitation_link, `${app.base_url}/invitation#code=never`]
+    const links = [
+      used,
+      replaced,
+      revoked.invitation_link,
+      expired.invitation_link,
+      `${app.base_url}/invitation#code=never`,
+    ]
     await unchanged(async () => {
       const words = new Set<string>()
       for (const link of links)
@@ -211,17 +242,33 @@ describe('POST /v1/invitations/accept', () => {
     const person = await addPerson(app, 'READER')
     const sibling = await addCaller(app, person.user_id)
     const email = newEmail()
-    const { status, body } = await acceptWith(person.token, (await invited({ email, role: 'MANAGER' }, caller)).invitation_link)
+    const { status, body } = await acceptWith(
+      person.token,
+      (await invited({ email, role: 'MANAGER' }, caller)).invitation_link,
+    )
     expect(status).toBe(200)
-    expect(Member.strict().parse(body)).toMatchObject({ user_id: person.user_id, organization_id: org_id, email, role: 'MANAGER' })
+    expect(Member.strict().parse(body)).toMatchObject({
+      user_id: person.user_id,
+      organization_id: org_id,
+      email,
+      role: 'MANAGER',
+    })
     expect((await runsOf(person.token, org_id)).status).toBe(200)
     expectProblem(await runsOf(sibling.token, org_id), 403)
     const [entry] = await rows(
       app,
-      `select user_id, action, detail from audit_entries where organization_id = $1 order by id desc limit 1`,
+      `select user_id, action, detail
+        from audit_entries
+        where organization_id = $1
+        order by id desc
+        limit 1`,
       [org_id],
     )
-    expect(entry).toMatchObject({ user_id: person.user_id, action: 'member.added', detail: expect.stringContaining(email) })
+    expect(entry).toMatchObject({
+      user_id: person.user_id,
+      action: 'member.added',
+      detail: expect.stringContaining(email),
+    })
   })
 
   test('403: a token that is bound to an organization, to scopes or to repositories', async () => {
@@ -246,10 +293,12 @@ test('a session that an older version created reaches only memberships from befo
   const { caller, org_id } = await newOrganization()
   const { user_id } = await added({ email: newEmail() }, caller)
   const secret = 'a-session-of-older-code'
-  await rows(app, `insert into browser_sessions (digest, user_id, expires_at) values ($1, $2, now() + interval '1 day')`, [
-    digest(secret),
-    user_id,
-  ])
+  await rows(
+    app,
+    `insert into browser_sessions (digest, user_id, expires_at)
+      values ($1, $2, now() + interval '1 day')`,
+    [digest(secret), user_id],
+  )
   expect((await sessionToken(app, `agentrun_session=${secret}`)).status).toBe(403)
   await rows(app, 'update memberships set accepted_at = null where user_id = $1', [user_id])
   expect(await reach(`agentrun_session=${secret}`)).toEqual([org_id])

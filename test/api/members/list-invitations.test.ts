@@ -10,11 +10,19 @@ const { app, other, admin, add, added, invited, newEmail, newOrganization, uncha
 describe('GET and DELETE …/invitations', () => {
   test('200: unaccepted ones, oldest first, page by page, and none of another organization', async () => {
     const { caller } = await newOrganization()
-    const [first, second] = [await invited({ email: newEmail() }, caller), await invited({ email: newEmail() }, caller)]
+    const [first, second] = [
+      await invited({ email: newEmail() }, caller),
+      await invited({ email: newEmail() }, caller),
+    ]
     const page = InvitationPage.strict().parse((await caller.request('GET', '/invitations')).body)
     expect([page.total, page.items.map(item => item.id)]).toEqual([2, [first.id, second.id]])
-    expect((await caller.request('GET', '/invitations?skip=1&limit=1')).body).toMatchObject({ items: [{ id: second.id }], total: 2 })
-    expect(Invitation.strict().parse((await caller.request('DELETE', `/invitations/${first.id}`)).body).id).toBe(first.id)
+    expect((await caller.request('GET', '/invitations?skip=1&limit=1')).body).toMatchObject({
+      items: [{ id: second.id }],
+      total: 2,
+    })
+    expect(
+      Invitation.strict().parse((await caller.request('DELETE', `/invitations/${first.id}`)).body).id,
+    ).toBe(first.id)
     expectProblem(await caller.request('DELETE', `/invitations/${first.id}`), 404)
     expectProblem(await caller.request('DELETE', `/invitations/${other.invitation_id}`), 404)
     await accept(app, second.invitation_link)
@@ -42,12 +50,18 @@ describe('GET and DELETE …/invitations', () => {
 
   test('two open invitations for one person: the second does not create a second membership', async () => {
     const { caller, org_id } = await newOrganization()
-    const [one, two] = [await invited({ email: newEmail() }, caller), await invited({ email: newEmail(), role: 'ADMIN' }, caller)]
+    const [one, two] = [
+      await invited({ email: newEmail() }, caller),
+      await invited({ email: newEmail(), role: 'ADMIN' }, caller),
+    ]
     const { cookie } = await accept(app, one.invitation_link)
     expectProblem(await accept(app, two.invitation_link, cookie), 409)
-    expect(await rows(app, 'select role from memberships where organization_id = $1 and email = $2', [org_id, one.email])).toEqual([
-      { role: 'MEMBER' },
-    ])
+    expect(
+      await rows(app, 'select role from memberships where organization_id = $1 and email = $2', [
+        org_id,
+        one.email,
+      ]),
+    ).toEqual([{ role: 'MEMBER' }])
   })
 
   test('the last ADMIN is not replaced by an unaccepted invitation', async () => {

@@ -9,7 +9,8 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-const create = (name: string, token = app.token) => app.call('POST', '/v1/organizations', { name }, { authorization: `Bearer ${token}` })
+const create = (name: string, token = app.token) =>
+  app.call('POST', '/v1/organizations', { name }, { authorization: `Bearer ${token}` })
 
 test('a user creates a limited number of organizations, also at the same time, and each user has their own', async () => {
   const all = await Promise.all(['one', 'two', 'three', 'four'].map(name => create(name)))

@@ -18,11 +18,16 @@ describe('DELETE …/members/{user_id}', () => {
     await insertMembership(app.db, other.org_id, person.user_id, 'READER')
     const elsewhere = await addCaller(app, person.user_id, { organization_id: other.org_id }, other.org_id)
     const { status, body } = await remove(admin, person.user_id)
-    expect([status, Member.strict().parse(body)]).toMatchObject([200, { user_id: person.user_id, role: 'MEMBER' }])
+    expect([status, Member.strict().parse(body)]).toMatchObject([
+      200,
+      { user_id: person.user_id, role: 'MEMBER' },
+    ])
     expectProblem(await person.request('GET', '/repos'), 403)
     expectProblem(await requestWith(app, bound.token, 'GET', '/v1/users/me'), 401)
     expect((await elsewhere.request('GET', '/repos')).status).toBe(200)
-    expect((await admin.request('GET', `/agent/run/${run.id}`)).body).toMatchObject({ user_id: person.user_id })
+    expect((await admin.request('GET', `/agent/run/${run.id}`)).body).toMatchObject({
+      user_id: person.user_id,
+    })
     expectProblem(await remove(admin, person.user_id), 404)
     // A member who joins again has none of the earlier tokens.
     await insertMembership(app.db, app.org_id, person.user_id, 'MEMBER')
@@ -56,10 +61,13 @@ describe('DELETE …/members/{user_id}', () => {
       expect(removed.status).toBe(200)
       for (const { status } of made) expect([200, 403, 404]).toContain(status)
       expect(
-        await rows(app, 'select id from tokens where user_id = $1 and organization_id = $2 and revoked_at is null', [
-          person.user_id,
-          app.org_id,
-        ]),
+        await rows(
+          app,
+          `select id
+            from tokens
+            where user_id = $1 and organization_id = $2 and revoked_at is null`,
+          [person.user_id, app.org_id],
+        ),
       ).toEqual([])
     }
   })
@@ -78,7 +86,8 @@ describe('DELETE …/members/{user_id}', () => {
         const { caller: first, org_id, user_id } = await newOrganization()
         const { user_id: second_id } = await added({ email: newEmail(), role: 'ADMIN' }, first)
         const second = await addCaller(app, second_id, {}, org_id)
-        const demote = (caller: Caller, id: number) => caller.request('PATCH', `/members/${id}`, { role: 'READER' })
+        const demote = (caller: Caller, id: number) =>
+          caller.request('PATCH', `/members/${id}`, { role: 'READER' })
         const acts: Record<string, [() => Promise<{ status: number }>, () => Promise<{ status: number }>]> = {
           'removing each other': [() => remove(first, second_id), () => remove(second, user_id)],
           'demoting each other': [() => demote(first, second_id), () => demote(second, user_id)],
@@ -90,30 +99,45 @@ describe('DELETE …/members/{user_id}', () => {
         const statuses = responses.map(response => response.status).sort()
         expect(statuses[0]).toBe(200)
         expect([403, 409]).toContain(statuses[1])
-        const left = await rows(app, `select user_id from memberships where organization_id = $1 and role = 'ADMIN'`, [org_id])
+        const left = await rows(
+          app,
+          `select user_id from memberships where organization_id = $1 and role = 'ADMIN'`,
+          [org_id],
+        )
         expect(left).toHaveLength(1)
       }
     },
   )
 
-  test.each(['READER', 'MEMBER', 'MANAGER'] as const)('200: %s leaves by oneself, with a token that has all of the role', async role => {
-    const person = await addPerson(app, role)
-    for (const bounds of [{ scopes: ['org:read'] }, { organization_id: app.org_id, repository_ids: [] }]) {
-      const less = await addCaller(app, person.user_id, bounds)
-      await unchanged(async () => expectProblem(await remove(less, person.user_id), 403))
-    }
-    expect(await remove(person, person.user_id)).toMatchObject({ status: 200, body: { user_id: person.user_id, role } })
-    expectProblem(await person.request('GET', '/repos'), 403)
-  })
+  test.each(['READER', 'MEMBER', 'MANAGER'] as const)(
+    '200: %s leaves by oneself, with a token that has all of the role',
+    async role => {
+      const person = await addPerson(app, role)
+      for (const bounds of [{ scopes: ['org:read'] }, { organization_id: app.org_id, repository_ids: [] }]) {
+        const less = await addCaller(app, person.user_id, bounds)
+        await unchanged(async () => expectProblem(await remove(less, person.user_id), 403))
+      }
+      expect(await remove(person, person.user_id)).toMatchObject({
+        status: 200,
+        body: { user_id: person.user_id, role },
+      })
+      expectProblem(await person.request('GET', '/repos'), 403)
+    },
+  )
 
   test('200: by a token with org:admin only', async () => {
-    const [person, only] = [await addPerson(app, 'READER'), await addCaller(app, app.user_id, { scopes: ['org:admin'] })]
+    const [person, only] = [
+      await addPerson(app, 'READER'),
+      await addCaller(app, app.user_id, { scopes: ['org:admin'] }),
+    ]
     expect((await remove(only, person.user_id)).status).toBe(200)
   })
 
   test('403: another member, by every role but ADMIN; and a service user, by itself', async () => {
     const [person, reader] = [await addPerson(app, 'MANAGER'), await addPerson(app, 'READER')]
-    await unchanged(async () => expect(expectProblem(await remove(person, reader.user_id), 403).detail).toContain('org:admin'))
+    await unchanged(async () =>
+      expect(expectProblem(await remove(person, reader.user_id), 403).detail).toContain('org:admin'),
+    )
     const { body: bot } = await admin.request('POST', '/service-users', { name: 'bot', role: 'READER' })
     const { body: made } = await admin.request('POST', '/tokens', { name: 't', user_id: bot.id })
     const path = `/v1/organizations/${app.org_id}/members/${bot.id}`

@@ -27,12 +27,15 @@ describe('POST …/service-users', () => {
   test('200: an administrator creates its tokens, and it uses them like any user', async () => {
     const user = await created()
     const { body: token } = await admin.request('POST', '/tokens', { name: 'ci', user_id: user.id })
-    const run = await requestWith(app, token.token, 'POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' })
+    const run = await requestWith(app, token.token, 'POST', `/v1/organizations/${app.org_id}/agent/run`, {
+      prompt: 'x',
+    })
     expect(run.body).toMatchObject({ status: 'queued', user_id: user.id })
   })
 
   test('400: an invalid name or role', async () => {
-    for (const name of [undefined, ' ', 'x'.repeat(101)]) expectProblem(await make({ name, role: 'READER' }), 400, 'body.name')
+    for (const name of [undefined, ' ', 'x'.repeat(101)])
+      expectProblem(await make({ name, role: 'READER' }), 400, 'body.name')
     for (const role of [undefined, 'BOT']) expectProblem(await make({ name: 'x', role }), 400, 'body.role')
   })
 
@@ -58,7 +61,10 @@ describe('GET …/service-users', () => {
     const page = ServiceUserPage.strict().parse(body)
     expect(page.items.slice(-2)).toEqual([first, second])
     expect(JSON.stringify(page)).not.toContain('theirs')
-    expect((await admin.request('GET', `/service-users?skip=${page.total - 1}&limit=1`)).body).toMatchObject({ items: [second], size: 1 })
+    expect((await admin.request('GET', `/service-users?skip=${page.total - 1}&limit=1`)).body).toMatchObject({
+      items: [second],
+      size: 1,
+    })
   })
 })
 
@@ -66,7 +72,13 @@ describe('DELETE …/service-users/{user_id}', () => {
   test('200: it is deleted, its tokens are revoked, its runs remain and name it', async () => {
     const user = await created()
     const { body: token } = await admin.request('POST', '/tokens', { name: 'ci', user_id: user.id })
-    const { body: run } = await requestWith(app, token.token, 'POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' })
+    const { body: run } = await requestWith(
+      app,
+      token.token,
+      'POST',
+      `/v1/organizations/${app.org_id}/agent/run`,
+      { prompt: 'x' },
+    )
     const { status, body } = await remove(admin, user.id)
     expect([status, body]).toEqual([200, user])
     expectProblem(await requestWith(app, token.token, 'GET', '/v1/users/me'), 401)
@@ -77,7 +89,9 @@ describe('DELETE …/service-users/{user_id}', () => {
     expectProblem(await remove(admin, user.id), 404)
     const [act] = await rows<{ detail: string }>(
       app,
-      `select detail from audit_entries where action = 'service_user.deleted' and target_id = $1`,
+      `select detail
+        from audit_entries
+        where action = 'service_user.deleted' and target_id = $1`,
       [`${user.id}`],
     )
     expect(JSON.parse(act?.detail ?? '')).toEqual({ name: 'bot', tokens_revoked: [token.id] })
@@ -93,7 +107,9 @@ describe('DELETE …/service-users/{user_id}', () => {
     const before = await contents(app)
     const words = new Set<string>()
     for (const id of [app.user_id, body.id, 424_242])
-      words.add(JSON.stringify({ ...expectProblem(await remove(admin, id), 404), request_id: '', instance: '' }))
+      words.add(
+        JSON.stringify({ ...expectProblem(await remove(admin, id), 404), request_id: '', instance: '' }),
+      )
     expect(words.size).toBe(1)
     expect(await contents(app)).toEqual(before)
   })

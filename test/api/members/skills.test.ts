@@ -13,29 +13,46 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-const at = (name = '', org_id = app.org_id) => `/v1/organizations/${org_id}/skills${name === '' ? '' : `/${name}`}`
-const textOf = (name: string, description: string, body = 'Do it.\n') => `---\nname: ${name}\ndescription: ${description}\n---\n${body}`
+const at = (name = '', org_id = app.org_id) =>
+  `/v1/organizations/${org_id}/skills${name === '' ? '' : `/${name}`}`
+const textOf = (name: string, description: string, body = 'Do it.\n') =>
+  `---\nname: ${name}\ndescription: ${description}\n---\n${body}`
 const put = (name: string, content: unknown) => app.call('PUT', at(name), { content })
 
 test('200: a skill is set, listed by name without its text, replaced and deleted, for this organization alone', async () => {
   const first = await put('release', textOf('release', 'Use it to publish.'))
   expect(first.status).toBe(200)
   expect(Skill.strict().parse(first.body)).toMatchObject({
-    ...{ name: 'release', description: 'Use it to publish.', content: textOf('release', 'Use it to publish.'), updated_by: app.user_id },
+    name: 'release',
+    description: 'Use it to publish.',
+    content: textOf('release', 'Use it to publish.'),
+    updated_by: app.user_id,
   })
   await put('audit-2', textOf('audit-2', '|\n  Two\n  lines.'))
   const { content, ...summary } = first.body
   const { body } = await app.call('GET', at())
-  expect(SkillPage.strict().parse(body)).toMatchObject({ items: [{ name: 'audit-2', description: 'Two lines.' }, summary], total: 2 })
+  expect(SkillPage.strict().parse(body)).toMatchObject({
+    items: [{ name: 'audit-2', description: 'Two lines.' }, summary],
+    total: 2,
+  })
   expect(JSON.stringify(body)).not.toContain('Do it.')
   const again = await put('release', textOf('release', 'Changed.'))
   expect(again.body).toMatchObject({ description: 'Changed.', created_at: summary.created_at })
   expect((await app.call('GET', at('release'))).body).toEqual(again.body)
-  const theirs = await app.call('GET', at('', other.org_id), undefined, { authorization: `Bearer ${other.token}` })
+  const theirs = await app.call('GET', at('', other.org_id), undefined, {
+    authorization: `Bearer ${other.token}`,
+  })
   expect(theirs.body.items).toMatchObject([{ name: 'release', description: 'secret of Other' }])
   expect((await app.call('DELETE', at('release'))).body).toEqual(again.body)
   expect((await app.call('GET', at())).body.items).toMatchObject([{ name: 'audit-2' }])
-  const actions = await rows(app, `select action from audit_entries where target_type = 'skill' and target_id = 'release' order by id`, [])
+  const actions = await rows(
+    app,
+    `select action
+      from audit_entries
+      where target_type = 'skill' and target_id = 'release'
+      order by id`,
+    [],
+  )
   expect(actions).toEqual([{ action: 'skill.set' }, { action: 'skill.set' }, { action: 'skill.deleted' }])
 })
 
@@ -49,7 +66,10 @@ describe('400', () => {
     [front('name: release'), 'has no description'],
     [front('name: release\ndescription: "  "'), 'has no description'],
     [front(`name: release\ndescription: ${'d'.repeat(1_025)}`), '1025 characters'],
-    [front('name: release\ndescription: Use it.\ndisable-model-invocation: true'), 'disable-model-invocation'],
+    [
+      front('name: release\ndescription: Use it.\ndisable-model-invocation: true'),
+      'disable-model-invocation',
+    ],
     [textOf('release', 'Use it.', ' \n'), 'has no text'],
   ])('%j: the error names the field and what is missing', async (content, message) => {
     const before = await contents(app)
@@ -75,11 +95,15 @@ test('409: there are 50 skills, and one of them can still be changed', async () 
   await rows(
     app,
     `insert into skills (organization_id, name, description, content, updated_by)
-      select $1, 'many-' || n, 'd', 'c', $2 from generate_series(1, 50 - (select count(*)::int from skills where organization_id = $1)) n`,
+      select $1, 'many-' || n, 'd', 'c', $2
+      from generate_series(1, 50 - (select count(*)::int from skills where organization_id = $1)) n`,
     [app.org_id, app.user_id],
   )
   expectProblem(await put('one-more', textOf('one-more', 'Use it.')), 409)
   expect((await put('many-1', textOf('many-1', 'Use it.'))).status).toBe(200)
   const { body } = await app.call('GET', `/v1/organizations/${app.org_id}/limits`)
-  expect(body.items.find((limit: { name: string }) => limit.name === 'skills')).toMatchObject({ value: 50, used: 50 })
+  expect(body.items.find((limit: { name: string }) => limit.name === 'skills')).toMatchObject({
+    value: 50,
+    used: 50,
+  })
 })

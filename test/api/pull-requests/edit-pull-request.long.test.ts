@@ -27,24 +27,45 @@ describe('200', () => {
       error: null,
     })
     expect(await get(id)).toMatchObject({ title: 'Another title', body: words.body, state: 'draft' })
-    expect((await edit(id, { body: '' })).body).toMatchObject({ success: true, title: 'Another title', state: 'draft' })
+    expect((await edit(id, { body: '' })).body).toMatchObject({
+      success: true,
+      title: 'Another title',
+      state: 'draft',
+    })
     expect(await get(id)).toMatchObject({ body: '', base_branch: 'main' })
-    const events = await rows(app, `select body from events where run_id = $1 and type = 'agent_run.pull_request' order by seq`, [run_id])
+    const events = await rows(
+      app,
+      `select body
+        from events
+        where run_id = $1 and type = 'agent_run.pull_request'
+        order by seq`,
+      [run_id],
+    )
     expect(events).toHaveLength(2)
     const [entry] = await rows<{ detail: string }>(
       app,
-      `select detail from audit_entries where action = 'pull_request.edited' and target_id = $1 order by id limit 1`,
+      `select detail
+        from audit_entries
+        where action = 'pull_request.edited' and target_id = $1
+        order by id
+        limit 1`,
       [String(id)],
     )
     expect(JSON.parse(entry?.detail ?? '')).toEqual({
-      ...{ from: 'open', to: 'draft', title: { from: `Change ${run_id}`, to: 'Another title' }, body: 'changed' },
+      from: 'open',
+      to: 'draft',
+      title: { from: `Change ${run_id}`, to: 'Another title' },
+      body: 'changed',
     })
   })
 
   test('unchanged values change nothing', async () => {
     const { id, run_id } = await change()
     const before = await contents(app)
-    expect((await edit(id, { title: `Change ${run_id}`, body: 'Because.', base_branch: 'main', state: 'open' })).body.success).toBe(true)
+    expect(
+      (await edit(id, { title: `Change ${run_id}`, body: 'Because.', base_branch: 'main', state: 'open' }))
+        .body.success,
+    ).toBe(true)
     expect(await contents(app)).toEqual(before)
   })
 
@@ -53,9 +74,19 @@ describe('200', () => {
     const { id, branch } = await change()
     app.put(branch, { 'more.txt': '1\n2\n' })
     expect((await edit(id, { base_branch: 'release' })).body.success).toBe(true)
-    expect(await get(id)).toMatchObject({ base_branch: 'release', files_changed: 2, additions: 3, deletions: 0, mergeable: 'clean' })
+    expect(await get(id)).toMatchObject({
+      base_branch: 'release',
+      files_changed: 2,
+      additions: 3,
+      deletions: 0,
+      mergeable: 'clean',
+    })
     const merged = await app.call('POST', `${path(id)}/merge`)
-    expect(merged.body).toMatchObject({ state: 'merged', base_branch: 'release', merge_sha: app.git('rev-parse', 'release') })
+    expect(merged.body).toMatchObject({
+      state: 'merged',
+      base_branch: 'release',
+      merge_sha: app.git('rev-parse', 'release'),
+    })
   })
 
   test('an invalid base is reported, and nothing is changed', async () => {
@@ -78,8 +109,14 @@ describe('200', () => {
   test('a merged one keeps state and base, and its text may change', async () => {
     const { id } = await change()
     await app.call('POST', `${path(id)}/merge`)
-    expect((await edit(id, { base_branch: 'release' })).body).toMatchObject({ success: false, error: expect.stringContaining('merged') })
-    expect((await edit(id, { state: 'draft', title: 'x' })).body).toMatchObject({ success: false, state: 'merged' })
+    expect((await edit(id, { base_branch: 'release' })).body).toMatchObject({
+      success: false,
+      error: expect.stringContaining('merged'),
+    })
+    expect((await edit(id, { state: 'draft', title: 'x' })).body).toMatchObject({
+      success: false,
+      state: 'merged',
+    })
     expect((await edit(id, { title: 'Better described' })).body).toMatchObject({
       success: true,
       state: 'merged',

@@ -13,7 +13,9 @@ import { startMerges } from './start-merges.ts'
 
 const { app, merge, get, edit, main, audits, own, addHook } = await startMerges()
 
-/** While `work` runs, no pull request can be recorded as merged: as if the service died between push and row. */
+/**
+ * While `work` runs, no pull request can be recorded as merged: as if the service died between push and row.
+ */
 async function withoutTheRow<T>(work: () => Promise<T>): Promise<T> {
   await rows(app, `alter table pull_requests add constraint dead check (state <> 'merged') not valid`)
   try {
@@ -38,7 +40,9 @@ describe('200', () => {
     })
     expect(body.merged_at >= body.created_at).toBe(true)
     expect(app.git('log', '-1', '--format=%P', 'main')).toBe(`${base} ${pr.head_sha}`)
-    expect(app.git('log', '-1', '--format=%an <%ae> %cn <%ce>', 'main')).toBe('Robot <robot@example.org> Robot <robot@example.org>')
+    expect(app.git('log', '-1', '--format=%an <%ae> %cn <%ce>', 'main')).toBe(
+      'Robot <robot@example.org> Robot <robot@example.org>',
+    )
     expect(app.git('log', '-1', '--format=%B', 'main')).toBe(
       `Merge branch '${pr.branch}' into main\n\nChange ${pr.run_id}\n\nRun: ${app.base_url}/agent/trace/${pr.run_id}`,
     )
@@ -52,8 +56,16 @@ describe('200', () => {
     expect((await audits(pr.id)).map(row => [row.action, JSON.parse(row.detail)])).toEqual([
       ['pull_request.merged', { merge_sha: body.merge_sha, head_sha: pr.head_sha, how: 'merge' }],
     ])
-    const events = await rows<{ body: string }>(app, 'select body from events where run_id = $1 order by seq desc limit 1', [pr.run_id])
-    expect(JSON.parse(events[0]?.body ?? '')).toEqual({ pr_number: body.number, state: 'merged', user_id: app.user_id })
+    const events = await rows<{ body: string }>(
+      app,
+      'select body from events where run_id = $1 order by seq desc limit 1',
+      [pr.run_id],
+    )
+    expect(JSON.parse(events[0]?.body ?? '')).toEqual({
+      pr_number: body.number,
+      state: 'merged',
+      user_id: app.user_id,
+    })
   })
 
   test('a viewer of the run sees the merge', async () => {
@@ -105,7 +117,10 @@ describe('200', () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     app.git('update-ref', 'refs/heads/main', pr.head_sha)
     app.git('branch', '-D', pr.branch)
-    expect(await merge(pr.id)).toMatchObject({ status: 200, body: { state: 'merged', merge_sha: pr.head_sha } })
+    expect(await merge(pr.id)).toMatchObject({
+      status: 200,
+      body: { state: 'merged', merge_sha: pr.head_sha },
+    })
     expect(main()).toBe(pr.head_sha)
     expect((await audits(pr.id)).map(row => JSON.parse(row.detail).how)).toEqual(['found'])
   })
@@ -141,9 +156,14 @@ describe('200', () => {
       ])
       app.put('main', { [own()]: 'later\n' })
       const later = main()
-      expect(await merge(pr.id, { method })).toMatchObject({ status: 200, body: { state: 'merged', merge_sha: pushed } })
+      expect(await merge(pr.id, { method })).toMatchObject({
+        status: 200,
+        body: { state: 'merged', merge_sha: pushed },
+      })
       expect(main()).toBe(later)
-      expect((await audits(pr.id)).map(row => JSON.parse(row.detail))).toEqual([{ merge_sha: pushed, head_sha: pr.head_sha, how: 'found' }])
+      expect((await audits(pr.id)).map(row => JSON.parse(row.detail))).toEqual([
+        { merge_sha: pushed, head_sha: pr.head_sha, how: 'found' },
+      ])
     },
   )
 
@@ -172,7 +192,9 @@ describe('200', () => {
   test('two with the same base in parallel: both are merged', async () => {
     const [one, two] = [await app.propose({ [own()]: '1\n' }), await app.propose({ [own()]: '2\n' })]
     const base = main()
-    expect((await Promise.all([merge(one.id), merge(two.id)])).map(response => response.status)).toEqual([200, 200])
+    expect((await Promise.all([merge(one.id), merge(two.id)])).map(response => response.status)).toEqual([
+      200, 200,
+    ])
     expect(app.git('rev-list', '--count', '--first-parent', `${base}..main`)).toBe('2')
     for (const { head_sha } of [one, two]) app.git('merge-base', '--is-ancestor', head_sha, 'main')
   })
@@ -180,16 +202,26 @@ describe('200', () => {
   test('a pull request whose run was deleted is merged like any other', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     await putRun(app, pr.run_id, 'completed')
-    expect((await app.call('DELETE', `/v1/organizations/${app.org_id}/agent/run/${pr.run_id}`)).status).toBe(200)
-    expect(await merge(pr.id)).toMatchObject({ status: 200, body: { state: 'merged', agent_run_id: null, merge_sha: main() } })
-    expect(app.git('log', '-1', '--format=%B', 'main')).toBe(`Merge branch '${pr.branch}' into main\n\nChange ${pr.run_id}`)
+    expect((await app.call('DELETE', `/v1/organizations/${app.org_id}/agent/run/${pr.run_id}`)).status).toBe(
+      200,
+    )
+    expect(await merge(pr.id)).toMatchObject({
+      status: 200,
+      body: { state: 'merged', agent_run_id: null, merge_sha: main() },
+    })
+    expect(app.git('log', '-1', '--format=%B', 'main')).toBe(
+      `Merge branch '${pr.branch}' into main\n\nChange ${pr.run_id}`,
+    )
   })
 
   test('a repository that is reached over the network', async () => {
     await using server = await startGitServer(dirname(app.remote))
     const repository_id = await putRepository(app, 'http', 'http', `${server.url}/remote.git`)
     const pr = await app.propose({ [own()]: 'x\n' }, { repository_id })
-    expect(await merge(pr.id)).toMatchObject({ status: 200, body: { state: 'merged', merge_sha: main(), repo_id: repository_id } })
+    expect(await merge(pr.id)).toMatchObject({
+      status: 200,
+      body: { state: 'merged', merge_sha: main(), repo_id: repository_id },
+    })
     expect(app.git('rev-parse', 'main^2')).toBe(pr.head_sha)
     expect(server.requests.some(request => request.includes('git-receive-pack'))).toBe(true)
   })

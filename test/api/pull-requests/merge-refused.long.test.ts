@@ -25,7 +25,11 @@ describe('409', () => {
     app.put('main', { 'a.txt': 'ours\n', [odd]: 'ours\n' })
     const problem = await refused(pr.id, /^It conflicts with main in "a\.txt", "two\\nlines\.txt"\.$/)
     expect(problem.errors).toEqual(
-      ['a.txt', odd].map(file => ({ loc: ['files', file], msg: 'both branches changed it', type: 'merge_conflict' })),
+      ['a.txt', odd].map(file => ({
+        loc: ['files', file],
+        msg: 'both branches changed it',
+        type: 'merge_conflict',
+      })),
     )
     const expected_head_sha = app.put(pr.branch, { 'a.txt': 'ours\n', [odd]: 'ours\n' })
     expect((await merge(pr.id, { expected_head_sha })).status).toBe(200)
@@ -44,7 +48,9 @@ describe('409', () => {
   test('a missing head or base', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     app.git('branch', '-D', pr.branch)
-    expect(expectProblem(await merge(pr.id), 409).detail).toMatch(new RegExp(`no longer has the branch ${pr.branch}`))
+    expect(expectProblem(await merge(pr.id), 409).detail).toMatch(
+      new RegExp(`no longer has the branch ${pr.branch}`),
+    )
     await refused(pr.id, /is closed; open it first/)
     const lost = await app.propose({ [own()]: 'x\n' }, { base_branch: 'never' })
     await refused(lost.id, /has no branch never to merge into/)
@@ -55,7 +61,9 @@ describe('409', () => {
   test('a head that moved since the caller read it: refused, and shown the next time', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     const head_sha = app.put(pr.branch, { [own()]: 'unseen\n' })
-    await refused(pr.id, new RegExp(`is at ${head_sha} now, not at ${pr.head_sha}: review`), { expected_head_sha: pr.head_sha })
+    await refused(pr.id, new RegExp(`is at ${head_sha} now, not at ${pr.head_sha}: review`), {
+      expected_head_sha: pr.head_sha,
+    })
     expect(await get(pr.id)).toMatchObject({ head_sha, files_changed: 2 })
     expect((await merge(pr.id, { expected_head_sha: head_sha })).status).toBe(200)
   })

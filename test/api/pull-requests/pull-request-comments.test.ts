@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PullRequestComment, PullRequestCommentPage } from '../../../src/contract/pull-requests/pull-request-contents.ts'
+import {
+  PullRequestComment,
+  PullRequestCommentPage,
+} from '../../../src/contract/pull-requests/pull-request-contents.ts'
 import { insertComment } from '../../../src/store/pull-requests/pull-request-comments.ts'
 import { createRun } from '../../runs/await-run.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
@@ -24,7 +27,8 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]())
 
 const comments = (id = pr_id) => `/v1/organizations/${app.org_id}/prs/${id}/comments`
-const comment = (body: unknown, headers: Record<string, string> = {}, id = pr_id) => app.call('POST', comments(id), body, headers)
+const comment = (body: unknown, headers: Record<string, string> = {}, id = pr_id) =>
+  app.call('POST', comments(id), body, headers)
 const list = (query = '') => app.call('GET', comments() + query)
 
 describe('200', () => {
@@ -32,7 +36,14 @@ describe('200', () => {
     const { status, body } = await comment({ body: ' Why? ' })
     expect(status).toBe(200)
     expect(PullRequestComment.strict().parse(body)).toMatchObject({
-      ...{ pr_id, user_id: app.user_id, agent_run_id: null, body: 'Why?', path: null, line: null, side: null, head_sha: 'b' },
+      pr_id,
+      user_id: app.user_id,
+      agent_run_id: null,
+      body: 'Why?',
+      path: null,
+      line: null,
+      side: null,
+      head_sha: 'b',
       author_name: expect.stringMatching(/./),
     })
     expect(body.updated_at).toBe(body.created_at)
@@ -47,9 +58,20 @@ describe('200', () => {
 
   test('of a run, by its number', async () => {
     const nowhere = { path: null, line: null, side: null, head_sha: 'b' }
-    await insertComment(app.db, app.org_id, { pull_request_id: pr_id, user_id: null, run_id, body: 'Done.', ...nowhere })
+    await insertComment(app.db, app.org_id, {
+      pull_request_id: pr_id,
+      user_id: null,
+      run_id,
+      body: 'Done.',
+      ...nowhere,
+    })
     const { items } = (await list()).body
-    expect(items.at(-1)).toMatchObject({ user_id: null, agent_run_id: run_id, author_name: `Run ${run_id}`, body: 'Done.' })
+    expect(items.at(-1)).toMatchObject({
+      user_id: null,
+      agent_run_id: run_id,
+      author_name: `Run ${run_id}`,
+      body: 'Done.',
+    })
   })
 
   test('changed and deleted by its author, each with an event for the page and a row in the audit log', async () => {
@@ -58,17 +80,25 @@ describe('200', () => {
     expect(changed.body).toEqual({ ...made, body: 'b', updated_at: changed.body.updated_at })
     expect(changed.body.updated_at > made.updated_at).toBe(true)
     const before = await contents(app)
-    expect((await ada.request('PATCH', `/prs/${pr_id}/comments/${made.id}`, { body: 'b' })).body).toEqual(changed.body)
+    expect((await ada.request('PATCH', `/prs/${pr_id}/comments/${made.id}`, { body: 'b' })).body).toEqual(
+      changed.body,
+    )
     expect(await contents(app)).toEqual(before)
     expect((await ada.request('DELETE', `/prs/${pr_id}/comments/${made.id}`)).body).toEqual(changed.body)
     expect((await list()).body.items.map((item: PullRequestComment) => item.id)).not.toContain(made.id)
     const events = await rows<{ body: string }>(
       app,
-      `select body from events where run_id = $1 and type = 'agent_run.updated' order by seq desc limit 3`,
+      `select body
+        from events
+        where run_id = $1 and type = 'agent_run.updated'
+        order by seq desc
+        limit 3`,
       [run_id],
     )
     expect(events.map(({ body }) => JSON.parse(body).comment_id)).toEqual([made.id, made.id, made.id])
-    const audited = await rows(app, `select action from audit_entries where user_id = $1 order by id`, [ada.user_id])
+    const audited = await rows(app, `select action from audit_entries where user_id = $1 order by id`, [
+      ada.user_id,
+    ])
     expect(audited.map(row => row.action)).toEqual([
       'pull_request.commented',
       'pull_request.comment_edited',
@@ -80,11 +110,15 @@ describe('200', () => {
     const key = { 'idempotency-key': 'comment-1' }
     const responses = await Promise.all(Array.from({ length: 5 }, () => comment({ body: 'once' }, key)))
     expect(new Set(responses.map(response => response.body.id)).size).toBe(1)
-    expect((await list('?limit=100')).body.items.filter((item: PullRequestComment) => item.body === 'once')).toHaveLength(1)
+    expect(
+      (await list('?limit=100')).body.items.filter((item: PullRequestComment) => item.body === 'once'),
+    ).toHaveLength(1)
   })
 
   test('without the values of secrets', async () => {
-    await app.call('PUT', `/v1/organizations/${app.org_id}/secrets/DEPLOY_KEY`, { value: 'correct-horse-battery' })
+    await app.call('PUT', `/v1/organizations/${app.org_id}/secrets/DEPLOY_KEY`, {
+      value: 'correct-horse-battery',
+    })
     const { body } = await comment({ body: 'It is correct-horse-battery, by the way.' })
     expect(body.body).not.toContain('correct-horse')
   })
@@ -93,10 +127,18 @@ describe('200', () => {
     const ended = (await createRun(app, { prompt: 'x' })).id
     const id = await putPullRequest(app, ended)
     const nowhere = { path: null, line: null, side: null, head_sha: 'b' }
-    await insertComment(app.db, app.org_id, { pull_request_id: id, user_id: null, run_id: ended, body: 'Done.', ...nowhere })
+    await insertComment(app.db, app.org_id, {
+      pull_request_id: id,
+      user_id: null,
+      run_id: ended,
+      body: 'Done.',
+      ...nowhere,
+    })
     await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: ended })
     expect((await app.call('DELETE', `/v1/organizations/${app.org_id}/agent/run/${ended}`)).status).toBe(200)
-    expect((await app.call('GET', comments(id))).body.items).toMatchObject([{ agent_run_id: null, author_name: 'A run that is deleted' }])
+    expect((await app.call('GET', comments(id))).body.items).toMatchObject([
+      { agent_run_id: null, author_name: 'A run that is deleted' },
+    ])
     expect((await comment({ body: 'still here' }, {}, id)).status).toBe(200)
   })
 })
@@ -124,7 +166,11 @@ test('403 for a comment of another user, for every caller, and for a read-only o
 test('404 for a missing comment or pull request, or one of another pull request', async () => {
   const { body } = await comment({ body: 'here' })
   const elsewhere = await putPullRequest(app, (await createRun(app, { prompt: 'x' })).id)
-  for (const path of [`${comments()}/424242`, `${comments(elsewhere)}/${body.id}`, `${comments()}/${other.comment_id}`]) {
+  for (const path of [
+    `${comments()}/424242`,
+    `${comments(elsewhere)}/${body.id}`,
+    `${comments()}/${other.comment_id}`,
+  ]) {
     expectProblem(await app.call('PATCH', path, { body: 'x' }), 404)
     expectProblem(await app.call('DELETE', path), 404)
   }

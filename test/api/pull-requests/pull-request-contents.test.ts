@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PullRequestCommitPage, PullRequestDiff } from '../../../src/contract/pull-requests/pull-request-contents.ts'
+import {
+  PullRequestCommitPage,
+  PullRequestDiff,
+} from '../../../src/contract/pull-requests/pull-request-contents.ts'
 import { rows } from '../../start-app.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { type ForgeApp, type Proposal, startForgeApp } from '../repositories/proposals.ts'
@@ -28,10 +31,19 @@ describe('200 commits', () => {
     expect(total).toBe(2)
     const dates = app.git('log', '-1', '--format=%at', second)
     expect(items[1]).toEqual({
-      ...{ sha: second, parents: [pr.head_sha], message: `change ${pr.branch}`, author_name: 'Ada', author_email: 'ada@example.org' },
-      ...{ authored_at: new Date(Number(dates) * 1000).toISOString(), committed_at: new Date(Number(dates) * 1000).toISOString() },
+      sha: second,
+      parents: [pr.head_sha],
+      message: `change ${pr.branch}`,
+      author_name: 'Ada',
+      author_email: 'ada@example.org',
+      authored_at: new Date(Number(dates) * 1000).toISOString(),
+      committed_at: new Date(Number(dates) * 1000).toISOString(),
     })
-    expect((await commits('?limit=1')).body).toMatchObject({ items: [{ sha: pr.head_sha }], total: 2, pages: 2 })
+    expect((await commits('?limit=1')).body).toMatchObject({
+      items: [{ sha: pr.head_sha }],
+      total: 2,
+      pages: 2,
+    })
     expect((await commits('?limit=1&skip=1')).body.items).toMatchObject([{ sha: second }])
     expect((await commits('?skip=2')).body).toMatchObject({ items: [], total: 2 })
   })
@@ -51,7 +63,15 @@ describe('200 commits', () => {
     const { id, branch } = await app.propose({ 's.txt': 'x\n' })
     const tree = app.git('rev-parse', `${branch}^{tree}`)
     const identity = ['-c', 'user.name=\u202eevil <b>', '-c', 'user.email=x']
-    const sha = app.git(...identity, 'commit-tree', '-p', branch, '-m', '<script>alert(1)</script>\n\n\u001b[31mred', tree)
+    const sha = app.git(
+      ...identity,
+      'commit-tree',
+      '-p',
+      branch,
+      '-m',
+      '<script>alert(1)</script>\n\n\u001b[31mred',
+      tree,
+    )
     app.git('update-ref', `refs/heads/${branch}`, sha)
     await rows(app, `update pull_requests set head_sha = $2, state = 'closed' where id = $1`, [id, sha])
     const { items } = (await commits('', id)).body
@@ -64,14 +84,22 @@ describe('200 diff', () => {
     const { status, body } = await diff()
     expect(status).toBe(200)
     expect(PullRequestDiff.strict().parse(body)).toMatchObject({
-      ...{ pr_id: pr.id, head_sha: second, files_changed: 2, additions: 2, deletions: 0, patch_truncated: false },
+      pr_id: pr.id,
+      head_sha: second,
+      files_changed: 2,
+      additions: 2,
+      deletions: 0,
+      patch_truncated: false,
       files: [
         { path: 'a.txt', status: 'modified' },
         { path: 'c.txt', status: 'added' },
       ],
     })
     const patch = await diff('?format=patch')
-    expect([patch.headers.get('content-type'), patch.body]).toEqual(['text/x-patch; charset=utf-8', body.patch])
+    expect([patch.headers.get('content-type'), patch.body]).toEqual([
+      'text/x-patch; charset=utf-8',
+      body.patch,
+    ])
     expect(patch.body).toContain('+more')
   })
 })
@@ -88,6 +116,10 @@ test('404 for a nonexistent one', async () => {
 
 test('409 for one whose commit the repository no longer has', async () => {
   const { id } = await app.propose({ 'gone.txt': 'x\n' })
-  await rows(app, `update pull_requests set head_sha = $2, state = 'closed' where id = $1`, [id, 'd'.repeat(40)])
-  for (const response of [await commits('', id), await diff('', id)]) expect(expectProblem(response, 409).detail).toContain('no more')
+  await rows(app, `update pull_requests set head_sha = $2, state = 'closed' where id = $1`, [
+    id,
+    'd'.repeat(40),
+  ])
+  for (const response of [await commits('', id), await diff('', id)])
+    expect(expectProblem(response, 409).detail).toContain('no more')
 })

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { EditPullRequestResponse, PullRequest, PullRequestPage } from '../../../src/contract/pull-requests/pull-requests.ts'
+import {
+  EditPullRequestResponse,
+  PullRequest,
+  PullRequestPage,
+} from '../../../src/contract/pull-requests/pull-requests.ts'
 import { digest } from '../../../src/core/access/token.ts'
 import { insertMembership, insertUser } from '../../../src/store/access/accounts.ts'
 import { insertToken } from '../../../src/store/access/token-access.ts'
@@ -30,7 +34,10 @@ const change = (() => {
 })()
 
 /** A token of a user with a role, or one with fewer permissions. */
-async function tokenOf(role: 'ADMIN' | 'READER', bounds: { scopes?: string[]; repository_ids?: number[] } = {}) {
+async function tokenOf(
+  role: 'ADMIN' | 'READER',
+  bounds: { scopes?: string[]; repository_ids?: number[] } = {},
+) {
   const token = `token-of-${role}-${JSON.stringify(bounds)}`.padEnd(40, 'x')
   const { id: user_id } = await insertUser(app.db, { full_name: role })
   await insertMembership(app.db, app.org_id, user_id, role)
@@ -67,7 +74,9 @@ describe('200', () => {
     expect(await found(`?agent_run_id=${run_id}`)).toEqual([id])
     expect(await found(`?agent_run_id=${run_id}&state=closed&repo_id=${app.repo_id}`)).toEqual([id])
     expect(await found(`?agent_run_id=${run_id}&state=open`)).toEqual([])
-    expect(await found(`?agent_run_id=${run_id},999&state=open,closed&repo_id=${app.repo_id}&repo_id=999`)).toEqual([id])
+    expect(
+      await found(`?agent_run_id=${run_id},999&state=open,closed&repo_id=${app.repo_id}&repo_id=999`),
+    ).toEqual([id])
     expect(await found(`?agent_run_id=${run_id}&repo_id=${other.repo_id}`)).toEqual([])
     expect(await found(`?agent_run_id=${other.run_id}`)).toEqual([])
   })
@@ -77,7 +86,8 @@ describe('200', () => {
     await recordReview(app.db, app.org_id, passed.id, { head_sha: passed.head_sha, verdict: 'pass' })
     await recordReview(app.db, app.org_id, failed.id, { head_sha: failed.head_sha, verdict: 'fail' })
     await recordReview(app.db, app.org_id, moved.id, { head_sha: moved.base_sha, verdict: 'pass' })
-    const found = async (review: string) => (await list(`?review=${review}`)).body.items.map((item: PullRequest) => [item.id, item.review])
+    const found = async (review: string) =>
+      (await list(`?review=${review}`)).body.items.map((item: PullRequest) => [item.id, item.review])
     expect(await found('pass')).toEqual([[passed.id, 'pass']])
     expect(await found('fail,pass')).toEqual([
       [failed.id, 'fail'],
@@ -91,9 +101,23 @@ describe('200', () => {
     const { status, body } = await get(id)
     expect(status).toBe(200)
     expect(PullRequest.strict().parse(body)).toMatchObject({
-      ...{ id, organization_id: app.org_id, repo_id: app.repo_id, agent_run_id: run_id, title: `Change ${run_id}`, body: 'Because.' },
-      ...{ state: 'open', head_branch: branch, base_branch: 'main', base_sha, head_sha, merge_sha: null, merged_at: null },
-      ...{ files_changed: 1, additions: 1, deletions: 1, url: `${app.base_url}/agent/trace/${run_id}?view=changes` },
+      id,
+      organization_id: app.org_id,
+      repo_id: app.repo_id,
+      agent_run_id: run_id,
+      title: `Change ${run_id}`,
+      body: 'Because.',
+      state: 'open',
+      head_branch: branch,
+      base_branch: 'main',
+      base_sha,
+      head_sha,
+      merge_sha: null,
+      merged_at: null,
+      files_changed: 1,
+      additions: 1,
+      deletions: 1,
+      url: `${app.base_url}/agent/trace/${run_id}?view=changes`,
     })
     const run = await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${run_id}`)
     expect(run.body.github_pull_requests).toMatchObject([{ id, state: 'open', number: body.number }])
@@ -123,11 +147,17 @@ describe('200', () => {
     for (const path of ['/prs', `/repos/${app.repo_id}/prs`]) {
       const { id, run_id } = await change()
       if (before !== 'open') await edit(id, { state: before })
-      const { status, body } = await app.call('PATCH', `/v1/organizations/${app.org_id}${path}/${id}`, { state })
+      const { status, body } = await app.call('PATCH', `/v1/organizations/${app.org_id}${path}/${id}`, {
+        state,
+      })
       expect(status).toBe(200)
       expect(EditPullRequestResponse.strict().parse(body)).toEqual({
-        ...{ success: true, url: `${app.base_url}/agent/trace/${run_id}?view=changes`, number: body.number },
-        ...{ title: `Change ${run_id}`, state: after, error: null },
+        success: true,
+        url: `${app.base_url}/agent/trace/${run_id}?view=changes`,
+        number: body.number,
+        title: `Change ${run_id}`,
+        state: after,
+        error: null,
       })
       expect((await get(id)).body).toMatchObject({ state: after, number: body.number })
     }
@@ -140,12 +170,18 @@ describe('200', () => {
     await edit(id, { state: 'closed' })
     expect((await run()).body).toMatchObject({ github_pull_requests: [{ state: 'closed' }] })
     expect((await run()).body.updated_at > updated_at).toBe(true)
-    const events = await rows<{ type: string; body: string }>(app, 'select type, body from events where run_id = $1 order by seq', [run_id])
+    const events = await rows<{ type: string; body: string }>(
+      app,
+      'select type, body from events where run_id = $1 order by seq',
+      [run_id],
+    )
     expect(events.map(event => [event.type, JSON.parse(event.body)]).at(-1)).toEqual([
       'agent_run.pull_request',
       { pr_number: (await get(id)).body.number, state: 'closed', user_id: app.user_id },
     ])
-    const audited = `select action, user_id, detail from audit_entries where target_type = 'pull_request' and target_id = $1`
+    const audited = `select action, user_id, detail
+      from audit_entries
+      where target_type = 'pull_request' and target_id = $1`
     expect(await rows(app, audited, [String(id)])).toEqual([
       { action: 'pull_request.edited', user_id: app.user_id, detail: '{"from":"open","to":"closed"}' },
     ])
@@ -156,11 +192,23 @@ describe('200', () => {
 
   test('an edit that is not possible is `success: false` with the reason', async () => {
     const { id } = await change()
-    const unknown = { success: false, url: null, number: null, title: null, state: null, error: 'Pull request not found.' }
+    const unknown = {
+      success: false,
+      url: null,
+      number: null,
+      title: null,
+      state: null,
+      error: 'Pull request not found.',
+    }
     const before = await contents(app)
-    for (const strange of [424_242, other.pr_id]) expect((await edit(strange, { state: 'closed' })).body).toEqual(unknown)
+    for (const strange of [424_242, other.pr_id])
+      expect((await edit(strange, { state: 'closed' })).body).toEqual(unknown)
     for (const repo_id of [other.repo_id, 424_242]) {
-      const elsewhere = await app.call('PATCH', `/v1/organizations/${app.org_id}/repos/${repo_id}/prs/${id}`, { state: 'closed' })
+      const elsewhere = await app.call(
+        'PATCH',
+        `/v1/organizations/${app.org_id}/repos/${repo_id}/prs/${id}`,
+        { state: 'closed' },
+      )
       expect([elsewhere.status, elsewhere.body]).toEqual([200, unknown])
     }
     expect(await contents(app)).toEqual(before)
@@ -170,7 +218,11 @@ describe('200', () => {
     await edit(id, { state: 'open' })
     await merge(id)
     for (const state of ['open', 'closed', 'draft', 'ready_for_review'])
-      expect((await edit(id, { state })).body).toMatchObject({ success: false, state: 'merged', error: expect.stringContaining('merged') })
+      expect((await edit(id, { state })).body).toMatchObject({
+        success: false,
+        state: 'merged',
+        error: expect.stringContaining('merged'),
+      })
   })
 })
 
@@ -222,7 +274,9 @@ describe('403', () => {
       expect((await app.call('GET', prs(), undefined, headers)).status).toBe(200)
       expect((await app.call('GET', prs(`/${id}`), undefined, headers)).status).toBe(200)
       const before = await contents(app)
-      expect(expectProblem(await app.call('POST', prs(`/${id}/merge`), {}, headers), 403).detail).toContain('runs:write')
+      expect(expectProblem(await app.call('POST', prs(`/${id}/merge`), {}, headers), 403).detail).toContain(
+        'runs:write',
+      )
       expectProblem(await app.call('PATCH', prs(`/${id}`), { state: 'closed' }, headers), 403)
       expect(await contents(app)).toEqual(before)
     }

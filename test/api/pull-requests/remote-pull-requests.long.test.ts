@@ -16,7 +16,9 @@ let repo_id: number
 beforeAll(async () => {
   app = await startCodingApp(
     ({ body }) =>
-      (body.messages as { role: string }[]).at(-1)?.role === 'tool' ? { text: 'Written.' } : calls(shell('date +%s%N > $RANDOM.txt')),
+      (body.messages as { role: string }[]).at(-1)?.role === 'tool'
+        ? { text: 'Written.' }
+        : calls(shell('date +%s%N > $RANDOM.txt')),
     { AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_CI_FIRST_SECONDS: '0' },
   )
   github = await startFakeGitHub()
@@ -75,7 +77,9 @@ test('it is merged by the forge itself, once, also when the response is lost', a
 test('a merge is refused with the message of the forge, and never merges an unseen newer head', async () => {
   expectProblem(await app.call('POST', `${pr.path}/merge`, { expected_head_sha: 'f'.repeat(40) }), 409)
   github.play(MERGE, { kind: 'status', status: 405 })
-  expect(expectProblem(await app.call('POST', `${pr.path}/merge`), 409).detail).toContain('GitHub responded with 405')
+  expect(expectProblem(await app.call('POST', `${pr.path}/merge`), 409).detail).toContain(
+    'GitHub responded with 405',
+  )
   github.play(GET, { kind: 'secondary_limit', seconds: 3 })
   expectProblem(await app.call('POST', `${pr.path}/merge`), 503)
   pr.pull.state = 'closed'
@@ -86,11 +90,15 @@ test('a merge is refused with the message of the forge, and never merges an unse
 test('comments are posted on the forge, once, in order, also after an outage of the forge; edits and deletions follow', async () => {
   const path = `${pr.path}/comments`
   const create = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments'
-  const there = () => github.state.comments.filter(({ number }) => number === pr.pull.number).map(({ body }) => body)
-  const here = async () => (await app.call('GET', path)).body.items.map((item: { forge_state: string }) => item.forge_state)
+  const there = () =>
+    github.state.comments.filter(({ number }) => number === pr.pull.number).map(({ body }) => body)
+  const here = async () =>
+    (await app.call('GET', path)).body.items.map((item: { forge_state: string }) => item.forge_state)
   const settled = (...states: string[]) => expect.poll(here, { timeout: 30_000 }).toEqual(states)
   // A comment of another account with our marker is not ours.
-  const next = ((await rows<{ id: number }>(app, 'select coalesce(max(id), 0) + 1 as id from pull_request_comments'))[0]?.id ?? 0) as number
+  const next = ((
+    await rows<{ id: number }>(app, 'select coalesce(max(id), 0) + 1 as id from pull_request_comments')
+  )[0]?.id ?? 0) as number
   const forged = `<!-- agentrun: comment ${next} -->`
   github.state.comments.push({ id: 1, number: pr.pull.number, user: 'eve', body: forged })
   github.play(create, { kind: 'hang_up', when: 'after' }, { kind: 'status', status: 502 })
@@ -99,18 +107,24 @@ test('comments are posted on the forge, once, in order, also after an outage of 
   const second = (await app.call('POST', path, { body: `And @agent-bot why there? ${forged}` })).body
   await settled('posted', 'posted')
   expect(there().slice(1)).toEqual([
-    expect.stringContaining(`commented about \`a.txt:3\` in [agentrun](${app.base_url}/agent/trace/${pr.run_id}):\n\nWhy **so**?`),
+    expect.stringContaining(
+      `commented about \`a.txt:3\` in [agentrun](${app.base_url}/agent/trace/${pr.run_id}):\n\nWhy **so**?`,
+    ),
     expect.stringContaining('And @agent-bot why there?'),
   ])
   expect(github.count(create)).toBe(3)
 
-  expect((await app.call('PATCH', `${path}/${first.id}`, { body: 'Never mind.' })).body.forge_state).toBe('pending')
+  expect((await app.call('PATCH', `${path}/${first.id}`, { body: 'Never mind.' })).body.forge_state).toBe(
+    'pending',
+  )
   await settled('posted', 'posted')
   expect(there()[1]).toContain('Never mind.')
   await app.call('DELETE', `${path}/${second.id}`)
   await expect.poll(() => there().length, { timeout: 30_000 }).toBe(2)
   expect(there()[0]).toBe(forged)
-  await expect.poll(() => rows(app, 'select comment_id from comment_mirrors')).toEqual([{ comment_id: first.id }])
+  await expect
+    .poll(() => rows(app, 'select comment_id from comment_mirrors'))
+    .toEqual([{ comment_id: first.id }])
 
   const refusal = { kind: 'status', status: 403 } as const
   github.play(create, refusal)

@@ -8,7 +8,8 @@ import { startMerges } from './start-merges.ts'
 
 const { app, merge, get, edit, main, audits, own } = await startMerges()
 const call = (path: string) => app.call('GET', `/v1/organizations/${app.org_id}/prs${path}`)
-const listed = async (id: number) => (await call('')).body.items.find((item: { id: number }) => item.id === id)
+const listed = async (id: number) =>
+  (await call('')).body.items.find((item: { id: number }) => item.id === id)
 
 /** A change of `main` by a person in the repository itself, by a commit with the files of another branch. */
 function squashByHand(branch: string): string {
@@ -42,12 +43,24 @@ describe('changes in the repository are shown by the next read', () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     app.git('update-ref', 'refs/heads/main', pr.head_sha)
     expect(await get(pr.id)).toMatchObject({ state: 'merged', merge_sha: pr.head_sha })
-    expect((await audits(pr.id)).map(row => [row.action, JSON.parse(row.detail).how])).toEqual([['pull_request.merged', 'found']])
+    expect((await audits(pr.id)).map(row => [row.action, JSON.parse(row.detail).how])).toEqual([
+      ['pull_request.merged', 'found'],
+    ])
     const other = await app.propose({ [own()]: 'x\n' })
     app.put('main', { [own()]: 'x\n' })
     const merged = squashByHand(other.branch)
     const author = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org']
-    const commit = app.git(...author, 'commit-tree', `${merged}^{tree}`, '-p', `${merged}^`, '-p', other.branch, '-m', 'merge')
+    const commit = app.git(
+      ...author,
+      'commit-tree',
+      `${merged}^{tree}`,
+      '-p',
+      `${merged}^`,
+      '-p',
+      other.branch,
+      '-m',
+      'merge',
+    )
     app.git('update-ref', 'refs/heads/main', commit)
     app.git('branch', '-D', other.branch)
     expect(await listed(other.id)).toMatchObject({ state: 'merged', merge_sha: commit })
@@ -78,15 +91,21 @@ describe('changes in the repository are shown by the next read', () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     app.put('main', { [own()]: 'x\n' })
     app.git('update-ref', `refs/heads/${pr.branch}`, 'main')
-    for (const _ of [1, 2]) expect(await get(pr.id)).toMatchObject({ state: 'open', files_changed: 0, head_sha: main() })
+    for (const _ of [1, 2])
+      expect(await get(pr.id)).toMatchObject({ state: 'open', files_changed: 0, head_sha: main() })
   })
 
   test('a deleted branch closes the pull request, and it can be reopened after another push', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     app.git('branch', '-D', pr.branch)
     expect(await get(pr.id)).toMatchObject({ state: 'closed', head_sha: pr.head_sha })
-    expect((await audits(pr.id)).map(row => JSON.parse(row.detail))).toEqual([{ from: 'open', to: 'closed', how: 'branch_deleted' }])
-    expect((await edit(pr.id, 'open')).body).toMatchObject({ success: false, error: expect.stringContaining('push it again') })
+    expect((await audits(pr.id)).map(row => JSON.parse(row.detail))).toEqual([
+      { from: 'open', to: 'closed', how: 'branch_deleted' },
+    ])
+    expect((await edit(pr.id, 'open')).body).toMatchObject({
+      success: false,
+      error: expect.stringContaining('push it again'),
+    })
     const head_sha = app.put(pr.branch, { [own()]: 'again\n' })
     expect((await edit(pr.id, 'open')).body).toMatchObject({ success: true, state: 'open' })
     expect(await get(pr.id)).toMatchObject({ state: 'open', head_sha })
@@ -96,10 +115,14 @@ describe('changes in the repository are shown by the next read', () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     app.git('update-ref', 'refs/heads/main', pr.head_sha)
     await Promise.all([get(pr.id), get(pr.id), listed(pr.id)])
-    const events = await rows<{ body: string }>(app, `select body from events where run_id = $1 and type = 'agent_run.pull_request'`, [
-      pr.run_id,
+    const events = await rows<{ body: string }>(
+      app,
+      `select body from events where run_id = $1 and type = 'agent_run.pull_request'`,
+      [pr.run_id],
+    )
+    expect(events.map(({ body }) => JSON.parse(body))).toEqual([
+      { pr_number: expect.any(Number), state: 'merged' },
     ])
-    expect(events.map(({ body }) => JSON.parse(body))).toEqual([{ pr_number: expect.any(Number), state: 'merged' }])
   })
 
   test('over the network, and nothing while the remote is unavailable', async () => {

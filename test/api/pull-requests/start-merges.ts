@@ -24,9 +24,11 @@ export async function startMerges() {
     edit: (id: number, state: string) => app.call('PATCH', path(id), { state }),
     main: () => app.git('rev-parse', 'main'),
     audits: (id: number) =>
-      rows<{ action: string; detail: string }>(app, `select action, detail from audit_entries where target_id = $1 order by id`, [
-        String(id),
-      ]),
+      rows<{ action: string; detail: string }>(
+        app,
+        `select action, detail from audit_entries where target_id = $1 order by id`,
+        [String(id)],
+      ),
     /** A file that no other change touches. */
     own: () => `own-${++n}.txt`,
     /** What the remote does before it accepts a push, in one test. */

@@ -17,8 +17,12 @@ const call = (method: 'GET' | 'PUT', query: string, body?: unknown) =>
   app.call(method, `/v1/organizations/${app.org_id}/repos/check-suite-settings${query}`, body)
 const own = () => `?repo_id=${app.repo_id}`
 const defaults = {
-  ...{ check_retry_count: 3, ignored_checks: [], check_retry_counts: {}, custom_prompts: {} },
-  ...{ high_priority_apps: [], available_check_suite_names: [] },
+  check_retry_count: 3,
+  ignored_checks: [],
+  check_retry_counts: {},
+  custom_prompts: {},
+  high_priority_apps: [],
+  available_check_suite_names: [],
 }
 
 describe('200', () => {
@@ -69,7 +73,11 @@ describe('400', () => {
       ['high_priority_apps', [''], 'high_priority_apps.0'],
     ]
     for (const [key, value, field = key] of wrong)
-      expectProblem(await call('PUT', own(), { high_priority_apps: ['x'], [key]: value }), 400, `body.${field}`)
+      expectProblem(
+        await call('PUT', own(), { high_priority_apps: ['x'], [key]: value }),
+        400,
+        `body.${field}`,
+      )
     expect(await contents(app)).toEqual(before)
   })
 })

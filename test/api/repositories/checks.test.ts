@@ -32,7 +32,9 @@ describe('the checks of a repository', () => {
     ]
     expect(await put(checks)).toMatchObject({ status: 200, body: { checks, updated_by: app.user_id } })
     expect((await app.call('GET', at())).body.checks).toEqual(checks)
-    expect((await put([{ name: ' a ', command: ' b ' }])).body.checks).toEqual([{ name: 'a', command: 'b', timeout_seconds: 600 }])
+    expect((await put([{ name: ' a ', command: ' b ' }])).body.checks).toEqual([
+      { name: 'a', command: 'b', timeout_seconds: 600 },
+    ])
     const settings = await app.call('GET', `${org()}/repos/check-suite-settings?repo_id=${app.repo_id}`)
     expect(settings.body.available_check_suite_names).toEqual(['a'])
     expect((await put([])).body.checks).toEqual([])
@@ -54,7 +56,11 @@ describe('the checks of a repository', () => {
     ] as const)
       expectProblem(await put([good, wrong]), 400, `body.checks.1.${field}`)
     expectProblem(await put([good, { ...good, command: 'c' }]), 400, 'body.checks')
-    expectProblem(await put(Array.from({ length: 21 }, (_, n) => ({ ...good, name: `${n}` }))), 400, 'body.checks')
+    expectProblem(
+      await put(Array.from({ length: 21 }, (_, n) => ({ ...good, name: `${n}` }))),
+      400,
+      'body.checks',
+    )
     expect(await contents(app)).toEqual(before)
   })
 
@@ -67,7 +73,11 @@ describe('the checks of a repository', () => {
     await put([{ name: 'test', command: 'echo long' }])
     const [last] = await rows(
       app,
-      `select action, detail from audit_entries where action = 'check_commands.updated' order by id desc limit 1`,
+      `select action, detail
+        from audit_entries
+        where action = 'check_commands.updated'
+        order by id desc
+        limit 1`,
     )
     expect(JSON.parse(last?.detail)).toEqual({ names: ['test'] })
   })
@@ -82,8 +92,17 @@ describe('the checks of a repository', () => {
 
 describe('the checks of a pull request', () => {
   const report = (name: string, fields: Partial<CheckReport> = {}): CheckReport => ({
-    ...{ head_sha: '', source: 'github', name, app: 'actions', status: 'completed', conclusion: 'success', url: null, log_excerpt: null },
-    ...{ attempt: 1, started_at: null, completed_at: null },
+    head_sha: '',
+    source: 'github',
+    name,
+    app: 'actions',
+    status: 'completed',
+    conclusion: 'success',
+    url: null,
+    log_excerpt: null,
+    attempt: 1,
+    started_at: null,
+    completed_at: null,
     ...fields,
   })
   const save = (head_sha: string, name: string, fields: Partial<CheckReport> = {}) =>
@@ -104,17 +123,29 @@ describe('the checks of a pull request', () => {
     await save(head, 'build', { status: 'in_progress', conclusion: null })
     await save(head, 'docs', { conclusion: 'failure' })
     await save('b'.repeat(40), 'other')
-    await app.call('PUT', `${org()}/repos/check-suite-settings?repo_id=${app.repo_id}`, { ignored_checks: ['docs'] })
+    await app.call('PUT', `${org()}/repos/check-suite-settings?repo_id=${app.repo_id}`, {
+      ignored_checks: ['docs'],
+    })
     const { status, body } = await app.call('GET', `${path}/checks`)
     expect({ status, ...PullRequestChecks.strict().parse(body) }).toMatchObject({
-      ...{ status: 200, state: 'failure', passed: 0, failed: 1, pending: 1 },
-      items: [{ name: 'build' }, { name: 'docs' }, { name: 'test', log_excerpt: 'AssertionError', completed_at: expect.any(String) }],
+      status: 200,
+      state: 'failure',
+      passed: 0,
+      failed: 1,
+      pending: 1,
+      items: [
+        { name: 'build' },
+        { name: 'docs' },
+        { name: 'test', log_excerpt: 'AssertionError', completed_at: expect.any(String) },
+      ],
     })
     const checks = { state: 'failure', passed: 0, failed: 1, pending: 1, unreadable: [] }
     const pull_request = await app.call('GET', path)
     expect(pull_request.body.checks).toEqual(checks)
     const list = await app.call('GET', `${org()}/prs`)
-    expect(list.body.items.find((pr: { id: number }) => pr.id === pull_request.body.id).checks).toEqual(checks)
+    expect(list.body.items.find((pr: { id: number }) => pr.id === pull_request.body.id).checks).toEqual(
+      checks,
+    )
     const earlier = await app.call('GET', `${path}/checks?head_sha=${'b'.repeat(40)}`)
     expect(earlier.body).toMatchObject({ state: 'success', items: [{ name: 'other' }] })
     expectProblem(await app.call('GET', `${path}/checks?head_sha=main`), 400, 'query.head_sha')
@@ -130,7 +161,13 @@ describe('the checks of a pull request', () => {
     expect(await shown()).toMatchObject({ conclusion: 'failure', attempt: 1 })
     expect(await save(head_sha, 'test', { status: 'queued', conclusion: null, attempt: 2 })).toBe(true)
     expect(await save(head_sha, 'test', { attempt: 1 })).toBe(false)
-    expect(await shown()).toMatchObject({ status: 'queued', conclusion: null, attempt: 2, started_at: null, completed_at: null })
+    expect(await shown()).toMatchObject({
+      status: 'queued',
+      conclusion: null,
+      attempt: 2,
+      started_at: null,
+      completed_at: null,
+    })
     expect(await save(head_sha, 'test', { attempt: 2 })).toBe(true)
     expect(await shown()).toMatchObject({ conclusion: 'success', attempt: 2, started_at: expect.any(String) })
   })

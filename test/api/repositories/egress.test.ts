@@ -15,7 +15,8 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]())
 
 const locations = ['/egress', '/repos/{repo_id}/egress'] as const
-const at = (path: string, repo_id = app.repo_id) => `/v1/organizations/${app.org_id}${path.replace('{repo_id}', `${repo_id}`)}`
+const at = (path: string, repo_id = app.repo_id) =>
+  `/v1/organizations/${app.org_id}${path.replace('{repo_id}', `${repo_id}`)}`
 const nothing = { agent: { mode: null, allow: [], presets: [] }, setup: { mode: null } }
 
 describe.each(locations)('%s', location => {
@@ -28,7 +29,10 @@ describe.each(locations)('%s', location => {
     const wanted = [
       {
         mode: 'allowlist',
-        allow: [{ host: '*.docs.example.com' }, { host: 'a.example', port: 8080, methods: ['GET', 'CONNECT'] }],
+        allow: [
+          { host: '*.docs.example.com' },
+          { host: 'a.example', port: 8080, methods: ['GET', 'CONNECT'] },
+        ],
         presets: ['npm', 'debian'],
       },
       { mode: 'off', allow: [{ host: 'a.example', port: null, methods: null }], presets: [] },
@@ -59,16 +63,36 @@ describe.each(locations)('%s', location => {
       null,
       'a\0b',
     ])
-      expectProblem(await put({ agent: { allow: [{ host: 'a.example' }, { host }] } }), 400, 'body.agent.allow.1.host')
+      expectProblem(
+        await put({ agent: { allow: [{ host: 'a.example' }, { host }] } }),
+        400,
+        'body.agent.allow.1.host',
+      )
     for (const port of [0, 65_536, 1.5, '443'])
-      expectProblem(await put({ agent: { allow: [{ host: 'a.example', port }] } }), 400, 'body.agent.allow.0.port')
-    expectProblem(await put({ agent: { allow: [{ host: 'a.example', methods: ['get'] }] } }), 400, 'body.agent.allow.0.methods.0')
-    expectProblem(await put({ agent: { allow: [{ host: 'a.example', methods: [] }] } }), 400, 'body.agent.allow.0.methods')
+      expectProblem(
+        await put({ agent: { allow: [{ host: 'a.example', port }] } }),
+        400,
+        'body.agent.allow.0.port',
+      )
+    expectProblem(
+      await put({ agent: { allow: [{ host: 'a.example', methods: ['get'] }] } }),
+      400,
+      'body.agent.allow.0.methods.0',
+    )
+    expectProblem(
+      await put({ agent: { allow: [{ host: 'a.example', methods: [] }] } }),
+      400,
+      'body.agent.allow.0.methods',
+    )
     expectProblem(await put({ agent: { presets: ['everything'] } }), 400, 'body.agent.presets.0')
     expectProblem(await put({ agent: { mode: 'on' } }), 400, 'body.agent.mode')
     expectProblem(await put({ agent: { mode: 'open' } }), 400, 'body.agent.mode')
     expectProblem(await put({ agent: {}, setup: { mode: 'on' } }), 400, 'body.setup.mode')
-    expectProblem(await put({ agent: { allow: Array(201).fill({ host: 'a.example' }) } }), 400, 'body.agent.allow')
+    expectProblem(
+      await put({ agent: { allow: Array(201).fill({ host: 'a.example' }) } }),
+      400,
+      'body.agent.allow',
+    )
     expectProblem(await put({}), 400, 'body.agent')
     expect(await contents(app)).toEqual(before)
   })
@@ -79,7 +103,9 @@ describe.each(locations)('%s', location => {
     expect((await reader.request('GET', path)).status).toBe(200)
     expectProblem(await reader.request('PUT', path, { agent: {} }), 403)
     const manager = await addPerson(app, 'MANAGER')
-    expect((await manager.request('PUT', path, { agent: {} })).status).toBe(location === '/egress' ? 403 : 200)
+    expect((await manager.request('PUT', path, { agent: {} })).status).toBe(
+      location === '/egress' ? 403 : 200,
+    )
   })
 })
 
@@ -88,7 +114,9 @@ describe('/repos/{repo_id}/egress/allow', () => {
   const allow = (rule: unknown) => app.call('POST', path(), rule)
 
   test('200: one more rule, once, and the mode is unchanged', async () => {
-    await app.call('PUT', at(locations[1]), { agent: { mode: 'allowlist', presets: ['npm'], allow: [{ host: 'a.example' }] } })
+    await app.call('PUT', at(locations[1]), {
+      agent: { mode: 'allowlist', presets: ['npm'], allow: [{ host: 'a.example' }] },
+    })
     const rule = { host: 'b.example', port: 443, methods: ['GET', 'CONNECT'] }
     const agent = { mode: 'allowlist', presets: ['npm'], allow: [{ host: 'a.example' }, rule] }
     expect(await allow(rule)).toMatchObject({ status: 200, body: { agent } })
@@ -96,13 +124,18 @@ describe('/repos/{repo_id}/egress/allow', () => {
     expect((await allow({ host: 'a.example', port: null })).body).toMatchObject({ agent })
   })
 
-  test.each([null, 'off'] as const)('200: where egress is off (%s) it becomes an allow-list of that rule alone', async mode => {
-    await app.call('PUT', at(locations[1]), { agent: { mode, presets: ['npm'], allow: [{ host: 'a.example' }] } })
-    const rule = { host: 'a.example', port: 443 }
-    const agent = { mode: 'allowlist', presets: [], allow: [rule] }
-    expect(await allow(rule)).toMatchObject({ status: 200, body: { agent } })
-    expect((await app.call('GET', at(locations[1]))).body).toMatchObject({ agent })
-  })
+  test.each([null, 'off'] as const)(
+    '200: where egress is off (%s) it becomes an allow-list of that rule alone',
+    async mode => {
+      await app.call('PUT', at(locations[1]), {
+        agent: { mode, presets: ['npm'], allow: [{ host: 'a.example' }] },
+      })
+      const rule = { host: 'a.example', port: 443 }
+      const agent = { mode: 'allowlist', presets: [], allow: [rule] }
+      expect(await allow(rule)).toMatchObject({ status: 200, body: { agent } })
+      expect((await app.call('GET', at(locations[1]))).body).toMatchObject({ agent })
+    },
+  )
 
   test('200: with an allow-list of the organization the rule is added, and the mode is unchanged', async () => {
     await app.call('PUT', at(locations[0]), { agent: { mode: 'allowlist' } })
@@ -124,7 +157,9 @@ describe('/repos/{repo_id}/egress/allow', () => {
 
   test('parallel requests are all stored', async () => {
     const hosts = Array.from({ length: 8 }, (_, n) => `n${n}.example`)
-    expect((await Promise.all(hosts.map(host => allow({ host })))).map(({ status }) => status)).toEqual(Array(8).fill(200))
+    expect((await Promise.all(hosts.map(host => allow({ host })))).map(({ status }) => status)).toEqual(
+      Array(8).fill(200),
+    )
     const { body } = await app.call('GET', at(locations[1]))
     expect(body.agent.allow.map(({ host }: { host: string }) => host)).toEqual(expect.arrayContaining(hosts))
   })

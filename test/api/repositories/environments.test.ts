@@ -17,8 +17,10 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-const at = (more = '', repo_id = app.repo_id) => `/v1/organizations/${app.org_id}/repos/${repo_id}/environments${more}`
-const add = (name: string) => addEnvironment(app.db, { organization_id: app.org_id, repository_id: app.repo_id, run_id }, name)
+const at = (more = '', repo_id = app.repo_id) =>
+  `/v1/organizations/${app.org_id}/repos/${repo_id}/environments${more}`
+const add = (name: string) =>
+  addEnvironment(app.db, { organization_id: app.org_id, repository_id: app.repo_id, run_id }, name)
 const ids = async () => (await app.call('GET', at())).body.items.map((item: { id: number }) => item.id)
 
 test('200: lists environments, newest first; drops one, then all, and the audit log has each', async () => {
@@ -31,12 +33,24 @@ test('200: lists environments, newest first; drops one, then all, and the audit 
       .parse(body)
       .items.map(({ id }) => id),
   }).toEqual({ status: 200, ids: [c, b, a] })
-  expect(body.items[0]).toMatchObject({ repo_id: app.repo_id, base_ref: 'c', made_by_run: run_id, uses: 1, machine: 'elsewhere' })
+  expect(body.items[0]).toMatchObject({
+    repo_id: app.repo_id,
+    base_ref: 'c',
+    made_by_run: run_id,
+    uses: 1,
+    machine: 'elsewhere',
+  })
   expect(await app.call('DELETE', at(`/${b}`))).toMatchObject({ status: 200, body: { dropped: 1 } })
   expect(await ids()).toEqual([c, a])
   expect((await app.call('DELETE', at())).body).toEqual({ dropped: 2 })
   expect((await app.call('DELETE', at())).body).toEqual({ dropped: 0 })
-  const reported = await rows(app, `select detail from audit_entries where action = 'environments.dropped' order by id`)
+  const reported = await rows(
+    app,
+    `select detail
+      from audit_entries
+      where action = 'environments.dropped'
+      order by id`,
+  )
   expect(reported.map(({ detail }) => JSON.parse(detail))).toEqual([
     { environment_id: b, dropped: 1 },
     { environment_id: null, dropped: 2 },

@@ -9,11 +9,17 @@ import { expectProblem } from '../expect-problem.ts'
 import { addCaller, addOldMembership, addPerson } from '../members/people.ts'
 import { putRepository } from './put-repository.ts'
 
-/** Who may complete a sign-in: otherwise a person who opens the authorization page gives their access to the organization that began. */
+/**
+ * Who may complete a sign-in: otherwise a person who opens the authorization page gives their access to the
+ * organization that began.
+ */
 let app: Awaited<ReturnType<typeof startMcpApp>>
 let calls: ReturnType<typeof signInCalls>
 beforeAll(async () => {
-  app = await startMcpApp(callsInTurn(), { AGENTRUN_ALLOW_PRIVATE_EGRESS: '1', AGENTRUN_WORKER_CONCURRENCY: '0' })
+  app = await startMcpApp(callsInTurn(), {
+    AGENTRUN_ALLOW_PRIVATE_EGRESS: '1',
+    AGENTRUN_WORKER_CONCURRENCY: '0',
+  })
   calls = signInCalls(app)
 })
 afterAll(() => app[Symbol.asyncDispose]())
@@ -65,14 +71,20 @@ test('403 and 404: not with a token that is bound to another repository', async 
   const before = await calls.stored()
   const elsewhere = await putRepository(app, 'elsewhere')
   expectProblem(
-    await calls.finish(back, (await addPerson(app, 'MANAGER', { organization_id: app.org_id, repository_ids: [elsewhere] })).token),
+    await calls.finish(
+      back,
+      (await addPerson(app, 'MANAGER', { organization_id: app.org_id, repository_ids: [elsewhere] })).token,
+    ),
     404,
   )
   await expectOpen(remote, back, before)
   const own = await addPerson(app, 'MANAGER', { organization_id: app.org_id, repository_ids: [app.repo_id] })
   expectProblem(await calls.finish(await calls.begin(remote), own.token), 403)
   const again = await calls.begin(remote, { repo_id: app.repo_id })
-  expect(await calls.finish(again, own.token)).toMatchObject({ status: 200, body: { ...signed_in, repo_id: app.repo_id } })
+  expect(await calls.finish(again, own.token)).toMatchObject({
+    status: 200,
+    body: { ...signed_in, repo_id: app.repo_id },
+  })
   await app.servers.remove('tickets', app.repo_id)
 })
 
@@ -82,18 +94,33 @@ test('200: begun on the command line, it is completed in the browser of the same
   const begun = await runCli(['mcp-servers', 'sign-in', 'tickets'], {
     env: { AGENTRUN_URL: app.base_url, AGENTRUN_TOKEN: app.token, AGENTRUN_ORG: `${app.org_id}` },
   })
-  expect(begun).toMatchObject({ code: 0, err: expect.stringContaining('signed in to the service as you, or as another person') })
+  expect(begun).toMatchObject({
+    code: 0,
+    err: expect.stringContaining('signed in to the service as you, or as another person'),
+  })
   const browser = await addCaller(app, app.user_id, { kind: 'browser' })
-  expect(await calls.finish(remote.allow(begun.out.trim()), browser.token)).toMatchObject({ status: 200, body: signed_in })
+  expect(await calls.finish(remote.allow(begun.out.trim()), browser.token)).toMatchObject({
+    status: 200,
+    body: signed_in,
+  })
 })
 
 test('200: another administrator may complete it, sees who began, and is named in the audit log', async () => {
   await using remote = await serveSignIn()
   const back = await calls.begin(remote)
   const other = await addPerson(app, 'ADMIN')
-  expect((await calls.view(back, other.token)).body).toMatchObject({ issuer: remote.issuer, started_by: app.user_id })
+  expect((await calls.view(back, other.token)).body).toMatchObject({
+    issuer: remote.issuer,
+    started_by: app.user_id,
+  })
   expect(await calls.finish(back, other.token)).toMatchObject({ status: 200, body: signed_in })
-  const [entry] = await rows(app, `select user_id, detail from audit_entries where action = 'mcp_server.signed_in' order by id desc`)
+  const [entry] = await rows(
+    app,
+    `select user_id, detail
+      from audit_entries
+      where action = 'mcp_server.signed_in'
+      order by id desc`,
+  )
   expect(entry).toMatchObject({ user_id: other.user_id })
   expect(JSON.parse(entry?.detail)).toMatchObject({ started_by: app.user_id, issuer: remote.issuer })
   expectProblem(await calls.finish(back), 404)

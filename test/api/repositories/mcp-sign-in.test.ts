@@ -12,7 +12,10 @@ let app: Awaited<ReturnType<typeof startMcpApp>>
 let calls: ReturnType<typeof signInCalls>
 beforeAll(async () => {
   app = await startMcpApp(
-    callsInTurn({ name: 'tickets__search', arguments: { text: 'a bug' } }, { name: 'tickets__headers', arguments: {} }),
+    callsInTurn(
+      { name: 'tickets__search', arguments: { text: 'a bug' } },
+      { name: 'tickets__headers', arguments: {} },
+    ),
     { AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' },
   )
   calls = signInCalls(app)
@@ -41,20 +44,34 @@ test('200: a person signs in once, and runs act with that access, which no sandb
   await using remote = await serveSignIn()
   await allow(remote.ports)
   await app.servers.set('tickets', { url: remote.url, sign_in })
-  expect(await stateOf()).toEqual({ status: 'signed_out', issuer: null, signed_in_at: null, expires_at: null, problem: null })
+  expect(await stateOf()).toEqual({
+    status: 'signed_out',
+    issuer: null,
+    signed_in_at: null,
+    expires_at: null,
+    problem: null,
+  })
   const begun = await calls.start()
   const address = new URL(begun.body.authorization_url)
   expect(address.origin + address.pathname).toBe(`${remote.issuer}/authorize`)
   expect(Object.fromEntries(address.searchParams)).toMatchObject({
-    ...{ response_type: 'code', client_id: 'client-of-the-service', code_challenge_method: 'S256', scope: 'tickets:read' },
-    ...{ redirect_uri: `${app.base_url}/mcp-sign-in`, resource: remote.url },
+    response_type: 'code',
+    client_id: 'client-of-the-service',
+    code_challenge_method: 'S256',
+    scope: 'tickets:read',
+    redirect_uri: `${app.base_url}/mcp-sign-in`,
+    resource: remote.url,
   })
   const back = remote.allow(begun.body.authorization_url)
   expect(await calls.view(back)).toMatchObject({
     status: 200,
     body: {
-      ...{ server: 'tickets', repo_id: null, url: remote.url, issuer: remote.issuer },
-      ...{ started_by: app.user_id, expires_at: begun.body.expires_at },
+      server: 'tickets',
+      repo_id: null,
+      url: remote.url,
+      issuer: remote.issuer,
+      started_by: app.user_id,
+      expires_at: begun.body.expires_at,
     },
   })
   expect(await calls.finish(back)).toMatchObject({ status: 200, body: signed_in })
@@ -63,13 +80,25 @@ test('200: a person signs in once, and runs act with that access, which no sandb
   expect(remote.state.forms).toMatchObject([{ grant_type: 'authorization_code', resource: remote.url }])
 
   const { actions, logs, requests } = await playRun(app)
-  expect(actions.find(({ tool_name }) => tool_name === 'tickets__search')?.tool_output.text).toBe('found a bug')
+  expect(actions.find(({ tool_name }) => tool_name === 'tickets__search')?.tool_output.text).toBe(
+    'found a bug',
+  )
   const shown = actions.find(({ tool_name }) => tool_name === 'tickets__headers')?.tool_output.text
   expect(shown).toMatch(/^called with Bearer \[redacted:/)
   const listed = await app.call('GET', pathOf(app))
-  const audit = await rows(app, `select action, detail::text from audit_entries where target_id = 'tickets' order by id`)
-  expect(audit.map(({ action }) => action)).toEqual(expect.arrayContaining(['mcp_server.sign_in_started', 'mcp_server.signed_in']))
-  expect(JSON.stringify([logs, requests.map(({ body }) => body), state, listed.body, audit])).not.toMatch(/token-number/)
+  const audit = await rows(
+    app,
+    `select action, detail::text
+      from audit_entries
+      where target_id = 'tickets'
+      order by id`,
+  )
+  expect(audit.map(({ action }) => action)).toEqual(
+    expect.arrayContaining(['mcp_server.sign_in_started', 'mcp_server.signed_in']),
+  )
+  expect(JSON.stringify([logs, requests.map(({ body }) => body), state, listed.body, audit])).not.toMatch(
+    /token-number/,
+  )
 })
 
 test('the sign-in to a server of a repository belongs to the repository', async () => {
@@ -82,16 +111,29 @@ test('the sign-in to a server of a repository belongs to the repository', async 
 
 test('this service signs in to the MCP endpoint of a service, by its own authorization server', async () => {
   await allow([Number(new URL(app.base_url).port)])
-  await app.servers.set('tickets', { url: `${app.base_url}/mcp`, sign_in: { ...sign_in, scope: 'runs:read repos:read' } })
+  await app.servers.set('tickets', {
+    url: `${app.base_url}/mcp`,
+    sign_in: { ...sign_in, scope: 'runs:read repos:read' },
+  })
   const begun = await calls.start()
   const query = Object.fromEntries(new URL(begun.body.authorization_url).searchParams)
   const { client_id, redirect_uri, code_challenge, code_challenge_method, state, resource, scope } = query
   const allowed = await app.call('POST', `/v1/organizations/${app.org_id}/oauth/authorizations`, {
-    ...{ client_id, redirect_uri, code_challenge, code_challenge_method, state, resource, scopes: scope?.split(' ') },
+    client_id,
+    redirect_uri,
+    code_challenge,
+    code_challenge_method,
+    state,
+    resource,
+    scopes: scope?.split(' '),
   })
   expect((await calls.finish(new URL(allowed.body.redirect_to))).body).toEqual(signed_in)
   // It gives no refresh tokens.
-  expect(await stateOf()).toMatchObject({ status: 'signed_in', issuer: app.base_url, expires_at: expect.any(String) })
+  expect(await stateOf()).toMatchObject({
+    status: 'signed_in',
+    issuer: app.base_url,
+    expires_at: expect.any(String),
+  })
   vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 31 * 86_400_000)
   expect(await stateOf()).toMatchObject({ status: 'expired' })
 })
@@ -102,8 +144,12 @@ test('several runs renew an ending token with one request, store it before they 
   await signIn(remote)
   remote.state.behaviour = {}
   const played = await Promise.all([playRun(app), playRun(app), playRun(app)])
-  for (const { actions } of played) expect(actions.some(({ tool_name }) => tool_name === 'tickets__search')).toBe(true)
-  expect(remote.state.forms.map(({ grant_type }) => grant_type)).toEqual(['authorization_code', 'refresh_token'])
+  for (const { actions } of played)
+    expect(actions.some(({ tool_name }) => tool_name === 'tickets__search')).toBe(true)
+  expect(remote.state.forms.map(({ grant_type }) => grant_type)).toEqual([
+    'authorization_code',
+    'refresh_token',
+  ])
   await playRun(app)
   expect(remote.state.forms).toHaveLength(2)
 })
@@ -114,8 +160,13 @@ test('a token that the server rejects is renewed once, and the run goes on', asy
   await signIn(remote)
   remote.state.valid.clear()
   const { actions } = await playRun(app)
-  expect(actions.find(({ tool_name }) => tool_name === 'tickets__search')?.tool_output.text).toBe('found a bug')
-  expect(remote.state.forms.map(({ grant_type }) => grant_type)).toEqual(['authorization_code', 'refresh_token'])
+  expect(actions.find(({ tool_name }) => tool_name === 'tickets__search')?.tool_output.text).toBe(
+    'found a bug',
+  )
+  expect(remote.state.forms.map(({ grant_type }) => grant_type)).toEqual([
+    'authorization_code',
+    'refresh_token',
+  ])
 })
 
 test('when the authorization server ends the sign-in, the run and the settings show that a person has to sign in again', async () => {
@@ -126,8 +177,14 @@ test('when the authorization server ends the sign-in, the run and the settings s
   remote.state.refresh.clear()
   const { run, errors } = await playRun(app)
   expect(run.status).toBe('completed')
-  expect(errors[0]).toMatchObject({ code: 'mcp_server_failed', message: expect.stringContaining('has to sign in again') })
-  expect(await stateOf()).toMatchObject({ status: 'signed_out', problem: expect.stringContaining('invalid_grant') })
+  expect(errors[0]).toMatchObject({
+    code: 'mcp_server_failed',
+    message: expect.stringContaining('has to sign in again'),
+  })
+  expect(await stateOf()).toMatchObject({
+    status: 'signed_out',
+    problem: expect.stringContaining('invalid_grant'),
+  })
   expect((await playRun(app)).errors[0].message).toContain('has to sign in again')
   expect(remote.state.forms).toHaveLength(2)
 })
@@ -137,7 +194,10 @@ test('a renewal that fails for a while ends no sign-in', async () => {
   await allow(remote.ports)
   await signIn(remote)
   remote.state.valid.clear()
-  remote.state.behaviour = { before: (request, response) => request.url === '/token' && Boolean(response.writeHead(503).end('<p>later')) }
+  remote.state.behaviour = {
+    before: (request, response) =>
+      request.url === '/token' && Boolean(response.writeHead(503).end('<p>later')),
+  }
   expect((await playRun(app)).errors[0].message).toContain('could not be renewed')
   expect(await stateOf()).toMatchObject({ status: 'signed_in' })
   remote.state.behaviour = {}
@@ -154,9 +214,21 @@ const redirect = (location: string) => (_: unknown, response: import('node:http'
   Boolean(response.writeHead(302, { location }).end())
 
 test.each<[string, Behaviour, RegExp]>([
-  ['a metadata service as authorization server', { resource: d => ({ ...d, authorization_servers: ['http://169.254.169.254'] }) }, /https/],
-  ['a private https address', { resource: d => ({ ...d, authorization_servers: ['https://169.254.169.254'] }) }, /not allowed/],
-  ['a redirect to a metadata service', { before: redirect('http://169.254.169.254/latest') }, /redirects, which is not followed/],
+  [
+    'a metadata service as authorization server',
+    { resource: d => ({ ...d, authorization_servers: ['http://169.254.169.254'] }) },
+    /https/,
+  ],
+  [
+    'a private https address',
+    { resource: d => ({ ...d, authorization_servers: ['https://169.254.169.254'] }) },
+    /not allowed/,
+  ],
+  [
+    'a redirect to a metadata service',
+    { before: redirect('http://169.254.169.254/latest') },
+    /redirects, which is not followed/,
+  ],
   ['a redirect within its origin', { before: redirect('/elsewhere') }, /redirects, which is not followed/],
   ['another issuer', { metadata: d => ({ ...d, issuer: 'https://other.example' }) }, /issuer/i],
   ['an endless body', { before: flood }, /larger than/],
@@ -170,23 +242,46 @@ test.each<[string, Behaviour, RegExp]>([
     { metadata: d => ({ ...d, authorization_endpoint: 'http://a.example/' }) },
     /authorization_endpoint .*https/,
   ],
-  ['http: as token endpoint', { metadata: d => ({ ...d, token_endpoint: 'http://a.example/' }) }, /token_endpoint .*https/],
-  ['credentials in an address', { metadata: d => ({ ...d, token_endpoint: 'https://u:p@a.example/' }) }, /token_endpoint .*credentials/],
-  ['a private registration endpoint', { metadata: d => ({ ...d, registration_endpoint: 'https://169.254.169.254/' }) }, /not allowed/],
+  [
+    'http: as token endpoint',
+    { metadata: d => ({ ...d, token_endpoint: 'http://a.example/' }) },
+    /token_endpoint .*https/,
+  ],
+  [
+    'credentials in an address',
+    { metadata: d => ({ ...d, token_endpoint: 'https://u:p@a.example/' }) },
+    /token_endpoint .*credentials/,
+  ],
+  [
+    'a private registration endpoint',
+    { metadata: d => ({ ...d, registration_endpoint: 'https://169.254.169.254/' }) },
+    /not allowed/,
+  ],
   ['no PKCE', { metadata: ({ code_challenge_methods_supported, ...d }) => d }, /S256/],
   ['no registration', { metadata: ({ registration_endpoint, ...d }) => d }, /sign_in.client_id/],
-  ['the resource of another server', { resource: d => ({ ...d, resource: 'https://other.example/mcp' }) }, /resource/],
+  [
+    'the resource of another server',
+    { resource: d => ({ ...d, resource: 'https://other.example/mcp' }) },
+    /resource/,
+  ],
   ['metadata that are no object', { metadata: () => ['<script>'] }, /invalid response/],
-  ['a refused registration', { before: (q, r) => q.url === '/register' && Boolean(r.writeHead(400).end('<b>no</b>')) }, /./],
-])('409: nobody can sign in to a server with %s; the reason is named, and nothing is stored', async (_, behaviour, reason) => {
-  await using remote = await serveSignIn(behaviour)
-  await app.servers.set('tickets', { url: remote.url, sign_in })
-  const before = await contents(app)
-  const { status, body } = await calls.start()
-  expect({ status, code: body.code }).toEqual({ status: 409, code: 'conflict' })
-  expect(body.detail).toMatch(reason)
-  expect(await contents(app)).toEqual(before)
-})
+  [
+    'a refused registration',
+    { before: (q, r) => q.url === '/register' && Boolean(r.writeHead(400).end('<b>no</b>')) },
+    /./,
+  ],
+])(
+  '409: nobody can sign in to a server with %s; the reason is named, and nothing is stored',
+  async (_, behaviour, reason) => {
+    await using remote = await serveSignIn(behaviour)
+    await app.servers.set('tickets', { url: remote.url, sign_in })
+    const before = await contents(app)
+    const { status, body } = await calls.start()
+    expect({ status, code: body.code }).toEqual({ status: 409, code: 'conflict' })
+    expect(body.detail).toMatch(reason)
+    expect(await contents(app)).toEqual(before)
+  },
+)
 
 describe('a response to a sign-in that gives nothing', () => {
   const signedOut = async (problem: RegExp | null) => {
@@ -224,7 +319,10 @@ describe('a response to a sign-in that gives nothing', () => {
     ['a short token', { tokens: { access_token: 'a' } }],
     ['a token with a line break', { tokens: { access_token: 'token-of-a-run\r\nX: y' } }],
     ['another type', { tokens: { token_type: 'DPoP' } }],
-    ['an endless body', { before: (request, response) => request.url === '/token' && flood(request, response) }],
+    [
+      'an endless body',
+      { before: (request, response) => request.url === '/token' && flood(request, response) },
+    ],
     ['a redirect', { before: (q, r) => q.url === '/token' && redirect('http://169.254.169.254/')(q, r) }],
   ])('leads to a token response with %s', async (_, behaviour) => {
     await using remote = await serveSignIn(behaviour)

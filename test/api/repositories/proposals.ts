@@ -15,7 +15,10 @@ export type ForgeApp = App & {
   remote: string
   /** Git in the remote. */
   git(...args: string[]): string
-  /** Creates a commit on a branch of the remote, created from `main` if it is new; a file of null is deleted. Returns the SHA. */
+  /**
+   * Creates a commit on a branch of the remote, created from `main` if it is new; a file of null is deleted.
+   * Returns the SHA.
+   */
   put(branch: string, files: Record<string, string | null>): string
   /** A branch with a commit on top of `main`, and the pull request of it as a worker saves it. */
   propose(files: Files, target?: { repository_id?: number; base_branch?: string }): Promise<Proposal>
@@ -48,7 +51,9 @@ export async function startForgeApp(env: Record<string, string> = {}): Promise<F
     return gitAt(work, 'rev-parse', 'HEAD')
   }
   put('main', { 'a.txt': 'a\n', 'b.txt': 'b\n' })
-  const app = stack.use(await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_INIT_REPO_URL: remote, ...env }))
+  const app = stack.use(
+    await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_INIT_REPO_URL: remote, ...env }),
+  )
   return {
     ...app,
     remote,
@@ -62,10 +67,15 @@ export async function startForgeApp(env: Record<string, string> = {}): Promise<F
       const base_sha = gitAt(remote, 'rev-parse', 'main')
       const head_sha = put(branch, files)
       const counts = { files_changed: Object.keys(files).length, additions: 1, deletions: 1 }
-      const words = { title: `Change ${run_id}`, body: 'Because.', url: `${app.base_url}/agent/trace/${run_id}?view=changes` }
+      const words = {
+        title: `Change ${run_id}`,
+        body: 'Because.',
+        url: `${app.base_url}/agent/trace/${run_id}?view=changes`,
+      }
       const ids = { organization_id: app.org_id, repository_id, run_id, head_branch: branch, base_branch }
       const row = await savePullRequest(app.db, { ...ids, ...words, ...counts, base_sha, head_sha })
-      if (!row || !(await openHeldBack(app.db, app.org_id, row.id, head_sha))) throw new Error('the pull request was not saved')
+      if (!row || !(await openHeldBack(app.db, app.org_id, row.id, head_sha)))
+        throw new Error('the pull request was not saved')
       return { id: row.id, run_id, branch, head_sha, base_sha }
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
@@ -80,6 +90,16 @@ function gitAt(folder: string, ...args: string[]): string {
       [`GIT_COMMITTER_${key}`, value],
     ]),
   )
-  const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1', ...identity }
-  return execFileSync('git', args, { cwd: folder, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
+  const env = {
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    HOME: '/nonexistent',
+    GIT_CONFIG_NOSYSTEM: '1',
+    ...identity,
+  }
+  return execFileSync('git', args, {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  }).trim()
 }

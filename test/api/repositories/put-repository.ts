@@ -2,7 +2,9 @@ import type { RepositoryKind } from '../../../src/core/repositories/repository-k
 import { insertRepository } from '../../../src/store/access/repositories.ts'
 import type { Database } from '../../../src/store/database.ts'
 
-/** Registers another repository of the organization, whether or not it exists at the address. Returns its id. */
+/**
+ * Registers another repository of the organization, whether or not it exists at the address. Returns its id.
+ */
 export async function putRepository(
   { db, org_id }: { db: Database; org_id: number },
   name: string,

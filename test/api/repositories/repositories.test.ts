@@ -27,7 +27,8 @@ afterAll(async () => {
 })
 
 const path = (rest = '', org_id = app.org_id) => `/v1/organizations/${org_id}/repos${rest}`
-const call = (method: string, rest = '', body?: unknown, org_id = app.org_id) => app.call(method, path(rest, org_id), body)
+const call = (method: string, rest = '', body?: unknown, org_id = app.org_id) =>
+  app.call(method, path(rest, org_id), body)
 let added = 0
 /** A repository at its own unreachable address. */
 async function add(body: object = {}) {
@@ -41,8 +42,15 @@ describe('GET …/repos', () => {
     const { body } = await call('GET')
     expect(RepositoryPage.strict().parse(body)).toMatchObject({ total: 1, page: 1, size: 100, pages: 1 })
     expect(body.items[0]).toMatchObject({
-      ...{ id: app.repo_id, organization_id: app.org_id, name: 'invoice', full_name: 'sample/invoice', github_id: '', archived: false },
-      ...{ setup_status: 'NOT_SETUP', sample: true, is_default: true },
+      id: app.repo_id,
+      organization_id: app.org_id,
+      name: 'invoice',
+      full_name: 'sample/invoice',
+      github_id: '',
+      archived: false,
+      setup_status: 'NOT_SETUP',
+      sample: true,
+      is_default: true,
     })
   })
 
@@ -53,11 +61,18 @@ describe('GET …/repos', () => {
     RepositoryPage.strict().parse(body)
     expect(body.items.map((item: { id: number }) => item.id)).toEqual([app.repo_id, ...ids])
     expect(body.items.filter((item: { is_default: boolean }) => item.is_default)).toEqual([])
-    expect((await call('GET', '?page=3&size=2')).body).toMatchObject({ items: [{ id: ids[3] }], total: 5, page: 3, size: 2, pages: 3 })
+    expect((await call('GET', '?page=3&size=2')).body).toMatchObject({
+      items: [{ id: ids[3] }],
+      total: 5,
+      page: 3,
+      size: 2,
+      pages: 3,
+    })
     expect(JSON.stringify(body)).not.toContain('Other')
   })
 
-  test('403: another organization', async () => void expectProblem(await call('GET', '', undefined, other.org_id), 403))
+  test('403: another organization', async () =>
+    void expectProblem(await call('GET', '', undefined, other.org_id), 403))
 })
 
 describe('POST …/repos', () => {
@@ -65,24 +80,34 @@ describe('POST …/repos', () => {
     const { status, body } = await call('POST', '', { url: 'https://git.example.org/acme/shop.git/' })
     expect(status).toBe(200)
     expect(Repository.strict().parse(body)).toEqual({
-      ...{ id: body.id, organization_id: app.org_id, name: 'shop', full_name: 'acme/shop', description: null, github_id: '' },
-      ...{
-        visibility: null,
-        archived: false,
-        setup_status: 'NOT_SETUP',
-        language: null,
-        default_branch: null,
-        reasoning_effort: null,
-        review: null,
-        sample: false,
-        use_mcp_file: false,
-      },
-      ...{ branch_prefix: null, url: 'https://git.example.org/acme/shop.git', is_default: false },
+      id: body.id,
+      organization_id: app.org_id,
+      name: 'shop',
+      full_name: 'acme/shop',
+      description: null,
+      github_id: '',
+      visibility: null,
+      archived: false,
+      setup_status: 'NOT_SETUP',
+      language: null,
+      default_branch: null,
+      reasoning_effort: null,
+      review: null,
+      sample: false,
+      use_mcp_file: false,
+      branch_prefix: null,
+      url: 'https://git.example.org/acme/shop.git',
+      is_default: false,
     })
     expect((await call('GET', `/${body.id}`)).body).toEqual(body)
     const settings = { name: ' Shop 2 ', default_branch: 'develop', description: ' the second ' }
     const second = await call('POST', '', { url: 'git@git.example.org:acme/shop2.git', ...settings })
-    expect(second.body).toMatchObject({ name: 'Shop 2', full_name: 'acme/shop2', default_branch: 'develop', description: 'the second' })
+    expect(second.body).toMatchObject({
+      name: 'Shop 2',
+      full_name: 'acme/shop2',
+      default_branch: 'develop',
+      description: 'the second',
+    })
   })
 
   test('200: a local one below an allowed folder, and runs start from it', async () => {
@@ -92,7 +117,9 @@ describe('POST …/repos', () => {
     const { body } = await call('POST', '', { url: local, default_branch: 'develop' })
     expect(body).toMatchObject({ url: local, default_branch: 'develop' })
     expect(await createRun(app, { prompt: 'x', repo_id: body.id })).toMatchObject({ base_ref: 'develop' })
-    expect(await createRun(app, { prompt: 'x', repo_id: body.id, base_ref: 'main' })).toMatchObject({ base_ref: 'main' })
+    expect(await createRun(app, { prompt: 'x', repo_id: body.id, base_ref: 'main' })).toMatchObject({
+      base_ref: 'main',
+    })
   })
 
   test('200: the default branch is known once the repository was fetched, before any run', async () => {
@@ -100,7 +127,9 @@ describe('POST …/repos', () => {
     renameSync(makeRepository(), local)
     gitIn(local, 'branch', '--quiet', '--move', 'trunk')
     const { body } = await call('POST', '', { url: local })
-    await expect.poll(async () => (await call('GET', `/${body.id}`)).body.default_branch, { timeout: 20_000 }).toBe('trunk')
+    await expect
+      .poll(async () => (await call('GET', `/${body.id}`)).body.default_branch, { timeout: 20_000 })
+      .toBe('trunk')
   })
 
   test.each([
@@ -152,7 +181,12 @@ describe('POST …/repos', () => {
 
   test('each organization may register the same address', async () => {
     const { url } = await add()
-    const response = await app.call('POST', path('', other.org_id), { url }, { authorization: `Bearer ${other.token}` })
+    const response = await app.call(
+      'POST',
+      path('', other.org_id),
+      { url },
+      { authorization: `Bearer ${other.token}` },
+    )
     expect(response.status).toBe(200)
   })
 })
@@ -161,7 +195,9 @@ describe('GET …/repos/{repo_id}', () => {
   test('200: by either path', async () => {
     const { body } = await call('GET', `/${app.repo_id}`)
     expect(Repository.strict().parse(body)).toMatchObject({ id: app.repo_id, name: 'invoice' })
-    expect((await app.call('GET', path(`/${app.repo_id}`).replace('/repos/', '/repositories/'))).body).toEqual(body)
+    expect(
+      (await app.call('GET', path(`/${app.repo_id}`).replace('/repos/', '/repositories/'))).body,
+    ).toEqual(body)
   })
 
   test('404: of another organization, with the message for a nonexistent one', async () => {
@@ -204,7 +240,13 @@ describe('PATCH …/repos/{repo_id}', () => {
     }
     expect((await patch(back)).body).toEqual({ ...made, name: 'N' })
     expect((await patch({})).body).toEqual({ ...made, name: 'N' })
-    const audited = await rows(app, `select 1 from audit_entries where action = 'repository.updated' and target_id = $1`, [`${made.id}`])
+    const audited = await rows(
+      app,
+      `select 1
+        from audit_entries
+        where action = 'repository.updated' and target_id = $1`,
+      [`${made.id}`],
+    )
     expect(audited.length).toBe(11)
   })
 
@@ -222,8 +264,13 @@ describe('PATCH …/repos/{repo_id}', () => {
       [{ reasoning_effort: 'HIGH' }, 'body.reasoning_effort'],
       [{ review: true }, 'body.review'],
     ]
-    for (const [body, field] of wrong) expectProblem(await call('PATCH', `/${id}`, { visibility: 'x', ...body }), 400, field)
-    expectProblem(await call('PATCH', `/${app.repo_id}`, { default_branch: 'no-such-branch' }), 400, 'body.default_branch')
+    for (const [body, field] of wrong)
+      expectProblem(await call('PATCH', `/${id}`, { visibility: 'x', ...body }), 400, field)
+    expectProblem(
+      await call('PATCH', `/${app.repo_id}`, { default_branch: 'no-such-branch' }),
+      400,
+      'body.default_branch',
+    )
     expect(await contents(app)).toEqual(before)
   })
 
@@ -248,7 +295,10 @@ describe('DELETE …/repos/{repo_id}', () => {
     expect((await app.call('GET', `/v1/organizations/${app.org_id}`)).body.default_repo_id).toBeNull()
     const runPath = `/v1/organizations/${app.org_id}/agent/run`
     expectProblem(await app.call('POST', runPath, { prompt: 'x', repo_id: made.id }), 404)
-    expect((await app.call('GET', `${runPath}/${run.id}`)).body).toMatchObject({ status: 'completed', repo_id: made.id })
+    expect((await app.call('GET', `${runPath}/${run.id}`)).body).toMatchObject({
+      status: 'completed',
+      repo_id: made.id,
+    })
     expect((await app.call('GET', `${runPath}/${run.id}/logs`)).body.total_logs).toBe(1)
     expectProblem(await app.call('POST', `${runPath}/resume`, { agent_run_id: run.id, prompt: 'y' }), 409)
     const again = await add({ url: made.url })
@@ -261,20 +311,29 @@ describe('DELETE …/repos/{repo_id}', () => {
     expect(await contents(app)).toEqual(before)
   })
 
-  test.each(['queued', 'starting', 'running', 'waiting', 'paused', 'cancelling'] as const)('409: with a run that is %s', async status => {
-    const { id } = await add()
-    const run = await createRun(app, { prompt: 'x', repo_id: id })
-    await putRun(app, run.id, status)
-    const before = await contents(app)
-    expectProblem(await call('DELETE', `/${id}`), 409)
-    expect(await contents(app)).toEqual(before)
-  })
+  test.each(['queued', 'starting', 'running', 'waiting', 'paused', 'cancelling'] as const)(
+    '409: with a run that is %s',
+    async status => {
+      const { id } = await add()
+      const run = await createRun(app, { prompt: 'x', repo_id: id })
+      await putRun(app, run.id, status)
+      const before = await contents(app)
+      expectProblem(await call('DELETE', `/${id}`), 409)
+      expect(await contents(app)).toEqual(before)
+    },
+  )
 
   test('a run that is created in parallel keeps the repository, or is not created', async () => {
     for (let round = 0; round < 6; round++) {
       const { id } = await add()
-      const create = () => app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x', repo_id: id })
-      const [removed, ...created] = await Promise.all([call('DELETE', `/${id}`), create(), create(), create()])
+      const create = () =>
+        app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x', repo_id: id })
+      const [removed, ...created] = await Promise.all([
+        call('DELETE', `/${id}`),
+        create(),
+        create(),
+        create(),
+      ])
       const made = created.filter(response => response.status === 200).length
       for (const response of created) expect([200, 404]).toContain(response.status)
       expect({ removed: removed.status === 200, made: made > 0 }).not.toEqual({ removed: true, made: true })
@@ -286,9 +345,17 @@ describe('an archived repository', () => {
   test('accepts no new runs, and is not the default when none is named', async () => {
     await using two = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
     const repos = `/v1/organizations/${two.org_id}/repos`
-    const second = { name: 'b', full_name: 'a/b', url: '/nowhere/b.git', kind: 'local', description: null, sample: false } as const
+    const second = {
+      name: 'b',
+      full_name: 'a/b',
+      url: '/nowhere/b.git',
+      kind: 'local',
+      description: null,
+      sample: false,
+    } as const
     const { id } = await insertRepository(two.db, { ...second, organization_id: two.org_id })
-    const create = (body: object = {}) => two.call('POST', `/v1/organizations/${two.org_id}/agent/run`, { prompt: 'x', ...body })
+    const create = (body: object = {}) =>
+      two.call('POST', `/v1/organizations/${two.org_id}/agent/run`, { prompt: 'x', ...body })
     expectProblem(await create(), 400, 'body.repo_id')
     await two.call('PATCH', `${repos}/${id}`, { archived: true })
     expect((await create()).body).toMatchObject({ repo_id: two.repo_id })

@@ -33,9 +33,16 @@ describe('listSandboxes', () => {
     expect(numbers).toEqual({ total: 3, page: 1, size: 100, pages: 1 })
     // The setup runs before the agent, and its result is also available to the check.
     expect(items.map(({ kind }: any) => kind)).toEqual(['check', 'agent', 'setup'])
-    expect(items.map(({ id }: any) => id)).toEqual(items.map(({ id }: any) => id).toSorted((a: number, b: number) => b - a))
+    expect(items.map(({ id }: any) => id)).toEqual(
+      items.map(({ id }: any) => id).toSorted((a: number, b: number) => b - a),
+    )
     for (const one of items) {
-      expect(one).toMatchObject({ agent_run_id: run.id, repo_id: app.repo_id, state: 'ended', end_reason: 'stopped' })
+      expect(one).toMatchObject({
+        agent_run_id: run.id,
+        repo_id: app.repo_id,
+        state: 'ended',
+        end_reason: 'stopped',
+      })
       expect(one.limits.memory_bytes).toBeGreaterThan(1024 ** 2)
       expect(one.logs_url).toBe(`${run.web_url}#e${one.first_seq}`)
       for (const [from, to] of [
@@ -51,11 +58,14 @@ describe('listSandboxes', () => {
   test('200: filters combine, and results are paged', async () => {
     expect((await list(`kind=check&agent_run_id=${run.id}&repo_id=${app.repo_id}`)).total).toBe(1)
     expect((await list('state=running')).total).toBe(0)
-    const of_kind = async (kind: string) => (await list(`kind=${kind}&state=ended,lost&repo_id=${app.repo_id},9`)).total as number
+    const of_kind = async (kind: string) =>
+      (await list(`kind=${kind}&state=ended,lost&repo_id=${app.repo_id},9`)).total as number
     expect(await of_kind('check,agent')).toBe((await of_kind('check')) + (await of_kind('agent')))
     expect(await of_kind('check&kind=agent')).toBeGreaterThan(await of_kind('check'))
     expect((await list('state=ended&limit=1')).pages).toBeGreaterThanOrEqual(3)
-    expect((await list(`created_after=${encodeURIComponent(new Date(Date.now() + 60_000).toISOString())}`)).total).toBe(0)
+    expect(
+      (await list(`created_after=${encodeURIComponent(new Date(Date.now() + 60_000).toISOString())}`)).total,
+    ).toBe(0)
     expect((await list('repo_id=424242')).total).toBe(0)
     expect((await list(`agent_run_id=${other.run_id}`)).total).toBe(0)
   })
@@ -88,7 +98,10 @@ describe('getSandbox and getSandboxLogs', () => {
 
   test("404: a nonexistent one, and another organization's", async () => {
     for (const path of ['', '/logs']) {
-      const [never, foreign] = [await get(`/sandbox/424242${path}`), await get(`/sandbox/${other.sandbox_id}${path}`)]
+      const [never, foreign] = [
+        await get(`/sandbox/424242${path}`),
+        await get(`/sandbox/${other.sandbox_id}${path}`),
+      ]
       expectProblem(never, 404)
       expect([foreign.status, foreign.body.detail]).toEqual([never.status, never.body.detail])
     }
@@ -99,8 +112,13 @@ test('a sandbox whose owner is gone is lost, and has no further usage', async ()
   const [row] = await rows<{ id: number }>(
     app,
     `insert into sandboxes (organization_id, run_id, kind, driver, host, epoch, state, limits, first_seq)
-      values ($1, $2, 'agent', 'd', 'h', 0, 'running', $3, 1) returning id`,
-    [app.org_id, run.id, JSON.stringify({ max_memory_bytes: 1, cpus: 1, max_processes: 1, max_disk_bytes: 1, max_files: 1 })],
+      values ($1, $2, 'agent', 'd', 'h', 0, 'running', $3, 1)
+      returning id`,
+    [
+      app.org_id,
+      run.id,
+      JSON.stringify({ max_memory_bytes: 1, cpus: 1, max_processes: 1, max_disk_bytes: 1, max_files: 1 }),
+    ],
   )
   const deps = {
     db: app.db,
@@ -113,6 +131,10 @@ test('a sandbox whose owner is gone is lost, and has no further usage', async ()
     owner: null,
   }
   await sweepRuns(deps)
-  expect((await get(`/sandbox/${row?.id}`)).body).toMatchObject({ state: 'lost', end_reason: 'owner_lost', last_seq: run.total_logs })
+  expect((await get(`/sandbox/${row?.id}`)).body).toMatchObject({
+    state: 'lost',
+    end_reason: 'owner_lost',
+    last_seq: run.total_logs,
+  })
   await rows(app, 'delete from sandboxes where id = $1', [row?.id])
 })

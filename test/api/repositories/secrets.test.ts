@@ -37,7 +37,11 @@ describe.each(locations)('%s', location => {
     })
     await put('A_TOKEN', { value: 'x'.repeat(32 * 1024), for_agent: true })
     const { body } = await list()
-    expect(SecretPage.strict().parse(body)).toMatchObject({ items: [{ name: 'A_TOKEN', for_agent: true }, first.body], total: 2, pages: 1 })
+    expect(SecretPage.strict().parse(body)).toMatchObject({
+      items: [{ name: 'A_TOKEN', for_agent: true }, first.body],
+      total: 2,
+      pages: 1,
+    })
     expect((await list('?skip=1&limit=1')).body.items).toEqual([first.body])
     const again = await put('B_TOKEN', { value: 'another-value' })
     expect(again.body).toEqual({ ...first.body, updated_at: again.body.updated_at })
@@ -47,22 +51,43 @@ describe.each(locations)('%s', location => {
     const gone = await app.call('DELETE', `${at(location)}/B_TOKEN`)
     expect({ status: gone.status, body: gone.body }).toEqual({ status: 200, body: again.body })
     expect((await list()).body.items).toMatchObject([{ name: 'A_TOKEN' }])
-    for (const response of [first, again, gone, await list()]) expect(JSON.stringify(response.body)).not.toContain('value')
+    for (const response of [first, again, gone, await list()])
+      expect(JSON.stringify(response.body)).not.toContain('value')
   })
 
   test('400: an invalid name or value, and the value is not repeated', async () => {
     const before = await contents(app)
     for (const name of ['lower', '1A', 'A-B', 'A%20', `A${'B'.repeat(100)}`, 'Ä', 'A.B'])
       expectProblem(await put(name, { value: 'x' }), 400, 'path.name')
-    const wrong = [undefined, null, 1, '', 'hunter\0', `hunter${'x'.repeat(32 * 1024)}`, `hunter${'😀'.repeat(8_192)}`, ['hunter']]
+    const wrong = [
+      undefined,
+      null,
+      1,
+      '',
+      'hunter\0',
+      `hunter${'x'.repeat(32 * 1024)}`,
+      `hunter${'😀'.repeat(8_192)}`,
+      ['hunter'],
+    ]
     for (const value of wrong) {
       const problem = expectProblem(await put('A', { value }), 400, 'body.value')
       expect(JSON.stringify(problem)).not.toContain('hunter')
     }
     expectProblem(await put('A', { value: 'x', for_agent: 'yes' }), 400, 'body.for_agent')
     // Secrets of agents must be removable from traces, and must not change what their commands do.
-    for (const value of ['seven77', '  seven77  ']) expectProblem(await put('A', { value, for_agent: true }), 400, 'body.value')
-    for (const name of ['PATH', 'LD_PRELOAD', 'BASH_ENV', 'GIT_DIR', 'GIT_SSH_COMMAND', 'HTTPS_PROXY', 'IFS', '_', 'PYTHONPATH'])
+    for (const value of ['seven77', '  seven77  '])
+      expectProblem(await put('A', { value, for_agent: true }), 400, 'body.value')
+    for (const name of [
+      'PATH',
+      'LD_PRELOAD',
+      'BASH_ENV',
+      'GIT_DIR',
+      'GIT_SSH_COMMAND',
+      'HTTPS_PROXY',
+      'IFS',
+      '_',
+      'PYTHONPATH',
+    ])
       expectProblem(await put(name, { value: 'x'.repeat(8), for_agent: true }), 400, 'path.name')
     expect(await contents(app)).toEqual(before)
   })
@@ -75,7 +100,10 @@ describe.each(locations)('%s', location => {
     await rows(
       app,
       `insert into secrets (organization_id, repository_id, name, key_id, sealed, updated_by)
-        select $1, $2, 'N' || n, 'k', 's', $3 from generate_series(1, 100 - (select count(*)::int from secrets where repository_id is not distinct from $2)) n`,
+        select $1, $2, 'N' || n, 'k', 's', $3
+        from generate_series(
+          1, 100 - (select count(*)::int from secrets where repository_id is not distinct from $2)
+        ) n`,
       [app.org_id, repo_id(), app.user_id],
     )
     expectProblem(await put('ONE_MORE', { value: 'x' }), 409)
@@ -102,17 +130,33 @@ test('a value is not in the database or the log in plain text, and decrypts with
   await app.call('PUT', `${at('/secrets')}/GREP`, { value })
   await app.call('PUT', `${at('/repos/{repo_id}/secrets')}/GREP`, { value })
   const bytes = Buffer.from(value)
-  const forms = [value, bytes.toString('hex'), bytes.toString('base64').slice(0, -2), bytes.toString('base64url')]
-  const tables = await rows<{ name: string }>(app, `select tablename as name from pg_tables where schemaname = 'public'`)
+  const forms = [
+    value,
+    bytes.toString('hex'),
+    bytes.toString('base64').slice(0, -2),
+    bytes.toString('base64url'),
+  ]
+  const tables = await rows<{ name: string }>(
+    app,
+    `select tablename as name from pg_tables where schemaname = 'public'`,
+  )
   expect(tables.length).toBeGreaterThan(15)
   for (const { name } of tables)
     for (const form of forms)
-      expect({ name, form, found: await rows(app, `select 1 from ${name} t where strpos(t::text, $1) > 0`, [form]) }).toEqual({
-        ...{ name, form, found: [] },
+      expect({
+        name,
+        form,
+        found: await rows(app, `select 1 from ${name} t where strpos(t::text, $1) > 0`, [form]),
+      }).toEqual({
+        name,
+        form,
+        found: [],
       })
   expect(JSON.stringify(app.logs)).not.toContain(value)
 
-  const sealer = createSealer(readKey(readFileSync(join(app.data_dir, 'secret.key'), 'utf8').trim()) ?? Buffer.alloc(0))
+  const sealer = createSealer(
+    readKey(readFileSync(join(app.data_dir, 'secret.key'), 'utf8').trim()) ?? Buffer.alloc(0),
+  )
   const [row] = await rows<{ key_id: string; sealed: Buffer }>(
     app,
     `select key_id, sealed from secrets where name = 'GREP' and repository_id = $1`,
@@ -129,14 +173,19 @@ test('what is set, read and deleted leaves audit entries without values', async 
   await app.call('DELETE', `${at('/secrets')}/AUDITED`)
   const found = await rows<{ action: string; detail: string }>(
     app,
-    `select action, detail from audit_entries where target_type = 'secret' and target_id = 'AUDITED' order by id`,
+    `select action, detail
+      from audit_entries
+      where target_type = 'secret' and target_id = 'AUDITED'
+      order by id`,
   )
   expect(found.map(entry => entry.action)).toEqual(['secret.set', 'secret.deleted'])
   expect(JSON.stringify(found)).not.toContain('value')
 })
 
 test('the secrets of a repository are deleted with it', async () => {
-  const { body } = await app.call('POST', `${ours()}/repos`, { url: 'https://git.example.org/acme/with-secrets.git' })
+  const { body } = await app.call('POST', `${ours()}/repos`, {
+    url: 'https://git.example.org/acme/with-secrets.git',
+  })
   await app.call('PUT', `${at('/repos/{repo_id}/secrets', body.id)}/A`, { value: 'x' })
   await app.call('DELETE', `${ours()}/repos/${body.id}`)
   expect(await rows(app, 'select 1 from secrets where repository_id = $1', [body.id])).toEqual([])
@@ -146,7 +195,9 @@ test('the secrets of a repository are deleted with it', async () => {
 test('a start with another key reports that stored secrets cannot be decrypted', async () => {
   await app.call('PUT', `${at('/secrets')}/KEPT`, { value: 'x' })
   await using second = await startApp({
-    ...{ AGENTRUN_WORKER_CONCURRENCY: '0', DATABASE_URL: app.database_url, AGENTRUN_SECRET_KEY: randomBytes(32).toString('base64') },
+    AGENTRUN_WORKER_CONCURRENCY: '0',
+    DATABASE_URL: app.database_url,
+    AGENTRUN_SECRET_KEY: randomBytes(32).toString('base64'),
   })
   const warning = second.logs.find(entry => entry.message.includes('sealed with another key'))
   expect(warning).toMatchObject({ level: 'error', fields: { count: expect.any(Number) } })

@@ -17,7 +17,8 @@ afterAll(() => app[Symbol.asyncDispose]())
 const at = (repo_id = app.repo_id) => `/v1/organizations/${app.org_id}/repos/${repo_id}/setup-commands`
 const put = (body: unknown) => app.call('PUT', at(), body)
 const get = () => app.call('GET', at())
-const repository = async () => (await app.call('GET', `/v1/organizations/${app.org_id}/repos/${app.repo_id}`)).body
+const repository = async () =>
+  (await app.call('GET', `/v1/organizations/${app.org_id}/repos/${app.repo_id}`)).body
 
 test('200: none at first, then the configured ones, with defaults', async () => {
   const { status, body } = await get()
@@ -79,7 +80,11 @@ test('403 without permission, 404 for a repository of another organization; the 
   await put({ commands: ['echo long'], variables: { A: 'x' } })
   const [last] = await rows(
     app,
-    `select action, detail from audit_entries where action = 'setup_commands.updated' order by id desc limit 1`,
+    `select action, detail
+      from audit_entries
+      where action = 'setup_commands.updated'
+      order by id desc
+      limit 1`,
   )
   expect(JSON.parse(last?.detail)).toEqual({
     commands: 1,
@@ -91,7 +96,9 @@ test('403 without permission, 404 for a repository of another organization; the 
 })
 
 test('they are deleted with their repository', async () => {
-  const { body } = await app.call('POST', `/v1/organizations/${app.org_id}/repos`, { url: 'https://git.example.com/goes.git' })
+  const { body } = await app.call('POST', `/v1/organizations/${app.org_id}/repos`, {
+    url: 'https://git.example.com/goes.git',
+  })
   await app.call('PUT', at(body.id), { commands: ['ls'] })
   expect((await app.call('DELETE', `/v1/organizations/${app.org_id}/repos/${body.id}`)).status).toBe(200)
   expect(await rows(app, 'select 1 from setup_commands where repository_id = $1', [body.id])).toEqual([])

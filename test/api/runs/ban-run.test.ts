@@ -48,8 +48,15 @@ describe('200', () => {
     const owner = await newRun('completed')
     await putPullRequest(app, owner)
     const [fixing, apart] = [await newRun('running'), await newRun('running')]
-    await rows(app, 'update runs set branch = (select branch from runs where id = $2) where id = $1', [fixing, owner])
-    expect((await ban({ agent_run_id: owner })).body).toMatchObject({ id: owner, banned: true, status: 'completed' })
+    await rows(app, 'update runs set branch = (select branch from runs where id = $2) where id = $1', [
+      fixing,
+      owner,
+    ])
+    expect((await ban({ agent_run_id: owner })).body).toMatchObject({
+      id: owner,
+      banned: true,
+      status: 'completed',
+    })
     expect(await get(fixing)).toMatchObject({ banned: true, status: 'cancelling' })
     expect(await get(apart)).toMatchObject({ banned: false, status: 'running' })
     expect((await unban({ agent_run_id: fixing })).body).toMatchObject({ id: fixing, banned: false })
@@ -60,12 +67,22 @@ describe('200', () => {
     const owner = await newRun('running')
     await putPullRequest(app, owner)
     const [fixing, child] = [await newRun('running'), await newRun('running')]
-    await rows(app, 'update runs set branch = (select branch from runs where id = $2) where id = $1', [fixing, owner])
-    await rows(app, `update runs set parent_run_id = $2, source_type = 'PARENT_RUN' where id = $1`, [child, fixing])
+    await rows(app, 'update runs set branch = (select branch from runs where id = $2) where id = $1', [
+      fixing,
+      owner,
+    ])
+    await rows(app, `update runs set parent_run_id = $2, source_type = 'PARENT_RUN' where id = $1`, [
+      child,
+      fixing,
+    ])
     const waits = () =>
       rows(
         app,
-        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like 'with recursive line %'`,
+        `select 1
+          from pg_stat_activity
+          where datname = current_database()
+            and wait_event_type = 'Lock'
+            and query like 'with recursive line %'`,
       )
     const banned = await app.db.transaction(async tx => {
       await tx.query({ text: 'select 1 from runs where id = $1 for update', values: [child] })
@@ -84,10 +101,14 @@ describe('200', () => {
   test('two requests, and ten parallel ones, have the effect of one', async () => {
     const id = await newRun('queued')
     const responses = await Promise.all(Array.from({ length: 10 }, () => ban({ agent_run_id: id })))
-    expect(responses.map(({ status, body }) => [status, body.banned, body.status])).toEqual(responses.map(() => [200, true, 'cancelled']))
+    expect(responses.map(({ status, body }) => [status, body.banned, body.status])).toEqual(
+      responses.map(() => [200, true, 'cancelled']),
+    )
     const events = await rows(app, 'select body from events where run_id = $1 order by seq', [id])
     expect(events.map(event => JSON.parse(event.body).banned).filter(Boolean)).toEqual([true])
-    const audited = await rows(app, 'select user_id, action from audit_entries where target_id = $1', [`${id}`])
+    const audited = await rows(app, 'select user_id, action from audit_entries where target_id = $1', [
+      `${id}`,
+    ])
     expect(audited).toEqual([{ user_id: app.user_id, action: 'run.banned' }])
     const before = await contents(app)
     expect((await ban({ agent_run_id: id })).status).toBe(200)
@@ -97,7 +118,10 @@ describe('200', () => {
   test('unban of a run that is not banned changes nothing', async () => {
     const id = await newRun('running')
     const before = await contents(app)
-    expect(await unban({ agent_run_id: id })).toMatchObject({ status: 200, body: { id, banned: false, status: 'running' } })
+    expect(await unban({ agent_run_id: id })).toMatchObject({
+      status: 200,
+      body: { id, banned: false, status: 'running' },
+    })
     expect(await contents(app)).toEqual(before)
   })
 
@@ -137,7 +161,10 @@ describe.each(['ban', 'unban'])('400 of %s', verb => {
     [{ agent_run_id: '1' }, 'agent_run_id'],
     [{ agent_run_id: -1 }, 'agent_run_id'],
     [{ agent_run_id: 1, before_card_order_id: 7 }, 'before_card_order_id'],
-  ])('%j', async (body, field) => void expectProblem(await app.call('POST', path(verb), body), 400, `body.${field}`))
+  ])(
+    '%j',
+    async (body, field) => void expectProblem(await app.call('POST', path(verb), body), 400, `body.${field}`),
+  )
 })
 
 describe.each(['ban', 'unban'])('404 of %s', verb => {

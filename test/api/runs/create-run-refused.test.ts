@@ -46,7 +46,11 @@ describe('F104 F120 400 names the field', () => {
     ['metadata a list', { metadata: [1] }, 'body.metadata'],
     ['metadata a text', { metadata: 'x' }, 'body.metadata'],
     ['metadata over 16 kB', { metadata: { a: 'x'.repeat(16 * 1024) } }, 'body.metadata'],
-    ['metadata over 16 kB in bytes, not in characters', { metadata: { a: 'é'.repeat(9_000) } }, 'body.metadata'],
+    [
+      'metadata over 16 kB in bytes, not in characters',
+      { metadata: { a: 'é'.repeat(9_000) } },
+      'body.metadata',
+    ],
     ['metadata with NUL', { metadata: { a: { b: ['a\0'] } } }, 'body.metadata'],
     ['metadata with half a surrogate pair', { metadata: { a: '\ud800' } }, 'body.metadata'],
     ['metadata with half a surrogate pair in a key', { metadata: { a: [{ '\udfff': 1 }] } }, 'body.metadata'],
@@ -57,12 +61,33 @@ describe('F104 F120 400 names the field', () => {
     ['budget below nothing', { budget: { max_cost_usd: -1 } }, 'body.budget.max_cost_usd'],
     ['budget with no number', { budget: { max_cost_usd: 'much' } }, 'body.budget.max_cost_usd'],
     ['budget of 0 steps', { budget: { max_steps: 0 } }, 'body.budget.max_steps'],
-    ...['ftp://example.org/x', 'file:///etc/passwd', 'gopher://example.org', 'javascript:alert(1)', 'example.org/hook', ''].map(
-      url => [`a webhook at ${url}`, { webhooks: [{ url }] }, 'body.webhooks.0.url'] as [string, Record<string, unknown>, string],
-    ),
-    ...['https://u:p@example.org/', 'https://example.org/a b', 'https://example.org/\n', `https://example.org/${'x'.repeat(2_083)}`].map(
+    ...[
+      'ftp://example.org/x',
+      'file:///etc/passwd',
+      'gopher://example.org',
+      'javascript:alert(1)',
+      'example.org/hook',
+      '',
+    ].map(
       url =>
-        [`a webhook at ${url.slice(0, 30)}`, { webhooks: [{ url }] }, 'body.webhooks.0.url'] as [string, Record<string, unknown>, string],
+        [`a webhook at ${url}`, { webhooks: [{ url }] }, 'body.webhooks.0.url'] as [
+          string,
+          Record<string, unknown>,
+          string,
+        ],
+    ),
+    ...[
+      'https://u:p@example.org/',
+      'https://example.org/a b',
+      'https://example.org/\n',
+      `https://example.org/${'x'.repeat(2_083)}`,
+    ].map(
+      url =>
+        [`a webhook at ${url.slice(0, 30)}`, { webhooks: [{ url }] }, 'body.webhooks.0.url'] as [
+          string,
+          Record<string, unknown>,
+          string,
+        ],
     ),
     ...[
       ...[
@@ -73,18 +98,31 @@ describe('F104 F120 400 names the field', () => {
         'http://[::1]',
         'http://10.0.0.1',
       ],
-      ...['http://0x7f.1/', 'http://2130706433', 'https://[::ffff:192.168.0.1]/', 'http://metadata.google.internal'],
+      ...[
+        'http://0x7f.1/',
+        'http://2130706433',
+        'https://[::ffff:192.168.0.1]/',
+        'http://metadata.google.internal',
+      ],
     ].map(
       url =>
-        [`a webhook at ${url}, which is private`, { webhooks: [{ url: 'https://example.org' }, { url }] }, 'body.webhooks.1.url'] as [
-          string,
-          Record<string, unknown>,
-          string,
-        ],
+        [
+          `a webhook at ${url}, which is private`,
+          { webhooks: [{ url: 'https://example.org' }, { url }] },
+          'body.webhooks.1.url',
+        ] as [string, Record<string, unknown>, string],
     ),
     ['a webhook without an address', { webhooks: [{ secret: 'x' }] }, 'body.webhooks.0.url'],
-    ['a webhook with an empty secret', { webhooks: [{ url: 'https://example.org', secret: '' }] }, 'body.webhooks.0.secret'],
-    ['11 webhooks', { webhooks: Array.from({ length: 11 }, () => ({ url: 'https://example.org' })) }, 'body.webhooks'],
+    [
+      'a webhook with an empty secret',
+      { webhooks: [{ url: 'https://example.org', secret: '' }] },
+      'body.webhooks.0.secret',
+    ],
+    [
+      '11 webhooks',
+      { webhooks: Array.from({ length: 11 }, () => ({ url: 'https://example.org' })) },
+      'body.webhooks',
+    ],
     ['auto_create_pr a text', { auto_create_pr: 'yes' }, 'body.auto_create_pr'],
     ['a webhook without URL', { webhooks: [{ secret: 'x' }] }, 'body.webhooks.0.url'],
     ['base_ref unknown', { base_ref: 'no-such-branch' }, 'body.base_ref'],
@@ -93,11 +131,21 @@ describe('F104 F120 400 names the field', () => {
     ['base_ref an unknown commit', { base_ref: 'f'.repeat(40) }, 'body.base_ref'],
     ['model with NUL', { model: 'scripted/playbook\0' }, 'body.model'],
   ]
-  test.each(mistakes)('%s', async (_, mistake, field) => void expectProblem(await create({ prompt: 'x', ...mistake }), 400, field))
+  test.each(mistakes)(
+    '%s',
+    async (_, mistake, field) => void expectProblem(await create({ prompt: 'x', ...mistake }), 400, field),
+  )
 
   test('several errors are reported together, including those of the path', async () => {
     const body = { prompt: ' ', repo_id: 'a', tags: 7, budget: { max_steps: 1.5 } }
-    const problem = expectProblem(await create(body), 400, 'body.prompt', 'body.repo_id', 'body.tags', 'body.budget.max_steps')
+    const problem = expectProblem(
+      await create(body),
+      400,
+      'body.prompt',
+      'body.repo_id',
+      'body.tags',
+      'body.budget.max_steps',
+    )
     expect(problem.code).toBe('invalid_request')
     expect(problem.detail).toContain('prompt')
   })
@@ -105,17 +153,29 @@ describe('F104 F120 400 names the field', () => {
   test.each(['', 'null', '[]', '"text"', '7', 'true'])('a body that is %s', async body => {
     const headers = { authorization: `Bearer ${app.token}`, 'content-type': 'application/json' }
     const response = await fetch(app.base_url + path(), { method: 'POST', headers, body })
-    expectProblem({ status: response.status, headers: response.headers, body: await response.json() }, 400, 'body')
+    expectProblem(
+      { status: response.status, headers: response.headers, body: await response.json() },
+      400,
+      'body',
+    )
   })
 
   test('an unknown model, with the list of the available ones', async () => {
-    const { detail } = expectProblem(await create({ prompt: 'x', model: 'nobody/nothing' }), 400, 'body.model')
+    const { detail } = expectProblem(
+      await create({ prompt: 'x', model: 'nobody/nothing' }),
+      400,
+      'body.model',
+    )
     expect(detail).toContain('nobody/nothing')
     expect(detail).toContain('scripted/playbook')
   })
 
   test('an agent that is not installed, with the list of the installed ones', async () => {
-    const { detail } = expectProblem(await create({ prompt: 'x', agent_type: 'claude_code' }), 400, 'body.agent_type')
+    const { detail } = expectProblem(
+      await create({ prompt: 'x', agent_type: 'claude_code' }),
+      400,
+      'body.agent_type',
+    )
     expect(detail).toContain('claude_code')
     expect(detail).toContain('built_in')
   })

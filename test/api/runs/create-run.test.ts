@@ -17,7 +17,8 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 const path = (org_id = app.org_id) => `/v1/organizations/${org_id}/agent/run`
 const create = (body: unknown) => app.call('POST', path(), body)
-const createAs = (who: Organization, body: unknown) => app.call('POST', path(who.org_id), body, { authorization: `Bearer ${who.token}` })
+const createAs = (who: Organization, body: unknown) =>
+  app.call('POST', path(who.org_id), body, { authorization: `Bearer ${who.token}` })
 
 describe('200', () => {
   test('only a prompt is required; the response is the queued run', async () => {
@@ -25,15 +26,32 @@ describe('200', () => {
     expect(status).toBe(200)
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
     expect(AgentRun.strict().parse(body)).toMatchObject({
-      ...{ status: 'queued', terminal: false, prompt: 'Fix the bug\nin total()', title: 'Fix the bug', source_type: 'API', turn: 1 },
-      ...{ model: 'scripted/playbook', agent_type: 'built_in', repo_id: app.repo_id, base_ref: 'main', total_logs: 1, metadata: null },
-      ...{ tags: [], archived: false, parent_run_id: null, result: '', started_at: null, finished_at: null },
+      status: 'queued',
+      terminal: false,
+      prompt: 'Fix the bug\nin total()',
+      title: 'Fix the bug',
+      source_type: 'API',
+      turn: 1,
+      model: 'scripted/playbook',
+      agent_type: 'built_in',
+      repo_id: app.repo_id,
+      base_ref: 'main',
+      total_logs: 1,
+      metadata: null,
+      tags: [],
+      archived: false,
+      parent_run_id: null,
+      result: '',
+      started_at: null,
+      finished_at: null,
     })
     expect(body.base_sha).toMatch(/^[0-9a-f]{40}$/)
     expect(body.queue_position).toBeGreaterThan(0)
     expect((await app.call('GET', `${path()}/${body.id}`)).body).toEqual(body)
     // The base that was found is the default branch of the repository, which is known from then on.
-    expect((await app.call('GET', `/v1/organizations/${app.org_id}/repos/${app.repo_id}`)).body.default_branch).toBe('main')
+    expect(
+      (await app.call('GET', `/v1/organizations/${app.org_id}/repos/${app.repo_id}`)).body.default_branch,
+    ).toBe('main')
   })
 
   test('the prompt is entry 1 of the trace before the response', async () => {
@@ -41,23 +59,27 @@ describe('200', () => {
     const [first, ...rest] = await allLogs(app, body.id)
     expect(rest).toEqual([])
     expect(LogEntry.strict().parse(first)).toMatchObject({
-      ...{
-        agent_run_id: body.id,
-        seq: 1,
-        turn: 1,
-        message_type: 'USER_MESSAGE',
-        thought: null,
-        tool_name: null,
-        tool_input: null,
-        tool_output: null,
-      },
+      agent_run_id: body.id,
+      seq: 1,
+      turn: 1,
+      message_type: 'USER_MESSAGE',
+      thought: null,
+      tool_name: null,
+      tool_input: null,
+      tool_output: null,
       observation: { text: 'Hello', user_id: app.user_id, source_type: 'API', mode: 'prompt', images: 1 },
     })
   })
 
   test('every option is stored', async () => {
     const parent = await create({ prompt: 'parent' })
-    const given = { title: ' My title ', tags: ['a', ' b ', 'a'], base_ref: 'main', model: 'scripted/playbook', agent_type: 'built_in' }
+    const given = {
+      title: ' My title ',
+      tags: ['a', ' b ', 'a'],
+      base_ref: 'main',
+      model: 'scripted/playbook',
+      agent_type: 'built_in',
+    }
     const budget = { max_cost_usd: '1.50', max_steps: 7, max_active_seconds: 60, max_wall_seconds: 600 }
     const { status, body } = await create({
       prompt: 'x',
@@ -68,26 +90,51 @@ describe('200', () => {
       auto_create_pr: false,
     })
     expect(status).toBe(200)
-    expect(AgentRun.parse(body)).toMatchObject({ title: 'My title', tags: ['a', 'b'], base_ref: 'main', parent_run_id: parent.body.id })
+    expect(AgentRun.parse(body)).toMatchObject({
+      title: 'My title',
+      tags: ['a', 'b'],
+      base_ref: 'main',
+      parent_run_id: parent.body.id,
+    })
     expect(body.budget).toEqual({ ...budget, max_cost_usd: '1.5' })
-    expect(await rows(app, 'select auto_create_pr from runs where id = $1', [body.id])).toEqual([{ auto_create_pr: false }])
+    expect(await rows(app, 'select auto_create_pr from runs where id = $1', [body.id])).toEqual([
+      { auto_create_pr: false },
+    ])
   })
 
   test('a run with a parent is linked with it, in the traces of both', async () => {
     const parent = await create({ prompt: 'parent' })
     const child = await create({ prompt: 'child', parent_run_id: parent.body.id })
     const linksOf = async (id: number) => {
-      const { logs } = (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}/logs?message_type=AGENT_RUN_LINK`)).body
+      const { logs } = (
+        await app.call(
+          'GET',
+          `/v1/organizations/${app.org_id}/agent/run/${id}/logs?message_type=AGENT_RUN_LINK`,
+        )
+      ).body
       return logs.map(({ seq, observation }: { seq: number; observation: unknown }) => ({ seq, observation }))
     }
     const to = ({ id, web_url }: { id: number; web_url: string }) => ({ agent_run_id: id, web_url })
-    expect(await linksOf(child.body.id)).toEqual([{ seq: 2, observation: { ...to(parent.body), relation: 'parent' } }])
-    expect(await linksOf(parent.body.id)).toEqual([{ seq: 2, observation: { ...to(child.body), relation: 'child' } }])
+    expect(await linksOf(child.body.id)).toEqual([
+      { seq: 2, observation: { ...to(parent.body), relation: 'parent' } },
+    ])
+    expect(await linksOf(parent.body.id)).toEqual([
+      { seq: 2, observation: { ...to(child.body), relation: 'child' } },
+    ])
     expect(child.body.total_logs).toBe(2)
   })
 
   test('null means absent where existing clients send it', async () => {
-    const nothing = { repo_id: null, images: null, metadata: null, model: null, agent_type: null, base_ref: null, title: null, tags: null }
+    const nothing = {
+      repo_id: null,
+      images: null,
+      metadata: null,
+      model: null,
+      agent_type: null,
+      base_ref: null,
+      title: null,
+      tags: null,
+    }
     const { status, body } = await create({
       prompt: 'x',
       ...nothing,
@@ -100,9 +147,14 @@ describe('200', () => {
   })
 
   test('metadata is returned as it was sent, key for key and digit for digit', async () => {
-    const metadata = '{"z":1,"a":{"nested":[null,true,"\\u0001 \\\\ud800 😀"]},"__proto__":{"x":1},"id":1234567890123456789,"huge":1e999}'
+    const metadata =
+      '{"z":1,"a":{"nested":[null,true,"\\u0001 \\\\ud800 😀"]},"__proto__":{"x":1},"id":1234567890123456789,"huge":1e999}'
     const headers = { authorization: `Bearer ${app.token}`, 'content-type': 'application/json' }
-    const response = await fetch(app.base_url + path(), { method: 'POST', headers, body: `{"prompt":"x","metadata":${metadata}}` })
+    const response = await fetch(app.base_url + path(), {
+      method: 'POST',
+      headers,
+      body: `{"prompt":"x","metadata":${metadata}}`,
+    })
     const text = await response.text()
     expect(response.status).toBe(200)
     expect(text).toContain(`"metadata":${metadata}`)
@@ -118,11 +170,16 @@ describe('200', () => {
       { url: 'https://hooks.example.org/a?b=c', secret: 'of-the-hook' },
       { url: 'http://93.184.216.34/', secret: null },
     ]
-    const { status, body } = await create({ prompt: 'x', webhooks: webhooks.map(hook => ({ ...hook, more: 1 })) })
+    const { status, body } = await create({
+      prompt: 'x',
+      webhooks: webhooks.map(hook => ({ ...hook, more: 1 })),
+    })
     expect(status).toBe(200)
     const [row] = await rows<{ webhooks: string }>(app, 'select webhooks from runs where id = $1', [body.id])
     const stored = JSON.parse(row?.webhooks ?? '') as { url: string; key_id?: string; sealed?: string }[]
-    expect(stored.map(hook => [hook.url, hook.sealed !== undefined])).toEqual(webhooks.map(hook => [hook.url, hook.secret !== null]))
+    expect(stored.map(hook => [hook.url, hook.sealed !== undefined])).toEqual(
+      webhooks.map(hook => [hook.url, hook.secret !== null]),
+    )
     for (const { secret } of webhooks) if (secret) expect(row?.webhooks).not.toContain(secret)
     const [first] = stored
     const sealer = createSealer(ownSecretKey(app.data_dir))
@@ -156,7 +213,14 @@ describe('200', () => {
       context: {},
     })
     expect(status).toBe(200)
-    expect(body).toMatchObject({ organization_id: app.org_id, status: 'queued', result: '', user_id: app.user_id, turn: 1, total_logs: 1 })
+    expect(body).toMatchObject({
+      organization_id: app.org_id,
+      status: 'queued',
+      result: '',
+      user_id: app.user_id,
+      turn: 1,
+      total_logs: 1,
+    })
     expect(body).toMatchObject({ source_type: 'API', usage: { cost_usd: '0' } })
     expect(body.id).not.toBe(1)
     expect(body.created_at > '2026').toBe(true)
@@ -214,6 +278,9 @@ describe('repository', () => {
   test('may have an unavailable remote, and its commit is determined later', async () => {
     const who = await addTenant(app, 'Away')
     const { status, body } = await createAs(who, { prompt: 'x', base_ref: 'topic' })
-    expect({ status, body }).toMatchObject({ status: 200, body: { base_ref: 'topic', base_sha: null, repo_id: who.repo_id } })
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: { base_ref: 'topic', base_sha: null, repo_id: who.repo_id },
+    })
   })
 })

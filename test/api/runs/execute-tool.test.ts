@@ -23,19 +23,24 @@ afterAll(() => app[Symbol.asyncDispose]())
 const org = (path: string) => `/v1/organizations/${app.org_id}${path}`
 const request = (body: unknown, from: Pick<App, 'call'> = app, headers?: Record<string, string>) =>
   from.call('POST', org('/tools/execute'), body, headers)
-const shell = (command: string, timeout_seconds?: number) => ({ tool_name: 'shell', arguments: { command, timeout_seconds } })
+const shell = (command: string, timeout_seconds?: number) => ({
+  tool_name: 'shell',
+  arguments: { command, timeout_seconds },
+})
 function executed({ status, body }: ApiResponse): ToolExecution {
   expect({ status, body }).toMatchObject({ status: 200 })
   return ToolExecution.strict().parse(body)
 }
 const runOf = async (id: number) => (await app.call('GET', org(`/agent/run/${id}`))).body
-const foldersOf = (id: number) => readdirSync(join(app.data_dir, 'workspaces')).filter(name => name.startsWith(`${id}-`))
+const foldersOf = (id: number) =>
+  readdirSync(join(app.data_dir, 'workspaces')).filter(name => name.startsWith(`${id}-`))
 
 describe('200', () => {
   test('listTools: the tools that can be executed, each with the schema of its arguments', async () => {
     const { tools, total_count } = Tools.strict().parse((await app.call('GET', org('/tools'))).body)
     expect([tools.map(tool => tool.name), total_count]).toEqual([['shell', 'read', 'search'], 3])
-    for (const { parameters, description } of tools) expect([parameters.type, description.length > 20]).toEqual(['object', true])
+    for (const { parameters, description } of tools)
+      expect([parameters.type, description.length > 20]).toEqual(['object', true])
     for (const name of Object.keys(toolInputs).filter(name => !tools.some(tool => tool.name === name)))
       expectProblem(await request({ tool_name: name, arguments: {} }), 400, 'body.tool_name')
   })
@@ -43,37 +48,69 @@ describe('200', () => {
   test('a command runs in the sandbox of the repository; its run is archived, audited, and leaves no branch and no files', async () => {
     const before = gitIn(repository, 'for-each-ref')
     const result = executed(await request(shell('cat count.js && echo changed > README.md && whoami')))
-    expect(result).toMatchObject({ success: true, error: null, tool_name: 'shell', result: { status: 'ok', exit_code: 0 } })
+    expect(result).toMatchObject({
+      success: true,
+      error: null,
+      tool_name: 'shell',
+      result: { status: 'ok', exit_code: 0 },
+    })
     expect(result.result?.output).toContain('export const one = 1')
     const { agent_run_id: id } = result
-    expect(await runOf(id)).toMatchObject({ status: 'completed', archived: true, source_type: 'TOOL', github_pull_requests: [] })
+    expect(await runOf(id)).toMatchObject({
+      status: 'completed',
+      archived: true,
+      source_type: 'TOOL',
+      github_pull_requests: [],
+    })
     expect((await allLogs(app, id)).filter(log => log.tool_name === 'shell')).toHaveLength(1)
     const listed = (await app.call('GET', org('/agent/runs'))).body.items as { id: number }[]
     expect(listed.map(run => run.id)).not.toContain(id)
-    const audited = await rows(app, "select target_id, detail from audit_entries where action = 'tool.executed' and target_id = $1", [
-      `${id}`,
+    const audited = await rows(
+      app,
+      `select target_id, detail
+        from audit_entries
+        where action = 'tool.executed' and target_id = $1`,
+      [`${id}`],
+    )
+    expect(audited).toEqual([
+      { target_id: `${id}`, detail: JSON.stringify({ tool_name: 'shell', repo_id: app.repo_id }) },
     ])
-    expect(audited).toEqual([{ target_id: `${id}`, detail: JSON.stringify({ tool_name: 'shell', repo_id: app.repo_id }) }])
     await expect.poll(() => foldersOf(id), { timeout: 10_000 }).toEqual([])
     expect(gitIn(repository, 'for-each-ref')).toBe(before)
     expect(gitIn(repository, 'status', '--porcelain')).toBe('')
   })
 
   test('read and search return their results', async () => {
-    const read = executed(await request({ tool_name: 'read', arguments: { path: 'count.js' }, repo_id: app.repo_id }))
-    expect([read.success, JSON.stringify(read.result)]).toEqual([true, expect.stringContaining('export const one')])
+    const read = executed(
+      await request({ tool_name: 'read', arguments: { path: 'count.js' }, repo_id: app.repo_id }),
+    )
+    expect([read.success, JSON.stringify(read.result)]).toEqual([
+      true,
+      expect.stringContaining('export const one'),
+    ])
     const found = executed(await request({ tool_name: 'search', arguments: { pattern: 'one = [0-9]' } }))
-    expect([found.success, JSON.stringify(found.result)]).toEqual([true, expect.stringContaining('count.js:1:')])
+    expect([found.success, JSON.stringify(found.result)]).toEqual([
+      true,
+      expect.stringContaining('count.js:1:'),
+    ])
     const missing = executed(await request({ tool_name: 'read', arguments: { path: 'missing.txt' } }))
     expect([missing.success, missing.error]).toEqual([false, expect.stringContaining('missing.txt')])
   })
 
   test('a failed command and a killed one are results with their output', async () => {
     const failed = executed(await request(shell('echo before; false')))
-    expect(failed).toMatchObject({ success: false, error: 'The command exited with code 1.', result: { status: 'error', exit_code: 1 } })
+    expect(failed).toMatchObject({
+      success: false,
+      error: 'The command exited with code 1.',
+      result: { status: 'error', exit_code: 1 },
+    })
     expect(failed.result?.output).toContain('before')
     const killed = executed(await request(shell('echo begun; sleep 600', 1)))
-    expect(killed).toMatchObject({ success: false, error: expect.stringContaining('longer than 1 s'), result: { status: 'timeout' } })
+    expect(killed).toMatchObject({
+      success: false,
+      error: expect.stringContaining('longer than 1 s'),
+      result: { status: 'timeout' },
+    })
     expect(killed.result?.output).toContain('begun')
   })
 
@@ -85,14 +122,19 @@ describe('200', () => {
     expect(JSON.stringify(result)).not.toContain('4711')
     const typed = executed(await request(shell(`printf '%s' '${secret}' | wc -c`)))
     expect(typed.success).toBe(true)
-    expect(JSON.stringify([await runOf(typed.agent_run_id), await allLogs(app, typed.agent_run_id)])).not.toContain('4711')
+    expect(
+      JSON.stringify([await runOf(typed.agent_run_id), await allLogs(app, typed.agent_run_id)]),
+    ).not.toContain('4711')
     await app.call('DELETE', org('/secrets/DEPLOY_KEY'))
   })
 
   test('under wire profile codegen its run is shown as API', async () => {
     const codegen = await withProfile(app, 'codegen')
     const { agent_run_id } = executed(await request(shell('true'), codegen))
-    expect((await codegen.call('GET', org(`/agent/run/${agent_run_id}`))).body).toMatchObject({ source_type: 'API', status: 'COMPLETE' })
+    expect((await codegen.call('GET', org(`/agent/run/${agent_run_id}`))).body).toMatchObject({
+      source_type: 'API',
+      status: 'COMPLETE',
+    })
   })
 
   test('a client that disconnects stops the run, and its workspace is removed', async () => {
@@ -105,7 +147,12 @@ describe('200', () => {
     })
     response.catch(() => {})
     const running = async () =>
-      (await rows<{ id: number }>(app, "select id from runs where source_type = 'TOOL' and status = 'running'"))[0]?.id
+      (
+        await rows<{ id: number }>(
+          app,
+          "select id from runs where source_type = 'TOOL' and status = 'running'",
+        )
+      )[0]?.id
     await expect.poll(running, { timeout: 20_000 }).toBeDefined()
     const id = Number(await running())
     await awaitRun(app, id, run => run.waiting_on === 'tool')
@@ -120,7 +167,10 @@ describe('refused, and nothing is created', () => {
     [{ tool_name: 'constructor', arguments: {} }, 'body.tool_name'],
     [{ tool_name: 'write', arguments: { path: 'x', content: 'y' } }, 'body.tool_name'],
     [{ tool_name: 'shell' }, 'body.arguments.command'],
-    [{ tool_name: 'shell', arguments: { command: 'ls', timeout_seconds: 'soon' } }, 'body.arguments.timeout_seconds'],
+    [
+      { tool_name: 'shell', arguments: { command: 'ls', timeout_seconds: 'soon' } },
+      'body.arguments.timeout_seconds',
+    ],
     [{ tool_name: 'shell', arguments: 'ls' }, 'body.arguments'],
     [{ tool_name: 'read', arguments: { path: '' } }, 'body.arguments.path'],
   ])('%j names %s', async (body, field) => {
@@ -130,7 +180,10 @@ describe('refused, and nothing is created', () => {
   })
 
   test('422 under wire profile codegen', async () => {
-    const { status, body } = await request({ tool_name: 'shell', arguments: {} }, await withProfile(app, 'codegen'))
+    const { status, body } = await request(
+      { tool_name: 'shell', arguments: {} },
+      await withProfile(app, 'codegen'),
+    )
     expect([status, body.detail[0].loc]).toEqual([422, ['body', 'arguments', 'command']])
   })
 
@@ -141,7 +194,8 @@ describe('refused, and nothing is created', () => {
       await addCaller(app, [app.org_id], 'MEMBER', { scopes: ['org:read'] }),
     ]
     const before = await contents(app)
-    for (const token of [reader, limited]) expectProblem(await request(shell('id'), app, { authorization: `Bearer ${token}` }), 403)
+    for (const token of [reader, limited])
+      expectProblem(await request(shell('id'), app, { authorization: `Bearer ${token}` }), 403)
     expectProblem(await request({ ...shell('id'), repo_id: other.repo_id }), 404)
     expect(await contents(app)).toEqual(before)
   })
@@ -160,9 +214,13 @@ test('409: a tool call cannot be resumed, paused or forked', async () => {
 })
 
 test('402 when the runs of the month are used up, because a tool call counts as one', async () => {
-  const [used] = await rows<{ n: number }>(app, 'select count(*)::int as n from usage_days where organization_id = $1 and runs > 0', [
-    app.org_id,
-  ])
+  const [used] = await rows<{ n: number }>(
+    app,
+    `select count(*)::int as n
+      from usage_days
+      where organization_id = $1 and runs > 0`,
+    [app.org_id],
+  )
   await app.call('PATCH', org(''), { runs_per_month: used?.n ?? 0 })
   expectProblem(await request(shell('true')), 402)
   await app.call('PATCH', org(''), { runs_per_month: null })
@@ -192,10 +250,17 @@ test('503 when no worker was free in time: the run is stopped and nothing is exe
 })
 
 test('429 after thirty in a minute, over all tokens of a user', async () => {
-  await using limited = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_LIMIT_TOOL_EXECUTION: '30/60' })
+  await using limited = await startApp({
+    AGENTRUN_WORKER_CONCURRENCY: '0',
+    AGENTRUN_LIMIT_TOOL_EXECUTION: '30/60',
+  })
   const other = await withProfile(limited, 'codegen')
   const send = (n: number) =>
-    (n % 2 ? other : limited).call('POST', `/v1/organizations/${limited.org_id}/tools/execute`, { tool_name: 'none' })
-  const statuses = (await Promise.all(Array.from({ length: 32 }, (_, n) => send(n)))).map(({ status }) => status)
+    (n % 2 ? other : limited).call('POST', `/v1/organizations/${limited.org_id}/tools/execute`, {
+      tool_name: 'none',
+    })
+  const statuses = (await Promise.all(Array.from({ length: 32 }, (_, n) => send(n)))).map(
+    ({ status }) => status,
+  )
   expect(statuses.filter(status => status === 429)).toHaveLength(2)
 })

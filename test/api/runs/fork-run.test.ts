@@ -23,14 +23,26 @@ const fork = (body: Record<string, unknown>, headers = {}, org_id = app.org_id) 
 
 /** A run with four entries, the third of a shell call, as a worker leaves it. */
 async function workedRun(): Promise<{ id: number; epoch: number }> {
-  const { id } = await createRun(app, { prompt: 'x', tags: ['kept'], metadata: { not: 'kept' }, budget: { max_steps: 7 } })
+  const { id } = await createRun(app, {
+    prompt: 'x',
+    tags: ['kept'],
+    metadata: { not: 'kept' },
+    budget: { max_steps: 7 },
+  })
   await putRun(app, id, 'running')
   const [run] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [id])
   const action = (tool_name: string) => entry({ message_type: 'ACTION', tool_name })
-  await append(app.db, app.org_id, id, null, { entries: [action('git_clone'), action('shell'), action('shell')] })
+  await append(app.db, app.org_id, id, null, {
+    entries: [action('git_clone'), action('shell'), action('shell')],
+  })
   return { id, epoch: run?.epoch ?? 0 }
 }
-const keep = ({ id, epoch }: { id: number; epoch: number }, seq: number, through_seq: number, left_out: string | null = null) =>
+const keep = (
+  { id, epoch }: { id: number; epoch: number },
+  seq: number,
+  through_seq: number,
+  left_out: string | null = null,
+) =>
   saveCheckpoints(
     app.db,
     { organization_id: app.org_id, run_id: id, epoch },
@@ -49,25 +61,45 @@ describe('200', () => {
     const { status, body } = await fork({ agent_run_id: parent.id, from_seq: 3, prompt: 'Try it otherwise' })
     expect(status).toBe(200)
     expect(AgentRun.strict().parse(body)).toMatchObject({
-      ...{ status: 'queued', source_type: 'FORK', parent_run_id: parent.id, forked_at_seq: 3, prompt: 'Try it otherwise', total_logs: 2 },
-      ...{ tags: ['kept'], metadata: null, base_sha: 'b'.repeat(40), branch: null, budget: { max_steps: 7 }, usage: { input_tokens: 0 } },
+      status: 'queued',
+      source_type: 'FORK',
+      parent_run_id: parent.id,
+      forked_at_seq: 3,
+      prompt: 'Try it otherwise',
+      total_logs: 2,
+      tags: ['kept'],
+      metadata: null,
+      base_sha: 'b'.repeat(40),
+      branch: null,
+      budget: { max_steps: 7 },
+      usage: { input_tokens: 0 },
     })
     const [requested, link] = await allLogs(app, body.id)
-    expect(requested).toMatchObject({ seq: 1, message_type: 'USER_MESSAGE', observation: { text: 'Try it otherwise', source_type: 'API' } })
+    expect(requested).toMatchObject({
+      seq: 1,
+      message_type: 'USER_MESSAGE',
+      observation: { text: 'Try it otherwise', source_type: 'API' },
+    })
     expect(link).toMatchObject({
-      ...{ seq: 2, message_type: 'AGENT_RUN_LINK' },
-      observation: { agent_run_id: parent.id, relation: 'parent', web_url: `${app.base_url}/agent/trace/${parent.id}` },
+      seq: 2,
+      message_type: 'AGENT_RUN_LINK',
+      observation: {
+        agent_run_id: parent.id,
+        relation: 'parent',
+        web_url: `${app.base_url}/agent/trace/${parent.id}`,
+      },
     })
     expect((await allLogs(app, parent.id)).at(-1)).toMatchObject({
-      ...{ seq: 5, message_type: 'AGENT_RUN_LINK' },
+      seq: 5,
+      message_type: 'AGENT_RUN_LINK',
       observation: { agent_run_id: body.id, relation: 'fork', web_url: body.web_url, from_seq: 3 },
     })
-    expect(await rows(app, 'select seq, packs, tree, head from checkpoints where run_id = $1', [body.id])).toEqual([
-      { seq: 0, packs: 1, tree: 'a'.repeat(40), head: 'c'.repeat(40) },
-    ])
-    expect(await rows(app, 'select n, inherited, content from checkpoint_packs where run_id = $1', [body.id])).toEqual([
-      { n: 1, inherited: true, content: Buffer.from('pack') },
-    ])
+    expect(
+      await rows(app, 'select seq, packs, tree, head from checkpoints where run_id = $1', [body.id]),
+    ).toEqual([{ seq: 0, packs: 1, tree: 'a'.repeat(40), head: 'c'.repeat(40) }])
+    expect(
+      await rows(app, 'select n, inherited, content from checkpoint_packs where run_id = $1', [body.id]),
+    ).toEqual([{ n: 1, inherited: true, content: Buffer.from('pack') }])
   })
 
   test('without a prompt the agent continues, under the name of its parent', async () => {
@@ -78,22 +110,34 @@ describe('200', () => {
 
   test('undelivered messages of the parent go to the fork, in order and with their images', async () => {
     const parent = await createRun(app, { prompt: 'first', images: ['data:image/png;base64,AAAA'] })
-    await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: parent.id, prompt: 'second' })
-    await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: parent.id, prompt: 'third' })
+    await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
+      agent_run_id: parent.id,
+      prompt: 'second',
+    })
+    await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
+      agent_run_id: parent.id,
+      prompt: 'third',
+    })
     const { body } = await fork({ agent_run_id: parent.id, from_seq: 2, prompt: 'last' })
-    const waiting = await rows(app, 'select text, images from messages where run_id = $1 order by id', [body.id])
+    const waiting = await rows(app, 'select text, images from messages where run_id = $1 order by id', [
+      body.id,
+    ])
     expect(waiting).toEqual([
       { text: 'first', images: '["data:image/png;base64,AAAA"]' },
       { text: 'second', images: null },
       { text: 'last', images: null },
     ])
-    expect(await rows(app, 'select pending_messages from runs where id = $1', [body.id])).toEqual([{ pending_messages: 3 }])
+    expect(await rows(app, 'select pending_messages from runs where id = $1', [body.id])).toEqual([
+      { pending_messages: 3 },
+    ])
   })
 
   test('twenty parallel requests with one key are one fork, and one link', async () => {
     const parent = await createRun(app, { prompt: 'x' })
     const headers = { 'idempotency-key': 'fork-once' }
-    const responses = await Promise.all(Array.from({ length: 20 }, () => fork({ agent_run_id: parent.id, from_seq: 1 }, headers)))
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, () => fork({ agent_run_id: parent.id, from_seq: 1 }, headers)),
+    )
     expect(new Set(responses.map(({ status, body }) => `${status} ${body.id}`)).size).toBe(1)
     expect((await allLogs(app, parent.id)).length).toBe(2)
     expectProblem(await fork({ agent_run_id: parent.id, from_seq: 2 }, headers), 422)
@@ -104,8 +148,12 @@ describe('200', () => {
     await keep(parent, 3, 4)
     const { body } = await fork({ agent_run_id: parent.id, from_seq: 4 })
     await putRun(app, parent.id, 'completed')
-    expect((await app.call('DELETE', `/v1/organizations/${app.org_id}/agent/run/${parent.id}`)).status).toBe(200)
-    expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${body.id}`)).body).toMatchObject({
+    expect((await app.call('DELETE', `/v1/organizations/${app.org_id}/agent/run/${parent.id}`)).status).toBe(
+      200,
+    )
+    expect(
+      (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${body.id}`)).body,
+    ).toMatchObject({
       parent_run_id: null,
       forked_at_seq: 4,
     })
@@ -130,7 +178,11 @@ describe('400', () => {
 
   test('a script that does not parse, for a run with the scripted model', async () => {
     const { id } = await createRun(app, { prompt: 'x', model: 'scripted/playbook' })
-    expectProblem(await fork({ agent_run_id: id, from_seq: 1, prompt: '```playbook\n- jump: x\n```' }), 400, 'body.prompt')
+    expectProblem(
+      await fork({ agent_run_id: id, from_seq: 1, prompt: '```playbook\n- jump: x\n```' }),
+      400,
+      'body.prompt',
+    )
   })
 })
 
@@ -146,7 +198,9 @@ describe('409', () => {
   test('files that are not stored: the newest entry with stored files is named, and nothing is written', async () => {
     const parent = await workedRun()
     const before = await contents(app)
-    expect(expectProblem(await fork({ agent_run_id: parent.id, from_seq: 4 }), 409).detail).toContain('They are not kept after any entry')
+    expect(expectProblem(await fork({ agent_run_id: parent.id, from_seq: 4 }), 409).detail).toContain(
+      'They are not kept after any entry',
+    )
     expect(await contents(app)).toEqual(before)
     await keep(parent, 0, 3)
     expect(expectProblem(await fork({ agent_run_id: parent.id, from_seq: 4 }), 409).detail).toContain(
@@ -170,7 +224,9 @@ describe('409', () => {
     expectProblem(await fork({ agent_run_id: banned.id, from_seq: 1 }), 409)
     const gone = await createRun(app, { prompt: 'x' })
     await rows(app, `update runs set model = 'anthropic/gone' where id = $1`, [gone.id])
-    expect(expectProblem(await fork({ agent_run_id: gone.id, from_seq: 1 }), 409).detail).toContain('anthropic/gone')
+    expect(expectProblem(await fork({ agent_run_id: gone.id, from_seq: 1 }), 409).detail).toContain(
+      'anthropic/gone',
+    )
     const { id } = await createRun(app, { prompt: 'x' })
     await rows(app, 'update repositories set archived = true')
     expectProblem(await fork({ agent_run_id: id, from_seq: 1 }), 409)

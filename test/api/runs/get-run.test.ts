@@ -9,7 +9,8 @@ import { putRun, statuses } from './put-run.ts'
 let app: App
 let other: Tenant
 let id: number
-const path = (run_id: number | string, org_id = app.org_id) => `/v1/organizations/${org_id}/agent/run/${run_id}`
+const path = (run_id: number | string, org_id = app.org_id) =>
+  `/v1/organizations/${org_id}/agent/run/${run_id}`
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   other = await addTenant(app)
@@ -19,9 +20,35 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 /** specification.md#run-object, in its order, followed by later additions. */
 const keys = [
-  ...['id', 'organization_id', 'status', 'created_at', 'web_url', 'result', 'summary', 'source_type', 'github_pull_requests', 'metadata'],
-  ...['status_reason', 'terminal', 'phase', 'waiting_on', 'queue_position', 'last_progress_at', 'deadline_at'],
-  ...['stop_requested_at', 'stop_requested_by', 'pause_requested_at', 'pause_requested_by', 'started_at', 'updated_at'],
+  ...[
+    'id',
+    'organization_id',
+    'status',
+    'created_at',
+    'web_url',
+    'result',
+    'summary',
+    'source_type',
+    'github_pull_requests',
+    'metadata',
+  ],
+  ...[
+    'status_reason',
+    'terminal',
+    'phase',
+    'waiting_on',
+    'queue_position',
+    'last_progress_at',
+    'deadline_at',
+  ],
+  ...[
+    'stop_requested_at',
+    'stop_requested_by',
+    'pause_requested_at',
+    'pause_requested_by',
+    'started_at',
+    'updated_at',
+  ],
   ...[
     'finished_at',
     'error',
@@ -39,7 +66,18 @@ const keys = [
     'base_sha',
     'branch',
   ],
-  ...['user_id', 'turn', 'parent_run_id', 'forked_at_seq', 'total_logs', 'usage', 'budget', 'repo_name', 'checks', 'banned'],
+  ...[
+    'user_id',
+    'turn',
+    'parent_run_id',
+    'forked_at_seq',
+    'total_logs',
+    'usage',
+    'budget',
+    'repo_name',
+    'checks',
+    'banned',
+  ],
 ]
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
@@ -57,7 +95,12 @@ describe('200', () => {
       'cost_usd',
       'active_seconds',
     ])
-    expect(Object.keys(body.budget)).toEqual(['max_cost_usd', 'max_steps', 'max_active_seconds', 'max_wall_seconds'])
+    expect(Object.keys(body.budget)).toEqual([
+      'max_cost_usd',
+      'max_steps',
+      'max_active_seconds',
+      'max_wall_seconds',
+    ])
   })
 
   test('types are those that existing clients check strictly', async () => {
@@ -70,32 +113,45 @@ describe('200', () => {
       source_type: 'API',
       github_pull_requests: [],
     })
-    expect(body).toMatchObject({ web_url: `${app.base_url}/agent/trace/${id}`, metadata: { ticket: 7 }, user_id: app.user_id, turn: 1 })
+    expect(body).toMatchObject({
+      web_url: `${app.base_url}/agent/trace/${id}`,
+      metadata: { ticket: 7 },
+      user_id: app.user_id,
+      turn: 1,
+    })
     expect(typeof body.summary).toBe('string')
-    for (const key of ['created_at', 'updated_at', 'last_progress_at', 'deadline_at']) expect(body[key]).toMatch(time)
+    for (const key of ['created_at', 'updated_at', 'last_progress_at', 'deadline_at'])
+      expect(body[key]).toMatch(time)
     expect(Math.abs(Date.parse(body.created_at) - Date.now())).toBeLessThan(120_000)
   })
 
   test('a pull request is listed in the format of existing clients', async () => {
     const [pr] = await rows<{ id: number }>(
       app,
-      `insert into pull_requests (organization_id, repository_id, run_id, number, state, title, body, url, head_branch, base_branch, base_sha, head_sha, files_changed, additions, deletions)
-        values ($1, $2, $3, 1, 'open', 'T', 'B', 'http://x/1', 'agent/run-1', 'main', 'a', 'b', 1, 2, 3) returning id`,
+      `insert into pull_requests (
+          organization_id, repository_id, run_id, number, state, title, body, url, head_branch, base_branch,
+          base_sha, head_sha, files_changed, additions, deletions
+        )
+        values ($1, $2, $3, 1, 'open', 'T', 'B', 'http://x/1', 'agent/run-1', 'main', 'a', 'b', 1, 2, 3)
+        returning id`,
       [app.org_id, app.repo_id, id],
     )
     const { body } = await app.call('GET', path(id))
     expect(AgentRun.parse(body).github_pull_requests).toEqual([
       {
-        ...{
-          id: pr?.id,
-          title: 'T',
-          url: 'http://x/1',
-          created_at: expect.stringMatching(time),
-          updated_at: expect.stringMatching(time),
-          head_branch_name: 'agent/run-1',
-          number: 1,
-        },
-        ...{ state: 'open', base_branch_name: 'main', head_sha: 'b', files_changed: 1, additions: 2, deletions: 3 },
+        id: pr?.id,
+        title: 'T',
+        url: 'http://x/1',
+        created_at: expect.stringMatching(time),
+        updated_at: expect.stringMatching(time),
+        head_branch_name: 'agent/run-1',
+        number: 1,
+        state: 'open',
+        base_branch_name: 'main',
+        head_sha: 'b',
+        files_changed: 1,
+        additions: 2,
+        deletions: 3,
       },
     ])
   })
@@ -104,7 +160,10 @@ describe('200', () => {
     const run = await createRun(app, { prompt: 'x' })
     await putRun(app, run.id, status)
     const { body } = await app.call('GET', path(run.id))
-    expect(AgentRun.parse(body)).toMatchObject({ status, terminal: ['completed', 'failed', 'cancelled'].includes(status) })
+    expect(AgentRun.parse(body)).toMatchObject({
+      status,
+      terminal: ['completed', 'failed', 'cancelled'].includes(status),
+    })
     expect(body.finished_at === null).toBe(!body.terminal)
     expect(body.error).toEqual(status === 'failed' ? { code: 'agent_error', message: 'it broke' } : null)
     expect(body.queue_position === null).toBe(status !== 'queued')
@@ -113,14 +172,30 @@ describe('200', () => {
   test('money is a decimal string, and null when a price is unknown', async () => {
     const run = await createRun(app, { prompt: 'x', budget: { max_cost_usd: 0.1 } })
     await rows(app, `update runs set cost_usd = 1.50000 where id = $1`, [run.id])
-    expect((await app.call('GET', path(run.id))).body).toMatchObject({ usage: { cost_usd: '1.5' }, budget: { max_cost_usd: '0.1' } })
+    expect((await app.call('GET', path(run.id))).body).toMatchObject({
+      usage: { cost_usd: '1.5' },
+      budget: { max_cost_usd: '0.1' },
+    })
     await rows(app, 'update runs set cost_known = false where id = $1', [run.id])
     expect((await app.call('GET', path(run.id))).body.usage.cost_usd).toBeNull()
   })
 })
 
 describe('400', () => {
-  test.each(['abc', '0x1', '1.0', '1e0', '01', '-1', '%201', '1%20', '%00', '%EF%BC%91', '9999999999999999', '99999999999999999999'])(
+  test.each([
+    'abc',
+    '0x1',
+    '1.0',
+    '1e0',
+    '01',
+    '-1',
+    '%201',
+    '1%20',
+    '%00',
+    '%EF%BC%91',
+    '9999999999999999',
+    '99999999999999999999',
+  ])(
     'an id spelled %s is refused by name',
     async spelled => void expectProblem(await app.call('GET', path(spelled)), 400, 'path.agent_run_id'),
   )
@@ -143,6 +218,7 @@ describe('404', () => {
   })
 
   test('an id beyond the maximum is not found, without an internal error', async () => {
-    for (const id of [0, 2_147_483_648, 999_999_999_999_999]) expectProblem(await app.call('GET', path(id)), 404)
+    for (const id of [0, 2_147_483_648, 999_999_999_999_999])
+      expectProblem(await app.call('GET', path(id)), 404)
   })
 })

@@ -25,15 +25,27 @@ beforeAll(async () => {
   ids = []
   for (let i = 0; i < 7; i++)
     ids.push(
-      (await createRun(app, { prompt: `prompt ${i} Größe 100%_\\`, title: `Title ${i}`, tags: [`t${i}`, 'all'], repo_id: app.repo_id })).id,
+      (
+        await createRun(app, {
+          prompt: `prompt ${i} Größe 100%_\\`,
+          title: `Title ${i}`,
+          tags: [`t${i}`, 'all'],
+          repo_id: app.repo_id,
+        })
+      ).id,
     )
-  await rows(app, `update runs set created_at = '2026-01-01T00:00:00.000500Z'::timestamptz + id * interval '1 day' where id = any($1)`, [
-    ids,
-  ])
+  await rows(
+    app,
+    `update runs
+      set created_at = '2026-01-01T00:00:00.000500Z'::timestamptz + id * interval '1 day'
+      where id = any($1)`,
+    [ids],
+  )
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-const list = (query = '', org_id = app.org_id) => app.call('GET', `/v1/organizations/${org_id}/agent/runs${query}`)
+const list = (query = '', org_id = app.org_id) =>
+  app.call('GET', `/v1/organizations/${org_id}/agent/runs${query}`)
 const found = async (query: string) => {
   const { status, body } = await list(query)
   expect({ status, body }).toMatchObject({ status: 200 })
@@ -48,7 +60,9 @@ describe('200', () => {
     expect(Object.keys(body)).toEqual(['items', 'total', 'page', 'size', 'pages'])
     expect(body.items.map((run: { id: number }) => run.id)).toEqual(ids.toReversed())
     expect(body).toMatchObject({ total: 7, page: 1, size: 100, pages: 1 })
-    expect(body.items[3]).toEqual((await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${body.items[3].id}`)).body)
+    expect(body.items[3]).toEqual(
+      (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${body.items[3].id}`)).body,
+    )
   })
 
   test.each([
@@ -73,7 +87,11 @@ describe('200', () => {
     const [a = 0, b = 0, c = 0, d = 0] = ids
     await putRun(app, a, 'completed')
     await rows(app, `update runs set source_type = 'SLACK' where id = $1`, [b])
-    await rows(app, 'update runs set user_id = $2, repository_id = $3 where id = $1', [c, colleague, second_repo])
+    await rows(app, 'update runs set user_id = $2, repository_id = $3 where id = $1', [
+      c,
+      colleague,
+      second_repo,
+    ])
     await rows(app, 'update runs set parent_run_id = $2 where id = $1', [d, a])
     expect(await found('?status=completed')).toEqual([a])
     expect(await found('?source_type=SLACK')).toEqual([b])
@@ -82,7 +100,9 @@ describe('200', () => {
     expect(await found(`?parent_run_id=${a}`)).toEqual([d])
     expect(await found('?tag=t3')).toEqual([d])
     expect(await found('?tag=t')).toEqual([])
-    expect(await found(`?tag=all&source_type=API&user_id=${app.user_id}&status=queued`)).toEqual(ids.slice(3).toReversed())
+    expect(await found(`?tag=all&source_type=API&user_id=${app.user_id}&status=queued`)).toEqual(
+      ids.slice(3).toReversed(),
+    )
     expect(await found('?status=failed')).toEqual([])
     expect(await found('?unknown=key&status=completed')).toEqual([a])
   })
@@ -104,7 +124,8 @@ describe('200', () => {
     expect(await found('?tag=t1&tag=t4&status=queued,failed')).toEqual([e, b])
     expect(await found(`?status=${'failed,'.repeat(19)}completed`)).toEqual([a])
     // A tag may contain a comma, so a comma separates none.
-    const tag = (...tags: string[]) => app.call('PATCH', `/v1/organizations/${app.org_id}/agent/run/${e}`, { tags })
+    const tag = (...tags: string[]) =>
+      app.call('PATCH', `/v1/organizations/${app.org_id}/agent/run/${e}`, { tags })
     expect((await tag('one, two', 't4')).status).toBe(200)
     expect(await found('?tag=one,%20two')).toEqual([e])
     expect(await found('?tag=t1,t4')).toEqual([])
@@ -124,12 +145,16 @@ describe('200', () => {
   })
 
   test('created_after and created_before exclude the exact time of a run', async () => {
-    const at = async (id: number) => (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).body.created_at as string
+    const at = async (id: number) =>
+      (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).body.created_at as string
     const third = await at(ids[2] ?? 0)
     expect(await found(`?created_after=${third}`)).toEqual(ids.slice(3).toReversed())
     expect(await found(`?created_before=${third}`)).toEqual(ids.slice(0, 2).toReversed())
     const offset = third.replace('T00:00:00.000Z', 'T05:45:00%2B05:45')
-    expect(await found(`?created_after=${offset}&created_before=${await at(ids[5] ?? 0)}`)).toEqual([ids[4], ids[3]])
+    expect(await found(`?created_after=${offset}&created_before=${await at(ids[5] ?? 0)}`)).toEqual([
+      ids[4],
+      ids[3],
+    ])
     expect(await found('?created_after=9999-12-31T23:59:59Z')).toEqual([])
     expect(await found('?created_before=0001-01-01T00:00:00Z')).toEqual([])
   })
@@ -178,9 +203,24 @@ describe('200', () => {
       started_at: null,
       completed_at: null,
     } as const
-    await saveCheck(app.db, app.org_id, app.repo_id, { ...report, name: 'test', status: 'completed', conclusion: 'failure' })
-    await saveCheck(app.db, app.org_id, app.repo_id, { ...report, name: 'lint', status: 'completed', conclusion: 'skipped' })
-    await saveCheck(app.db, app.org_id, app.repo_id, { ...report, name: 'build', status: 'queued', conclusion: null })
+    await saveCheck(app.db, app.org_id, app.repo_id, {
+      ...report,
+      name: 'test',
+      status: 'completed',
+      conclusion: 'failure',
+    })
+    await saveCheck(app.db, app.org_id, app.repo_id, {
+      ...report,
+      name: 'lint',
+      status: 'completed',
+      conclusion: 'skipped',
+    })
+    await saveCheck(app.db, app.org_id, app.repo_id, {
+      ...report,
+      name: 'build',
+      status: 'queued',
+      conclusion: null,
+    })
     expect((await item()).checks).toEqual({ state: 'failure', passed: 1, failed: 1, pending: 1 })
   })
 })

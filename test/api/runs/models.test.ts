@@ -26,7 +26,8 @@ describe('GET …/models', () => {
     expect(new Set(values).size).toBe(values.length)
   })
 
-  test('403: another organization', async () => void expectProblem(await app.call('GET', `/v1/organizations/${other.org_id}/models`), 403))
+  test('403: another organization', async () =>
+    void expectProblem(await app.call('GET', `/v1/organizations/${other.org_id}/models`), 403))
 })
 
 describe('GET …/agents', () => {
@@ -39,28 +40,51 @@ describe('GET …/agents', () => {
       codex: { folder },
       my_agent: { command: 'exec my-agent', apis: ['anthropic-messages'], label: 'My agent' },
     }
-    await using own = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_AGENTS: JSON.stringify(agents) })
+    await using own = await startApp({
+      AGENTRUN_WORKER_CONCURRENCY: '0',
+      AGENTRUN_AGENTS: JSON.stringify(agents),
+    })
     const { status, body } = await own.call('GET', `/v1/organizations/${own.org_id}/agents`)
     expect(status).toBe(200)
     expect(Agents.strict().parse(body)).toEqual({
       agents: [
-        { agent_type: 'built_in', label: 'Built-in', apis: null, version: null, tested_version: null, permissions: null },
         {
-          ...{ agent_type: 'opencode', label: 'OpenCode', apis: expect.arrayContaining(['openai-chat']) },
-          ...{ version: '1.2.3', tested_version: expect.any(String), permissions: 'ask' },
+          agent_type: 'built_in',
+          label: 'Built-in',
+          apis: null,
+          version: null,
+          tested_version: null,
+          permissions: null,
         },
         {
-          ...{ agent_type: 'codex', label: 'Codex', apis: ['openai-responses'] },
-          ...{ version: null, tested_version: expect.any(String), permissions: 'allow' },
+          agent_type: 'opencode',
+          label: 'OpenCode',
+          apis: expect.arrayContaining(['openai-chat']),
+          version: '1.2.3',
+          tested_version: expect.any(String),
+          permissions: 'ask',
         },
         {
-          ...{ agent_type: 'my_agent', label: 'My agent', apis: ['anthropic-messages'] },
-          ...{ version: null, tested_version: null, permissions: 'allow' },
+          agent_type: 'codex',
+          label: 'Codex',
+          apis: ['openai-responses'],
+          version: null,
+          tested_version: expect.any(String),
+          permissions: 'allow',
+        },
+        {
+          agent_type: 'my_agent',
+          label: 'My agent',
+          apis: ['anthropic-messages'],
+          version: null,
+          tested_version: null,
+          permissions: 'allow',
         },
       ],
       default_agent: 'built_in',
     })
   })
 
-  test('403: another organization', async () => void expectProblem(await app.call('GET', `/v1/organizations/${other.org_id}/agents`), 403))
+  test('403: another organization', async () =>
+    void expectProblem(await app.call('GET', `/v1/organizations/${other.org_id}/agents`), 403))
 })

@@ -15,7 +15,8 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-const post = (verb: string, body: unknown) => app.call('POST', `/v1/organizations/${app.org_id}/agent/run/${verb}`, body)
+const post = (verb: string, body: unknown) =>
+  app.call('POST', `/v1/organizations/${app.org_id}/agent/run/${verb}`, body)
 const pause = (body: unknown) => post('pause', body)
 const newRun = async (status: Parameters<typeof putRun>[2]) => {
   const { id } = await createRun(app, { prompt: 'x' })
@@ -31,7 +32,13 @@ describe('200', () => {
       const { status: code, body } = await pause({ agent_run_id: id })
       expect(code).toBe(200)
       expect(AgentRun.strict().parse(body)).toMatchObject({
-        ...{ id, status: 'paused', status_reason: 'user_request', terminal: false, waiting_on: null, deadline_at: null, error: null },
+        id,
+        status: 'paused',
+        status_reason: 'user_request',
+        terminal: false,
+        waiting_on: null,
+        deadline_at: null,
+        error: null,
         pause_requested_by: app.user_id,
       })
       expect(body.pause_requested_at).not.toBeNull()
@@ -47,10 +54,18 @@ describe('200', () => {
       const id = await newRun(status)
       const { status: code, body } = await pause({ agent_run_id: id })
       expect(code).toBe(200)
-      expect(AgentRun.parse(body)).toMatchObject({ id, status, status_reason: null, waiting_on: 'worker', pause_requested_by: app.user_id })
+      expect(AgentRun.parse(body)).toMatchObject({
+        id,
+        status,
+        status_reason: null,
+        waiting_on: 'worker',
+        pause_requested_by: app.user_id,
+      })
       const [lease] = await rows<{ seconds: number }>(
         app,
-        'select extract(epoch from lease_until - now())::float8 as seconds from runs where id = $1',
+        `select extract(epoch from lease_until - now())::float8 as seconds
+          from runs
+          where id = $1`,
         [id],
       )
       expect(lease?.seconds).toBeLessThanOrEqual(10)
@@ -60,23 +75,37 @@ describe('200', () => {
   test('a paused run is unchanged, regardless of the reason of its pause', async () => {
     const id = await newRun('paused')
     const before = await contents(app)
-    expect(await pause({ agent_run_id: id })).toMatchObject({ status: 200, body: { status: 'paused', status_reason: 'budget' } })
+    expect(await pause({ agent_run_id: id })).toMatchObject({
+      status: 200,
+      body: { status: 'paused', status_reason: 'budget' },
+    })
     expect(await contents(app)).toEqual(before)
   })
 
-  test.each(['queued', 'running'] as const)('twenty times at once on a run that is %s is the same as once', async status => {
-    const id = await newRun(status)
-    const responses = await Promise.all(Array.from({ length: 20 }, () => pause({ agent_run_id: id })))
-    expect(new Set(responses.map(({ status, body }) => `${status} ${body.pause_requested_at}`)).size).toBe(1)
-    const reported = await rows(app, 'select body from events where run_id = $1', [id])
-    expect(reported.filter(({ body }) => /pause_requested|user_request/.test(body))).toHaveLength(1)
-  })
+  test.each(['queued', 'running'] as const)(
+    'twenty times at once on a run that is %s is the same as once',
+    async status => {
+      const id = await newRun(status)
+      const responses = await Promise.all(Array.from({ length: 20 }, () => pause({ agent_run_id: id })))
+      expect(new Set(responses.map(({ status, body }) => `${status} ${body.pause_requested_at}`)).size).toBe(
+        1,
+      )
+      const reported = await rows(app, 'select body from events where run_id = $1', [id])
+      expect(reported.filter(({ body }) => /pause_requested|user_request/.test(body))).toHaveLength(1)
+    },
+  )
 
   test('a resume continues in the same turn with the message, and nothing of the pause remains', async () => {
     const id = await newRun('queued')
     await pause({ agent_run_id: id })
     const { body } = await post('resume', { agent_run_id: id, prompt: 'go on' })
-    expect(body).toMatchObject({ status: 'queued', turn: 1, status_reason: null, waiting_on: 'slot', pause_requested_at: null })
+    expect(body).toMatchObject({
+      status: 'queued',
+      turn: 1,
+      status_reason: null,
+      waiting_on: 'slot',
+      pause_requested_at: null,
+    })
     expect(body.deadline_at).not.toBeNull()
   })
 
@@ -90,7 +119,10 @@ describe('200', () => {
   test('a stop of a run that is about to pause wins', async () => {
     const id = await newRun('running')
     await pause({ agent_run_id: id })
-    expect((await post('stop', { agent_run_id: id })).body).toMatchObject({ status: 'cancelling', stop_requested_by: app.user_id })
+    expect((await post('stop', { agent_run_id: id })).body).toMatchObject({
+      status: 'cancelling',
+      stop_requested_by: app.user_id,
+    })
   })
 })
 
@@ -117,7 +149,9 @@ describe('409', () => {
     async status => {
       const id = await newRun(status)
       const before = await contents(app)
-      expect(expectProblem(await pause({ agent_run_id: id }), 409)).toMatchObject({ code: 'invalid_transition' })
+      expect(expectProblem(await pause({ agent_run_id: id }), 409)).toMatchObject({
+        code: 'invalid_transition',
+      })
       expect(await contents(app)).toEqual(before)
     },
   )

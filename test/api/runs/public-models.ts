@@ -1,7 +1,8 @@
 import { z } from 'zod'
 
-// The responses that generated clients of the public API accept, derived from its published models and not from our contract. Types are
-// strict, as in those clients: an integer is not a text, a text is not a number. Unknown keys are ignored.
+// The responses that generated clients of the public API accept, derived from its published models and not
+// from our contract. Types are strict, as in those clients: an integer is not a text, a text is not a number.
+// Unknown keys are ignored.
 
 const whole = z.int()
 const text = z.string()
@@ -9,11 +10,24 @@ const maybe = <T extends z.ZodType>(schema: T) => schema.nullish()
 const json = z.record(z.string(), z.unknown())
 
 export const sourceTypes = [
-  ...['LOCAL', 'SLACK', 'GITHUB', 'GITHUB_CHECK_SUITE', 'GITHUB_PR_REVIEW', 'LINEAR', 'API', 'CHAT', 'JIRA', 'CLICKUP', 'MONDAY'],
+  ...[
+    'LOCAL',
+    'SLACK',
+    'GITHUB',
+    'GITHUB_CHECK_SUITE',
+    'GITHUB_PR_REVIEW',
+    'LINEAR',
+    'API',
+    'CHAT',
+    'JIRA',
+    'CLICKUP',
+    'MONDAY',
+  ],
   'SETUP_COMMANDS',
 ] as const
 
-const page = <T extends z.ZodType>(item: T) => z.looseObject({ items: z.array(item), total: whole, page: whole, size: whole, pages: whole })
+const page = <T extends z.ZodType>(item: T) =>
+  z.looseObject({ items: z.array(item), total: whole, page: whole, size: whole, pages: whole })
 
 const GithubPullRequest = z.looseObject({
   id: whole,
@@ -54,7 +68,10 @@ const User = z.looseObject({
   role: maybe(text),
   is_admin: maybe(z.boolean()),
 })
-const Settings = z.looseObject({ enable_pr_creation: z.boolean().optional(), enable_rules_detection: z.boolean().optional() })
+const Settings = z.looseObject({
+  enable_pr_creation: z.boolean().optional(),
+  enable_rules_detection: z.boolean().optional(),
+})
 const Organization = z.looseObject({ id: whole, name: text, settings: Settings })
 const Repo = z.looseObject({
   id: whole,
@@ -95,7 +112,9 @@ export const models = {
   RepoResponse: Repo,
   Page_RepoResponse_: page(Repo),
   ModelsResponse: z.looseObject({
-    providers: z.array(z.looseObject({ name: text, models: z.array(z.looseObject({ label: text, value: text })) })),
+    providers: z.array(
+      z.looseObject({ name: text, models: z.array(z.looseObject({ label: text, value: text })) }),
+    ),
     default_model: text,
   }),
   EditPRResponse: z.looseObject({
@@ -128,8 +147,15 @@ export const models = {
     ),
     total_active_integrations: whole,
   }),
-  CLIRulesResponse: z.looseObject({ organization_rules: text.nullable(), user_custom_prompt: text.nullable() }),
-  WebhookConfigResponse: z.looseObject({ url: text.nullable(), enabled: z.boolean(), has_secret: z.boolean() }),
+  CLIRulesResponse: z.looseObject({
+    organization_rules: text.nullable(),
+    user_custom_prompt: text.nullable(),
+  }),
+  WebhookConfigResponse: z.looseObject({
+    url: text.nullable(),
+    enabled: z.boolean(),
+    has_secret: z.boolean(),
+  }),
   SetupCommandsResponse: z.looseObject({ agent_run_id: whole, status: text, url: text }),
   /** The model of ban, unban and remove-from-pr. */
   BanActionResponse: z.looseObject({ message: maybe(text), status_code: maybe(whole) }),

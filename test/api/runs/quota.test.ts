@@ -23,7 +23,8 @@ const create = () => app.call('POST', path(), { prompt: 'x' })
 const resume = (agent_run_id: number) => app.call('POST', `${path()}/resume`, { agent_run_id, prompt: 'y' })
 const usage = { model: 'm', steps: 1, input_tokens: 1, output_tokens: 1, cached_tokens: 0 }
 /** As a worker records it after the response of a model. */
-const spend = (id: number, cost_usd: string | null) => append(app.db, app.org_id, id, null, { usage: { ...usage, cost_usd } })
+const spend = (id: number, cost_usd: string | null) =>
+  append(app.db, app.org_id, id, null, { usage: { ...usage, cost_usd } })
 /** Moves the usage so far into the last month. */
 const nextMonth = () => rows(app, `update usage_days set day = day - interval '1 month'`)
 
@@ -35,7 +36,9 @@ describe('402', () => {
     const before = await contents(app)
     const problem = expectProblem(await create(), 402)
     expect(problem).toMatchObject({ code: 'quota_exceeded', status_code: 402 })
-    expect(problem.message).toMatch(/^Alloted agent runs for the current billing plan have been reached\. .*The 2 runs/)
+    expect(problem.message).toMatch(
+      /^Alloted agent runs for the current billing plan have been reached\. .*The 2 runs/,
+    )
     await putRun(app, last.id, 'completed')
     const after = await contents(app)
     expectProblem(await resume(last.id), 402)
@@ -46,7 +49,10 @@ describe('402', () => {
   test('of twenty parallel creates as many are accepted as the quota allows', async () => {
     await set({ runs_per_month: 7 })
     const responses = await Promise.all(Array.from({ length: 20 }, create))
-    expect(responses.map(response => response.status).sort()).toEqual([...Array(7).fill(200), ...Array(13).fill(402)])
+    expect(responses.map(response => response.status).sort()).toEqual([
+      ...Array(7).fill(200),
+      ...Array(13).fill(402),
+    ])
     for (const response of responses.filter(item => item.status === 402)) expectProblem(response, 402)
   })
 
@@ -75,7 +81,8 @@ describe('402', () => {
     await spend(ids.running ?? 0, '0.00000001')
     const problem = expectProblem(await create(), 402)
     expect(problem.detail).toContain("cost 1.5 US dollars of the organization's budget of 1.5")
-    for (const status of ['completed', 'failed', 'paused', 'waiting']) expectProblem(await resume(ids[status] ?? 0), 402)
+    for (const status of ['completed', 'failed', 'paused', 'waiting'])
+      expectProblem(await resume(ids[status] ?? 0), 402)
     expect((await resume(ids.running ?? 0)).status).toBe(200)
   })
 

@@ -13,7 +13,8 @@ afterAll(() => app[Symbol.asyncDispose]())
 const path = (rest = '') => `/v1/organizations/${app.org_id}${rest}`
 const runs = (rest = '') => path(`/agent/run${rest}`)
 const setOrganization = (reasoning_effort: string | null) => app.call('PATCH', path(), { reasoning_effort })
-const setRepository = (reasoning_effort: string | null) => app.call('PATCH', path(`/repos/${app.repo_id}`), { reasoning_effort })
+const setRepository = (reasoning_effort: string | null) =>
+  app.call('PATCH', path(`/repos/${app.repo_id}`), { reasoning_effort })
 const effortOf = async (body: object) => (await createRun(app, { prompt: 'x', ...body })).reasoning_effort
 
 test('a run takes its own effort, else that of its repository, else that of the organization, else the default of its model', async () => {
@@ -52,11 +53,19 @@ test('400: an invalid effort is named, with the valid ones, and nothing is store
   const { id } = await createRun(app, { prompt: 'x' })
   const before = await contents(app)
   for (const reasoning_effort of ['hgih', 'HIGH', '', 3, true, ['high'], {}]) {
-    const { detail } = expectProblem(await app.call('POST', runs(), { prompt: 'x', reasoning_effort }), 400, 'body.reasoning_effort')
+    const { detail } = expectProblem(
+      await app.call('POST', runs(), { prompt: 'x', reasoning_effort }),
+      400,
+      'body.reasoning_effort',
+    )
     expect(detail).toContain('none, minimal, low, medium, high, xhigh, max')
     const resume = { agent_run_id: id, prompt: 'y', reasoning_effort }
     expectProblem(await app.call('POST', runs('/resume'), resume), 400, 'body.reasoning_effort')
-    expectProblem(await app.call('PATCH', runs(`/${id}`), { title: 'z', reasoning_effort }), 400, 'body.reasoning_effort')
+    expectProblem(
+      await app.call('PATCH', runs(`/${id}`), { title: 'z', reasoning_effort }),
+      400,
+      'body.reasoning_effort',
+    )
   }
   expect(await contents(app)).toEqual(before)
 })

@@ -29,7 +29,10 @@ async function newSession(session_id: string = randomUUID()) {
   return { session_id, id, log, report }
 }
 const user = (content: unknown) => ({ type: 'user', message: { role: 'user', content } })
-const agent = (...content: unknown[]) => ({ type: 'assistant', message: { role: 'assistant', model: 'claude-sonnet-4-5', content } })
+const agent = (...content: unknown[]) => ({
+  type: 'assistant',
+  message: { role: 'assistant', model: 'claude-sonnet-4-5', content },
+})
 const text = (words: string) => ({ type: 'text', text: words })
 const typesOf = (logs: LogEntry[]) => logs.map(({ message_type }) => message_type)
 
@@ -73,12 +76,22 @@ describe('200: a session is a run', () => {
     const { id, log, report } = await newSession()
     await log(user('Run the tests'))
     await log({
-      ...agent({ type: 'thinking', thinking: 'Which ones?' }, { type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'npm test' } }),
+      ...agent(
+        { type: 'thinking', thinking: 'Which ones?' },
+        { type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'npm test' } },
+      ),
       timestamp: '2026-11-20T10:00:00.000Z',
     })
-    await log({ ...user([{ type: 'tool_result', tool_use_id: 't1', content: [text('2 passed')] }]), timestamp: '2026-11-20T10:00:03.000Z' })
+    await log({
+      ...user([{ type: 'tool_result', tool_use_id: 't1', content: [text('2 passed')] }]),
+      timestamp: '2026-11-20T10:00:03.000Z',
+    })
     await log({ type: 'summary', summary: 'Tests were run' })
-    await log({ type: 'assistant', isApiErrorMessage: true, message: { model: '<synthetic>', content: [text('API Error: overloaded')] } })
+    await log({
+      type: 'assistant',
+      isApiErrorMessage: true,
+      message: { model: '<synthetic>', content: [text('API Error: overloaded')] },
+    })
     await log(agent(text('They pass.')))
     await log(agent({ type: 'tool_use', id: 't2', name: 'Read', input: { file_path: 'a' } }))
     expect((await report('COMPLETE')).status).toBe(200)
@@ -110,7 +123,10 @@ describe('200: a session is a run', () => {
       tool_output: { status: 'ok', output: '2 passed' },
       duration_ms: 3000,
     })
-    expect(logs[3]).toMatchObject({ tool_name: 'session_summary', tool_output: { summary: 'Tests were run' } })
+    expect(logs[3]).toMatchObject({
+      tool_name: 'session_summary',
+      tool_output: { summary: 'Tests were run' },
+    })
     expect(logs[4]).toMatchObject({ observation: { message: 'API Error: overloaded' } })
     expect(logs[6]).toMatchObject({ tool_name: 'Read', tool_output: { status: 'unknown' } })
     expect(logs[7]).toMatchObject({ observation: 'They pass.' })
@@ -124,7 +140,11 @@ describe('200: a session is a run', () => {
     expect(await getRun(id)).toMatchObject({ status: 'running', turn: 2, finished_at: null, error: null })
     await report('COMPLETE')
     await log(agent(text('Sent after the end was reported.')))
-    expect(await getRun(id)).toMatchObject({ status: 'completed', result: 'Sent after the end was reported.', turn: 2 })
+    expect(await getRun(id)).toMatchObject({
+      status: 'completed',
+      result: 'Sent after the end was reported.',
+      turn: 2,
+    })
     expect((await allLogs(app, id)).at(-1)).toMatchObject({ message_type: 'FINAL_ANSWER', turn: 2 })
     await report('ERROR')
     expect(await getRun(id)).toMatchObject({ status: 'completed' })
@@ -147,7 +167,11 @@ describe('200: a session is a run', () => {
     }
     await report('COMPLETE')
     expect(await client.received(), 'an end of a session that has ended changes nothing').toEqual([])
-    const events = await rows<{ body: string }>(app, 'select body from events where run_id = $1 order by seq', [id])
+    const events = await rows<{ body: string }>(
+      app,
+      'select body from events where run_id = $1 order by seq',
+      [id],
+    )
     expect(events.map(({ body }) => JSON.parse(body))).toEqual([
       { status: 'running' },
       { status: 'completed', status_reason: null },
@@ -159,11 +183,23 @@ describe('200: a session is a run', () => {
   test.each([
     ['no type', {}],
     ['a message that is none', { type: 'user', message: 'x' }],
-    ['blocks of no kind', { type: 'assistant', message: { content: [null, 1, 'x', [], { type: 'tool_use' }, { type: 'tool_result' }] } }],
-    ['a result of a call that nobody made', user([{ type: 'tool_result', tool_use_id: 'none', content: { a: 1 } }])],
+    [
+      'blocks of no kind',
+      {
+        type: 'assistant',
+        message: { content: [null, 1, 'x', [], { type: 'tool_use' }, { type: 'tool_result' }] },
+      },
+    ],
+    [
+      'a result of a call that nobody made',
+      user([{ type: 'tool_result', tool_use_id: 'none', content: { a: 1 } }]),
+    ],
     ['NUL and half a pair', user('\0 \ud800')],
     ['an input that is no object', agent({ type: 'tool_use', id: 'x', name: '', input: [1] })],
-    ['names of every object', { type: 'user', __proto__: 1, constructor: null, message: { content: [{ type: 'text', text: 7 }] } }],
+    [
+      'names of every object',
+      { type: 'user', __proto__: 1, constructor: null, message: { content: [{ type: 'text', text: 7 }] } },
+    ],
     ['a depth that is cut', { type: 'deep', value: JSON.parse(`${'['.repeat(40)}1${']'.repeat(40)}`) }],
   ])('that takes any log: %s', async (_what, log) => {
     const session = await newSession()
@@ -176,14 +212,34 @@ describe('200: a session is a run', () => {
     await app.call('PUT', `${org()}/secrets/DEPLOY_KEY`, { value: 'correct-horse-battery-staple' })
     const { id, log, report } = await newSession()
     await log(user('The key is correct-horse-battery-staple'))
-    await log(agent({ type: 'tool_use', id: 'a', name: 'Bash', input: { command: 'echo correct-horse-battery-staple' } }))
     await log(
-      user([{ type: 'tool_result', tool_use_id: 'a', content: `${'x'.repeat(40_000)}correct-horse-battery-staple${'y'.repeat(200_000)}` }]),
+      agent({
+        type: 'tool_use',
+        id: 'a',
+        name: 'Bash',
+        input: { command: 'echo correct-horse-battery-staple' },
+      }),
+    )
+    await log(
+      user([
+        {
+          type: 'tool_result',
+          tool_use_id: 'a',
+          content: `${'x'.repeat(40_000)}correct-horse-battery-staple${'y'.repeat(200_000)}`,
+        },
+      ]),
     )
     await log(agent(text(`Use ghp_${'a1B2c3D4e5'.repeat(3)}F6g7h8, or correct-horse-battery-staple.`)))
     await report('COMPLETE')
     const everything = JSON.stringify(
-      await rows(app, 'select r.*, s.* from runs r join recorded_sessions s on s.run_id = r.id where r.id = $1', [id]),
+      await rows(
+        app,
+        `select r.*, s.*
+          from runs r
+          join recorded_sessions s on s.run_id = r.id
+          where r.id = $1`,
+        [id],
+      ),
     )
     const logs = await allLogs(app, id)
     for (const kept of [everything, JSON.stringify(logs), JSON.stringify(await getRun(id))]) {
@@ -206,7 +262,9 @@ describe('a session without a worker', () => {
     await rows(app, 'update organizations set max_concurrent_runs = 1 where id = $1', [app.org_id])
     await newSession()
     const { id: queued } = (await post('agent/run', { prompt: 'x' })).body
-    expect(await claimRun(app.db, { owner: 'a test', seconds: 60, turn_seconds: 60 })).toMatchObject({ id: queued })
+    expect(await claimRun(app.db, { owner: 'a test', seconds: 60, turn_seconds: 60 })).toMatchObject({
+      id: queued,
+    })
   })
 
   test('409: is not paused, resumed or forked; 400: nor given a model', async () => {
@@ -217,11 +275,16 @@ describe('a session without a worker', () => {
       ['resume', { prompt: 'x' }],
       ['fork', { from_seq: 1 }],
     ] as const)
-      expect(expectProblem(await post(`agent/run/${verb}`, { agent_run_id: id, ...more }), 409).detail).toContain(
-        'recording of a local agent session',
-      )
-    expect(expectProblem(await app.call('PATCH', `${org()}/agent/run/${id}`, { budget: { max_steps: 1 } }), 400).detail).toContain('budget')
-    expect((await app.call('PATCH', `${org()}/agent/run/${id}`, { title: 'Mine', archived: true })).body).toMatchObject({
+      expect(
+        expectProblem(await post(`agent/run/${verb}`, { agent_run_id: id, ...more }), 409).detail,
+      ).toContain('recording of a local agent session')
+    expect(
+      expectProblem(await app.call('PATCH', `${org()}/agent/run/${id}`, { budget: { max_steps: 1 } }), 400)
+        .detail,
+    ).toContain('budget')
+    expect(
+      (await app.call('PATCH', `${org()}/agent/run/${id}`, { title: 'Mine', archived: true })).body,
+    ).toMatchObject({
       title: 'Mine',
       archived: true,
     })
@@ -231,7 +294,10 @@ describe('a session without a worker', () => {
     '409 after a %s, which is over at once; its run can be deleted, and the session recorded once more',
     async verb => {
       const { id, session_id, log, report } = await newSession()
-      expect((await post(`agent/run/${verb}`, { agent_run_id: id })).body).toMatchObject({ status: 'cancelled', terminal: true })
+      expect((await post(`agent/run/${verb}`, { agent_run_id: id })).body).toMatchObject({
+        status: 'cancelled',
+        terminal: true,
+      })
       expectProblem(await log(user('x')), 409)
       for (const status of ['ACTIVE', 'COMPLETE', 'ERROR']) expectProblem(await report(status), 409)
       expect((await newSession(session_id)).id).toBe(id)
@@ -245,9 +311,13 @@ describe('a session without a worker', () => {
     const { id, log } = await newSession()
     const quiet = await newSession()
     await rows(app, `update runs set lease_until = now() - interval '1 second' where id = $1`, [quiet.id])
-    await rows(app, `update runs set lease_until = now() - interval '1 second', deadline_at = now() - interval '1 second' where id = $1`, [
-      id,
-    ])
+    await rows(
+      app,
+      `update runs
+        set lease_until = now() - interval '1 second', deadline_at = now() - interval '1 second'
+        where id = $1`,
+      [id],
+    )
     await awaitRun(app, id, run => run.status === 'failed')
     expect(await getRun(id)).toMatchObject({ status_reason: 'timeout', error: { code: 'session_silent' } })
     // Only workers have leases, and a session has no worker.
@@ -262,7 +332,11 @@ describe('a session without a worker', () => {
     await rows(app, 'update runs set total_logs = 19998 where id = $1', [id])
     expect((await log(agent(text('a'), text('b'), text('c')))).status).toBe(200)
     expectProblem(await log(user('x')), 409)
-    const [last] = await rows<{ body: string }>(app, 'select body from log_entries where run_id = $1 order by seq desc limit 1', [id])
+    const [last] = await rows<{ body: string }>(
+      app,
+      'select body from log_entries where run_id = $1 order by seq desc limit 1',
+      [id],
+    )
     expect(last?.body).toContain('20000 entries')
   })
 })
@@ -275,7 +349,9 @@ describe('400', () => {
     ['status', { status: 'DONE' }],
   ])('for %s of %j, naming the field', async (path, body) => {
     const { session_id } = await newSession()
-    expect(expectProblem(await post(`claude_code/session/${session_id}/${path}`, body), 400).errors[0]?.loc).toEqual(['body', path])
+    expect(
+      expectProblem(await post(`claude_code/session/${session_id}/${path}`, body), 400).errors[0]?.loc,
+    ).toEqual(['body', path])
   })
 
   test('for a name that is too long', async () => {

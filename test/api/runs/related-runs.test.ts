@@ -15,8 +15,10 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]())
 
 const at = (path: string) => `/v1/organizations/${app.org_id}/agent/run${path}`
-const related = async (id: number, query = '') => RelatedRunPage.parse((await app.call('GET', at(`/${id}/related${query}`))).body)
-const fork = async (agent_run_id: number) => (await app.call('POST', at('/fork'), { agent_run_id, from_seq: 1 })).body
+const related = async (id: number, query = '') =>
+  RelatedRunPage.parse((await app.call('GET', at(`/${id}/related${query}`))).body)
+const fork = async (agent_run_id: number) =>
+  (await app.call('POST', at('/fork'), { agent_run_id, from_seq: 1 })).body
 
 /** A run that ended with an answer, as a worker leaves it. */
 async function endedRun() {
@@ -24,7 +26,9 @@ async function endedRun() {
   await append(app.db, app.org_id, run.id, null, {
     entries: [entry({ message_type: 'ACTION', tool_name: 'shell', tool_input: { command: 'x' } })],
   })
-  await append(app.db, app.org_id, run.id, null, { entries: [entry({ message_type: 'FINAL_ANSWER', observation: 'done' })] })
+  await append(app.db, app.org_id, run.id, null, {
+    entries: [entry({ message_type: 'FINAL_ANSWER', observation: 'done' })],
+  })
   await putRun(app, run.id, 'completed')
   return run
 }
@@ -54,12 +58,17 @@ describe('200', () => {
       ['/fork', { agent_run_id: parent.id, from_seq: 1 }],
       ['', { prompt: 'child', parent_run_id: parent.id }],
     ]
-    const created = Array.from({ length: 12 }).flatMap(() => bodies.map(([path, body]) => app.call('POST', at(path), body)))
+    const created = Array.from({ length: 12 }).flatMap(() =>
+      bodies.map(([path, body]) => app.call('POST', at(path), body)),
+    )
     expect((await Promise.all(created)).map(({ status }) => status)).toEqual(Array(36).fill(200))
     expect((await related(parent.id)).total).toBe(36)
     // The counters of a session arrive when it has been idle for a second.
     await app.db.query({ text: 'select pg_stat_force_next_flush()' })
-    const [counted] = await rows(app, 'select deadlocks::int from pg_stat_database where datname = current_database()')
+    const [counted] = await rows(
+      app,
+      'select deadlocks::int from pg_stat_database where datname = current_database()',
+    )
     expect(counted).toEqual({ deadlocks: 0 })
   })
 
@@ -69,35 +78,59 @@ describe('200', () => {
       await putRun(app, parent.id, status)
       const child = await createRun(app, { prompt: 'child', parent_run_id: parent.id })
       const link = { agent_run_id: child.id, relation: 'child', web_url: child.web_url }
-      expect((await allLogs(app, parent.id)).at(-1)).toMatchObject({ message_type: 'AGENT_RUN_LINK', observation: link })
+      expect((await allLogs(app, parent.id)).at(-1)).toMatchObject({
+        message_type: 'AGENT_RUN_LINK',
+        observation: link,
+      })
       expect((await allLogs(app, parent.id)).at(-1).observation).not.toHaveProperty('status')
-      expect((await related(parent.id)).items).toMatchObject([{ id: child.id, relation: 'child', status: 'queued' }])
+      expect((await related(parent.id)).items).toMatchObject([
+        { id: child.id, relation: 'child', status: 'queued' },
+      ])
     }
   })
 
   test('archived runs are in it, pages are cut, and a run that has none has an empty page', async () => {
     const parent = await endedRun()
     const made = []
-    for (const prompt of ['one', 'two', 'three']) made.push((await createRun(app, { prompt, parent_run_id: parent.id })).id)
+    for (const prompt of ['one', 'two', 'three'])
+      made.push((await createRun(app, { prompt, parent_run_id: parent.id })).id)
     await rows(app, 'update runs set archived = true where id = $1', [made[0]])
     expect((await related(parent.id, '?limit=2')).items.map(({ id }) => id)).toEqual([made[2], made[1]])
-    expect(await related(parent.id, '?skip=2')).toMatchObject({ total: 3, items: [{ id: made[0], archived: true }] })
-    expect(await related((await createRun(app, { prompt: 'alone' })).id)).toMatchObject({ total: 0, items: [] })
+    expect(await related(parent.id, '?skip=2')).toMatchObject({
+      total: 3,
+      items: [{ id: made[0], archived: true }],
+    })
+    expect(await related((await createRun(app, { prompt: 'alone' })).id)).toMatchObject({
+      total: 0,
+      items: [],
+    })
   })
 
   test('a token that is bound to another repository gets none of them', async () => {
     const parent = await endedRun()
     await createRun(app, { prompt: 'x', parent_run_id: parent.id, repo_id: app.repo_id })
-    await app.call('POST', at(''), { prompt: 'without a repository', parent_run_id: parent.id, repoless: true })
-    const { body } = await app.call('POST', `/v1/organizations/${app.org_id}/tokens`, { name: 'bound', repository_ids: [app.repo_id] })
-    const response = await app.call('GET', at(`/${parent.id}/related`), undefined, { authorization: `Bearer ${body.token}` })
+    await app.call('POST', at(''), {
+      prompt: 'without a repository',
+      parent_run_id: parent.id,
+      repoless: true,
+    })
+    const { body } = await app.call('POST', `/v1/organizations/${app.org_id}/tokens`, {
+      name: 'bound',
+      repository_ids: [app.repo_id],
+    })
+    const response = await app.call('GET', at(`/${parent.id}/related`), undefined, {
+      authorization: `Bearer ${body.token}`,
+    })
     expect(response.body).toMatchObject({ total: 1, items: [{ repo_id: app.repo_id }] })
   })
 })
 
 test("404: a nonexistent run, and another organization's, with the same message", async () => {
   const other = await addTenant(app)
-  const [never, foreign] = [await app.call('GET', at('/424242/related')), await app.call('GET', at(`/${other.run_id}/related`))]
+  const [never, foreign] = [
+    await app.call('GET', at('/424242/related')),
+    await app.call('GET', at(`/${other.run_id}/related`)),
+  ]
   expectProblem(never, 404)
   expect(foreign.body.detail).toBe(expectProblem(foreign, 404).detail)
   expect(foreign.body.detail).toBe(never.body.detail)

@@ -33,7 +33,12 @@ describe('200', () => {
     const id = await newRun('completed')
     const response = await resume(id, body)
     expect(response.status).toBe(200)
-    expect(AgentRun.strict().parse(response.body)).toMatchObject({ id, status: 'queued', turn: 2, total_logs: 2 })
+    expect(AgentRun.strict().parse(response.body)).toMatchObject({
+      id,
+      status: 'queued',
+      turn: 2,
+      total_logs: 2,
+    })
     expect((await allLogs(app, id)).at(-1).observation).toMatchObject({ text: 'go on', mode: 'prompt' })
   })
 
@@ -71,7 +76,8 @@ describe('400', () => {
     expect(await contents(app)).toEqual(before)
   })
 
-  test('an invalid run in the path', async () => void expectProblem(await resume('x', { prompt: 'x' }), 400, 'path.agent_run_id'))
+  test('an invalid run in the path', async () =>
+    void expectProblem(await resume('x', { prompt: 'x' }), 400, 'path.agent_run_id'))
 })
 
 describe('403 and 404', () => {

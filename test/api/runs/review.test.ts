@@ -51,9 +51,17 @@ test('400: a review that is none is named, with those that are, and nothing of t
   const { id } = await createRun(app, { prompt: 'x' })
   const before = await contents(app)
   for (const review of ['off', 'MODEL', '', 3, false, ['rules'], {}]) {
-    const { detail } = expectProblem(await app.call('POST', runs(), { prompt: 'x', review }), 400, 'body.review')
+    const { detail } = expectProblem(
+      await app.call('POST', runs(), { prompt: 'x', review }),
+      400,
+      'body.review',
+    )
     expect(detail).toContain('model, rules')
-    expectProblem(await app.call('POST', runs('/resume'), { agent_run_id: id, prompt: 'y', review }), 400, 'body.review')
+    expectProblem(
+      await app.call('POST', runs('/resume'), { agent_run_id: id, prompt: 'y', review }),
+      400,
+      'body.review',
+    )
     expectProblem(await app.call('PATCH', runs(`/${id}`), { title: 'z', review }), 400, 'body.review')
   }
   expect(await contents(app)).toEqual(before)

@@ -2,8 +2,8 @@ import type { MessageType } from '../../../src/contract/runs/logs.ts'
 import type { RunStatus } from '../../../src/contract/runs/runs.ts'
 
 /**
- * A run according to specification.md#run-status, #create-and-resume, independent of the implementation: the table of statuses is repeated here, so that
- * a mistake in src/core/runs/run-transitions.ts is not believed.
+ * A run according to specification.md#run-status, #create-and-resume, independent of the implementation: the
+ * table of statuses is repeated here, so that a mistake in src/core/runs/run-transitions.ts is not believed.
  */
 export type ModelRun = {
   status: RunStatus
@@ -38,18 +38,29 @@ export const workerMoves: Record<RunStatus, RunStatus[]> = {
   cancelled: [],
 }
 
-export const hasEnded = (run: Pick<ModelRun, 'status'>) => ['completed', 'failed', 'cancelled'].includes(run.status)
+export const hasEnded = (run: Pick<ModelRun, 'status'>) =>
+  ['completed', 'failed', 'cancelled'].includes(run.status)
 
 export const created = (title: string, text: string): ModelRun => ({
-  ...{ status: 'queued', turn: 1, title, tags: [], archived: false, banned: false, pull_requests: 0 },
-  ...{ held: false, reason: 'budget', answered: false, follow_up: false },
+  status: 'queued',
+  turn: 1,
+  title,
+  tags: [],
+  archived: false,
+  banned: false,
+  pull_requests: 0,
+  held: false,
+  reason: 'budget',
+  answered: false,
+  follow_up: false,
   entries: [{ message_type: 'USER_MESSAGE', turn: 1, mode: 'prompt', text }],
 })
 
 /** Its worker must release it first; a run without a worker is cancelled immediately. */
 export function stopped(run: ModelRun): ModelRun {
   if (run.status === 'starting' || run.status === 'running') return { ...run, status: 'cancelling' }
-  if (run.status === 'queued' || run.status === 'waiting' || run.status === 'paused') return { ...run, status: 'cancelled' }
+  if (run.status === 'queued' || run.status === 'waiting' || run.status === 'paused')
+    return { ...run, status: 'cancelled' }
   return { ...run, follow_up: false }
 }
 
@@ -57,17 +68,31 @@ export function stopped(run: ModelRun): ModelRun {
 export function paused(run: ModelRun): ModelRun | null {
   if (run.status === 'cancelling' || hasEnded(run)) return null
   if (run.status === 'starting' || run.status === 'running') return { ...run, held: true }
-  return run.status === 'paused' ? run : { ...run, status: 'paused', held: true, reason: 'user_request', answered: false }
+  return run.status === 'paused'
+    ? run
+    : { ...run, status: 'paused', held: true, reason: 'user_request', answered: false }
 }
 
 /** Null: 409. */
 export function resumed(run: ModelRun, text: string, mode: Mode | undefined): ModelRun | null {
   if (run.banned) return null
   const shown = { ...run, archived: false }
-  const withMessage = (mode: string, turn: number) => [...run.entries, { message_type: 'USER_MESSAGE' as const, turn, mode, text }]
-  if (hasEnded(run)) return { ...shown, held: false, status: 'queued', turn: run.turn + 1, entries: withMessage('prompt', run.turn + 1) }
-  if (run.status === 'cancelling') return { ...shown, follow_up: true, entries: withMessage('enqueue', run.turn) }
-  if (run.status === 'paused') return { ...shown, held: false, status: 'queued', entries: withMessage('steer', run.turn) }
+  const withMessage = (mode: string, turn: number) => [
+    ...run.entries,
+    { message_type: 'USER_MESSAGE' as const, turn, mode, text },
+  ]
+  if (hasEnded(run))
+    return {
+      ...shown,
+      held: false,
+      status: 'queued',
+      turn: run.turn + 1,
+      entries: withMessage('prompt', run.turn + 1),
+    }
+  if (run.status === 'cancelling')
+    return { ...shown, follow_up: true, entries: withMessage('enqueue', run.turn) }
+  if (run.status === 'paused')
+    return { ...shown, held: false, status: 'queued', entries: withMessage('steer', run.turn) }
   if (run.status === 'waiting') return { ...shown, answered: true, entries: withMessage('answer', run.turn) }
   return { ...shown, held: false, entries: withMessage(mode ?? 'steer', run.turn) }
 }
@@ -76,7 +101,13 @@ export function moved(run: ModelRun, to: RunStatus): ModelRun {
   const final = { message_type: 'FINAL_ANSWER' as const, turn: run.turn }
   if (to === 'cancelled' && run.follow_up)
     return { ...run, status: 'queued', turn: run.turn + 1, held: false, follow_up: false, answered: false }
-  return { ...run, status: to, answered: false, reason: 'budget', entries: to === 'completed' ? [...run.entries, final] : run.entries }
+  return {
+    ...run,
+    status: to,
+    answered: false,
+    reason: 'budget',
+    entries: to === 'completed' ? [...run.entries, final] : run.entries,
+  }
 }
 
 /** No journal is written here: an active run is between two steps. */
@@ -90,7 +121,12 @@ function waitsFor({ status, held, answered }: ModelRun): string | null {
 export function shown(run: ModelRun): Record<string, unknown> {
   const { status, turn, title, tags, archived, banned, entries, reason } = run
   return {
-    ...{ status, turn, title, tags, archived, banned },
+    status,
+    turn,
+    title,
+    tags,
+    archived,
+    banned,
     terminal: hasEnded(run),
     result: status === 'completed' ? 'done' : '',
     total_logs: entries.length,

@@ -11,11 +11,22 @@ let app: App
 let other: Tenant
 let id: number
 beforeAll(async () => {
-  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', OPENAI_API_KEY: 'never-used', AGENTRUN_DEFAULT_MODEL: 'scripted/playbook' })
+  app = await startApp({
+    AGENTRUN_WORKER_CONCURRENCY: '0',
+    OPENAI_API_KEY: 'never-used',
+    AGENTRUN_DEFAULT_MODEL: 'scripted/playbook',
+  })
   other = await addTenant(app)
 })
 beforeEach(async () => {
-  id = (await createRun(app, { prompt: 'x', title: 'old', tags: ['old'], budget: { max_cost_usd: 5, max_steps: 9 } })).id
+  id = (
+    await createRun(app, {
+      prompt: 'x',
+      title: 'old',
+      tags: ['old'],
+      budget: { max_cost_usd: 5, max_steps: 9 },
+    })
+  ).id
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
@@ -31,7 +42,12 @@ describe('200', () => {
     const before = (await app.call('GET', path(id))).body
     const titled = await change({ title: ' new ' })
     expect(titled.status).toBe(200)
-    expect(AgentRun.strict().parse(titled.body)).toEqual({ ...before, title: 'new', summary: 'new', updated_at: titled.body.updated_at })
+    expect(AgentRun.strict().parse(titled.body)).toEqual({
+      ...before,
+      title: 'new',
+      summary: 'new',
+      updated_at: titled.body.updated_at,
+    })
     expect((await change({ tags: ['a', 'b', 'a'] })).body).toMatchObject({ title: 'new', tags: ['a', 'b'] })
     expect((await change({ tags: [] })).body.tags).toEqual([])
     expect((await change({ model: 'openai/gpt-5' })).body.model).toBe('openai/gpt-5')
@@ -40,10 +56,19 @@ describe('200', () => {
   })
 
   test('a named limit of the budget is set, null removes it, the others are unchanged', async () => {
-    expect((await change({ budget: { max_steps: 20 } })).body.budget).toMatchObject({ max_cost_usd: '5', max_steps: 20 })
-    expect((await change({ budget: { max_cost_usd: null } })).body.budget).toMatchObject({ max_cost_usd: null, max_steps: 20 })
+    expect((await change({ budget: { max_steps: 20 } })).body.budget).toMatchObject({
+      max_cost_usd: '5',
+      max_steps: 20,
+    })
+    expect((await change({ budget: { max_cost_usd: null } })).body.budget).toMatchObject({
+      max_cost_usd: null,
+      max_steps: 20,
+    })
     expect((await change({ budget: { max_cost_usd: '0.000001', max_steps: null } })).body.budget).toEqual({
-      ...{ max_cost_usd: '0.000001', max_steps: null, max_active_seconds: null, max_wall_seconds: null },
+      max_cost_usd: '0.000001',
+      max_steps: null,
+      max_active_seconds: null,
+      max_wall_seconds: null,
     })
   })
 
@@ -90,13 +115,18 @@ describe.each(['archive', 'unarchive'])('%s', verb => {
     for (let i = 0; i < 2; i++) {
       const response = await call({ agent_run_id: id })
       expect(response.status).toBe(200)
-      expect(AgentRun.strict().parse(response.body)).toMatchObject({ id, archived: verb === 'archive', status: 'queued' })
+      expect(AgentRun.strict().parse(response.body)).toMatchObject({
+        id,
+        archived: verb === 'archive',
+        status: 'queued',
+      })
       expect((await listed()).includes(id)).toBe(verb !== 'archive')
       expect((await listed('?archived=true')).includes(id)).toBe(verb === 'archive')
     }
   })
 
-  test('400 names the field', async () => void expectProblem(await call({ agent_run_id: 'x' }), 400, 'body.agent_run_id'))
+  test('400 names the field', async () =>
+    void expectProblem(await call({ agent_run_id: 'x' }), 400, 'body.agent_run_id'))
 
   test("404: another organization's run in the body, and it is unchanged", async () => {
     const before = await contents(app)
@@ -111,12 +141,16 @@ describe('400', () => {
   test('names every invalid field, and nothing is written', async () => {
     const before = await contents(app)
     const wrong = { title: '', tags: [7], archived: 'yes', budget: { max_wall_seconds: 0 }, model: '' }
-    const fields = ['title', 'tags.0', 'archived', 'budget.max_wall_seconds', 'model'].map(name => `body.${name}`)
+    const fields = ['title', 'tags.0', 'archived', 'budget.max_wall_seconds', 'model'].map(
+      name => `body.${name}`,
+    )
     expectProblem(await change(wrong), 400, ...fields)
     expectProblem(await change({ title: 'a\0' }), 400, 'body.title')
     expectProblem(await change({ title: null }), 400, 'body.title')
     expectProblem(await change([]), 400, 'body')
-    expect(expectProblem(await change({ model: 'no/model' }), 400, 'body.model').detail).toContain('scripted/playbook')
+    expect(expectProblem(await change({ model: 'no/model' }), 400, 'body.model').detail).toContain(
+      'scripted/playbook',
+    )
     expect(await contents(app)).toEqual(before)
   })
 })

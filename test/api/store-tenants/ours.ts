@@ -51,9 +51,21 @@ export async function addOurs(app: App) {
     other,
     mine,
     /** More changes than there will ever be, so that nothing is posted. */
-    claimed: (organization_id: number, id: number) => ({ organization_id, id, change: 1_000_000_000, epoch: 1 }),
+    claimed: (organization_id: number, id: number) => ({
+      organization_id,
+      id,
+      change: 1_000_000_000,
+      epoch: 1,
+    }),
     /** Limited only by the organization. */
-    stranger: { user_id: other.user_id, token_id: 0, all: true, anywhere: true, scopes: null, repository_ids: null },
+    stranger: {
+      user_id: other.user_id,
+      token_id: 0,
+      all: true,
+      anywhere: true,
+      scopes: null,
+      repository_ids: null,
+    },
   }
 }
 
@@ -65,14 +77,21 @@ async function addRuns(app: App) {
     records: [
       { kind: 'set_up', key: null, body: JSON.stringify({ left_out: ['node_modules'] }) },
       { kind: 'aside_ended', key: 'k', body: '{}' },
-      { kind: 'checks_judged', key: null, body: JSON.stringify({ head_sha: 'b', summary: '', because: null }) },
+      {
+        kind: 'checks_judged',
+        key: null,
+        body: JSON.stringify({ head_sha: 'b', summary: '', because: null }),
+      },
       { kind: 'message', key: null, body: '{}' },
       { kind: 'tool_finished', key: 'call_1', body: '{}' },
     ],
   })
   const [shown] = await rows<{ seq: number }>(
     app,
-    `update messages set images = '["data:image/png;base64,AA=="]' where run_id = $1 returning seq`,
+    `update messages
+      set images = '["data:image/png;base64,AA=="]'
+      where run_id = $1
+      returning seq`,
     [run],
   )
   await putRun(app, run, 'running')
@@ -80,7 +99,10 @@ async function addRuns(app: App) {
   await rows(app, `update runs set source_type = 'PARENT_RUN', cost_usd = 1 where id = $1`, [child])
   const [row] = await rows<{ epoch: number }>(
     app,
-    `update runs set workspace = '/w', branch = 'h', finished_at = now() where id = $1 returning epoch`,
+    `update runs
+      set workspace = '/w', branch = 'h', finished_at = now()
+      where id = $1
+      returning epoch`,
     [run],
   )
   const { id: ended } = await createRun(app, { prompt: 'x' })
@@ -91,24 +113,44 @@ async function addRuns(app: App) {
   const { run_id: recorded } = await insertSession(app.db, session, { title: 'x', model: 'x' })
   await putRun(app, recorded, 'failed')
   await rows(app, `insert into leftover_workspaces values ($1, $2, '/w', 'h')`, [app.org_id, ended])
-  return { run, child, ended, expired, recorded, notified_run: ended, epoch: row?.epoch ?? 0, image_seq: shown?.seq ?? 0 }
+  return {
+    run,
+    child,
+    ended,
+    expired,
+    recorded,
+    notified_run: ended,
+    epoch: row?.epoch ?? 0,
+    image_seq: shown?.seq ?? 0,
+  }
 }
 
 async function addOfRun(app: App, { run, epoch }: { run: number; epoch: number }) {
   const of_run = { organization_id: app.org_id, run_id: run }
-  const token = { user_id: app.user_id, kind: 'personal', name: 't', digest: Buffer.from('t'), wire_profile: 'standard' } as const
+  const token = {
+    user_id: app.user_id,
+    kind: 'personal',
+    name: 't',
+    digest: Buffer.from('t'),
+    wire_profile: 'standard',
+  } as const
   await insertStartup(app.db, app.org_id, run, app.repo_id, sample.startup)
   await saveChange(app.db, app.org_id, run, epoch, sample.change)
   await saveCheckpoints(
     app.db,
     { ...of_run, epoch },
     {
-      ...{ base_sha: 'a', checkpoints: [sample.checkpoint], pack: sample.pack, max_bytes: 100 },
+      base_sha: 'a',
+      checkpoints: [sample.checkpoint],
+      pack: sample.pack,
+      max_bytes: 100,
     },
   )
   return {
-    invitation: (await saveInvitation(app.db, app.org_id, { ...sample.invitation, created_by: app.user_id })).id,
-    token: (await insertToken(app.db, { ...token, expires_in_seconds: null, organization_id: app.org_id })).id,
+    invitation: (await saveInvitation(app.db, app.org_id, { ...sample.invitation, created_by: app.user_id }))
+      .id,
+    token: (await insertToken(app.db, { ...token, expires_in_seconds: null, organization_id: app.org_id }))
+      .id,
     artifact: await addArtifact(app.db, of_run, 'ours'),
     environment: await addEnvironment(app.db, { ...of_run, repository_id: app.repo_id }, 'ours'),
     environment_key: digest('ours').toString('hex'),
@@ -118,7 +160,13 @@ async function addOfRun(app: App, { run, epoch }: { run: number; epoch: number }
 
 async function addOfRepository(app: App): Promise<void> {
   const { db, org_id, repo_id, user_id } = app
-  await rows(app, `update memberships set email = 'ours@example.org' where organization_id = $1 and user_id = $2`, [org_id, user_id])
+  await rows(
+    app,
+    `update memberships
+      set email = 'ours@example.org'
+      where organization_id = $1 and user_id = $2`,
+    [org_id, user_id],
+  )
   await updateUser(db, user_id, {
     full_name: undefined,
     avatar_url: undefined,
@@ -146,26 +194,46 @@ async function addDeliveries(app: App, run: number) {
   await rows(app, `update runs set webhooks = $2 where id = $1`, [run, '[{"url":"https://a.example/"}]'])
   const [waiting, claimed] = await rows<{ id: number }>(
     app,
-    `insert into webhook_deliveries (organization_id, run_id, url, event_seq, type, body, state, epoch, lease_until, give_up_at)
-      select $1, $2, 'https://a.example/', 1, 'agent_run.created', '{}', 'pending', 1, lease, now() + interval '1 day'
-      from unnest(array[null, now() + interval '1 day']) with ordinality as l (lease, position) order by position returning id`,
+    `insert into webhook_deliveries (
+        organization_id, run_id, url, event_seq, type, body, state, epoch, lease_until, give_up_at
+      )
+      select $1, $2, 'https://a.example/', 1, 'agent_run.created', '{}', 'pending', 1, lease,
+        now() + interval '1 day'
+      from unnest(array[null, now() + interval '1 day']) with ordinality as l (lease, position)
+      order by position
+      returning id`,
     [app.org_id, run],
   )
-  await rows(app, 'insert into webhook_attempts (organization_id, delivery_id, n) values ($1, $2, 1)', [app.org_id, claimed?.id ?? 0])
+  await rows(
+    app,
+    `insert into webhook_attempts (organization_id, delivery_id, n)
+    values ($1, $2, 1)`,
+    [app.org_id, claimed?.id ?? 0],
+  )
   return { delivery: waiting?.id ?? 0, claimed: claimed?.id ?? 0 }
 }
 
 async function addOfForge(app: App, run: number) {
-  const forge = (await saveForge(app.db, { ...sample.forge, organization_id: app.org_id, user_id: app.user_id }, 10))?.id ?? 0
-  await insertForgeDelivery(app.db, { ...sample.forge_delivery, organization_id: app.org_id, forge_id: forge })
+  const forge =
+    (await saveForge(app.db, { ...sample.forge, organization_id: app.org_id, user_id: app.user_id }, 10))
+      ?.id ?? 0
+  await insertForgeDelivery(app.db, {
+    ...sample.forge_delivery,
+    organization_id: app.org_id,
+    forge_id: forge,
+  })
   await rows(app, "update forge_deliveries set run_id = $1, epoch = 1, lease_until = 'infinity'", [run])
   const key = { organization_id: app.org_id, forge_id: forge, repository_id: app.repo_id }
   await recordGaps(app.db, key, ['check_runs'], [{ resource: 'check_runs', detail: 'refused' }])
   // Its attempt never ends, so nothing is posted during the test.
   const [mark, postponed] = await rows<{ id: number }>(
     app,
-    `insert into run_marks (organization_id, run_id, number, repository_id, head_sha, pushed, epoch, lease_until) 
-      select $1, $2, $2, $3, sha, true, 1, 'infinity' from unnest(array['m', 'n']) as s (sha) returning id`,
+    `insert into run_marks (
+        organization_id, run_id, number, repository_id, head_sha, pushed, epoch, lease_until
+      )
+      select $1, $2, $2, $3, sha, true, 1, 'infinity'
+      from unnest(array['m', 'n']) as s (sha)
+      returning id`,
     [app.org_id, run, app.repo_id],
   )
   return { forge, mark: mark?.id ?? 0, postponed: postponed?.id ?? 0 }

@@ -1,9 +1,18 @@
 import { expect } from 'vitest'
 import { abandonBranch, getChange, recordPush, saveChange } from '../../../src/store/changes.ts'
-import { findRunOfSubject, insertForgeDelivery, settleForgeTask } from '../../../src/store/forges/forge-deliveries.ts'
+import {
+  findRunOfSubject,
+  insertForgeDelivery,
+  settleForgeTask,
+} from '../../../src/store/forges/forge-deliveries.ts'
 import { deleteGaps, listRepositoryGaps, recordGaps } from '../../../src/store/forges/forge-gaps.ts'
 import { recordForgeIdentity, recordForgeProblem, recordForgeUse } from '../../../src/store/forges/forges.ts'
-import { deleteOutboxItem, postponeOutboxItem, repostOutboxItem, settleOutboxItem } from '../../../src/store/forges/outbox.ts'
+import {
+  deleteOutboxItem,
+  postponeOutboxItem,
+  repostOutboxItem,
+  settleOutboxItem,
+} from '../../../src/store/forges/outbox.ts'
 import { insertRunMark } from '../../../src/store/forges/run-marks.ts'
 import {
   deleteComment,
@@ -46,13 +55,16 @@ import { listRunsOfPullRequests, setBanned } from '../../../src/store/runs/bans.
 import type { Ours, Reaches } from './ours.ts'
 import { change, comment, counts, forge_delivery, pull_request } from './samples.ts'
 
-/** Pull requests, their comments, changes, and forge events: the other organization (`org`) accessing ours. */
+/**
+ * Pull requests, their comments, changes, and forge events: the other organization (`org`) accessing ours.
+ */
 export const reachesOfPullRequests = ({ app, mine, other, claimed }: Ours): Reaches => ({
   addMergeAttempt: (db, org) => addMergeAttempt(db, org, mine.pr, 'm'),
   dropMergeAttempt: (db, org) => dropMergeAttempt(db, org, mine.pr, 'm'),
   closeGone: (db, org) => closeGone(db, org, mine.pr, pull_request.head_sha),
   detachPullRequests: (db, org) => detachPullRequests(db, org, [mine.run]),
-  findPullRequests: (db, org) => findPullRequests(db, org, { agent_run_id: [mine.run], repository_ids: null }, { skip: 0, limit: 100 }),
+  findPullRequests: (db, org) =>
+    findPullRequests(db, org, { agent_run_id: [mine.run], repository_ids: null }, { skip: 0, limit: 100 }),
   recordRemote: (db, org) => recordRemote(db, org, mine.pr, { number: 7, url: 'u', state: 'open' }),
   recordGaps: async (db, org) => {
     const key = { organization_id: org, forge_id: mine.forge, repository_id: mine.repo }
@@ -64,7 +76,12 @@ export const reachesOfPullRequests = ({ app, mine, other, claimed }: Ours): Reac
   recordForgeProblem: (db, org) => recordForgeProblem(db, org, mine.forge, 'away'),
   recordForgeIdentity: (db, org) => recordForgeIdentity(db, org, mine.forge, { login: 'agent', app: null }),
   insertForgeDelivery: (db, org) =>
-    insertForgeDelivery(db, { ...forge_delivery, organization_id: org, forge_id: mine.forge, delivery: 'another' }),
+    insertForgeDelivery(db, {
+      ...forge_delivery,
+      organization_id: org,
+      forge_id: mine.forge,
+      delivery: 'another',
+    }),
   settleForgeTask: (db, org) =>
     settleForgeTask(
       db,
@@ -72,19 +89,23 @@ export const reachesOfPullRequests = ({ app, mine, other, claimed }: Ours): Reac
       { task: null, seconds: 0, outcome: 'done', run_id: null },
     ),
   insertRunMark: (db, org) => insertRunMark(db, org, mine.run, 'another'),
-  settleOutboxItem: (db, org) => settleOutboxItem(db, 'run_marks', claimed(org, mine.mark), { posted: 'x', problem: null }),
-  postponeOutboxItem: (db, org) => postponeOutboxItem(db, 'run_marks', claimed(org, mine.postponed), { seconds: 60, problem: 'x' }),
+  settleOutboxItem: (db, org) =>
+    settleOutboxItem(db, 'run_marks', claimed(org, mine.mark), { posted: 'x', problem: null }),
+  postponeOutboxItem: (db, org) =>
+    postponeOutboxItem(db, 'run_marks', claimed(org, mine.postponed), { seconds: 60, problem: 'x' }),
   repostOutboxItem: (db, org) => repostOutboxItem(db, 'run_marks', org, mine.mark),
   deleteOutboxItem: (db, org) => deleteOutboxItem(db, 'run_marks', org, mine.mark),
   getComment: (db, org) => getComment(db, org, mine.pr, mine.comment),
-  findRunOfSubject: async (db, org) => (await findRunOfSubject(db, org, mine.forge, forge_delivery.subject)) ?? undefined,
+  findRunOfSubject: async (db, org) =>
+    (await findRunOfSubject(db, org, mine.forge, forge_delivery.subject)) ?? undefined,
   findRemote: (db, org) => findRemote(db, org, mine.repo, 7),
   isBranchOfRun: (db, org) => isBranchOfRun(db, org, mine.repo, 'h'),
   isHead: (db, org) => isHead(db, org, mine.repo, 'b'),
   recordSeenUntil: (db, org) => recordSeenUntil(db, org, mine.repo, { from: null, until: new Date(0) }),
   recordReview: (db, org) => recordReview(db, org, mine.pr, { head_sha: 'b', verdict: 'pass' }),
   recordRemoteDraft: (db, org) => recordRemoteDraft(db, org, mine.pr, true),
-  mirrorRemote: (db, org) => mirrorRemote(db, org, mine.pr, { state: 'closed', merge_sha: null, merged_at: null }),
+  mirrorRemote: (db, org) =>
+    mirrorRemote(db, org, mine.pr, { state: 'closed', merge_sha: null, merged_at: null }),
   getChange: (db, org) => getChange(db, org, mine.run),
   getPullRequest: (db, org) => getPullRequest(db, org, mine.pr),
   findByBranch: (db, org) => findByBranch(db, org, mine.repo, 'h'),
@@ -92,7 +113,8 @@ export const reachesOfPullRequests = ({ app, mine, other, claimed }: Ours): Reac
   abandonBranch: (db, org) => abandonBranch(db, org, mine.run),
   listPullRequests: (db, org) => listPullRequests(db, org, [mine.run]),
   touchPullRequest: (db, org) => touchPullRequest(db, org, mine.pr),
-  insertComment: (db, org) => insertComment(db, org, { ...comment, pull_request_id: mine.pr, user_id: app.user_id }),
+  insertComment: (db, org) =>
+    insertComment(db, org, { ...comment, pull_request_id: mine.pr, user_id: app.user_id }),
   listComments: async (db, org) => (await listComments(db, org, mine.pr, { skip: 0, limit: 100 })).rows,
   lockComment: (db, org) => lockComment(db, org, mine.pr, mine.comment),
   updateComment: (db, org) => updateComment(db, org, mine.comment, 'x'),
@@ -105,9 +127,17 @@ export const reachesOfPullRequests = ({ app, mine, other, claimed }: Ours): Reac
   recordPush: (db, org) => recordPush(db, org, mine.run, mine.epoch, { branch: 'h', sha: 'b' }),
   saveChange: (db, org) => saveChange(db, org, mine.run, mine.epoch, { ...change, patch: 'theirs' }),
   savePullRequest: async (db, org) => {
-    const foreign = { ...pull_request, organization_id: org, head_branch: 'x', run_id: other.run_id, repository_id: other.repo_id }
+    const foreign = {
+      ...pull_request,
+      organization_id: org,
+      head_branch: 'x',
+      run_id: other.run_id,
+      repository_id: other.repo_id,
+    }
     expect(await savePullRequest(db, { ...foreign, repository_id: mine.repo })).toBe(undefined)
-    expect(await savePullRequest(db, { ...foreign, repository_id: mine.repo, head_branch: 'h' })).toBe(undefined)
+    expect(await savePullRequest(db, { ...foreign, repository_id: mine.repo, head_branch: 'h' })).toBe(
+      undefined,
+    )
     await expect(savePullRequest(db, { ...foreign, run_id: mine.run })).rejects.toThrow(/foreign key/)
   },
   setBanned: (db, org) => setBanned(db, org, mine.run, true),

@@ -29,13 +29,35 @@ import {
   replaceSealedSecret,
   saveSecret,
 } from '../../../src/store/access/secrets.ts'
-import { deleteCheckCommandsOf, getCheckCommands, saveCheckCommands } from '../../../src/store/pull-requests/check-commands.ts'
-import { getCheckSuiteSettings, saveCheckSuiteSettings } from '../../../src/store/pull-requests/check-suite-settings.ts'
+import {
+  deleteCheckCommandsOf,
+  getCheckCommands,
+  saveCheckCommands,
+} from '../../../src/store/pull-requests/check-commands.ts'
+import {
+  getCheckSuiteSettings,
+  saveCheckSuiteSettings,
+} from '../../../src/store/pull-requests/check-suite-settings.ts'
 import { findRunsAt } from '../../../src/store/pull-requests/check-waits.ts'
-import { listCheckNames, listCheckStates, listChecks, saveCheck } from '../../../src/store/pull-requests/checks.ts'
+import {
+  listCheckNames,
+  listCheckStates,
+  listChecks,
+  saveCheck,
+} from '../../../src/store/pull-requests/checks.ts'
 import { getStartup, insertStartup, startupMetrics } from '../../../src/store/runs/run-startups.ts'
-import { countEnvironmentUse, deleteEnvironments, findEnvironment, listEnvironments } from '../../../src/store/workspaces/environments.ts'
-import { deleteSetupCommandsOf, getSetupCommands, lastFoundSetup, saveSetupCommands } from '../../../src/store/workspaces/setup-commands.ts'
+import {
+  countEnvironmentUse,
+  deleteEnvironments,
+  findEnvironment,
+  listEnvironments,
+} from '../../../src/store/workspaces/environments.ts'
+import {
+  deleteSetupCommandsOf,
+  getSetupCommands,
+  lastFoundSetup,
+  saveSetupCommands,
+} from '../../../src/store/workspaces/setup-commands.ts'
 import { addEnvironment } from '../access/second-organization.ts'
 import type { Ours, Reaches } from './ours.ts'
 import { check, egress, mcp_server, no_settings, secret, setup_commands, startup } from './samples.ts'
@@ -44,12 +66,15 @@ import { check, egress, mcp_server, no_settings, secret, setup_commands, startup
 export const reachesOfRepositories = ({ app, mine, other }: Ours): Reaches => ({
   ownRepositoryIds: (db, org) => ownRepositoryIds(db, org, [mine.repo]),
   getCheckSuiteSettings: (db, org) => getCheckSuiteSettings(db, org, mine.repo),
-  saveCheckSuiteSettings: (db, org) => saveCheckSuiteSettings(db, org, mine.repo, { ...no_settings, check_retry_count: 9 }),
+  saveCheckSuiteSettings: (db, org) =>
+    saveCheckSuiteSettings(db, org, mine.repo, { ...no_settings, check_retry_count: 9 }),
   getEgress: (db, org) => getEgress(db, org, mine.repo),
   listEgressOfRun: (db, org) => listEgressOfRun(db, org, mine.repo),
   deleteEgressOf: (db, org) => deleteEgressOf(db, org, mine.repo),
   saveEgress: async (db, org) => {
-    await expect(saveEgress(db, org, { ...egress, repository_id: mine.repo }, other.user_id)).rejects.toThrow(/foreign key/)
+    await expect(saveEgress(db, org, { ...egress, repository_id: mine.repo }, other.user_id)).rejects.toThrow(
+      /foreign key/,
+    )
   },
   insertStartup: (db, org) => insertStartup(db, org, mine.run, null, startup),
   getStartup: (db, org) => getStartup(db, org, mine.run),
@@ -58,7 +83,12 @@ export const reachesOfRepositories = ({ app, mine, other }: Ours): Reaches => ({
     return runs === 0 ? undefined : runs
   },
   findEnvironment: (db, org) =>
-    findEnvironment(db, org, { repository_id: mine.repo, folder_id: 'elsewhere', key: mine.environment_key, max_age_seconds: 1_000 }),
+    findEnvironment(db, org, {
+      repository_id: mine.repo,
+      folder_id: 'elsewhere',
+      key: mine.environment_key,
+      max_age_seconds: 1_000,
+    }),
   countEnvironmentUse: (db, org) => countEnvironmentUse(db, org, mine.environment),
   listEnvironments: (db, org) => listEnvironments(db, org, mine.repo),
   deleteEnvironments: (db, org) => deleteEnvironments(db, org, mine.repo, null),
@@ -70,7 +100,9 @@ export const reachesOfRepositories = ({ app, mine, other }: Ours): Reaches => ({
   lastFoundSetup: (db, org) => lastFoundSetup(db, org, mine.repo),
   deleteSetupCommandsOf: (db, org) => deleteSetupCommandsOf(db, org, mine.repo),
   saveSetupCommands: async (db, org) => {
-    await expect(saveSetupCommands(db, org, mine.repo, setup_commands, other.user_id)).rejects.toThrow(/foreign key/)
+    await expect(saveSetupCommands(db, org, mine.repo, setup_commands, other.user_id)).rejects.toThrow(
+      /foreign key/,
+    )
   },
   getCheckCommands: (db, org) => getCheckCommands(db, org, mine.repo),
   deleteCheckCommandsOf: (db, org) => deleteCheckCommandsOf(db, org, mine.repo),
@@ -89,7 +121,9 @@ export const reachesOfRepositories = ({ app, mine, other }: Ours): Reaches => ({
   deleteMcpServer: (db, org) => deleteMcpServer(db, org, mine.repo, 'tickets'),
   deleteMcpServersOf: (db, org) => deleteMcpServersOf(db, org, mine.repo),
   saveMcpServer: async (db, org) => {
-    await expect(saveMcpServer(db, { ...mcp_server, organization_id: org, repository_id: mine.repo }, 20)).rejects.toThrow(/foreign key/)
+    await expect(
+      saveMcpServer(db, { ...mcp_server, organization_id: org, repository_id: mine.repo }, 20),
+    ).rejects.toThrow(/foreign key/)
   },
   reserveRenewal: (db, org) => reserveRenewal(db, org, mine.repo, 'tickets', 1),
   endRenewal: (db, org) => endRenewal(db, org, mine.repo, 'tickets', 'now'),
@@ -98,14 +132,17 @@ export const reachesOfRepositories = ({ app, mine, other }: Ours): Reaches => ({
   listSealedSecrets: (db, org) => listSealedSecrets(db, org, mine.repo),
   listSecrets: (db, org) => listSecrets(db, org, mine.repo, { skip: 0, limit: 100 }),
   saveSecret: async (db, org) => {
-    await expect(saveSecret(db, { ...secret, organization_id: org, repository_id: mine.repo }, 100)).rejects.toThrow(/foreign key/)
+    await expect(
+      saveSecret(db, { ...secret, organization_id: org, repository_id: mine.repo }, 100),
+    ).rejects.toThrow(/foreign key/)
   },
   repositoryOf: (db, org) => repositoryOf(db, org, 'run', mine.run),
   getRepository: (db, org) => getRepository(db, org, mine.repo),
   holdRepository: (db, org) => holdRepository(db, org, mine.repo),
   lockRepository: (db, org) => lockRepository(db, org, mine.repo),
   removeRepository: (db, org) => removeRepository(db, org, mine.repo),
-  updateRepository: (db, org) => updateRepository(db, org, mine.repo, { name: 'theirs', archived: true, base_branch: 'x' }),
+  updateRepository: (db, org) =>
+    updateRepository(db, org, mine.repo, { name: 'theirs', archived: true, base_branch: 'x' }),
   findRunsAt: (db, org) => findRunsAt(db, org, mine.repo, 'b'),
   setDefaultBranch: (db, org) => setDefaultBranch(db, org, mine.repo, 'theirs'),
 })

@@ -44,7 +44,12 @@ import {
   searchEntries,
   searchRange,
 } from '../../../src/store/runs/log-entries.ts'
-import { insertMessage, listMessageImages, postponeMessages, takeMessages } from '../../../src/store/runs/messages.ts'
+import {
+  insertMessage,
+  listMessageImages,
+  postponeMessages,
+  takeMessages,
+} from '../../../src/store/runs/messages.ts'
 import { requestPause, withdrawPause } from '../../../src/store/runs/pauses.ts'
 import { getRecording, saveRecording } from '../../../src/store/runs/recorded-sessions.ts'
 import { deleteEndedRuns, deleteFirstEntries, lockExpiredRuns } from '../../../src/store/runs/retention.ts'
@@ -70,7 +75,12 @@ import {
   recordSandboxUse,
   sandboxesOfRuns,
 } from '../../../src/store/workspaces/sandboxes.ts'
-import { forgetWorkspace, recordCheckout, recordNextBranch, recordWorkspace } from '../../../src/store/workspaces/workspaces.ts'
+import {
+  forgetWorkspace,
+  recordCheckout,
+  recordNextBranch,
+  recordWorkspace,
+} from '../../../src/store/workspaces/workspaces.ts'
 import { entry } from '../../../src/trace/entry.ts'
 import { TOKEN } from '../../start-app.ts'
 import type { Ours, Reaches } from './ours.ts'
@@ -82,8 +92,10 @@ const beat = { worked_ms: 1_000, progressed: true }
 export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   append: (db, org) => append(db, org, mine.run, mine.epoch, { entries: [entry({ message_type: 'ERROR' })] }),
   findEntries: (db, org) => findEntries(db, org, mine.run, {}, { skip: 0, limit: 100, reverse: false }),
-  searchEntries: (db, org) => searchEntries(joined(db), org, mine.run, { q: 'x' }, { skip: 0, limit: 100, reverse: false }),
-  searchRange: (db, org) => searchRange(joined(db), [org, mine.run], { q: 'x' }, { after: 0, to: 100, limit: 100 }),
+  searchEntries: (db, org) =>
+    searchEntries(joined(db), org, mine.run, { q: 'x' }, { skip: 0, limit: 100, reverse: false }),
+  searchRange: (db, org) =>
+    searchRange(joined(db), [org, mine.run], { q: 'x' }, { after: 0, to: 100, limit: 100 }),
   countKinds: (db, org) => countKinds(db, org, mine.run, [1]),
   sumCosts: (db, org) => sumCosts(db, org, mine.run, [1]),
   listPlans: (db, org) => listPlans(db, org, mine.run, 10),
@@ -95,7 +107,9 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   forgetWorkspace: (db, org) => forgetWorkspace(db, org, mine.run, '/w'),
   // The token is one of the organization that asks: only the run must not be found.
   findRunAccess: async (db, org) => {
-    const [found] = await findRunAccess(db, [{ digest: digest(TOKEN), organization_id: org, run_id: mine.run }])
+    const [found] = await findRunAccess(db, [
+      { digest: digest(TOKEN), organization_id: org, run_id: mine.run },
+    ])
     expect(found?.access).toBeDefined()
     return found?.head ?? undefined
   },
@@ -104,10 +118,12 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   newestMessages: (db, org) => newestMessages(db, org, mine.run, 9),
   listAsides: (db, org) => listAsides(db, org, mine.run, 'k'),
   requestApproval: (db, org) => requestApproval(db, org, mine.run, 'b'),
-  takeApproval: (db, org) => takeApproval(db, { organization_id: org, run_id: mine.run, epoch: 1, approved: 'abc' }),
+  takeApproval: (db, org) =>
+    takeApproval(db, { organization_id: org, run_id: mine.run, epoch: 1, approved: 'abc' }),
   recordApproval: (db, org) => recordApproval(db, org, mine.run),
   getRun: (db, org) => getRun(db, org, mine.run),
-  actionsBetween: (db, org) => actionsBetween(db, [org, mine.run], { after: 0, through: 100, tools_without_effect: [], limit: 9 }),
+  actionsBetween: (db, org) =>
+    actionsBetween(db, [org, mine.run], { after: 0, through: 100, tools_without_effect: [], limit: 9 }),
   checkpointAt: (db, org) => checkpointAt(db, org, mine.run, 1, []),
   copyConversation: async (db, org) => {
     await copyConversation(db, org, { run_id: mine.run, seq: 1 }, other.run_id)
@@ -118,7 +134,8 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
     expect(await copyCheckpoint(db, org, { run_id: mine.run, seq: 1 }, other.run_id)).toBe(false)
     return copyCheckpoint(db, org, { run_id: mine.run, seq: 1 }, mine.ended)
   },
-  extendCheckpoint: (db, org) => extendCheckpoint(db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, 1, 3_000),
+  extendCheckpoint: (db, org) =>
+    extendCheckpoint(db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, 1, 3_000),
   getPack: (db, org) => getPack(db, org, mine.run, 1),
   listCheckpoints: (db, org) => listCheckpoints(db, org, mine.run, 10),
   listPacks: (db, org) => listPacks(db, org, mine.run),
@@ -129,27 +146,46 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
       app.db,
       { organization_id: org, run_id: mine.run, epoch: mine.epoch },
       {
-        ...{ base_sha: null, checkpoints: [{ ...checkpoint, seq: 2 }], pack, max_bytes: 100 },
+        base_sha: null,
+        checkpoints: [{ ...checkpoint, seq: 2 }],
+        pack,
+        max_bytes: 100,
       },
     ),
   listChildRuns: (db, org) => listChildRuns(db, org, mine.run),
   lockRunsAndLiveBelow: (db, org) => lockRunsAndLiveBelow(db, org, [mine.run]),
   getRecording: (db, org) => getRecording(db, org, mine.recorded),
   saveRecording: (db, org) =>
-    saveRecording(db, org, mine.recorded, { open_calls: [], answer: 'x' }, { prompt: 'x', title: 'x', model: 'x', result: 'x' }),
+    saveRecording(
+      db,
+      org,
+      mine.recorded,
+      { open_calls: [], answer: 'x' },
+      { prompt: 'x', title: 'x', model: 'x', result: 'x' },
+    ),
   generationOf: async (db, org) => (await generationOf(db, org, mine.child)) > 0,
   costOfChildRuns: async (db, org) => Number(await costOfChildRuns(db, org, mine.run)) > 0,
   sharedPots: (db, org) => sharedPots(db, org, mine.run, 'all'),
   setRepositoryBounds: (db, org) => setRepositoryBounds(db, org, mine.run, [1]),
   countLiveRuns: async (db, org) => (await countLiveRuns(db, org, mine.repo)) > 0,
-  heartbeat: (db, org) => heartbeat(db, { ...beat, organization_id: org, run_id: mine.run, epoch: mine.epoch }, 60),
-  heartbeats: async (db, org) => (await heartbeats(db, [{ ...beat, organization_id: org, run_id: mine.run, epoch: mine.epoch }], 60))[0],
+  heartbeat: (db, org) =>
+    heartbeat(db, { ...beat, organization_id: org, run_id: mine.run, epoch: mine.epoch }, 60),
+  heartbeats: async (db, org) =>
+    (await heartbeats(db, [{ ...beat, organization_id: org, run_id: mine.run, epoch: mine.epoch }], 60))[0],
   recordStall: async (db, org) =>
-    (await recordStall(db, [{ organization_id: org, run_id: mine.run, epoch: mine.epoch, in_hand: true }])) > 0,
+    (await recordStall(db, [{ organization_id: org, run_id: mine.run, epoch: mine.epoch, in_hand: true }])) >
+    0,
   listMessageImages: (db, org) => listMessageImages(db, org, mine.run, mine.image_seq),
-  insertMessage: (db, org) => insertMessage(db, { ...message, organization_id: org, run_id: mine.run, user_id: other.user_id }),
+  insertMessage: (db, org) =>
+    insertMessage(db, { ...message, organization_id: org, run_id: mine.run, user_id: other.user_id }),
   insertRun: async (db, org) => {
-    const foreign = { ...run, organization_id: org, user_id: other.user_id, repository_id: null, parent_run_id: null }
+    const foreign = {
+      ...run,
+      organization_id: org,
+      user_id: other.user_id,
+      repository_id: null,
+      parent_run_id: null,
+    }
     await expect(insertRun(db, { ...foreign, repository_id: mine.repo })).rejects.toThrow(/foreign key/)
     await expect(insertRun(db, { ...foreign, parent_run_id: mine.run })).rejects.toThrow(/foreign key/)
   },
@@ -166,29 +202,59 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   listSteps: (db, org) => listSteps(db, org, mine.run),
   lockRun: (db, org) => lockRun(db, org, mine.run),
   changeRun: (db, org) =>
-    changeRun(db, { organization_id: org, id: mine.run }, { from: ['running'], to: 'failed', because: 'lost', epoch: mine.epoch }),
+    changeRun(
+      db,
+      { organization_id: org, id: mine.run },
+      { from: ['running'], to: 'failed', because: 'lost', epoch: mine.epoch },
+    ),
   postponeMessages: (db, org) => postponeMessages(db, org, mine.run),
-  recordCheckout: (db, org) => recordCheckout(db, org, mine.run, mine.epoch, { base_ref: 'x', base_sha: 'x', branch: 'x' }),
-  recordNextBranch: (db, org) => recordNextBranch(db, org, mine.run, mine.epoch, { base_sha: 'x', branch: 'x-2' }),
-  recordWorkspace: (db, org) => recordWorkspace(db, org, mine.run, mine.epoch, { workspace: '/x', folder_id: 'x', sandbox: null }),
+  recordCheckout: (db, org) =>
+    recordCheckout(db, org, mine.run, mine.epoch, { base_ref: 'x', base_sha: 'x', branch: 'x' }),
+  recordNextBranch: (db, org) =>
+    recordNextBranch(db, org, mine.run, mine.epoch, { base_sha: 'x', branch: 'x-2' }),
+  recordWorkspace: (db, org) =>
+    recordWorkspace(db, org, mine.run, mine.epoch, { workspace: '/x', folder_id: 'x', sandbox: null }),
   requestPause: (db, org) => requestPause(db, org, mine.run, other.user_id),
   withdrawPause: (db, org) => withdrawPause(db, org, mine.run),
   recordTraceparent: (db, org) => recordTraceparent(db, org, mine.run, 'theirs'),
   requestResume: (db, org) => requestResume(db, org, mine.run, true),
   beginFollowUp: (db, org) => beginFollowUp(db, { organization_id: org, id: mine.run }, 60),
   saveArtifact: (db, org) =>
-    saveArtifact(db, org, mine.run, mine.epoch, { content_type: 'x', content: Buffer.from('x'), total_bytes: 1, max_bytes: 100 }),
+    saveArtifact(db, org, mine.run, mine.epoch, {
+      content_type: 'x',
+      content: Buffer.from('x'),
+      total_bytes: 1,
+      max_bytes: 100,
+    }),
   takeMessages: (db, org) => takeMessages(db, org, mine.run, mine.epoch),
   updateRun: (db, org) =>
-    updateRun(db, org, mine.run, { title: 'theirs', archived: true, model: 'x', tags: ['x'], budget: { max_steps: 1 } }),
-  insertSandbox: (db, org) => insertSandbox(db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, sandbox),
-  recordSandboxUse: (db, org) => recordSandboxUse(db, { organization_id: org, id: mine.sandbox, epoch: mine.epoch }, taken),
-  endSandbox: (db, org) => endSandbox(db, { organization_id: org, id: mine.sandbox, epoch: mine.epoch }, { reason: 'stopped' }, taken),
+    updateRun(db, org, mine.run, {
+      title: 'theirs',
+      archived: true,
+      model: 'x',
+      tags: ['x'],
+      budget: { max_steps: 1 },
+    }),
+  insertSandbox: (db, org) =>
+    insertSandbox(db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, sandbox),
+  recordSandboxUse: (db, org) =>
+    recordSandboxUse(db, { organization_id: org, id: mine.sandbox, epoch: mine.epoch }, taken),
+  endSandbox: (db, org) =>
+    endSandbox(
+      db,
+      { organization_id: org, id: mine.sandbox, epoch: mine.epoch },
+      { reason: 'stopped' },
+      taken,
+    ),
   getSandbox: (db, org) => getSandbox(db, org, mine.sandbox),
   listSandboxes: (db, org) => listSandboxes(db, org, { agent_run_id: [mine.run] }, { skip: 0, limit: 100 }),
-  listEntriesToAnalyze: (db, org) => listEntriesToAnalyze(db, org, mine.run, { first_seq: 1, before_seq: 100, kind: null }, 100),
+  listEntriesToAnalyze: (db, org) =>
+    listEntriesToAnalyze(db, org, mine.run, { first_seq: 1, before_seq: 100, kind: null }, 100),
   knownEntries: (db, org) => knownEntries(db, org, [{ agent_run_id: mine.run, seq: 1 }]),
   sandboxesOfRuns: (db, org) => sandboxesOfRuns(db, org, [mine.run]),
   listSandboxEntries: (db, org) =>
-    listSandboxEntries(db, org, { run_id: mine.run, kind: 'agent', first_seq: 1, last_seq: null }, 0, { skip: 0, limit: 100 }),
+    listSandboxEntries(db, org, { run_id: mine.run, kind: 'agent', first_seq: 1, last_seq: null }, 0, {
+      skip: 0,
+      limit: 100,
+    }),
 })

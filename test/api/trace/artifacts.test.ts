@@ -21,10 +21,12 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-const path = (artifact_id: number | string, org_id = app.org_id) => `/v1/organizations/${org_id}/artifacts/${artifact_id}`
+const path = (artifact_id: number | string, org_id = app.org_id) =>
+  `/v1/organizations/${org_id}/artifacts/${artifact_id}`
 const add = (content: string | Uint8Array, content_type?: string) =>
   addArtifact(app.db, { organization_id: app.org_id, run_id: id }, content, content_type)
-const get = (artifact_id: number) => fetch(app.base_url + path(artifact_id), { headers: { authorization: `Bearer ${app.token}` } })
+const get = (artifact_id: number) =>
+  fetch(app.base_url + path(artifact_id), { headers: { authorization: `Bearer ${app.token}` } })
 
 describe('200', () => {
   test('text, byte for byte, as a file that no browser runs', async () => {
@@ -32,8 +34,11 @@ describe('200', () => {
     const response = await get(await add(text))
     expect(response.status).toBe(200)
     expect(Object.fromEntries(response.headers)).toMatchObject({
-      ...{ 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' },
-      ...{ 'content-disposition': `attachment; filename="run-${id}-entry-1.txt"`, 'content-length': `${Buffer.byteLength(text)}` },
+      'content-type': 'text/plain; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+      'content-disposition': `attachment; filename="run-${id}-entry-1.txt"`,
+      'content-length': `${Buffer.byteLength(text)}`,
     })
     expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.from(text))
   })
@@ -52,8 +57,13 @@ describe('its address', () => {
     const run = await createRun(app, { prompt: 'x' })
     await putRun(app, run.id, 'running')
     const [row] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [run.id])
-    const artifact = { content_type: 'text/plain; charset=utf-8', content: Buffer.from('all of it'), total_bytes: 9 }
-    const artifact_id = (await saveArtifact(app.db, app.org_id, run.id, row?.epoch ?? 0, { ...artifact, max_bytes: 100 })) ?? 0
+    const artifact = {
+      content_type: 'text/plain; charset=utf-8',
+      content: Buffer.from('all of it'),
+      total_bytes: 9,
+    }
+    const artifact_id =
+      (await saveArtifact(app.db, app.org_id, run.id, row?.epoch ?? 0, { ...artifact, max_bytes: 100 })) ?? 0
     const quoting = `"artifact_url":"${artifactPath(1, 2)}"}`
     const truncated = entry({
       message_type: 'ACTION',
@@ -78,7 +88,9 @@ describe('its address', () => {
     expect((await app.call('GET', `${logs}/logs?tool_name=shell`)).body.logs[0]).toEqual(body.logs[1])
     const frames = await readFrames(app, `${logs}/events`, seen => seen.length >= 3)
     expect(JSON.parse(frames[1]?.data ?? '')).toEqual(body.logs[1])
-    expect(await (await fetch(artifact_url, { headers: { authorization: `Bearer ${app.token}` } })).text()).toBe('all of it')
+    expect(
+      await (await fetch(artifact_url, { headers: { authorization: `Bearer ${app.token}` } })).text(),
+    ).toBe('all of it')
   })
 
   test('at most the limit of a run is stored, and nothing for a fenced worker', async () => {
@@ -99,7 +111,9 @@ describe('its address', () => {
     expect(
       await rows(
         app,
-        'select artifact_bytes, (select sum(length(content)) from artifacts where run_id = runs.id) as kept from runs where id = $1',
+        `select artifact_bytes, (select sum(length(content)) from artifacts where run_id = runs.id) as kept
+          from runs
+          where id = $1`,
         [run.id],
       ),
     ).toEqual([{ artifact_bytes: 100, kept: 100 }])

@@ -10,7 +10,11 @@ import { Feed, type Frame } from '../../../src/live/feed.ts'
 export async function startBareStream(bounds: Parameters<typeof streamEvents>[2]['bounds']) {
   const frames: Frame[] = []
   const feed = new Feed(
-    { after: async (seq, limit) => frames.slice(seq, seq + limit), state: async () => null, now: async () => null },
+    {
+      after: async (seq, limit) => frames.slice(seq, seq + limit),
+      state: async () => null,
+      now: async () => null,
+    },
     error => expect(error).toBeUndefined(),
   )
   const app = Fastify()
@@ -22,7 +26,8 @@ export async function startBareStream(bounds: Parameters<typeof streamEvents>[2]
   })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
-  const add = (data: string) => frames.push({ seq: frames.length + 1, text: `id: ${frames.length + 1}\nevent: log\ndata: ${data}\n\n` })
+  const add = (data: string) =>
+    frames.push({ seq: frames.length + 1, text: `id: ${frames.length + 1}\nevent: log\ndata: ${data}\n\n` })
   return {
     url: `http://127.0.0.1:${port}/events`,
     feed,

@@ -15,7 +15,11 @@ let run: any
 let logs: any[]
 const MISSING = `node -e 'require("left-pad-zz")'`
 const fail = async () => {
-  app.script = [calls(shell(MISSING)), calls(shell('echo "export const two = 2" >>count.js')), { text: 'Gave up.' }]
+  app.script = [
+    calls(shell(MISSING)),
+    calls(shell('echo "export const two = 2" >>count.js')),
+    { text: 'Gave up.' },
+  ]
   return app.seen(await app.start())
 }
 beforeAll(async () => {
@@ -29,17 +33,33 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 const post = (path: string, body?: unknown) => app.call('POST', app.at(path), body)
 const analyzeRun = (id: number, body?: unknown) => post(`/agent/run/${id}/analyze-logs`, body)
-const explain = (explanation: string, ...references: object[]) => calls({ name: 'log_explanation', arguments: { explanation, references } })
+const explain = (explanation: string, ...references: object[]) =>
+  calls({ name: 'log_explanation', arguments: { explanation, references } })
 const seqOf = (command: string) => logs.find(entry => entry.tool_input?.command === command)?.seq
 
 describe('analyzeAgentRunLogs', () => {
   test('200: names the cause immediately, with its entry, its sandbox and the fix; a run queries a model to explain it, and marks entries that do not exist', async () => {
     const seq = seqOf(MISSING)
-    app.script = [explain(`The module is missing (#${seq}), see #998.`, { agent_run_id: run.id, seq }, { agent_run_id: run.id, seq: 999 })]
+    app.script = [
+      explain(
+        `The module is missing (#${seq}), see #998.`,
+        { agent_run_id: run.id, seq },
+        { agent_run_id: run.id, seq: 999 },
+      ),
+    ]
     const calls_before = app.lastMessages().length
     const { status, body } = await analyzeRun(run.id, { prompt: 'Why <b>?' })
-    expect({ status, body }).toMatchObject({ status: 200, body: { status: 'queued', looked_at: { runs: 1, left_out: [] } } })
-    expect(body.findings[0]).toMatchObject({ code: 'node_module_not_found', severity: 'error', agent_run_id: run.id, seq, exit_code: 1 })
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: { status: 'queued', looked_at: { runs: 1, left_out: [] } },
+    })
+    expect(body.findings[0]).toMatchObject({
+      code: 'node_module_not_found',
+      severity: 'error',
+      agent_run_id: run.id,
+      seq,
+      exit_code: 1,
+    })
     expect(body.findings[0].url).toBe(`${run.web_url}#e${seq}`)
     expect(logs[seq - 1].tool_output.output).toContain(body.findings[0].excerpt.split('\n').at(-1))
     const { items } = (await app.call('GET', app.at(`/sandboxes?agent_run_id=${run.id}`))).body
@@ -52,8 +72,14 @@ describe('analyzeAgentRunLogs', () => {
     expect(body.message).toContain('left-pad-zz')
 
     const ended = await awaitEnd(app, body.agent_run_id)
-    expect(ended).toMatchObject({ status: 'completed', source_type: 'LOG_ANALYSIS', github_pull_requests: [] })
-    expect(ended.result).toContain(`The module is missing ([#${seq}](${run.web_url}#e${seq})), see #998 (there is no such entry).`)
+    expect(ended).toMatchObject({
+      status: 'completed',
+      source_type: 'LOG_ANALYSIS',
+      github_pull_requests: [],
+    })
+    expect(ended.result).toContain(
+      `The module is missing ([#${seq}](${run.web_url}#e${seq})), see #998 (there is no such entry).`,
+    )
     expect(ended.result).toContain('Left out, because there are no such entries: #999')
     expect(ended.result).toContain(body.message)
     expect(app.lastMessages()).toHaveLength(calls_before + 1)
@@ -95,7 +121,8 @@ describe('analyzeAgentRunLogs', () => {
 describe('analyzeSandboxLogs', () => {
   test('200: without a body and a Content-Type, as published clients send it, and only for this sandbox', async () => {
     const { items } = (await app.call('GET', app.at(`/sandboxes?agent_run_id=${run.id}`))).body
-    const of = async (kind: string) => (await post(`/sandbox/${items.find((one: any) => one.kind === kind).id}/analyze-logs`)).body
+    const of = async (kind: string) =>
+      (await post(`/sandbox/${items.find((one: any) => one.kind === kind).id}/analyze-logs`)).body
     const [agent, check] = [await of('agent'), await of('check')]
     expect(agent.findings.map((one: any) => one.code)).toContain('node_module_not_found')
     expect(agent.findings.map((one: any) => one.code)).not.toContain('failing_tests')
@@ -111,7 +138,10 @@ describe('analyzeSandboxLogs', () => {
   })
 
   test("404: a nonexistent one, and another organization's", async () => {
-    const [never, foreign] = [await post('/sandbox/424242/analyze-logs'), await post(`/sandbox/${other.sandbox_id}/analyze-logs`)]
+    const [never, foreign] = [
+      await post('/sandbox/424242/analyze-logs'),
+      await post(`/sandbox/${other.sandbox_id}/analyze-logs`),
+    ]
     expectProblem(never, 404)
     expect([foreign.status, foreign.body.detail]).toEqual([never.status, never.body.detail])
   })
@@ -123,18 +153,30 @@ describe('analyzeLogs', () => {
     const again = await fail()
     await app.call('PATCH', app.at(''), { default_model: 'scripted/playbook' })
     const { status, body } = await post('/sandboxes/analyze-logs')
-    expect({ status, looked_at: body.looked_at }).toMatchObject({ status: 200, looked_at: { runs: 2, left_out: [] } })
+    expect({ status, looked_at: body.looked_at }).toMatchObject({
+      status: 200,
+      looked_at: { runs: 2, left_out: [] },
+    })
     const [first] = body.findings
-    expect(first).toMatchObject({ code: 'node_module_not_found', agent_run_id: again.run.id, agent_run_ids: [run.id], count: 2 })
+    expect(first).toMatchObject({
+      code: 'node_module_not_found',
+      agent_run_id: again.run.id,
+      agent_run_ids: [run.id],
+      count: 2,
+    })
     expect(first.message).toMatch(/\(in 2 runs\)$/)
     const ended = await awaitEnd(app, body.agent_run_id)
     expect(ended).toMatchObject({ status: 'completed', source_type: 'LOG_ANALYSIS' })
-    const of_one = await post('/sandboxes/analyze-logs', { repo_id: app.repo_id, from: new Date(Date.now() - 3_600_000).toISOString() })
+    const of_one = await post('/sandboxes/analyze-logs', {
+      repo_id: app.repo_id,
+      from: new Date(Date.now() - 3_600_000).toISOString(),
+    })
     expect(of_one.body.looked_at.runs).toBe(2)
   })
 
   test('400: names the field, also if there is nothing to analyze', async () => {
-    const wrong = async (body: object, field: string) => expectProblem(await post('/sandboxes/analyze-logs', body), 400, `body.${field}`)
+    const wrong = async (body: object, field: string) =>
+      expectProblem(await post('/sandboxes/analyze-logs', body), 400, `body.${field}`)
     await wrong({ from: 'yesterday' }, 'from')
     await wrong({ from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' }, 'from')
     await wrong({ from: '2026-01-01T00:00:00Z', to: '2026-03-01T00:00:00Z' }, 'from')
@@ -152,7 +194,8 @@ describe('analyzeLogs', () => {
 })
 
 describe('the command line', () => {
-  const cli = (args: string[]) => runCli(args, { env: { AGENTRUN_URL: app.base_url, AGENTRUN_TOKEN: app.token } })
+  const cli = (args: string[]) =>
+    runCli(args, { env: { AGENTRUN_URL: app.base_url, AGENTRUN_TOKEN: app.token } })
 
   test('agentrun analyze prints the cause and the fix, of a run and of all since then', async () => {
     const of_run = await cli(['analyze', String(run.id)])
@@ -163,7 +206,10 @@ describe('the command line', () => {
     expect(of_run.out).toContain(`${run.web_url}#e${seqOf(MISSING)}`)
     const of_all = await cli(['analyze', '--since', '2h', '--repo', String(app.repo_id), '--json'])
     expect(JSON.parse(of_all.out)).toMatchObject({ looked_at: { runs: 2 } })
-    expect(await cli(['analyze', '--since', 'soon'])).toMatchObject({ code: 2, err: expect.stringContaining('--since must be') })
+    expect(await cli(['analyze', '--since', 'soon'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--since must be'),
+    })
     expect(await cli(['analyze', '1', '--since', '1d'])).toMatchObject({ code: 2 })
   })
 

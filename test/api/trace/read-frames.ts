@@ -3,7 +3,10 @@ type Service = { base_url: string; token: string }
 /** One server-sent event as it is in the stream. */
 export type StreamFrame = { event: string; id: string | null; data: string }
 
-/** An open stream: `until` reads until the frames so far fit; `closed` until the server ends it. The caller closes it. */
+/**
+ * An open stream: `until` reads until the frames so far fit; `closed` until the server ends it. The caller
+ * closes it.
+ */
 export class FrameReader implements AsyncDisposable {
   readonly frames: StreamFrame[] = []
   readonly status: number
@@ -21,7 +24,8 @@ export class FrameReader implements AsyncDisposable {
 
   /** All frames so far. Rejects when the stream ends before they fit. */
   async until(fits: (frames: StreamFrame[]) => boolean): Promise<StreamFrame[]> {
-    while (!fits(this.frames)) if (!(await this.#more())) throw new Error(`the stream ended after ${this.frames.length} frames`)
+    while (!fits(this.frames))
+      if (!(await this.#more())) throw new Error(`the stream ended after ${this.frames.length} frames`)
     return this.frames
   }
 
@@ -35,9 +39,12 @@ export class FrameReader implements AsyncDisposable {
     const parts = (this.#rest + this.#decoder.decode(value, { stream: !done })).split('\n\n')
     this.#rest = parts.pop() ?? ''
     for (const part of parts) {
-      const fields = new Map(part.split('\n').map(line => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)]))
+      const fields = new Map(
+        part.split('\n').map(line => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)]),
+      )
       const data = fields.get('data')
-      if (data !== undefined) this.frames.push({ event: fields.get('event') ?? 'message', id: fields.get('id') ?? null, data })
+      if (data !== undefined)
+        this.frames.push({ event: fields.get('event') ?? 'message', id: fields.get('id') ?? null, data })
     }
     return !done
   }
@@ -47,8 +54,14 @@ export class FrameReader implements AsyncDisposable {
   }
 }
 
-export async function openFrames(app: Service, path: string, headers: Record<string, string> = {}): Promise<FrameReader> {
-  return new FrameReader(await fetch(app.base_url + path, { headers: { authorization: `Bearer ${app.token}`, ...headers } }))
+export async function openFrames(
+  app: Service,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<FrameReader> {
+  return new FrameReader(
+    await fetch(app.base_url + path, { headers: { authorization: `Bearer ${app.token}`, ...headers } }),
+  )
 }
 
 /** The frames of a stream up to where they fit. */

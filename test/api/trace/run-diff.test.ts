@@ -18,7 +18,8 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-const diff = (id: number, query = '', org_id = app.org_id) => app.call('GET', `/v1/organizations/${org_id}/agent/run/${id}/diff${query}`)
+const diff = (id: number, query = '', org_id = app.org_id) =>
+  app.call('GET', `/v1/organizations/${org_id}/agent/run/${id}/diff${query}`)
 const patch =
   'diff --git "a/\\303\\244.txt" "b/\\303\\244.txt"\nnew file mode 100644\n--- /dev/null\n+++ b/ä\n@@ -0,0 +1 @@\n+é😀\u001b[31m\r\n\\ No newline at end of file\n'
 const files: RunDiff['files'] = [
@@ -30,8 +31,19 @@ async function changedRun(): Promise<number> {
   const { id } = await createRun(app, { prompt: 'x' })
   await putRun(app, id, 'running')
   const [run] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [id])
-  const numbers = { base_sha: 'a'.repeat(40), head_sha: 'b'.repeat(40), files_changed: 2, additions: 1, deletions: 0 }
-  await saveChange(app.db, app.org_id, id, run?.epoch ?? 0, { ...numbers, files, patch, patch_truncated: false })
+  const numbers = {
+    base_sha: 'a'.repeat(40),
+    head_sha: 'b'.repeat(40),
+    files_changed: 2,
+    additions: 1,
+    deletions: 0,
+  }
+  await saveChange(app.db, app.org_id, id, run?.epoch ?? 0, {
+    ...numbers,
+    files,
+    patch,
+    patch_truncated: false,
+  })
   return id
 }
 
@@ -42,8 +54,15 @@ describe('200', () => {
       const { status, headers, body } = await diff(id, query)
       expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])
       expect(RunDiff.strict().parse(body)).toEqual({
-        ...{ agent_run_id: id, base_sha: 'a'.repeat(40), head_sha: 'b'.repeat(40), files_changed: 2, additions: 1, deletions: 0 },
-        ...{ files, patch, patch_truncated: false },
+        agent_run_id: id,
+        base_sha: 'a'.repeat(40),
+        head_sha: 'b'.repeat(40),
+        files_changed: 2,
+        additions: 1,
+        deletions: 0,
+        files,
+        patch,
+        patch_truncated: false,
       })
     }
   })
@@ -61,8 +80,15 @@ describe('200', () => {
   test('nothing was committed: an empty change, not an error', async () => {
     const run = await createRun(app, { prompt: 'x' })
     expect(RunDiff.strict().parse((await diff(run.id)).body)).toEqual({
-      ...{ agent_run_id: run.id, base_sha: run.base_sha, head_sha: null, files_changed: 0, additions: 0, deletions: 0 },
-      ...{ files: [], patch: '', patch_truncated: false },
+      agent_run_id: run.id,
+      base_sha: run.base_sha,
+      head_sha: null,
+      files_changed: 0,
+      additions: 0,
+      deletions: 0,
+      files: [],
+      patch: '',
+      patch_truncated: false,
     })
     expect((await diff(run.id, '?format=patch')).body).toBe('')
   })
@@ -86,17 +112,34 @@ describe('409', () => {
     )
     await putRun(app, id, 'running')
     const [run] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [id])
-    const checkpoint = { seq: 0, through_seq: 2, tree: 'a'.repeat(40), head: null, branch: null, left_out: null }
+    const checkpoint = {
+      seq: 0,
+      through_seq: 2,
+      tree: 'a'.repeat(40),
+      head: null,
+      branch: null,
+      left_out: null,
+    }
     await saveCheckpoints(
       app.db,
       { organization_id: app.org_id, run_id: id, epoch: run?.epoch ?? 0 },
       {
-        ...{ base_sha: null, checkpoints: [checkpoint], pack: null, max_bytes: 100 },
+        base_sha: null,
+        checkpoints: [checkpoint],
+        pack: null,
+        max_bytes: 100,
       },
     )
-    expect(expectProblem(await diff(id, '?to_seq=4'), 409).detail).toContain('The newest entry after which they are kept is 3.')
+    expect(expectProblem(await diff(id, '?to_seq=4'), 409).detail).toContain(
+      'The newest entry after which they are kept is 3.',
+    )
     // Between two entries of one checkpoint nothing changed, so its objects are not read.
-    expect((await diff(id, '?from_seq=0&to_seq=3')).body).toMatchObject({ from_seq: 0, to_seq: 3, files: [], patch: '' })
+    expect((await diff(id, '?from_seq=0&to_seq=3')).body).toMatchObject({
+      from_seq: 0,
+      to_seq: 3,
+      files: [],
+      patch: '',
+    })
   })
 })
 

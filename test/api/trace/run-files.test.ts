@@ -14,7 +14,10 @@ const SECRET = 'correct-horse-battery-staple-42'
 const MIB = 1024 ** 2
 const hostile = ['<img src=x onerror=alert(1)>', 'new\nline', '"quoted"', '--help', '‮gpj.exe']
 
-/** The first step writes every kind of file, the second changes two of them, the third fails to leave a file that is too large. */
+/**
+ * The first step writes every kind of file, the second changes two of them, the third fails to leave a file
+ * that is too large.
+ */
 const steps = [
   [
     'ln -s /etc/passwd link; ln -s src dirlink; printf "caf\\351\\n" > latin.txt; printf "\\0\\1\\2" > data.bin',
@@ -51,9 +54,16 @@ beforeAll(async () => {
   }
   app = await startCodingApp(script, { AGENTRUN_CHECKPOINT_FILE_MAX_BYTES: '4000000' }, repository)
   other = await addTenant(app)
-  await app.call('PUT', `/v1/organizations/${app.org_id}/secrets/DEPLOY_KEY`, { value: SECRET, for_agent: true })
+  await app.call('PUT', `/v1/organizations/${app.org_id}/secrets/DEPLOY_KEY`, {
+    value: SECRET,
+    for_agent: true,
+  })
   id = (await createRun(app, { prompt: 'Write files' })).id
-  await awaitRun(app, id, run => run.total_logs > 0 && run.waiting_on === 'model' && app.model.requests.length > steps.length)
+  await awaitRun(
+    app,
+    id,
+    run => run.total_logs > 0 && run.waiting_on === 'model' && app.model.requests.length > steps.length,
+  )
   at = (await allLogs(app, id)).filter(entry => entry.tool_name === 'shell').map(entry => entry.seq)
   await vi.waitFor(async () => expect(await text('count.js', at[2] ?? 0)).toBe('three\n'), 20_000)
   while_active = await list({})
@@ -63,9 +73,15 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]())
 
 type Query = Record<string, string | number>
-const request = (what: '' | '/text' | '/content', query: Query, of: { app?: App; id?: number; org_id?: number; token?: string } = {}) => {
+const request = (
+  what: '' | '/text' | '/content',
+  query: Query,
+  of: { app?: App; id?: number; org_id?: number; token?: string } = {},
+) => {
   const { org_id = app.org_id, token } = of
-  const search = new URLSearchParams(Object.entries(query).map(([name, value]): [string, string] => [name, `${value}`]))
+  const search = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, `${value}`]),
+  )
   const path = `/v1/organizations/${org_id}/agent/run/${of.id ?? id}/files${what}?${search}`
   return (of.app ?? app).call('GET', path, undefined, token ? { authorization: `Bearer ${token}` } : {})
 }
@@ -102,13 +118,31 @@ describe('200 of a folder', () => {
     const { items } = await list({ seq: at[0] ?? 0 })
     const entry = (name: string) => items.find(item => item.name === name)
     expect(entry('README.md')).toEqual({
-      ...{ name: 'README.md', path: 'README.md', kind: 'file', executable: false, size: 10, target: null, commit: null },
+      name: 'README.md',
+      path: 'README.md',
+      kind: 'file',
+      executable: false,
+      size: 10,
+      target: null,
+      commit: null,
     })
     expect(entry('link')).toMatchObject({ kind: 'link', size: null, target: '/etc/passwd' })
-    expect(entry('vendor')).toMatchObject({ kind: 'submodule', commit: app.git('rev-parse', 'HEAD~1').trim() })
-    expect((await list({ seq: at[0] ?? 0, path: 'src' })).items[0]).toMatchObject({ path: 'src/a.ts', executable: true })
-    expect(await read({ path: 'link', seq: at[0] ?? 0 })).toMatchObject({ kind: 'link', target: '/etc/passwd', text: null, binary: false })
-    for (const path of ['dirlink/a.ts', 'vendor/README.md', 'link/x']) expectProblem(await request('/text', { path, seq: at[0] ?? 0 }), 404)
+    expect(entry('vendor')).toMatchObject({
+      kind: 'submodule',
+      commit: app.git('rev-parse', 'HEAD~1').trim(),
+    })
+    expect((await list({ seq: at[0] ?? 0, path: 'src' })).items[0]).toMatchObject({
+      path: 'src/a.ts',
+      executable: true,
+    })
+    expect(await read({ path: 'link', seq: at[0] ?? 0 })).toMatchObject({
+      kind: 'link',
+      target: '/etc/passwd',
+      text: null,
+      binary: false,
+    })
+    for (const path of ['dirlink/a.ts', 'vendor/README.md', 'link/x'])
+      expectProblem(await request('/text', { path, seq: at[0] ?? 0 }), 404)
   })
 
   test('a large folder in pages, without gaps or duplicates', async () => {
@@ -125,8 +159,14 @@ describe('200 of a folder', () => {
 
   test('a search finds paths at any depth below the folder, in any case', async () => {
     const found = await list({ q: 'FILE-29', path: '', limit: 2 })
-    expect(found).toMatchObject({ total: 11, complete: true, items: [{ name: 'file-29', path: 'many/file-29', size: 0 }, {}] })
-    expect((await list({ q: 'sub/x', path: 'many' })).items).toMatchObject([{ name: 'x', path: 'many/sub/x' }])
+    expect(found).toMatchObject({
+      total: 11,
+      complete: true,
+      items: [{ name: 'file-29', path: 'many/file-29', size: 0 }, {}],
+    })
+    expect((await list({ q: 'sub/x', path: 'many' })).items).toMatchObject([
+      { name: 'x', path: 'many/sub/x' },
+    ])
     expect((await list({ q: 'many', path: 'many' })).total).toBe(0)
   })
 
@@ -142,7 +182,10 @@ describe('200 of a folder', () => {
   })
 
   test('another process of the API has the same files, also those of the base commit alone', async () => {
-    await using elsewhere = await startApp({ DATABASE_URL: app.database_url, AGENTRUN_WORKER_CONCURRENCY: '0' })
+    await using elsewhere = await startApp({
+      DATABASE_URL: app.database_url,
+      AGENTRUN_WORKER_CONCURRENCY: '0',
+    })
     expect(await names({ seq: 0 }, { app: elsewhere })).toEqual(await names({ seq: 0 }))
     expect(await text('count.js', at[1] ?? 0, { app: elsewhere })).toBe('two\n')
   })
@@ -187,7 +230,9 @@ describe('200 of a file', () => {
     expect(headers.get('content-disposition')).toBe(
       `attachment; filename="_img_src_x_onerror_alert_1__"; filename*=UTF-8''%3Cimg%20src%3Dx%20onerror%3Dalert%281%29%3E`,
     )
-    expect((await request('/content', { path: 'new\nline' })).headers.get('content-disposition')).toBe('attachment; filename="new_line"')
+    expect((await request('/content', { path: 'new\nline' })).headers.get('content-disposition')).toBe(
+      'attachment; filename="new_line"',
+    )
   })
 
   test('secrets are redacted, in texts and downloads, and where the limit cuts one', async () => {
@@ -195,27 +240,44 @@ describe('200 of a file', () => {
     expect((await request('/content', { path: 'key.bin' })).body).toBe('\0[redacted:DEPLOY_KEY]\0')
     const cut = (await read({ path: 'cut.txt' })).text ?? ''
     expect(cut.slice(-20)).toMatch(/^x+$/)
-    expect((await request('/content', { path: 'cut.txt' })).body.slice(-30)).toMatch(/^x+\[redacted:DEPLOY_KEY\]end\n$/)
+    expect((await request('/content', { path: 'cut.txt' })).body.slice(-30)).toMatch(
+      /^x+\[redacted:DEPLOY_KEY\]end\n$/,
+    )
   })
 })
 
 describe('400', () => {
-  const wrong = ['/etc/passwd', '../x', 'src/../x', 'src//a.ts', 'src/', './src', '.git/config', 'vendor/.GIT', 'a\0b', 'x'.repeat(501)]
+  const wrong = [
+    '/etc/passwd',
+    '../x',
+    'src/../x',
+    'src//a.ts',
+    'src/',
+    './src',
+    '.git/config',
+    'vendor/.GIT',
+    'a\0b',
+    'x'.repeat(501),
+  ]
   test.each(wrong.map(path => [path.slice(0, 20), path]))('the path %j', async (_shown, path) => {
-    for (const what of ['', '/text', '/content'] as const) expectProblem(await request(what, { path }), 400, 'query.path')
+    for (const what of ['', '/text', '/content'] as const)
+      expectProblem(await request(what, { path }), 400, 'query.path')
   })
 
   test.each(['-1', '9999', '1e1', ''])('the entry %j', async seq => {
-    for (const what of ['', '/text', '/content'] as const) expectProblem(await request(what, { path: 'count.js', seq }), 400, 'query.seq')
+    for (const what of ['', '/text', '/content'] as const)
+      expectProblem(await request(what, { path: 'count.js', seq }), 400, 'query.seq')
   })
 
   test('a missing path, a page of no size, and one that is too large', async () => {
-    for (const what of ['/text', '/content'] as const) expectProblem(await request(what, {}), 400, 'query.path')
+    for (const what of ['/text', '/content'] as const)
+      expectProblem(await request(what, {}), 400, 'query.path')
     for (const limit of [0, 1001]) expectProblem(await request('', { limit }), 400, 'query.limit')
   })
 
   test('a folder is not a file, a file is not a folder, and a link has no content', async () => {
-    for (const what of ['/text', '/content'] as const) expectProblem(await request(what, { path: 'many' }), 400, 'query.path')
+    for (const what of ['/text', '/content'] as const)
+      expectProblem(await request(what, { path: 'many' }), 400, 'query.path')
     expectProblem(await request('', { path: 'count.js' }), 400, 'query.path')
     expectProblem(await request('/content', { path: 'link' }), 400, 'query.path')
   })
@@ -223,16 +285,37 @@ describe('400', () => {
 
 describe('403 and 404', () => {
   test('no path leads out of the files, and an unknown one is 404', async () => {
-    for (const path of ['none', 'src/none', 'README.md/x', 'HEAD', 'refs/heads/main', `${'4b825dc642cb6eb9a060e54bf8d69288fbee4904'}`])
+    for (const path of [
+      'none',
+      'src/none',
+      'README.md/x',
+      'HEAD',
+      'refs/heads/main',
+      `${'4b825dc642cb6eb9a060e54bf8d69288fbee4904'}`,
+    ])
       for (const what of ['', '/text', '/content'] as const) expectProblem(await request(what, { path }), 404)
   })
 
   test("another organization's run, and one of another repository for a bound token", async () => {
     const token = 'a-token-bound-to-another-repository'
-    const bound = { user_id: app.user_id, kind: 'personal', name: 'bound', wire_profile: 'standard', expires_in_seconds: null } as const
-    await insertToken(app.db, { ...bound, digest: digest(token), organization_id: app.org_id, repository_ids: [424_242] })
+    const bound = {
+      user_id: app.user_id,
+      kind: 'personal',
+      name: 'bound',
+      wire_profile: 'standard',
+      expires_in_seconds: null,
+    } as const
+    await insertToken(app.db, {
+      ...bound,
+      digest: digest(token),
+      organization_id: app.org_id,
+      repository_ids: [424_242],
+    })
     for (const what of ['', '/text', '/content'] as const) {
-      expectProblem(await request(what, { path: 'count.js' }, { org_id: other.org_id, id: other.run_id }), 403)
+      expectProblem(
+        await request(what, { path: 'count.js' }, { org_id: other.org_id, id: other.run_id }),
+        403,
+      )
       expectProblem(await request(what, { path: 'count.js' }, { id: other.run_id }), 404)
       expectProblem(await request(what, { path: 'count.js' }, { token }), 404)
     }
@@ -241,7 +324,11 @@ describe('403 and 404', () => {
 
 describe('409', () => {
   test('a download that is too large', async () => {
-    expect(await read({ path: 'huge.bin', seq: 0 })).toMatchObject({ size: 16 * MIB + 1, binary: true, text: null })
+    expect(await read({ path: 'huge.bin', seq: 0 })).toMatchObject({
+      size: 16 * MIB + 1,
+      binary: true,
+      text: null,
+    })
     const { detail } = expectProblem(await request('/content', { path: 'huge.bin', seq: 0 }), 409)
     expect(detail).toBe('The file has 16777217 bytes; at most 16777216 can be downloaded.')
   })
@@ -258,7 +345,9 @@ describe('409', () => {
         `The files of the run after entry ${three} are not kept. The newest entry after which they are kept is ${three - 1}.`,
       )
     await rows(app, 'delete from checkpoints where run_id = $1', [id])
-    expect(expectProblem(await request('', { seq: three }), 409).detail).toContain('They are not kept after any entry.')
+    expect(expectProblem(await request('', { seq: three }), 409).detail).toContain(
+      'They are not kept after any entry.',
+    )
     expect(await names({ seq: 0 })).toContain('README.md')
   })
 })

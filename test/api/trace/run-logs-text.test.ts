@@ -46,14 +46,18 @@ afterAll(() => app[Symbol.asyncDispose]())
 const path = () => `/v1/organizations/${app.org_id}/agent/run/${id}`
 
 test('a page contains every entry as it was stored, character for character, and only Unicode', async () => {
-  const response = await fetch(`${app.base_url}${path()}/logs?skip=1`, { headers: { authorization: `Bearer ${app.token}` } })
+  const response = await fetch(`${app.base_url}${path()}/logs?skip=1`, {
+    headers: { authorization: `Bearer ${app.token}` },
+  })
   const bytes = Buffer.from(await response.arrayBuffer())
   const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   for (const body of bodies) expect(text).toContain(body)
   expect(text).not.toMatch(/\\ud[89a-f]/)
   const { logs } = JSON.parse(text)
   expect(logs.map((item: { thought: string }) => item.thought)).toEqual(kept)
-  expect(logs.map((item: { tool_output: unknown }) => item.tool_output)).toEqual(kept.map(output => ({ output })))
+  expect(logs.map((item: { tool_output: unknown }) => item.tool_output)).toEqual(
+    kept.map(output => ({ output })),
+  )
 })
 
 test('so does the stream, and no text of an entry breaks its frames', async () => {
@@ -76,6 +80,9 @@ test('text is found by its content, escapes included', async () => {
     ['\u001b[31m', 5],
   ] as const) {
     const { body } = await app.call('GET', `${path()}/logs?q=${encodeURIComponent(text)}`)
-    expect({ text, found: body.logs.map((item: { seq: number }) => item.seq) }).toEqual({ text, found: [seq] })
+    expect({ text, found: body.logs.map((item: { seq: number }) => item.seq) }).toEqual({
+      text,
+      found: [seq],
+    })
   }
 })

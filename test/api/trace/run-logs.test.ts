@@ -36,7 +36,8 @@ afterAll(() => app[Symbol.asyncDispose]())
 const logs = (query = '', run_id = id, org_id = app.org_id) =>
   app.call('GET', `/v1/organizations/${org_id}/agent/run/${run_id}/logs${query}`)
 const seqs = (body: { logs: { seq: number }[] }) => body.logs.map(item => item.seq)
-const range = (from: number, to: number) => Array.from({ length: Math.abs(to - from) + 1 }, (_, i) => (from < to ? from + i : from - i))
+const range = (from: number, to: number) =>
+  Array.from({ length: Math.abs(to - from) + 1 }, (_, i) => (from < to ? from + i : from - i))
 
 describe('200', () => {
   test('the response and its entries have exactly the documented keys', async () => {
@@ -45,15 +46,49 @@ describe('200', () => {
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
     RunWithLogs.strict().parse(body)
     expect(Object.keys(body)).toEqual([
-      ...['id', 'organization_id', 'status', 'created_at', 'web_url', 'result', 'metadata', 'logs', 'total_logs', 'page', 'size', 'pages'],
+      ...[
+        'id',
+        'organization_id',
+        'status',
+        'created_at',
+        'web_url',
+        'result',
+        'metadata',
+        'logs',
+        'total_logs',
+        'page',
+        'size',
+        'pages',
+      ],
     ])
-    expect(body).toMatchObject({ id, organization_id: app.org_id, status: 'queued', result: '', metadata: { a: 1 } })
+    expect(body).toMatchObject({
+      id,
+      organization_id: app.org_id,
+      status: 'queued',
+      result: '',
+      metadata: { a: 1 },
+    })
     expect(body.web_url).toBe(`${app.base_url}/agent/trace/${id}`)
     for (const item of body.logs) {
       expect(Object.keys(LogEntry.strict().parse(item)).sort()).toEqual(Object.keys(item).sort())
-      for (const key of ['agent_run_id', 'created_at', 'message_type', 'thought', 'tool_name', 'tool_input', 'tool_output', 'observation'])
+      for (const key of [
+        'agent_run_id',
+        'created_at',
+        'message_type',
+        'thought',
+        'tool_name',
+        'tool_input',
+        'tool_output',
+        'observation',
+      ])
         expect(item).toHaveProperty(key)
-      expect(item).toMatchObject({ agent_run_id: id, turn: 1, truncated: false, artifact_url: null, duration_ms: null })
+      expect(item).toMatchObject({
+        agent_run_id: id,
+        turn: 1,
+        truncated: false,
+        artifact_url: null,
+        duration_ms: null,
+      })
       expect(item.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     }
   })
@@ -128,7 +163,11 @@ describe('200', () => {
     ['?q=%22first%22', [], 0],
   ])('the filter %s', async (query, wanted, filtered_total) => {
     const { status, body } = await logs(query)
-    expect({ status, seqs: seqs(body), filtered_total: body.filtered_total }).toEqual({ status: 200, seqs: wanted, filtered_total })
+    expect({ status, seqs: seqs(body), filtered_total: body.filtered_total }).toEqual({
+      status: 200,
+      seqs: wanted,
+      filtered_total,
+    })
     expect(body.total_logs).toBe(TOTAL)
     expect(body.pages).toBe(Math.ceil(filtered_total / body.size))
     RunWithLogs.strict().parse(body)
@@ -143,7 +182,12 @@ describe('200', () => {
   test('status and result are those of the run', async () => {
     const run = await createRun(app, { prompt: 'x' })
     await putRun(app, run.id, 'completed')
-    expect((await logs('', run.id)).body).toMatchObject({ status: 'completed', result: 'done', total_logs: 1, pages: 1 })
+    expect((await logs('', run.id)).body).toMatchObject({
+      status: 'completed',
+      result: 'done',
+      total_logs: 1,
+      pages: 1,
+    })
   })
 })
 
@@ -166,7 +210,13 @@ describe('400', () => {
   ])('%s', async (query, field) => void expectProblem(await logs(`?${query}`), 400, `query.${field}`))
 
   test('several errors are reported together', async () => {
-    expectProblem(await logs('?limit=101&skip=-1&message_type=x'), 400, 'query.limit', 'query.skip', 'query.message_type')
+    expectProblem(
+      await logs('?limit=101&skip=-1&message_type=x'),
+      400,
+      'query.limit',
+      'query.skip',
+      'query.message_type',
+    )
   })
 })
 

@@ -36,13 +36,25 @@ async function recoveredRun(): Promise<number> {
   }
   await putRun(app, id, 'running')
   await write(record('model_started', null, {}))
-  await write(record('model_answered', null, { tool_calls: [{ id: 'a', name: 'shell' }] }), record('tool_started', 'a', {}))
+  await write(
+    record('model_answered', null, { tool_calls: [{ id: 'a', name: 'shell' }] }),
+    record('tool_started', 'a', {}),
+  )
   await putRun(app, id, 'running')
   const interrupted = [{ call_id: 'a', tool_name: 'shell' }]
   await write(
-    record('recovered', null, { cause: 'lease_lost', since: '2026-01-01T00:00:00.000Z', model_call_reissued: false, interrupted }),
+    record('recovered', null, {
+      cause: 'lease_lost',
+      since: '2026-01-01T00:00:00.000Z',
+      model_call_reissued: false,
+      interrupted,
+    }),
   )
-  await write(record('tool_finished', 'a', { message: { content: [{ output: { value: { status: 'interrupted' } } }] } }))
+  await write(
+    record('tool_finished', 'a', {
+      message: { content: [{ output: { value: { status: 'interrupted' } } }] },
+    }),
+  )
   await write(record('model_started', null, {}))
   return id
 }
@@ -51,9 +63,21 @@ describe('200', () => {
   test('every step with its state, which worker continued and when', async () => {
     const response = RunRecovery.strict().parse((await recovery(await recoveredRun())).body)
     expect(response.recoveries).toMatchObject([
-      { turn: 1, cause: 'lease_lost', lost_at: '2026-01-01T00:00:00.000Z', interrupted: [{ call_id: 'a', tool_name: 'shell' }] },
+      {
+        turn: 1,
+        cause: 'lease_lost',
+        lost_at: '2026-01-01T00:00:00.000Z',
+        interrupted: [{ call_id: 'a', tool_name: 'shell' }],
+      },
     ])
-    expect(response.counts).toEqual({ committed: 1, reissued: 0, interrupted: 1, not_run: 0, failed: 0, open: 1 })
+    expect(response.counts).toEqual({
+      committed: 1,
+      reissued: 0,
+      interrupted: 1,
+      not_run: 0,
+      failed: 0,
+      open: 1,
+    })
     expect(response.steps.items.map(({ n, state }) => [n, state])).toEqual([
       [1, 'committed'],
       [2, 'interrupted'],
@@ -69,7 +93,11 @@ describe('200', () => {
 
   test('an unclaimed run has no step', async () => {
     const { id } = await createRun(app, { prompt: 'x' })
-    expect((await recovery(id)).body).toMatchObject({ agent_run_id: id, recoveries: [], steps: { items: [], total: 0, pages: 0 } })
+    expect((await recovery(id)).body).toMatchObject({
+      agent_run_id: id,
+      recoveries: [],
+      steps: { items: [], total: 0, pages: 0 },
+    })
   })
 })
 

@@ -16,10 +16,14 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 const page = { skip: 0, limit: 100, reverse: false }
 
-/** The searched text of an entry: all but the names that every entry has, and the literals that can follow them. */
+/**
+ * The searched text of an entry: all but the names that every entry has, and the literals that can follow
+ * them.
+ */
 const NAMES =
   /"(thought|tool_name|tool_input|tool_output|observation|duration_ms|artifact_url)":null|"truncated":(true|false)|"(agent_run_id|seq|created_at|turn|message_type|thought|tool_name|tool_input|tool_output|observation|duration_ms|truncated|artifact_url)":/g
-const textHolds = (body: string, q: string) => body.toLowerCase().includes(q) && body.replaceAll(NAMES, '').toLowerCase().includes(q)
+const textHolds = (body: string, q: string) =>
+  body.toLowerCase().includes(q) && body.replaceAll(NAMES, '').toLowerCase().includes(q)
 
 const texts = [
   'the output was null',
@@ -44,14 +48,22 @@ test('a search finds the entries that contain the text, also as part of a name o
         }),
       ],
     })
-  const all = await rows<{ seq: number; body: string }>(app, 'select seq, body from log_entries where run_id = $1 order by seq', [run_id])
+  const all = await rows<{ seq: number; body: string }>(
+    app,
+    'select seq, body from log_entries where run_id = $1 order by seq',
+    [run_id],
+  )
   const words =
     'e l u : :n ull nul null null, true rue, :true false, output tool _out put: seq :1 :12 12 turn: zzz "q \\ ä quotes name" action error list LIST 日本 STRASSE straße e, l, :null, error: true} "e'
   for (const q of [...words.split(' '), 'was null', ' :', ', :t', 'a\nb'.slice(1, 2)]) {
     const found = await searchEntries(app.db, app.org_id, run_id, { q }, page)
     const sought = JSON.stringify(q).slice(1, -1).toLowerCase()
     const expected = all.filter(({ body }) => textHolds(body, sought)).map(({ seq }) => seq)
-    expect({ q, found: found.rows.map(({ seq }) => seq), total: found.total }).toEqual({ q, found: expected, total: expected.length })
+    expect({ q, found: found.rows.map(({ seq }) => seq), total: found.total }).toEqual({
+      q,
+      found: expected,
+      total: expected.length,
+    })
   }
 })
 
@@ -62,7 +74,10 @@ test('a page of a long trace is counted and found in one pass over its entries, 
   expect(none).toMatchObject({ rows: [], total: 0 })
   const [hit, hit_statements] = await recorded(id, { q: 'x49999' }, { ...page, reverse: true })
   expect(hit.rows.map(({ seq }) => seq)).toEqual([49_999])
-  const once = await buffersOf({ text: 'select max(length(body)) from log_entries where run_id = $1', values: [id] })
+  const once = await buffersOf({
+    text: 'select max(length(body)) from log_entries where run_id = $1',
+    values: [id],
+  })
   for (const [settings, statement, ...more] of [none_statements, hit_statements]) {
     expect(more).toEqual([])
     expect(statement?.text).not.toMatch(/regexp|~/)
@@ -94,7 +109,9 @@ async function addEntries(id: number, to: number): Promise<void> {
   await rows(
     app,
     `insert into log_entries (run_id, seq, organization_id, turn, message_type, tool_name, body)
-     select $1::bigint, n, $2::bigint, 1, 'ACTION', 'shell', '{"tool_output":{"text":"' || $3::text || n || '"}}' from generate_series(2, $4::int) n`,
+      select $1::bigint, n, $2::bigint, 1, 'ACTION', 'shell',
+        '{"tool_output":{"text":"' || $3::text || n || '"}}'
+      from generate_series(2, $4::int) n`,
     [id, app.org_id, 'x'.repeat(200), to],
   )
   await rows(app, 'analyze log_entries')
@@ -115,7 +132,12 @@ async function recorded(id: number, filter: { q: string }, wanted: typeof page) 
   return [found, requested] as const
 }
 
-type Plan = { Plans?: Plan[]; 'Workers Planned'?: number; 'Shared Hit Blocks'?: number; 'Shared Read Blocks'?: number }
+type Plan = {
+  Plans?: Plan[]
+  'Workers Planned'?: number
+  'Shared Hit Blocks'?: number
+  'Shared Read Blocks'?: number
+}
 
 async function planOf(db: Db, { text, values }: Statement): Promise<Plan> {
   const { rows } = await db.query<{ 'QUERY PLAN': { Plan: Plan }[] }>({

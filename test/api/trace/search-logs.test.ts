@@ -22,19 +22,31 @@ beforeAll(async () => {
         tool_output: { output: 'a\nAn ERROR: Größe 日本語 😀' },
       }),
       entry({ message_type: 'ERROR', observation: { code: 'lost', message: 'error, and an error again' } }),
-      entry({ message_type: 'ACTION', tool_name: 'read', thought: 'nothing here', tool_output: { lines: [{ text: 'deep error' }] } }),
+      entry({
+        message_type: 'ACTION',
+        tool_name: 'read',
+        thought: 'nothing here',
+        tool_output: { lines: [{ text: 'deep error' }] },
+      }),
     ],
   })
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-const search = (query: string, run_id = id) => app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${run_id}/logs/search?${query}`)
+const search = (query: string, run_id = id) =>
+  app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${run_id}/logs/search?${query}`)
 
 test('200: the positions of all matches and the text around each are found, regardless of case', async () => {
   const { status, body } = await search('q=Error')
   expect(status).toBe(200)
   LogSearch.strict().parse(body)
-  expect(body).toMatchObject({ agent_run_id: id, seqs: [2, 3, 4], searched_to: 4, complete: true, total_logs: 4 })
+  expect(body).toMatchObject({
+    agent_run_id: id,
+    seqs: [2, 3, 4],
+    searched_to: 4,
+    complete: true,
+    total_logs: 4,
+  })
   expect(body.hits.map((hit: { field: string }) => hit.field)).toEqual([
     'tool_output.output',
     'observation.message',
@@ -82,7 +94,9 @@ test('a search that ends early continues where it ended, and finds each match on
   await rows(
     app,
     `insert into log_entries (run_id, seq, organization_id, turn, message_type, tool_name, body)
-     select $1::bigint, n, $2::bigint, 1, 'ACTION', 'shell', '{"agent_run_id":1,"seq":' || n || ',"created_at":"2026-11-20T10:30:02.000Z","turn":1,"message_type":"ACTION","tool_name":"shell","tool_output":{"text":"word x' || n || '"}}' from generate_series(2, 25000) n`,
+      select $1::bigint, n, $2::bigint, 1, 'ACTION', 'shell',
+        '{"agent_run_id":1,"seq":' || n || ',"created_at":"2026-11-20T10:30:02.000Z","turn":1,"message_type":"ACTION","tool_name":"shell","tool_output":{"text":"word x' || n || '"}}'
+      from generate_series(2, 25000) n`,
     [long, app.org_id],
   )
   await rows(app, 'update runs set total_logs = 25000 where id = $1', [long])
@@ -97,22 +111,34 @@ test('a search that ends early continues where it ended, and finds each match on
   expect(parts.every(part => part.seqs.length <= 10_000)).toBe(true)
   expect(parts.map(part => part.complete)).toEqual(parts.map((_, n) => n === parts.length - 1))
   const late: number[] = []
-  for await (const { seqs } of client.runs.search(long, { q: 'x24999', after_seq: 20_000 })) late.push(...seqs)
+  for await (const { seqs } of client.runs.search(long, { q: 'x24999', after_seq: 20_000 }))
+    late.push(...seqs)
   expect(late).toEqual([24_999])
 })
 
 test('entries that cannot contain the text are excluded by their signature', async () => {
-  const stored = await rows<{ length: number }>(app, 'select length(signature) from log_entries where run_id = $1', [id])
+  const stored = await rows<{ length: number }>(
+    app,
+    'select length(signature) from log_entries where run_id = $1',
+    [id],
+  )
   expect(stored.every(({ length }) => length >= 8)).toBe(true)
-  await rows(app, `update log_entries set signature = '\\x0000000000000000' where run_id = $1 and seq = 3`, [id])
+  await rows(app, `update log_entries set signature = '\\x0000000000000000' where run_id = $1 and seq = 3`, [
+    id,
+  ])
   expect((await search('q=error')).body.seqs).toEqual([2, 4])
 })
 
 test('the signature of each letter allows a search for its lower case, as the database folds it', async () => {
   const letters = await rows<{ letter: string; lower: string }>(
     app,
-    `select letter, lower(letter) as lower from (select chr(n) as letter from generate_series(1, 70000) n where n not between 55296 and 57343) letters
-     where lower(letter) <> letter`,
+    `select letter, lower(letter) as lower
+      from (
+        select chr(n) as letter
+        from generate_series(1, 70000) n
+        where n not between 55296 and 57343
+      ) letters
+      where lower(letter) <> letter`,
   )
   expect(letters.length).toBeGreaterThan(1_000)
   const excluded = letters.filter(({ letter, lower }) => {
@@ -125,7 +151,9 @@ test('the signature of each letter allows a search for its lower case, as the da
 
 /** Whether the signature has all bits of the search. */
 const allows = (signature: Buffer, q: string) =>
-  searchBits(q).every(bit => ((signature[(bit & (signature.length * 8 - 1)) >> 3] ?? 0) & (1 << (bit & 7))) !== 0)
+  searchBits(q).every(
+    bit => ((signature[(bit & (signature.length * 8 - 1)) >> 3] ?? 0) & (1 << (bit & 7))) !== 0,
+  )
 
 test('a search for nothing, in an unknown run or with a wrong filter is refused with the field', async () => {
   expectProblem(await search(''), 400, 'query.q')

@@ -5,7 +5,8 @@ import { startBareStream } from './bare-stream.ts'
 
 const BUFFER = 64 * 1024
 
-const startStream = (stall_ms: number) => startBareStream({ heartbeat_ms: 60_000, buffer_bytes: BUFFER, stall_ms })
+const startStream = (stall_ms: number) =>
+  startBareStream({ heartbeat_ms: 60_000, buffer_bytes: BUFFER, stall_ms })
 
 /** Reads until the stream has sent that id. */
 function readTo(socket: Socket, id: number): Promise<number[]> {
@@ -14,7 +15,8 @@ function readTo(socket: Socket, id: number): Promise<number[]> {
     socket.on('close', () => reject(new Error('cut off')))
     socket.on('data', bytes => {
       text += bytes.toString('latin1').replaceAll(/x+/g, '')
-      if (text.includes(`\nid: ${id}\n`)) resolve([...text.matchAll(/id: (\d+)\n/g)].map(match => Number(match[1])))
+      if (text.includes(`\nid: ${id}\n`))
+        resolve([...text.matchAll(/id: (\d+)\n/g)].map(match => Number(match[1])))
     })
   })
 }

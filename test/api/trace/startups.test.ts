@@ -19,11 +19,21 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 const at = (path: string) => `/v1/organizations/${app.org_id}${path}`
 const times = (ms: number | null): StartupTimes => ({
-  ...{ queue_ms: 1, claim_ms: 2, mirror_ms: 3, clone_ms: ms, setup_ms: ms, sandbox_ms: 6, first_model_byte_ms: 7, first_action_ms: 8 },
+  queue_ms: 1,
+  claim_ms: 2,
+  mirror_ms: 3,
+  clone_ms: ms,
+  setup_ms: ms,
+  sandbox_ms: 6,
+  first_model_byte_ms: 7,
+  first_action_ms: 8,
 })
 const add = async (ms: number | null) => {
   const { id } = await createRun(app, { prompt: 'x' })
-  const rest = { environment: { id: 3, made: false, age_seconds: 60 }, spans: [{ part: 'mirror' as const, start_ms: 3, duration_ms: 3 }] }
+  const rest = {
+    environment: { id: 3, made: false, age_seconds: 60 },
+    spans: [{ part: 'mirror' as const, start_ms: 3, duration_ms: 3 }],
+  }
   expect(await insertStartup(app.db, app.org_id, id, app.repo_id, { ...times(ms), ...rest })).toBe(true)
   expect(await insertStartup(app.db, app.org_id, id, app.repo_id, { ...times(999), ...rest })).toBe(false)
   return id
@@ -39,17 +49,27 @@ test('200: a run reports the duration of its start, nothing before it has begun;
     environment: null,
   })
   const none = await app.call('GET', at(`/repos/${app.repo_id}/startups`))
-  expect(StartupStatistics.strict().parse(none.body)).toMatchObject({ runs: 0, p50: { clone_ms: null }, p95: { queue_ms: null } })
+  expect(StartupStatistics.strict().parse(none.body)).toMatchObject({
+    runs: 0,
+    p50: { clone_ms: null },
+    p95: { queue_ms: null },
+  })
 
   const run = await add(5)
   expect((await app.call('GET', at(`/agent/run/${run}/startup`))).body).toEqual({
-    ...{ agent_run_id: run, ...times(5), environment: { id: 3, made: false, age_seconds: 60 } },
+    agent_run_id: run,
+    ...times(5),
+    environment: { id: 3, made: false, age_seconds: 60 },
     spans: [{ part: 'mirror', start_ms: 3, duration_ms: 3 }],
   })
   for (let ms = 10; ms < 200; ms += 10) await add(ms)
   await add(null)
   const { body } = await app.call('GET', at(`/repos/${app.repo_id}/startups`))
-  expect(body).toMatchObject({ runs: 21, p50: { clone_ms: 90, queue_ms: 1 }, p95: { clone_ms: 180, first_action_ms: 8 } })
+  expect(body).toMatchObject({
+    runs: 21,
+    p50: { clone_ms: 90, queue_ms: 1 },
+    p95: { clone_ms: 180, first_action_ms: 8 },
+  })
   const later = await app.call('GET', at(`/repos/${app.repo_id}/startups?since=2999-01-01T00:00:00Z`))
   expect(later.body).toMatchObject({ runs: 0, since: '2999-01-01T00:00:00.000Z' })
 })
@@ -70,13 +90,19 @@ test('200: the time of an earlier owner that died counts as part of the start, n
   const { body } = await app.call('GET', at(`/agent/run/${id}/startup`))
   expect(body).toMatchObject({ queue_ms: 2_000, first_action_ms: null })
   expect(body.first_model_byte_ms).toBeGreaterThanOrEqual(60_000)
-  expect(body.spans.map(({ part }: { part: string }) => part)).toEqual(expect.arrayContaining(['queue', 'claim', 'sandbox', 'setup']))
+  expect(body.spans.map(({ part }: { part: string }) => part)).toEqual(
+    expect.arrayContaining(['queue', 'claim', 'sandbox', 'setup']),
+  )
   expect(body.spans[0]).toEqual({ part: 'queue', start_ms: 0, duration_ms: 2_000 })
   expect(body.spans.at(-1).start_ms).toBeGreaterThanOrEqual(60_000)
 })
 
 test('400 and 404', async () => {
-  expectProblem(await app.call('GET', at(`/repos/${app.repo_id}/startups?since=yesterday`)), 400, 'query.since')
+  expectProblem(
+    await app.call('GET', at(`/repos/${app.repo_id}/startups?since=yesterday`)),
+    400,
+    'query.since',
+  )
   expectProblem(await app.call('GET', at(`/repos/${other.repo_id}/startups`)), 404)
   expectProblem(await app.call('GET', at(`/agent/run/${other.run_id}/startup`)), 404)
   expectProblem(await app.call('GET', at('/agent/run/424242/startup')), 404)

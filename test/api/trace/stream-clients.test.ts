@@ -13,7 +13,9 @@ import { startBareStream } from './bare-stream.ts'
 const HEARTBEAT_MS = 5
 const programs = join(import.meta.dirname, 'stream-clients')
 
-/** How each client is started, with the address as last argument; each prints the messages that it delivers. */
+/**
+ * How each client is started, with the address as last argument; each prints the messages that it delivers.
+ */
 const clients = {
   '@microsoft/fetch-event-source': [process.execPath, join(programs, 'clients.mjs'), 'fetch-event-source'],
   eventsource: [process.execPath, join(programs, 'clients.mjs'), 'eventsource'],
@@ -77,39 +79,50 @@ async function awaitHeartbeats(url: string, count: number) {
 const streams = { 'the events of a run': startRunStream, '/mcp': startMcpStream }
 
 describe.each(Object.entries(streams))('%s', (_name, start) => {
-  test.each(Object.entries(clients))('%s delivers exactly the events, on one connection', async (_client, [program = '', ...args]) => {
-    const stream = await start()
-    const child = spawn(program, [...args, stream.url], { env: program_env, stdio: ['ignore', 'pipe', 'pipe'] })
-    onTestFinished(() => void child.kill())
-    const errors = text(child.stderr)
-    const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
-    const delivered: unknown[] = []
-    const next = async () => {
-      const { value, done } = await lines.next()
-      if (done) throw new Error(`the client ended: ${await errors}`)
-      delivered.push(JSON.parse(value))
-    }
-    stream.add('{"n":1}')
-    await next()
-    const connections = stream.connections()
-    expect(connections).toBe(1)
-    await awaitHeartbeats(stream.url, 3)
-    stream.add('{"n":2}')
-    await next()
-    await awaitHeartbeats(stream.url, 3)
-    stream.add('end')
-    await next()
-    await once(child, 'exit')
-    expect(delivered).toEqual(['{"n":1}', '{"n":2}', 'end'].map((data, i) => ({ data, event: 'log', id: `${i + 1}` })))
-    // The two others are the readers of heartbeats.
-    expect(stream.connections()).toBe(connections + 2)
-  })
+  test.each(Object.entries(clients))(
+    '%s delivers exactly the events, on one connection',
+    async (_client, [program = '', ...args]) => {
+      const stream = await start()
+      const child = spawn(program, [...args, stream.url], {
+        env: program_env,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      onTestFinished(() => void child.kill())
+      const errors = text(child.stderr)
+      const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+      const delivered: unknown[] = []
+      const next = async () => {
+        const { value, done } = await lines.next()
+        if (done) throw new Error(`the client ended: ${await errors}`)
+        delivered.push(JSON.parse(value))
+      }
+      stream.add('{"n":1}')
+      await next()
+      const connections = stream.connections()
+      expect(connections).toBe(1)
+      await awaitHeartbeats(stream.url, 3)
+      stream.add('{"n":2}')
+      await next()
+      await awaitHeartbeats(stream.url, 3)
+      stream.add('end')
+      await next()
+      await once(child, 'exit')
+      expect(delivered).toEqual(
+        ['{"n":1}', '{"n":2}', 'end'].map((data, i) => ({ data, event: 'log', id: `${i + 1}` })),
+      )
+      // The two others are the readers of heartbeats.
+      expect(stream.connections()).toBe(connections + 2)
+    },
+  )
 
   test('curl prints a blank line after each event and nowhere else', async () => {
     const stream = await start()
     stream.add('{"n":1}')
     await awaitHeartbeats(stream.url, 2)
-    const child = spawn('curl', ['-sSN', stream.url], { env: program_env, stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn('curl', ['-sSN', stream.url], {
+      env: program_env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     onTestFinished(() => void child.kill())
     let output = ''
     for await (const chunk of child.stdout) {

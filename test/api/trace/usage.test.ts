@@ -14,8 +14,11 @@ beforeAll(async () => {
   const add = (org_id: number, day: string, run_id: number, model: string, cost: string, known: boolean) =>
     rows(
       app,
-      `insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, runs, completed, input_tokens, cost_usd, cost_known, active_ms)
-       values ($1, $2, $3, $4, $5, $6, 1, 1, 100, $7, $8, 1500)`,
+      `insert into usage_days (
+          organization_id, day, run_id, model, user_id, repository_id, runs, completed, input_tokens,
+          cost_usd, cost_known, active_ms
+        )
+        values ($1, $2, $3, $4, $5, $6, 1, 1, 100, $7, $8, 1500)`,
       [org_id, day, run_id, model, app.user_id, app.repo_id, cost, known],
     )
   await add(app.org_id, '2026-01-01', 901, 'a/one', '0.10', true)
@@ -24,7 +27,8 @@ beforeAll(async () => {
   await add(other.org_id, '2026-01-02', 904, 'a/one', '99', true)
 })
 afterAll(() => app[Symbol.asyncDispose]())
-const usage = (query: string, org_id = app.org_id) => app.call('GET', `/v1/organizations/${org_id}/usage?${query}`)
+const usage = (query: string, org_id = app.org_id) =>
+  app.call('GET', `/v1/organizations/${org_id}/usage?${query}`)
 
 describe('getUsage 200', () => {
   test('by day, oldest first, both ends included, with exact sums and null for an unknown price', async () => {
@@ -36,12 +40,28 @@ describe('getUsage 200', () => {
     const proposed = { success_rate: 1, pull_requests: 0, median_seconds_to_pull_request: null }
     expect(body.items).toEqual([
       {
-        ...{ day: '2026-01-01', ...empty, runs: 1, completed: 1, ...common, input_tokens: 100 },
-        ...{ cost_usd: '0.1', known_cost_usd: '0.1', active_seconds: 1.5, ...proposed },
+        day: '2026-01-01',
+        ...empty,
+        runs: 1,
+        completed: 1,
+        ...common,
+        input_tokens: 100,
+        cost_usd: '0.1',
+        known_cost_usd: '0.1',
+        active_seconds: 1.5,
+        ...proposed,
       },
       {
-        ...{ day: '2026-01-02', ...empty, runs: 2, completed: 2, ...common, input_tokens: 200 },
-        ...{ cost_usd: null, known_cost_usd: '0.2', active_seconds: 3, ...proposed },
+        day: '2026-01-02',
+        ...empty,
+        runs: 2,
+        completed: 2,
+        ...common,
+        input_tokens: 200,
+        cost_usd: null,
+        known_cost_usd: '0.2',
+        active_seconds: 3,
+        ...proposed,
       },
     ])
     expect(body.total).toMatchObject({ runs: 3, known_cost_usd: '0.3', cost_usd: null, active_seconds: 4.5 })
@@ -53,18 +73,24 @@ describe('getUsage 200', () => {
     ['user', 'user_id', () => [app.user_id]],
   ])('by %s', async (group, key, values) => {
     const { body } = await usage(`from=2026-01-01&to=2026-01-31&group_by=${group}`)
-    expect(body.items.map((item: Record<string, unknown>) => item[key])).toEqual(typeof values === 'function' ? values() : values)
+    expect(body.items.map((item: Record<string, unknown>) => item[key])).toEqual(
+      typeof values === 'function' ? values() : values,
+    )
     expect(body.items.reduce((sum: number, item: { runs: number }) => sum + item.runs, 0)).toBe(3)
   })
 
   test('filters narrow the items and the total, and groups of repositories and users have their names', async () => {
     const { body } = await usage('from=2026-01-01&to=2026-01-31&model=b/two')
-    expect(body.items.map((item: { day: string; runs: number }) => [item.day, item.runs])).toEqual([['2026-01-02', 1]])
+    expect(body.items.map((item: { day: string; runs: number }) => [item.day, item.runs])).toEqual([
+      ['2026-01-02', 1],
+    ])
     expect(body.total.runs).toBe(1)
     expect((await usage(`from=2026-01-01&to=2026-01-31&user_id=${other.user_id}`)).body.items).toEqual([])
     expect((await usage(`from=2026-01-01&to=2026-01-31&repo_id=${app.repo_id}`)).body.total.runs).toBe(3)
     const [repository] = (await usage('from=2026-01-01&to=2026-01-31&group_by=repo')).body.items
-    expect(repository.name).toBe((await app.call('GET', `/v1/organizations/${app.org_id}/repos/${app.repo_id}`)).body.name)
+    expect(repository.name).toBe(
+      (await app.call('GET', `/v1/organizations/${app.org_id}/repos/${app.repo_id}`)).body.name,
+    )
   })
 
   test('pull requests of runs, with the median time to them', async () => {
@@ -75,16 +101,26 @@ describe('getUsage 200', () => {
     ] as const) {
       const { id } = await createRun(app, { prompt: 'x' })
       const pr = await putPullRequest(app, id)
-      await rows(app, `update runs set created_at = '2026-02-01T00:00:00Z'::timestamptz + $2 * interval '1 day' where id = $1`, [id, day])
       await rows(
         app,
-        `update pull_requests set created_at = '2026-02-01T00:00:00Z'::timestamptz + $2 * interval '1 day' + $3 * interval '1 second' where id = $1`,
+        `update runs
+          set created_at = '2026-02-01T00:00:00Z'::timestamptz + $2 * interval '1 day'
+          where id = $1`,
+        [id, day],
+      )
+      await rows(
+        app,
+        `update pull_requests
+          set created_at = '2026-02-01T00:00:00Z'::timestamptz + $2 * interval '1 day' + $3 * interval '1 second'
+          where id = $1`,
         [pr, day, seconds],
       )
       await rows(app, `update usage_days set day = '2026-02-01'::date + $2::int where run_id = $1`, [id, day])
     }
     const { body } = await usage('from=2026-02-01&to=2026-02-28')
-    expect(body.items.map((item: UsageItem) => [item.pull_requests, item.median_seconds_to_pull_request])).toEqual([
+    expect(
+      body.items.map((item: UsageItem) => [item.pull_requests, item.median_seconds_to_pull_request]),
+    ).toEqual([
       [2, 90],
       [1, 600],
     ])
@@ -96,7 +132,9 @@ describe('getUsage 200', () => {
     const { headers, body } = await usage('from=2026-01-01&to=2026-01-31&group_by=model&format=csv')
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
     const [names, first, second, ...rest] = (body as string).split('\r\n')
-    expect(names).toMatch(/^day,repo_id,user_id,model,name,runs,.*,median_seconds_to_pull_request,completed_with_reason$/)
+    expect(names).toMatch(
+      /^day,repo_id,user_id,model,name,runs,.*,median_seconds_to_pull_request,completed_with_reason$/,
+    )
     expect(first).toBe(`,,,"'=cmd|""x"",1",,1,1,0,0,1,100,0,0,,0,1.5,0,,0`)
     expect(second).toBe(',,,a/one,,2,2,0,0,1,200,0,0,0.3,0.3,3,0,,0')
     expect(rest).toEqual([''])
@@ -108,7 +146,9 @@ describe('getUsage 200', () => {
       ['', 'application/json, text/csv'],
       ['', 'text/x-patch'],
     ] as const)
-      expect((await app.call('GET', path + query, undefined, { accept })).body).toMatchObject({ group_by: 'model' })
+      expect((await app.call('GET', path + query, undefined, { accept })).body).toMatchObject({
+        group_by: 'model',
+      })
     await rows(app, `update usage_days set model = 'b/two' where run_id = 903`)
   })
 
@@ -122,7 +162,10 @@ describe('getUsage 200', () => {
 
   test('days without usage are zero, and cost nothing', async () => {
     const { body } = await usage('from=2020-01-01&to=2020-01-31')
-    expect(body).toMatchObject({ items: [], total: { runs: 0, cost_usd: '0', known_cost_usd: '0', active_seconds: 0 } })
+    expect(body).toMatchObject({
+      items: [],
+      total: { runs: 0, cost_usd: '0', known_cost_usd: '0', active_seconds: 0 },
+    })
   })
 })
 

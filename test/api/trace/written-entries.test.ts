@@ -36,7 +36,8 @@ test('entries of a worker in the same process reach viewers as they are stored, 
   })
   const { id } = await createRun(app, { prompt: 'eight steps' })
   await using reader = await openFrames(app, `/v1/organizations/${app.org_id}/agent/run/${id}/events`)
-  const ended = ({ event, data }: { event: string; data: string }) => event === 'run' && JSON.parse(data).terminal
+  const ended = ({ event, data }: { event: string; data: string }) =>
+    event === 'run' && JSON.parse(data).terminal
   const frames = (await reader.until(all => all.some(ended))).filter(({ event }) => event === 'log')
   const stored = await rows<{ seq: number; body: string; tool_name: string | null }>(
     app,
@@ -47,9 +48,13 @@ test('entries of a worker in the same process reach viewers as they are stored, 
 
   const reads = query.mock.calls.flatMap(([statement], n) => {
     const { name, values } = Object(statement) as { name?: string; values?: unknown[] }
-    return name === 'list_entries_after' && values?.[1] === id ? [query.mock.results[n]?.value as unknown as Promise<pg.QueryResult>] : []
+    return name === 'list_entries_after' && values?.[1] === id
+      ? [query.mock.results[n]?.value as unknown as Promise<pg.QueryResult>]
+      : []
   })
-  const read = new Set((await Promise.all(reads)).flatMap(result => result.rows.map(row => row.seq as number)))
+  const read = new Set(
+    (await Promise.all(reads)).flatMap(result => result.rows.map(row => row.seq as number)),
+  )
   const commands = stored.filter(({ tool_name }) => tool_name === 'shell').map(({ seq }) => seq)
   expect(commands).toHaveLength(STEPS)
   expect(commands.filter(seq => !read.has(seq))).not.toEqual([])

@@ -31,7 +31,8 @@ beforeEach(async () => {
   receiver.received.splice(0)
 })
 
-const path = (rest = '', org_id = app.org_id) => `/v1/organizations/${org_id}/webhooks/agent-run/deliveries${rest}`
+const path = (rest = '', org_id = app.org_id) =>
+  `/v1/organizations/${org_id}/webhooks/agent-run/deliveries${rest}`
 /** The accepted delivery of a new run. */
 async function delivered(): Promise<WebhookDelivery> {
   await setHook(app, receiver.url, { events: ['agent_run.created'] })
@@ -44,12 +45,20 @@ async function delivered(): Promise<WebhookDelivery> {
 describe('200', () => {
   test('the list is by page, newest first, and narrowed by state, event and run', async () => {
     const [first, second] = [await delivered(), await delivered()]
-    const list = async (query = '') => WebhookDeliveryPage.strict().parse((await app.call('GET', path(query))).body)
+    const list = async (query = '') =>
+      WebhookDeliveryPage.strict().parse((await app.call('GET', path(query))).body)
     expect((await list()).items.map(({ id }) => id)).toEqual([second.id, first.id])
-    expect(await list('?limit=1&skip=1')).toMatchObject({ total: 2, page: 2, pages: 2, items: [{ id: first.id }] })
+    expect(await list('?limit=1&skip=1')).toMatchObject({
+      total: 2,
+      page: 2,
+      pages: 2,
+      items: [{ id: first.id }],
+    })
     expect((await list('?state=failed')).total).toBe(0)
     expect((await list('?state=delivered&type=agent_run.created')).total).toBe(2)
-    expect((await list('?state=failed,delivered&type=agent_run.created&type=agent_run.deleted')).total).toBe(2)
+    expect((await list('?state=failed,delivered&type=agent_run.created&type=agent_run.deleted')).total).toBe(
+      2,
+    )
     expect((await list('?type=agent_run.finished')).total).toBe(0)
     expect((await list(`?agent_run_id=${first.agent_run_id}`)).items).toEqual([first])
   })
@@ -57,7 +66,10 @@ describe('200', () => {
   test('one is shown with its message and each attempt', async () => {
     const { id } = await delivered()
     const { body } = await app.call('GET', path(`/${id}`))
-    expect(WebhookDeliveryDetail.strict().parse(body)).toMatchObject({ id, log: [{ n: 1, status: 204, url: receiver.url }] })
+    expect(WebhookDeliveryDetail.strict().parse(body)).toMatchObject({
+      id,
+      log: [{ n: 1, status: 204, url: receiver.url }],
+    })
   })
 
   test('redeliver: sent again with the same id and the same body, and it is in the audit log', async () => {
@@ -71,9 +83,16 @@ describe('200', () => {
     expect(again?.headers['webhook-id']).toBe(before?.headers['webhook-id'])
     expect(again?.body).toBe(before?.body)
     await untilDeliveries(app, ([one]) => one?.state === 'delivered' && one.attempts === 2)
-    expect(await rows(app, `select detail from audit_entries where action = 'webhook.redelivered' order by id desc limit 1`)).toEqual([
-      { detail: expect.stringContaining(`"delivery_id":${id}`) },
-    ])
+    expect(
+      await rows(
+        app,
+        `select detail
+          from audit_entries
+          where action = 'webhook.redelivered'
+          order by id desc
+          limit 1`,
+      ),
+    ).toEqual([{ detail: expect.stringContaining(`"delivery_id":${id}`) }])
   })
 })
 
@@ -91,11 +110,16 @@ describe('200, failed deliveries', () => {
       await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: id })
       ids.push(id)
     }
-    await untilDeliveries(app, all => all.length === 3 * count && all.every(({ state }) => state === 'delivered'))
+    await untilDeliveries(
+      app,
+      all => all.length === 3 * count && all.every(({ state }) => state === 'delivered'),
+    )
     const [first = 0] = ids
     await rows(
       app,
-      `update webhook_deliveries set state = 'failed', error = 'x', created_at = '2026-11-20T10:00:00Z'::timestamptz + (run_id - $2) * interval '1 hour'
+      `update webhook_deliveries
+        set state = 'failed', error = 'x',
+          created_at = '2026-11-20T10:00:00Z'::timestamptz + (run_id - $2) * interval '1 hour'
         where organization_id = $1`,
       [app.org_id, first],
     )
@@ -112,18 +136,31 @@ describe('200, failed deliveries', () => {
     await receiver.until(3)
     expect(sent()).toEqual(everything(two))
     expect(await again(window)).toMatchObject({ queued: 0 })
-    expect(await again({ since: '2026-11-20T12:00:00Z', type: 'agent_run.finished' })).toMatchObject({ queued: 1, remaining: 0 })
+    expect(await again({ since: '2026-11-20T12:00:00Z', type: 'agent_run.finished' })).toMatchObject({
+      queued: 1,
+      remaining: 0,
+    })
     await receiver.until(4)
     expect(sent()[3]).toBe(`${three} agent_run.finished`)
     expect(await again({ limit: 2 })).toMatchObject({ queued: 2, remaining: 3 })
     expect(await again({ limit: 2 })).toMatchObject({ queued: 2, remaining: 1 })
     expect(await again()).toMatchObject({ queued: 1, remaining: 0 })
     await receiver.until(9)
-    for (const id of [one, three]) expect(sent().filter(line => line.startsWith(`${id} `) && receiver.received.length === 9).length).toBe(3)
+    for (const id of [one, three])
+      expect(sent().filter(line => line.startsWith(`${id} `) && receiver.received.length === 9).length).toBe(
+        3,
+      )
     expect(sent().filter(line => line.startsWith(`${one} `))).toEqual(everything(one))
-    expect(await rows(app, `select detail from audit_entries where action = 'webhook.redelivered' order by id desc limit 1`)).toEqual([
-      { detail: expect.stringContaining('"count":1') },
-    ])
+    expect(
+      await rows(
+        app,
+        `select detail
+          from audit_entries
+          where action = 'webhook.redelivered'
+          order by id desc
+          limit 1`,
+      ),
+    ).toEqual([{ detail: expect.stringContaining('"count":1') }])
   })
 
   test('deliveries without a receiver are counted and kept; a full queue accepts no more', async () => {
@@ -141,7 +178,8 @@ describe('200, failed deliveries', () => {
     await rows(
       app,
       `insert into webhook_deliveries (organization_id, run_id, event_seq, type, body, state, give_up_at)
-        select $1, $2, 1, 'agent_run.created', '{}', 'pending', now() + interval '1 day' from generate_series(1, $3)`,
+        select $1, $2, 1, 'agent_run.created', '{}', 'pending', now() + interval '1 day'
+        from generate_series(1, $3)`,
       [app.org_id, named.id, MAX_PENDING - 1],
     )
     expect(await again()).toMatchObject({ queued: 1, remaining: 2, without_recipient: 1 })
@@ -151,12 +189,15 @@ describe('200, failed deliveries', () => {
 })
 
 describe('400', () => {
-  test.each([{ since: '2026-11-20' }, { until: 7 }, { type: 'webhook.test' }, { limit: 0 }, { limit: 1_001 }])(
-    'redeliver %j',
-    async body => {
-      expectProblem(await app.call('POST', path('/redeliver'), body), 400)
-    },
-  )
+  test.each([
+    { since: '2026-11-20' },
+    { until: 7 },
+    { type: 'webhook.test' },
+    { limit: 0 },
+    { limit: 1_001 },
+  ])('redeliver %j', async body => {
+    expectProblem(await app.call('POST', path('/redeliver'), body), 400)
+  })
 
   test.each(['?state=sent', '?type=webhook.test', '?agent_run_id=x', '?limit=0', '/x'])('%s', async rest => {
     expectProblem(await app.call('GET', path(rest)), 400)
@@ -197,7 +238,11 @@ describe('409', () => {
   test('the run no longer names the address', async () => {
     const run = await createRun(app, { prompt: 'Look', webhooks: [{ url: receiver.url }] })
     const [one] = await untilDeliveries(app, all => all[0]?.state === 'delivered')
-    await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: run.id, prompt: 'x', webhooks: [] })
+    await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
+      agent_run_id: run.id,
+      prompt: 'x',
+      webhooks: [],
+    })
     expectProblem(await app.call('POST', path(`/${one?.id}/redeliver`)), 409)
   })
 })

@@ -37,7 +37,10 @@ test('values that are not saved are kept until the person confirms that they are
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   await dialog.waitFor({ state: 'hidden' })
   expect(await name.inputValue()).toBe('Never saved')
-  const [native] = await Promise.all([page.waitForEvent('dialog'), page.reload({ timeout: 1 }).catch(() => {})])
+  const [native] = await Promise.all([
+    page.waitForEvent('dialog'),
+    page.reload({ timeout: 1 }).catch(() => {}),
+  ])
   expect(native.type()).toBe('beforeunload')
   expect(await name.inputValue()).toBe('Never saved')
   await members.click()

@@ -25,7 +25,10 @@ test('a program is added to a repository and used by a run, whose trace shows it
   await form.getByLabel('Program').fill('node')
   await form.getByLabel('Arguments').fill('/workspace/server.mjs\ngood')
   await form.getByRole('button', { name: 'Save server' }).click()
-  await page.getByRole('region', { name: 'MCP servers' }).getByText('node /workspace/server.mjs good').waitFor()
+  await page
+    .getByRole('region', { name: 'MCP servers' })
+    .getByText('node /workspace/server.mjs good')
+    .waitFor()
   await page.getByText('Use the servers that the base commit of a run names').click()
   await page.getByText('Saved', { exact: true }).first().waitFor()
   expect((await app.call('GET', path(`/repos/${app.repo_id}`))).body.use_mcp_file).toBe(true)
@@ -63,7 +66,9 @@ test('an address gets a credential that is never shown, and keeps it when it is 
   await form.getByLabel('Tools').fill('search\ncomment')
   await form.getByRole('button', { name: 'Save server' }).click()
   await form.waitFor({ state: 'detached' })
-  expect(await list('/mcp-servers')).toMatchObject([{ name: 'tickets', has_credential: true, tools: ['search', 'comment'] }])
+  expect(await list('/mcp-servers')).toMatchObject([
+    { name: 'tickets', has_credential: true, tools: ['search', 'comment'] },
+  ])
   await someone.open('/settings/secrets')
   await page.getByRole('link', { name: 'MCP servers' }).last().waitFor()
 })

@@ -6,7 +6,9 @@ import { inBrowser } from '../visit.ts'
 
 const receiver = await startReceiver()
 afterAll(() => receiver[Symbol.asyncDispose]())
-const { app, visit } = await inBrowser(startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' }))
+const { app, visit } = await inBrowser(
+  startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' }),
+)
 const get = async (rest: string) => (await app.call('GET', `/v1/organizations/${app.org_id}${rest}`)).body
 
 test('a webhook is tested and added, a refused message is seen and sent again, and the webhook is deleted', async () => {
@@ -37,7 +39,10 @@ test('a webhook is tested and added, a refused message is seen and sent again, a
   expect(await get('/webhooks/agent-run')).toMatchObject(saved)
   await page.getByRole('link', { name: /^agent_run\.created, delivery/ }).click()
   await page.getByRole('heading', { name: /^Delivery \d+$/ }).waitFor()
-  await page.getByRole('navigation', { name: 'Settings' }).locator('[aria-current=page]', { hasText: 'Webhooks' }).waitFor()
+  await page
+    .getByRole('navigation', { name: 'Settings' })
+    .locator('[aria-current=page]', { hasText: 'Webhooks' })
+    .waitFor()
   await page.getByRole('list', { name: 'Attempts' }).getByText('gone <b>away</b>').waitFor()
   await page.getByRole('button', { name: 'Send again' }).click()
   await page.getByRole('list', { name: 'Attempts' }).getByText('503', { exact: true }).waitFor()
@@ -93,7 +98,10 @@ test('the network of all runs is changed, and a repository shows what it has fro
   await hosts.getByRole('button', { name: 'Allow host' }).click()
   await page.getByRole('region', { name: 'Hosts' }).getByText('docs.example.com').waitFor()
   const rule = { host: 'docs.example.com', port: 8443, methods: null }
-  expect(await get('/egress')).toEqual({ agent: { mode: 'allowlist', allow: [rule], presets: ['npm'] }, setup: { mode: null } })
+  expect(await get('/egress')).toEqual({
+    agent: { mode: 'allowlist', allow: [rule], presets: ['npm'] },
+    setup: { mode: null },
+  })
   await someone.open(`/repositories/${app.repo_id}/network`)
   await page.getByRole('row').filter({ hasText: 'docs.example.com' }).getByText('Organization').waitFor()
   await page.getByText('As the organization: Allowed hosts only').waitFor({ state: 'attached' })

@@ -9,13 +9,19 @@ import { inBrowser, playbook, type Visit } from '../visit.ts'
 
 const github = await startFakeGitHub()
 afterAll(() => github[Symbol.asyncDispose]())
-const { app, visit } = await inBrowser(startApp({ AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_REPO_PATHS: tmpdir() }))
+const { app, visit } = await inBrowser(
+  startApp({ AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_REPO_PATHS: tmpdir() }),
+)
 const at = (path: string) => `/v1/organizations/${app.org_id}${path}`
 const get = async (path: string) => (await app.call('GET', at(path))).body
 
 /** A new repository with a Makefile, and its id. */
 async function addRepository(): Promise<number> {
-  const files = { Makefile: 'all:\n\techo yes >made\n\ntest:\n\tgrep yes made\n', 'a.c': 'int a;\n', 'AGENTS.md': 'Be brief.\n' }
+  const files = {
+    Makefile: 'all:\n\techo yes >made\n\ntest:\n\tgrep yes made\n',
+    'a.c': 'int a;\n',
+    'AGENTS.md': 'Be brief.\n',
+  }
   return (await app.call('POST', at('/repos'), { url: makeRepository(files) })).body.id
 }
 
@@ -46,7 +52,9 @@ test('a repository is added by its path or from a connected forge, a refused add
   await dialog.getByRole('button', { name: 'Add acme/app' }).click()
   await page.getByRole('heading', { level: 1, name: 'acme/app' }).waitFor()
   const { items } = await get('/repos')
-  expect(items.map(({ url }: { url: string }) => url)).toEqual(expect.arrayContaining([path, `${github.url}/acme/app.git`]))
+  expect(items.map(({ url }: { url: string }) => url)).toEqual(
+    expect.arrayContaining([path, `${github.url}/acme/app.git`]),
+  )
 
   await openTab(someone, 'Danger zone')
   await page.getByRole('button', { name: 'Delete repository' }).click()
@@ -58,7 +66,9 @@ test('a repository is added by its path or from a connected forge, a refused add
   await page.getByRole('heading', { level: 1, name: 'Repositories' }).waitFor()
   await page.getByRole('region', { name: 'Repositories' }).waitFor()
   expect(await page.getByRole('link', { name: 'acme/app' }).count()).toBe(0)
-  expect((await get('/repos')).items.map(({ full_name }: { full_name: string }) => full_name)).not.toContain('acme/app')
+  expect((await get('/repos')).items.map(({ full_name }: { full_name: string }) => full_name)).not.toContain(
+    'acme/app',
+  )
 })
 
 test('setup commands are saved, tried with their output, and replaced by detected ones', async () => {
@@ -70,7 +80,9 @@ test('setup commands are saved, tried with their output, and replaced by detecte
   const attempt = page.getByRole('button', { name: 'Try commands' })
   expect(await attempt.getAttribute('aria-description')).toBe('There are no commands yet')
   await form.getByRole('button', { name: 'Add command' }).click()
-  await form.getByRole('textbox', { name: 'Command 1', exact: true }).fill('echo the $WORD of the setup\nfalse')
+  await form
+    .getByRole('textbox', { name: 'Command 1', exact: true })
+    .fill('echo the $WORD of the setup\nfalse')
   await form.getByRole('button', { name: 'Add variable' }).click()
   await form.getByLabel('Name of variable 1').fill('WORD')
   await form.getByLabel('Value of variable 1').fill('output')
@@ -78,7 +90,10 @@ test('setup commands are saved, tried with their output, and replaced by detecte
   await form.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Saved', { exact: true }).waitFor()
   const path = `/repos/${repo_id}/setup-commands`
-  expect(await get(path)).toMatchObject({ commands: ['echo the $WORD of the setup\nfalse'], variables: { WORD: 'output' } })
+  expect(await get(path)).toMatchObject({
+    commands: ['echo the $WORD of the setup\nfalse'],
+    variables: { WORD: 'output' },
+  })
 
   await attempt.click()
   const output = page.getByRole('region', { name: 'Output' })
@@ -95,7 +110,11 @@ test('setup commands are saved, tried with their output, and replaced by detecte
   await attempt.click()
   await output.getByText('The sandbox was prepared without an error.').waitFor()
   await attempt.click()
-  await output.getByText(/^The sandbox was prepared from the environment of run #\d+, without executing the commands\.$/).waitFor()
+  await output
+    .getByText(
+      /^The sandbox was prepared from the environment of run #\d+, without executing the commands\.$/,
+    )
+    .waitFor()
   await output.getByRole('button', { name: 'Execute the commands' }).click()
   await output.getByText('The sandbox was prepared without an error.').waitFor()
   await openTab(someone, 'Environment')
@@ -110,12 +129,19 @@ test('the rules for agents are shown as the latest run got them', async () => {
   await using someone = await visit({ path: `/repositories/${repo_id}` })
   const { page } = someone
   await page.getByText('None of the latest runs found rules files.').waitFor()
-  const { id } = await createRun(app, { prompt: playbook('Nothing', 'answer: Done.'), repo_id, model: 'scripted/playbook' })
+  const { id } = await createRun(app, {
+    prompt: playbook('Nothing', 'answer: Done.'),
+    repo_id,
+    model: 'scripted/playbook',
+  })
   await awaitEnd(app, id)
   await page.reload()
   await page.getByRole('region', { name: 'From the repository' }).getByText('Be brief.').waitFor()
   await page.getByRole('link', { name: `run #${id}` }).waitFor()
-  await page.getByRole('region', { name: 'Rules of the organization' }).getByText('Every change has a test.').waitFor()
+  await page
+    .getByRole('region', { name: 'Rules of the organization' })
+    .getByText('Every change has a test.')
+    .waitFor()
 })
 
 test('checks are added and removed, and what happens when one fails is configured', async () => {
@@ -147,7 +173,11 @@ test('checks are added and removed, and what happens when one fails is configure
   await suite.getByRole('button', { name: 'Save' }).click()
   await expect
     .poll(() => get(`/repos/check-suite-settings?repo_id=${repo_id}`))
-    .toMatchObject({ check_retry_count: 2, ignored_checks: ['coverage'], custom_prompts: { test: 'Run it alone.' } })
+    .toMatchObject({
+      check_retry_count: 2,
+      ignored_checks: ['coverage'],
+      custom_prompts: { test: 'Run it alone.' },
+    })
 
   await commands.getByRole('button', { name: 'Remove check test' }).click()
   await commands.getByRole('button', { name: 'Save' }).click()
@@ -184,14 +214,19 @@ test('a secret is added, replaced and deleted, and its value is never shown', as
   expect(await page.content()).not.toMatch(/the (first|second) value/)
 
   await row.getByRole('button', { name: 'Delete NPM_TOKEN' }).click()
-  await page.getByRole('dialog', { name: 'Delete secret' }).getByRole('button', { name: 'Delete secret' }).click()
+  await page
+    .getByRole('dialog', { name: 'Delete secret' })
+    .getByRole('button', { name: 'Delete secret' })
+    .click()
   await page.getByRole('heading', { name: 'No secrets yet' }).waitFor()
   expect(await secrets()).toEqual([])
 })
 
 test('network access, registries and hosts are changed, and the hosts of the organization are shown', async () => {
   const repo_id = await addRepository()
-  await app.call('PUT', at('/egress'), { agent: { mode: 'allowlist', allow: [{ host: 'docs.example.com' }], presets: ['npm'] } })
+  await app.call('PUT', at('/egress'), {
+    agent: { mode: 'allowlist', allow: [{ host: 'docs.example.com' }], presets: ['npm'] },
+  })
   await using someone = await visit({ accept: /status of 400/, path: `/repositories/${repo_id}/network` })
   const { page } = someone
   const access = page.getByRole('form', { name: 'Network access' })
@@ -212,7 +247,10 @@ test('network access, registries and hosts are changed, and the hosts of the org
   await hosts.getByRole('row').filter({ hasText: 'docs.example.com' }).getByText('Organization').waitFor()
   const egress = () => get(`/repos/${repo_id}/egress`)
   const rule = { host: 'mirror.example.com', port: 8443, methods: null }
-  expect(await egress()).toMatchObject({ agent: { mode: null, presets: ['pypi'], allow: [rule] }, setup: { mode: 'allowlist' } })
+  expect(await egress()).toMatchObject({
+    agent: { mode: null, presets: ['pypi'], allow: [rule] },
+    setup: { mode: 'allowlist' },
+  })
   await hosts.getByRole('button', { name: 'Remove mirror.example.com' }).click()
   await hosts.getByText('mirror.example.com').waitFor({ state: 'detached' })
   expect((await egress()).agent).toEqual({ mode: null, presets: ['pypi'], allow: [] })

@@ -5,10 +5,14 @@ import { inBrowser } from '../visit.ts'
 
 const KEY = 'sk-of-the-organization-0123456789'
 const provider = await startFakeOpenAI(({ headers }) =>
-  headers.authorization === `Bearer ${KEY}` ? { text: 'ok' } : { status: 401, body: { error: { message: 'wrong key' } } },
+  headers.authorization === `Bearer ${KEY}`
+    ? { text: 'ok' }
+    : { status: 401, body: { error: { message: 'wrong key' } } },
 )
 afterAll(() => provider[Symbol.asyncDispose]())
-const { app, visit } = await inBrowser(startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' }))
+const { app, visit } = await inBrowser(
+  startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' }),
+)
 const path = (rest: string) => `/v1/organizations/${app.org_id}${rest}`
 const list = async (rest: string) => (await app.call('GET', path(rest))).body.items
 
@@ -21,7 +25,9 @@ test('a person is invited with a link that is shown once, the invitation is revo
   await invite.getByLabel('Role').selectOption('MANAGER')
   await invite.getByRole('button', { name: 'Create invitation' }).click()
   const dialog = page.getByRole('dialog', { name: 'Invite a person' })
-  expect(await dialog.getByRole('status', { name: 'invitation link' }).textContent()).toContain('/invitation#code=')
+  expect(await dialog.getByRole('status', { name: 'invitation link' }).textContent()).toContain(
+    '/invitation#code=',
+  )
   await dialog.getByRole('button', { name: 'Done' }).click()
   expect(await list('/invitations')).toMatchObject([{ email: 'ada@example.org', role: 'MANAGER' }])
   await page.getByRole('button', { name: 'Revoke the invitation of ada@example.org' }).click()
@@ -44,7 +50,9 @@ test('a person is invited with a link that is shown once, the invitation is revo
   const [bot] = await list('/service-users')
   const asBot = () => app.call('GET', path('/agent/runs'), undefined, { authorization: `Bearer ${secret}` })
   expect((await asBot()).status).toBe(200)
-  expect(await list('/tokens')).toContainEqual(expect.objectContaining({ name: 'nightly', user_id: bot.id, scopes: ['runs:read'] }))
+  expect(await list('/tokens')).toContainEqual(
+    expect.objectContaining({ name: 'nightly', user_id: bot.id, scopes: ['runs:read'] }),
+  )
   await page.getByRole('button', { name: 'Done' }).click()
   await page.getByRole('button', { name: 'Revoke nightly' }).click()
   await page.getByRole('button', { name: 'Revoke token' }).click()
@@ -65,7 +73,9 @@ test('a member gets another role and is removed; the last ADMIN sees why the rol
   await form.getByLabel('Role').selectOption('READER')
   await form.getByRole('button', { name: 'Change role' }).click()
   await form.waitFor({ state: 'detached' })
-  expect(await list('/members')).toContainEqual(expect.objectContaining({ full_name: 'old bot', role: 'READER' }))
+  expect(await list('/members')).toContainEqual(
+    expect.objectContaining({ full_name: 'old bot', role: 'READER' }),
+  )
   await act('old bot', 'Remove')
   await page.getByRole('button', { name: 'Remove service user' }).click()
   await page.getByRole('button', { name: 'Actions for old bot' }).waitFor({ state: 'detached' })
@@ -101,7 +111,10 @@ test('a secret is added, its value is never shown, and it is deleted; budgets ar
   await page.getByRole('region', { name: 'Limits: This organization' }).getByText('$12.50').waitFor()
   await budgets.getByLabel('Cost per month (USD)').fill('')
   await budgets.getByRole('button', { name: 'Save' }).click()
-  await page.getByRole('region', { name: 'Limits: This organization' }).getByText('$12.50').waitFor({ state: 'detached' })
+  await page
+    .getByRole('region', { name: 'Limits: This organization' })
+    .getByText('$12.50')
+    .waitFor({ state: 'detached' })
   expect((await app.call('GET', path(''))).body.budget_usd_per_month).toBeNull()
 
   await someone.open('/settings/health')
@@ -152,7 +165,11 @@ test('the key of a provider is set and removed; a model is added, its test call 
   const settings = (await app.call('GET', path('/models/settings'))).body
   expect(settings).toMatchObject({ default_model: 'acme/coder' })
   expect(settings.models).toContainEqual(
-    expect.objectContaining({ id: 'acme/coder', has_key: true, price: expect.objectContaining({ input: '3' }) }),
+    expect.objectContaining({
+      id: 'acme/coder',
+      has_key: true,
+      price: expect.objectContaining({ input: '3' }),
+    }),
   )
   await act('Remove')
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()

@@ -6,7 +6,9 @@ import { inBrowser, playbook } from '../visit.ts'
 
 const { app, visit } = await inBrowser(startApp())
 
-const proposed = await createRun(app, { prompt: playbook('Change', 'write: { path: "a.txt", content: "x" }', 'answer: Done.') })
+const proposed = await createRun(app, {
+  prompt: playbook('Change', 'write: { path: "a.txt", content: "x" }', 'answer: Done.'),
+})
 await awaitEnd(app, proposed.id)
 // A second turn of the same run.
 const again = { agent_run_id: proposed.id, prompt: playbook('Again', 'answer: Done again.') }
@@ -19,7 +21,14 @@ test('the usage shows success and the time to a pull request per group and in to
   await using someone = await visit({ acceptDownloads: true, path: '/usage' })
   const { page } = someone
   const table = page.getByRole('table')
-  for (const column of ['Runs', 'Turns completed', 'Turns failed', 'Success', 'Pull requests', 'To pull request'])
+  for (const column of [
+    'Runs',
+    'Turns completed',
+    'Turns failed',
+    'Success',
+    'Pull requests',
+    'To pull request',
+  ])
     await table.getByRole('columnheader', { name: column }).waitFor()
   const total = table.getByRole('row', { name: /^Total/ })
   // Two runs, of which one has a second turn.
@@ -30,7 +39,10 @@ test('the usage shows success and the time to a pull request per group and in to
   expect(await total.getByRole('cell').nth(5).textContent()).toMatch(/^\d.* m?s$/)
   await page.getByLabel('Group by').selectOption('By repository')
   await table.getByRole('cell', { name: 'sample/invoice' }).waitFor()
-  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'CSV' }).click()])
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'CSV' }).click(),
+  ])
   expect(download.suggestedFilename()).toBe('usage-by-repo.csv')
   const lines = readFileSync(await download.path(), 'utf8')
     .trim()
@@ -40,7 +52,10 @@ test('the usage shows success and the time to a pull request per group and in to
 })
 
 test('a period that ends before it begins is reported beside its fields, which correct it', async () => {
-  await using someone = await visit({ accept: /400 \(Bad Request\)/, path: '/usage?from=2026-03-02&to=2026-03-01' })
+  await using someone = await visit({
+    accept: /400 \(Bad Request\)/,
+    path: '/usage?from=2026-03-02&to=2026-03-01',
+  })
   const { page } = someone
   await page.getByRole('alert').filter({ hasText: 'must not be before 2026-03-02' }).waitFor()
   await page.getByLabel('Last day').fill('2026-03-31')

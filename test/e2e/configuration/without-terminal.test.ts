@@ -15,7 +15,10 @@ test('what a new service lacks leads to the pages that add it: from the form for
     .getByRole('button', { name: 'Set key' })
     .click()
   const dialog = page.getByRole('dialog', { name: 'Key of Anthropic' })
-  await dialog.getByRole('form', { name: 'Key' }).getByLabel('Key', { exact: true }).fill('sk-ant-of-this-test')
+  await dialog
+    .getByRole('form', { name: 'Key' })
+    .getByLabel('Key', { exact: true })
+    .fill('sk-ant-of-this-test')
   await dialog.getByRole('button', { name: 'Save key' }).click()
   await dialog.waitFor({ state: 'detached' })
 
@@ -36,8 +39,14 @@ test('the webhooks of a repository name both directions, and lead to where they 
   await using someone = await visit({ path: `/repositories/${app.repo_id}` })
   const { page } = someone
   await page.getByRole('navigation', { name: 'Repository' }).getByRole('link', { name: 'Webhooks' }).click()
-  await page.getByRole('region', { name: 'From the forge' }).getByText('This repository is on no connected forge.').waitFor()
-  await page.getByRole('region', { name: 'From the service' }).getByRole('link', { name: 'Add a webhook' }).click()
+  await page
+    .getByRole('region', { name: 'From the forge' })
+    .getByText('This repository is on no connected forge.')
+    .waitFor()
+  await page
+    .getByRole('region', { name: 'From the service' })
+    .getByRole('link', { name: 'Add a webhook' })
+    .click()
   await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor()
 })
 

@@ -11,7 +11,9 @@ test('every route of the web page has a picture, and every picture shows a route
   vi.stubGlobal('location', { pathname: '/nowhere' })
   const { createAppRouter }: RouterModule = await import(router_file)
   vi.unstubAllGlobals()
-  const routes = Object.values(createAppRouter({}).routesById).filter(({ children }) => children === undefined)
+  const routes = Object.values(createAppRouter({}).routesById).filter(
+    ({ children }) => children === undefined,
+  )
   const runs = new Proxy({}, { get: () => 1 }) as Parameters<typeof pagePictures>[0]['runs']
   const pull_requests = { merged: 1, commented: 2, failing: 3, all: [1, 2, 3] }
   const repositories = { invoice: 1, storefront: 2, infrastructure: 3 }

@@ -13,7 +13,9 @@ test('the first view of a trace requests each response once, with its code in fe
   await using someone = await visit()
   const { page } = someone
   const requests: string[] = []
-  page.on('request', request => requests.push(`${request.method()} ${new URL(request.url()).pathname}${new URL(request.url()).search}`))
+  page.on('request', request =>
+    requests.push(`${request.method()} ${new URL(request.url()).pathname}${new URL(request.url()).search}`),
+  )
   const api = `/v1/organizations/${app.org_id}/agent/run/${run.id}`
   for (const address of [`/agent/trace/${run.id}`, `/agent/trace/${run.id}#e3`]) {
     await someone.open('/docs')

@@ -13,7 +13,11 @@ async function tabTo(page: Page, wanted: Locator): Promise<void> {
   for (let presses = 0; presses < MAX_TABS; presses++) {
     if (await wanted.evaluate(element => element.matches(':focus'))) return
     await page.keyboard.press('Tab')
-    expect(await page.evaluate('document.activeElement === document.body || document.activeElement.matches(":focus-visible")')).toBe(true)
+    expect(
+      await page.evaluate(
+        'document.activeElement === document.body || document.activeElement.matches(":focus-visible")',
+      ),
+    ).toBe(true)
   }
   throw new Error(`${wanted} is not among the first ${MAX_TABS} stops of the Tab key`)
 }

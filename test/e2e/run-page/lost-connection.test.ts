@@ -60,7 +60,8 @@ test('without a connection a page that is opened reports it at once, and its cod
   // Then only the readiness is requested until the service is back, and not the code of the page.
   const code = () => failed.filter(path => path.endsWith('.js'))
   const before = code()
-  for (const _ of [1, 2]) await page.waitForEvent('requestfailed', request => request.url().endsWith('/readyz'))
+  for (const _ of [1, 2])
+    await page.waitForEvent('requestfailed', request => request.url().endsWith('/readyz'))
   expect(code()).toEqual(before)
   network.restore()
   await page.context().setOffline(false)

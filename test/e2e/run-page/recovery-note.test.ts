@@ -11,7 +11,12 @@ test('a run that another worker continued shows it beside its answer, with a lin
   const { id } = await createRun(app, { prompt: 'Survive' })
   await putRun(app, id, 'running')
   const interrupted = [{ call_id: 'a', tool_name: 'shell' }]
-  const body = { cause: 'lease_lost', since: '2026-01-01T00:00:00.000Z', model_call_reissued: false, interrupted }
+  const body = {
+    cause: 'lease_lost',
+    since: '2026-01-01T00:00:00.000Z',
+    model_call_reissued: false,
+    interrupted,
+  }
   const [run] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [id])
   const records = [{ kind: 'recovered' as const, key: null, body: JSON.stringify(body) }]
   expect(await append(app.db, app.org_id, id, run?.epoch ?? 0, { records })).toBeDefined()

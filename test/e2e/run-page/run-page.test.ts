@@ -5,12 +5,16 @@ import { inBrowser, playbook, untilStatus } from '../visit.ts'
 
 const { app, visit } = await inBrowser(startApp())
 
-const many = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => `run: printf 'output %s\\n' ${from + i}`)
+const many = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, i) => `run: printf 'output %s\\n' ${from + i}`)
 
 test('a run that its budget paused continues from the header with twice the budget', async () => {
   await using someone = await visit()
   const { page } = someone
-  const run = await createRun(app, { prompt: playbook('Three steps', ...many(1, 2), 'answer: "Done."'), budget: { max_steps: 2 } })
+  const run = await createRun(app, {
+    prompt: playbook('Three steps', ...many(1, 2), 'answer: "Done."'),
+    budget: { max_steps: 2 },
+  })
   await someone.open(`/agent/trace/${run.id}`)
   await untilStatus(page, 'paused')
   const next = page.getByRole('region', { name: 'What to do next' })
@@ -25,7 +29,10 @@ test('a run that its budget paused continues from the header with twice the budg
 test('a message to a run that its budget paused raises the limit too, and the page names no field of the API', async () => {
   await using someone = await visit()
   const { page } = someone
-  const run = await createRun(app, { prompt: playbook('Three steps', ...many(1, 2), 'answer: "Done."'), budget: { max_steps: 2 } })
+  const run = await createRun(app, {
+    prompt: playbook('Three steps', ...many(1, 2), 'answer: "Done."'),
+    budget: { max_steps: 2 },
+  })
   await someone.open(`/agent/trace/${run.id}`)
   await untilStatus(page, 'paused')
   await page.getByRole('tabpanel').getByText('Step limit reached (2)').waitFor()
@@ -38,7 +45,9 @@ test('a message to a run that its budget paused raises the limit too, and the pa
 test('a question is answered from the header, and successful commands before the last ones are one line', async () => {
   await using someone = await visit()
   const { page } = someone
-  const run = await createRun(app, { prompt: playbook('Many steps', ...many(1, 14), 'ask: "Which colour?"', 'answer: "Thanks."') })
+  const run = await createRun(app, {
+    prompt: playbook('Many steps', ...many(1, 14), 'ask: "Which colour?"', 'answer: "Thanks."'),
+  })
   await awaitRun(app, run.id, ({ status }) => status === 'waiting')
   await someone.open(`/agent/trace/${run.id}`)
   await page.getByRole('region', { name: 'What to do next' }).getByRole('button', { name: 'Reply' }).click()
@@ -89,7 +98,9 @@ test('a failed command shows the end of its output, and the run is forked before
   const next = page.getByRole('region', { name: 'What to do next' })
   await next.getByRole('button', { name: 'Retry' }).waitFor()
   await next.getByRole('button', { name: 'Fork before this error' }).click()
-  await page.getByRole('textbox', { name: 'What should it do?' }).fill(playbook('Otherwise', 'answer: "Forked."'))
+  await page
+    .getByRole('textbox', { name: 'What should it do?' })
+    .fill(playbook('Otherwise', 'answer: "Forked."'))
   await page.getByRole('dialog').getByRole('button', { name: 'Fork', exact: true }).click()
   await page.getByRole('region', { name: 'Answer' }).getByText('Forked.').waitFor()
   await page
@@ -103,7 +114,11 @@ test('a comment on a changed file becomes a part of the follow-up, and a viewed 
   await using someone = await visit()
   const { page } = someone
   const code = 'write: { path: src/a.ts, content: "export const one = 1\\n" }'
-  const steps = [code, 'write: { path: docs/a.md, content: "one\\ntwo\\n" }', 'write: { path: docs/b.md, content: "three\\n" }']
+  const steps = [
+    code,
+    'write: { path: docs/a.md, content: "one\\ntwo\\n" }',
+    'write: { path: docs/b.md, content: "three\\n" }',
+  ]
   const run = await createRun(app, { prompt: playbook('Three files', ...steps, 'answer: "Written."') })
   await awaitEnd(app, run.id)
   await someone.open(`/agent/trace/${run.id}?view=changes`)
@@ -115,7 +130,9 @@ test('a comment on a changed file becomes a part of the follow-up, and a viewed 
   await page.getByPlaceholder('What should change here?').fill('Say it in words.')
   await page.keyboard.press('Control+Enter')
   const follow_up = page.getByRole('textbox', { name: /Follow up/ })
-  await expect.poll(() => follow_up.inputValue()).toBe('In `docs/a.md`, line 2:\n\n```\ntwo\n```\n\nSay it in words.')
+  await expect
+    .poll(() => follow_up.inputValue())
+    .toBe('In `docs/a.md`, line 2:\n\n```\ntwo\n```\n\nSay it in words.')
   await file.getByRole('checkbox', { name: 'Viewed' }).check()
   await file.getByText('two').waitFor({ state: 'detached' })
   await page.getByText('1 of 3 viewed').waitFor()
@@ -132,8 +149,12 @@ test('a comment on a changed file becomes a part of the follow-up, and a viewed 
 test('two runs are compared from the menu of one: facts, steps and the first difference', async () => {
   await using someone = await visit()
   const { page } = someone
-  const create = (title: string, last: string) => createRun(app, { prompt: playbook(title, ...many(1, 2), last, 'answer: "Done."') })
-  const [a, b] = await Promise.all([create('Attempt one', 'run: echo left'), create('Attempt two', 'run: echo right')])
+  const create = (title: string, last: string) =>
+    createRun(app, { prompt: playbook(title, ...many(1, 2), last, 'answer: "Done."') })
+  const [a, b] = await Promise.all([
+    create('Attempt one', 'run: echo left'),
+    create('Attempt two', 'run: echo right'),
+  ])
   await Promise.all([awaitEnd(app, a.id), awaitEnd(app, b.id)])
   await someone.open(`/agent/trace/${b.id}`)
   await untilStatus(page, 'completed')
@@ -144,7 +165,9 @@ test('two runs are compared from the menu of one: facts, steps and the first dif
   await page.getByRole('heading', { name: `Run ${a.id} and run ${b.id}` }).waitFor()
   await page.getByRole('row', { name: /^Status/ }).waitFor()
   const { body: repository } = await app.call('GET', `/v1/organizations/${app.org_id}/repos/${app.repo_id}`)
-  await page.getByRole('row', { name: `Repository ${repository.full_name} ${repository.full_name}` }).waitFor()
+  await page
+    .getByRole('row', { name: `Repository ${repository.full_name} ${repository.full_name}` })
+    .waitFor()
   await page
     .getByTestId('divergence')
     .getByText(/^The first difference is at step/)
@@ -157,7 +180,9 @@ test('two runs are compared from the menu of one: facts, steps and the first dif
 test('on a phone the actions of a run are in a menu, and a run that has ended is deleted there', async () => {
   await using someone = await visit({ viewport: { width: 390, height: 844 } })
   const { page } = someone
-  const run = await createRun(app, { prompt: playbook('On a phone with a title that is rather long', 'ask: "Go on?"') })
+  const run = await createRun(app, {
+    prompt: playbook('On a phone with a title that is rather long', 'ask: "Go on?"'),
+  })
   await awaitRun(app, run.id, ({ status }) => status === 'waiting')
   await someone.open(`/agent/trace/${run.id}`)
   const title = page.getByRole('heading', { name: /^On a phone/ })

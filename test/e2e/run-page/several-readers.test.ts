@@ -10,7 +10,10 @@ const { app, visit } = await inBrowser(startApp())
 const path = `${app.base_url}/v1/organizations/${app.org_id}/agent/run`
 const token = ['-H', `authorization: Bearer ${app.token}`]
 
-/** The stream of a run as curl receives it. `until` resolves with the numbers of all entries when entry `last` has arrived. */
+/**
+ * The stream of a run as curl receives it. `until` resolves with the numbers of all entries when entry `last`
+ * has arrived.
+ */
 function followByCurl(run_id: number) {
   const curl = spawn('curl', ['-sN', ...token, `${path}/${run_id}/events`])
   return {
@@ -48,9 +51,24 @@ test('two browsers and a curl on one run: each sees what the others do, and all 
   await bob.page.locator('header').getByLabel('Title').fill('Renamed in the second browser')
   await bob.page.keyboard.press('Enter')
   await ada.page.getByRole('heading', { level: 1, name: 'Renamed in the second browser' }).waitFor()
-  const body = JSON.stringify({ agent_run_id: run.id, prompt: playbook('From curl', 'run: echo two', 'answer: "Two."') })
-  await promisify(execFile)('curl', ['-sf', ...token, '-H', 'content-type: application/json', '-d', body, `${path}/resume`])
-  const { total_logs } = await awaitRun(app, run.id, ({ status, turn }) => status === 'completed' && turn === 2)
+  const body = JSON.stringify({
+    agent_run_id: run.id,
+    prompt: playbook('From curl', 'run: echo two', 'answer: "Two."'),
+  })
+  await promisify(execFile)('curl', [
+    '-sf',
+    ...token,
+    '-H',
+    'content-type: application/json',
+    '-d',
+    body,
+    `${path}/resume`,
+  ])
+  const { total_logs } = await awaitRun(
+    app,
+    run.id,
+    ({ status, turn }) => status === 'completed' && turn === 2,
+  )
   const seqs = Array.from({ length: total_logs }, (_, index) => index + 1)
   for (const { page } of [ada, bob]) {
     await page.getByRole('feed').getByText('Two.', { exact: true }).waitFor()

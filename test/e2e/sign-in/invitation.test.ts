@@ -20,7 +20,9 @@ test('a person without an account sees the invitation and joins with a new accou
   await using someone = await visit({ signed_in: false })
   const { page } = someone
   await page.goto(await invite(app.token, app.org_id, 'ada@example.org'))
-  await page.getByText('You are invited to join My organization as MEMBER, known there as ada@example.org').waitFor()
+  await page
+    .getByText('You are invited to join My organization as MEMBER, known there as ada@example.org')
+    .waitFor()
   await page.getByRole('button', { name: 'Create an account and join' }).click()
   await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
   expect(page.url()).toBe(`${app.base_url}/`)

@@ -10,12 +10,14 @@ const { app, visit } = await inBrowser(startApp({ AGENTRUN_ALLOW_PRIVATE_EGRESS:
 /** The authorization server is another origin, to which the person goes. */
 const away = /foreign request: \S+\/authorize\?/
 const path = `/v1/organizations/${app.org_id}/mcp-servers/tickets`
-const signInState = async () => (await app.call('GET', `/v1/organizations/${app.org_id}/mcp-servers`)).body.items[0].sign_in_state
+const signInState = async () =>
+  (await app.call('GET', `/v1/organizations/${app.org_id}/mcp-servers`)).body.items[0].sign_in_state
 
 /** Returns the page of the authorization server that the person with this token sends to somebody. */
 async function begin(remote: Awaited<ReturnType<typeof serveSignIn>>, token = app.token): Promise<string> {
   await app.call('PUT', path, { url: remote.url, sign_in: { client_id: null, issuer: null, scope: null } })
-  return (await app.call('POST', `${path}/sign-in`, undefined, { authorization: `Bearer ${token}` })).body.authorization_url
+  return (await app.call('POST', `${path}/sign-in`, undefined, { authorization: `Bearer ${token}` })).body
+    .authorization_url
 }
 
 /** Signs in to the service by a token on its sign-in page. */
@@ -26,7 +28,10 @@ async function signInWith({ page }: Visit, token: string) {
 
 test('an administrator adds an MCP server, signs in to it in the browser, and sees its state', async () => {
   await using remote = await serveSignIn()
-  await using someone = await visit({ accept: /409 \(Conflict\)|foreign request: \S+\/authorize\?/, path: '/settings/mcp-servers' })
+  await using someone = await visit({
+    accept: /409 \(Conflict\)|foreign request: \S+\/authorize\?/,
+    path: '/settings/mcp-servers',
+  })
   const { page } = someone
   await page.getByRole('button', { name: 'Add server' }).click()
   await page.getByLabel('Name').fill('tickets')
@@ -50,7 +55,9 @@ test('an administrator adds an MCP server, signs in to it in the browser, and se
   await page.getByText('This address has no response of an authorization server.').waitFor()
 
   await someone.open('/settings/mcp-servers')
-  remote.state.behaviour = { metadata: document => ({ ...document, authorization_endpoint: 'javascript:alert(1)' }) }
+  remote.state.behaviour = {
+    metadata: document => ({ ...document, authorization_endpoint: 'javascript:alert(1)' }),
+  }
   await page.getByRole('button', { name: 'Sign in again to tickets' }).click()
   await page
     .getByRole('region', { name: /^Notifications/ })
@@ -63,7 +70,10 @@ test('a person to whom an administrator of another organization sends the link c
   await using remote = await serveSignIn()
   const link = await begin(remote)
   const stranger = await addOrganization(app, 'Strangers')
-  await using bob = await visit({ signed_in: false, accept: /status of 40[13]|foreign request: \S+\/authorize\?/ })
+  await using bob = await visit({
+    signed_in: false,
+    accept: /status of 40[13]|foreign request: \S+\/authorize\?/,
+  })
   const { page } = bob
   // He allows the access at the authorization server, which sends him back.
   await page.goto(link)
@@ -87,11 +97,17 @@ test('a member of the same organization who may not set the server connects noth
   await using remote = await serveSignIn()
   const link = await begin(remote)
   const member = await addPerson(app, 'MEMBER')
-  await using someone = await visit({ signed_in: false, accept: /status of 40[13]|foreign request: \S+\/authorize\?/ })
+  await using someone = await visit({
+    signed_in: false,
+    accept: /status of 40[13]|foreign request: \S+\/authorize\?/,
+  })
   await someone.page.goto(link)
   await someone.page.getByRole('link', { name: 'Sign in to this service' }).click()
   await signInWith(someone, member.token)
-  await someone.page.getByRole('alert').filter({ hasText: 'org:admin, which your role MEMBER does not have' }).waitFor()
+  await someone.page
+    .getByRole('alert')
+    .filter({ hasText: 'org:admin, which your role MEMBER does not have' })
+    .waitFor()
   expect(remote.state.forms).toEqual([])
 })
 
@@ -120,7 +136,11 @@ test('what the authorization server refuses is shown as text', async () => {
   await using remote = await serveSignIn()
   const state = new URL(await begin(remote)).searchParams.get('state') ?? ''
   await using someone = await visit()
-  const query = new URLSearchParams({ state, error: 'access_denied', error_description: '<img src=x onerror=alert(1)>' })
+  const query = new URLSearchParams({
+    state,
+    error: 'access_denied',
+    error_description: '<img src=x onerror=alert(1)>',
+  })
   await someone.open(`/mcp-sign-in?${query}`)
   await someone.page.getByRole('alert').filter({ hasText: 'access_denied: <img src=x' }).waitFor()
   expect((await signInState()).problem).toContain('access_denied')

@@ -19,16 +19,26 @@ await once(program, 'listening')
 afterAll(() => program.close())
 const CALLBACK = `http://127.0.0.1:${(program.address() as AddressInfo).port}/callback`
 const callbacks = () =>
-  received.filter(({ pathname }) => pathname === '/callback').map(({ searchParams }) => Object.fromEntries(searchParams))
+  received
+    .filter(({ pathname }) => pathname === '/callback')
+    .map(({ searchParams }) => Object.fromEntries(searchParams))
 
 const VERIFIER = 'v'.repeat(64)
 const hostile_name = '<b>Claude</b>\u202eedoC'
 
 async function addressFor(more: Record<string, string> = {}): Promise<string> {
-  const { body } = await app.call('POST', '/oauth/register', { redirect_uris: [CALLBACK], client_name: hostile_name })
+  const { body } = await app.call('POST', '/oauth/register', {
+    redirect_uris: [CALLBACK],
+    client_name: hostile_name,
+  })
   const query = {
-    ...{ response_type: 'code', client_id: body.client_id, redirect_uri: CALLBACK, state: '12345', scope: 'runs:read logs:read openid' },
-    ...{ code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'), code_challenge_method: 'S256' },
+    response_type: 'code',
+    client_id: body.client_id,
+    redirect_uri: CALLBACK,
+    state: '12345',
+    scope: 'runs:read logs:read openid',
+    code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'),
+    code_challenge_method: 'S256',
   }
   return `/oauth/authorize?${new URLSearchParams({ ...query, ...more })}`
 }
@@ -56,9 +66,17 @@ test('a person who is signed out signs in, sees what the program may do and wher
   const [answer] = callbacks()
   expect(answer).toEqual({ code: expect.any(String), state: '12345', iss: app.base_url })
 
-  const form = { grant_type: 'authorization_code', code: answer?.code ?? '', redirect_uri: CALLBACK, code_verifier: VERIFIER }
+  const form = {
+    grant_type: 'authorization_code',
+    code: answer?.code ?? '',
+    redirect_uri: CALLBACK,
+    code_verifier: VERIFIER,
+  }
   const client_id = new URL(address, app.base_url).searchParams.get('client_id') ?? ''
-  const response = await fetch(`${app.base_url}/oauth/token`, { method: 'POST', body: new URLSearchParams({ ...form, client_id }) })
+  const response = await fetch(`${app.base_url}/oauth/token`, {
+    method: 'POST',
+    body: new URLSearchParams({ ...form, client_id }),
+  })
   expect(await response.json()).toMatchObject({ token_type: 'Bearer', scope: 'runs:read' })
 })
 
@@ -92,7 +110,10 @@ test('a wrong request is reported here and leads nowhere; what lacks permission 
   await page.route('**/session/token', route =>
     route.fulfill({
       json: {
-        ...{ token: reader.token, expires_at: '2100-01-01T00:00:00.000Z', user_id: reader.user_id, organization_id: app.org_id },
+        token: reader.token,
+        expires_at: '2100-01-01T00:00:00.000Z',
+        user_id: reader.user_id,
+        organization_id: app.org_id,
         organizations: [{ id: app.org_id, name: 'My organization' }],
       },
     }),

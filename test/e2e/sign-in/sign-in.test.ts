@@ -20,7 +20,9 @@ test('the printed link signs in, and its code leaves the address and the history
 test('the token is in memory only: no storage, no cookie that a script can read, no cookie but for /session', async () => {
   await using someone = await visit()
   const { page } = someone
-  expect(await page.evaluate('JSON.stringify([document.cookie, {...localStorage}, {...sessionStorage}])')).not.toMatch(/arun_|session/)
+  expect(
+    await page.evaluate('JSON.stringify([document.cookie, {...localStorage}, {...sessionStorage}])'),
+  ).not.toMatch(/arun_|session/)
   const [cookie, ...others] = await page.context().cookies(`${app.base_url}/session`)
   expect(others).toEqual([])
   expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/session' })

@@ -2,7 +2,10 @@ import { awaitEnd, createRun } from '../../runs/await-run.ts'
 import { type App, rows } from '../../start-app.ts'
 import { playbook } from '../visit.ts'
 
-/** Creates a finished run with this number of entries, every 2,500th an error. They are written to the tables: no run of a test could be so long. */
+/**
+ * Creates a finished run with this number of entries, every 2,500th an error. They are written to the tables:
+ * no run of a test could be so long.
+ */
 export async function createLongRun(app: App, entries: number): Promise<number> {
   const run = await createRun(app, { prompt: playbook('A long day', 'answer: "Done."') })
   const { total_logs } = await awaitEnd(app, run.id)

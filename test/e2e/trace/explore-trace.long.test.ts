@@ -113,7 +113,10 @@ test('keys lead from failure to failure, also of commands, from the end or the s
   const run = await createRun(app, { prompt: playbook('Two failures', 'run: echo first', 'run: "exit 3"') })
   const { total_logs } = await awaitEnd(app, run.id)
   await someone.open(`/agent/trace/${run.id}`)
-  const [command, end] = [page.locator('article:focus[data-type=ACTION]', { hasText: 'exit 3' }), page.locator(`#e${total_logs}:focus`)]
+  const [command, end] = [
+    page.locator('article:focus[data-type=ACTION]', { hasText: 'exit 3' }),
+    page.locator(`#e${total_logs}:focus`),
+  ]
   await page.locator(`#e${total_logs}`).waitFor()
   await page.keyboard.press('E')
   await end.waitFor()
@@ -152,7 +155,9 @@ test('the outline has turns, items of the plan and steps with failures and cost,
   const run = await createRun(app, { prompt: playbook('Outlined', ...steps) })
   const { total_logs } = await awaitEnd(app, run.id)
   // The scripted model is free.
-  await rows(app, `update journal set cost_usd = 0.25 where run_id = $1 and kind = 'model_answered'`, [run.id])
+  await rows(app, `update journal set cost_usd = 0.25 where run_id = $1 and kind = 'model_answered'`, [
+    run.id,
+  ])
   await someone.open(`/agent/trace/${run.id}`)
   await page.locator(`#e${total_logs}`).waitFor()
   await page.keyboard.press('l')
@@ -167,7 +172,8 @@ test('the outline has turns, items of the plan and steps with failures and cost,
   await outline.locator('[aria-current=step]').waitFor()
   if (process.env.SCREENSHOT) await page.screenshot({ path: `${process.env.SCREENSHOT}-outline.png` })
   const step = outline.getByRole('button', { name: /^shell\s*exit 3/ })
-  if (!(await step.isVisible())) await outline.getByRole('button', { name: 'Open Reproduce the defect' }).click()
+  if (!(await step.isVisible()))
+    await outline.getByRole('button', { name: 'Open Reproduce the defect' }).click()
   await step.click()
   await page.locator('article:focus[data-type=ACTION]', { hasText: 'exit 3' }).waitFor()
   expect(await outline.locator('[aria-current=step]').textContent()).toContain('exit 3')

@@ -49,7 +49,10 @@ test('the files of the selected entry are browsed with the keyboard, and the add
 })
 
 test('the files follow the entry that is selected in the feed, and a link leads to the latest', async () => {
-  await using someone = await visit({ accept: /404/, path: `/agent/trace/${run.id}?view=files&file=lib%2Fdeep%2Frate.ts#e${at[0]}` })
+  await using someone = await visit({
+    accept: /404/,
+    path: `/agent/trace/${run.id}?view=files&file=lib%2Fdeep%2Frate.ts#e${at[0]}`,
+  })
   const { page } = someone
   const code = page.getByRole('region', { name: 'Content' }).locator('code')
   await code.filter({ hasText: 'rate = 1' }).waitFor()
@@ -79,7 +82,10 @@ test('a search, hostile names, links, binary files, a large folder and a downloa
   await page.getByText('Links are not followed.').waitFor()
   await tree.getByRole('treeitem', { name: 'data.bin' }).click()
   await page.getByText('A binary file: its content is not shown.').waitFor()
-  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download file' }).click()])
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download file' }).click(),
+  ])
   expect(download.suggestedFilename()).toBe('data.bin')
   expect([...(await readFile(await download.path()))]).toEqual([0, 1])
 
@@ -87,14 +93,21 @@ test('a search, hostile names, links, binary files, a large folder and a downloa
   await tree.getByRole('treeitem', { name: '100 more…' }).click()
   await tree.getByRole('treeitem', { name: '0600' }).waitFor()
   await page.getByRole('searchbox', { name: 'Find a file' }).fill('RATE')
-  await page.getByRole('region', { name: 'Matching files' }).getByRole('link', { name: 'lib/deep/rate.ts' }).click()
+  await page
+    .getByRole('region', { name: 'Matching files' })
+    .getByRole('link', { name: 'lib/deep/rate.ts' })
+    .click()
   await page.getByRole('region', { name: 'Content' }).locator('code', { hasText: '22' }).waitFor()
   await page.getByRole('searchbox', { name: 'Find a file' }).fill('nothing is called so')
   await page.getByRole('heading', { name: 'No file matches' }).waitFor()
 })
 
 test('on a phone a file takes the whole pane and leads back to the tree', async () => {
-  await using someone = await visit({ viewport: { width: 390, height: 844 }, colorScheme: 'dark', reducedMotion: 'reduce' })
+  await using someone = await visit({
+    viewport: { width: 390, height: 844 },
+    colorScheme: 'dark',
+    reducedMotion: 'reduce',
+  })
   const { page } = someone
   await someone.open(`/agent/trace/${run.id}?view=files`)
   await page.getByRole('treeitem', { name: 'README.md' }).click()
@@ -114,7 +127,10 @@ test('the newest files of an active run are shown as it works, and files that ar
   await awaitRun(app, id, ({ status }) => status === 'waiting')
   await someone.open(`/agent/trace/${id}?view=files`)
   await page.getByRole('treeitem', { name: 'one.txt' }).waitFor()
-  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'Yes' })
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
+    agent_run_id: id,
+    prompt: 'Yes',
+  })
   await untilStatus(page, 'completed')
   await page.getByRole('treeitem', { name: 'two.txt' }).waitFor()
 

@@ -10,9 +10,14 @@ const { app, visit } = await inBrowser(startApp({ AGENTRUN_WORKER_CONCURRENCY: '
 test('the filter Failures shows every failure that the keys and the outline count, also in the matches of a search', async () => {
   await using someone = await visit()
   const { page } = someone
-  const run = await createRun(app, { prompt: playbook('One failure', 'run: echo first', 'run: echo second; exit 3', 'answer: Done.') })
+  const run = await createRun(app, {
+    prompt: playbook('One failure', 'run: echo first', 'run: echo second; exit 3', 'answer: Done.'),
+  })
   await awaitEnd(app, run.id)
-  const { body } = await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${run.id}/logs?failed=true`)
+  const { body } = await app.call(
+    'GET',
+    `/v1/organizations/${app.org_id}/agent/run/${run.id}/logs?failed=true`,
+  )
   const failures = body.logs.map(({ seq }: { seq: number }) => `e${seq}`)
   await someone.open(`/agent/trace/${run.id}`)
   await page.getByRole('button', { name: 'Failures' }).click()
@@ -35,7 +40,9 @@ test('a match deep in a long entry is scrolled into view, the entry has the focu
   const { page } = someone
   const run = await createRun(app, { prompt: playbook('Long entries', 'answer: Done.') })
   await awaitEnd(app, run.id)
-  const lines = Array.from({ length: 400 }, (_, n) => (n === 235 ? 'here is the needle' : `line ${n}`)).join('\n')
+  const lines = Array.from({ length: 400 }, (_, n) => (n === 235 ? 'here is the needle' : `line ${n}`)).join(
+    '\n',
+  )
   const texts = [
     entry({ message_type: 'PLAN_EVALUATION', thought: lines }),
     entry({
@@ -45,7 +52,10 @@ test('a match deep in a long entry is scrolled into view, the entry has the focu
       tool_output: { status: 'ok', exit_code: 0, output: lines, truncated: false },
     }),
   ]
-  const message = entry({ message_type: 'USER_MESSAGE', observation: { text: lines, user_id: null, source_type: 'API', mode: 'new_turn' } })
+  const message = entry({
+    message_type: 'USER_MESSAGE',
+    observation: { text: lines, user_id: null, source_type: 'API', mode: 'new_turn' },
+  })
   await append(app.db, app.org_id, run.id, null, { entries: [...texts, message, ...texts, message] })
   await someone.open(`/agent/trace/${run.id}`)
   const count = page.getByTestId('match-count')
@@ -70,7 +80,9 @@ test('a match deep in a long entry is scrolled into view, the entry has the focu
 test('the only match stays in view when n leads to it again, and on a phone its row in the list shows it', async () => {
   await using someone = await visit({ viewport: { width: 390, height: 844 } })
   const { page } = someone
-  const lines = Array.from({ length: 400 }, (_, n) => (n === 235 ? `${'before '.repeat(20)} the needle` : `- line ${n}`)).join('\n')
+  const lines = Array.from({ length: 400 }, (_, n) =>
+    n === 235 ? `${'before '.repeat(20)} the needle` : `- line ${n}`,
+  ).join('\n')
   const run = await createRun(app, { prompt: `${playbook('A long message', 'answer: Done.')}\n${lines}` })
   await awaitEnd(app, run.id)
   await someone.open(`/agent/trace/${run.id}?view=log`)

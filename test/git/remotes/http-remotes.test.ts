@@ -10,7 +10,15 @@ import { openGitHost } from '../../../src/git/process/git-host.ts'
 import { runGit } from '../../../src/git/process/run-git.ts'
 import { pushBranch } from '../../../src/git/publish/push.ts'
 import { resolveRef } from '../../../src/git/read/revisions.ts'
-import { addHook, type GitFixture, makeBare, makeRepository, openGitFixture, run, runText } from '../repositories.ts'
+import {
+  addHook,
+  type GitFixture,
+  makeBare,
+  makeRepository,
+  openGitFixture,
+  run,
+  runText,
+} from '../repositories.ts'
 import { type GitServer, type Intercept, startGitServer } from './git-server.ts'
 
 const BRANCH = 'agent/run-1-task'
@@ -20,7 +28,10 @@ async function setUp(
   intercept?: Intercept,
 ): Promise<AsyncDisposable & { fixture: GitFixture; server: GitServer; bare: string; repo: GitRepository }> {
   const fixture = await openGitFixture()
-  const bare = await makeBare(join(fixture.dir, 'served', 'acme', 'app.git'), await makeRepository(join(fixture.dir, 'source')))
+  const bare = await makeBare(
+    join(fixture.dir, 'served', 'acme', 'app.git'),
+    await makeRepository(join(fixture.dir, 'source')),
+  )
   const server = await startGitServer(join(fixture.dir, 'served'), intercept)
   return {
     fixture,
@@ -72,7 +83,9 @@ test('a diverged branch is not overwritten', async () => {
 test('no branch but that of a run is ever pushed', async () => {
   await using set = await setUp()
   const { fixture, repo, server } = set
-  const { sha } = (await refreshMirror(fixture.host, repo).then(() => resolveRef(fixture.host, 1, null))) as { sha: string }
+  const { sha } = (await refreshMirror(fixture.host, repo).then(() => resolveRef(fixture.host, 1, null))) as {
+    sha: string
+  }
   const before = server.requests.length
   for (const branch of [
     'main',
@@ -87,21 +100,32 @@ test('no branch but that of a run is ever pushed', async () => {
     'agent/xrun-1-a',
     'agent/run-1-a\n',
   ])
-    await expect(pushBranch(fixture.host, repo, sha, branch), branch).rejects.toMatchObject({ code: 'failed' })
+    await expect(pushBranch(fixture.host, repo, sha, branch), branch).rejects.toMatchObject({
+      code: 'failed',
+    })
   for (const wrong of ['main', '', '+main', sha.slice(0, 10), `${sha}:refs/heads/main`])
-    await expect(pushBranch(fixture.host, repo, wrong, BRANCH), wrong).rejects.toMatchObject({ code: 'failed' })
+    await expect(pushBranch(fixture.host, repo, wrong, BRANCH), wrong).rejects.toMatchObject({
+      code: 'failed',
+    })
   expect(server.requests.length).toBe(before)
 })
 
 const responses: [what: string, code: string, intercept: Intercept][] = [
   ['no such repository', 'not_found', (_, response) => Boolean(response.writeHead(404).end('not here'))],
-  ['a request for credentials', 'auth', (_, response) => Boolean(response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end())],
+  [
+    'a request for credentials',
+    'auth',
+    (_, response) => Boolean(response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()),
+  ],
   ['a refusal', 'auth', (_, response) => Boolean(response.writeHead(403).end())],
   ['an error of the server', 'unreachable', (_, response) => Boolean(response.writeHead(503).end())],
   [
     'a web page',
     'not_a_repository',
-    (_, response) => Boolean(response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>\n<title>x</title>\n')),
+    (_, response) =>
+      Boolean(
+        response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>\n<title>x</title>\n'),
+      ),
   ],
   ['a closed connection', 'unreachable', request => Boolean(request.socket.destroy())],
 ]
@@ -120,7 +144,9 @@ test('a redirect is not followed', async () => {
   let inner = ''
   await using inside = await startGitServer('/nonexistent')
   inner = inside.url
-  await using set = await setUp((request, response) => Boolean(response.writeHead(302, { location: `${inner}${request.url}` }).end()))
+  await using set = await setUp((request, response) =>
+    Boolean(response.writeHead(302, { location: `${inner}${request.url}` }).end()),
+  )
   await expect(refreshMirror(set.fixture.host, set.repo)).rejects.toMatchObject({
     code: 'failed',
     message: expect.stringContaining('redirects'),
@@ -136,23 +162,33 @@ test('a port without a listener is unreachable', async () => {
   server.close()
   await once(server, 'close')
   const repo: GitRepository = { id: 1, kind: 'http', url: `http://127.0.0.1:${port}/a/b.git` }
-  await expect(refreshMirror(fixture.host, repo)).rejects.toMatchObject({ code: 'unreachable', retryable: true })
-  await expect(refreshMirror(fixture.host, { ...repo, kind: 'https', url: repo.url.replace('http:', 'https:') })).rejects.toMatchObject({
+  await expect(refreshMirror(fixture.host, repo)).rejects.toMatchObject({
+    code: 'unreachable',
+    retryable: true,
+  })
+  await expect(
+    refreshMirror(fixture.host, { ...repo, kind: 'https', url: repo.url.replace('http:', 'https:') }),
+  ).rejects.toMatchObject({
     code: 'unreachable',
   })
 })
 
 test('a server that never responds costs the time limit and no more', async () => {
   await using set = await setUp(() => true)
-  await expect(refreshMirror(set.fixture.host, set.repo, { timeout_ms: 300 })).rejects.toMatchObject({ code: 'timeout' })
+  await expect(refreshMirror(set.fixture.host, set.repo, { timeout_ms: 300 })).rejects.toMatchObject({
+    code: 'timeout',
+  })
 })
 
 test('a server that stops in the middle of the objects costs the time limit and leaves no mirror', async () => {
   await using set = await setUp(
     (request, response) =>
-      request.method === 'POST' && Boolean(response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-result' }).write('0')),
+      request.method === 'POST' &&
+      Boolean(response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-result' }).write('0')),
   )
-  await expect(refreshMirror(set.fixture.host, set.repo, { timeout_ms: 500 })).rejects.toMatchObject({ code: 'timeout' })
+  await expect(refreshMirror(set.fixture.host, set.repo, { timeout_ms: 500 })).rejects.toMatchObject({
+    code: 'timeout',
+  })
   expect(await mirrorState(set.fixture.host, 1)).toBeNull()
 })
 
@@ -177,19 +213,28 @@ test('private addresses are refused before a connection is opened unless the ope
       code: 'unreachable',
       message: expect.stringContaining('private'),
     })
-    await expect(pushBranch(fixture.host, { id: 1, kind: 'https', url }, 'f'.repeat(40), BRANCH)).rejects.toMatchObject({
+    await expect(
+      pushBranch(fixture.host, { id: 1, kind: 'https', url }, 'f'.repeat(40), BRANCH),
+    ).rejects.toMatchObject({
       code: 'unreachable',
       message: expect.stringContaining('private'),
     })
   }
-  await expect(refreshMirror(fixture.host, { id: 1, kind: 'ssh', url: 'git@localhost:a/b' })).rejects.toMatchObject({ code: 'unreachable' })
+  await expect(
+    refreshMirror(fixture.host, { id: 1, kind: 'ssh', url: 'git@localhost:a/b' }),
+  ).rejects.toMatchObject({ code: 'unreachable' })
   expect(server.requests).toEqual([])
 })
 
 test('no transport but that of the repository can be reached', async () => {
   await using fixture = await openGitFixture()
   const marker = join(fixture.dir, 'ran')
-  for (const url of [`ext::sh -c touch% ${marker}`, `file://${fixture.dir}`, fixture.dir, 'git://127.0.0.1/x'])
+  for (const url of [
+    `ext::sh -c touch% ${marker}`,
+    `file://${fixture.dir}`,
+    fixture.dir,
+    'git://127.0.0.1/x',
+  ])
     await expect(refreshMirror(fixture.host, { id: 1, kind: 'https', url })).rejects.toThrow()
   await expect(runText('/', 'cat', [marker])).rejects.toThrow()
 })
@@ -199,14 +244,19 @@ test('a repository with credentials is reached with them, in the environment of 
   const password = 'a-token-of-the-forge'
   await using set = await setUp((request, response) => {
     requested.push({ url: request.url ?? '', authorization: request.headers.authorization })
-    if (request.headers.authorization === `Basic ${Buffer.from(`ada:${password}`).toString('base64')}`) return false
-    response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end(`no: ${request.headers.authorization}`)
+    if (request.headers.authorization === `Basic ${Buffer.from(`ada:${password}`).toString('base64')}`)
+      return false
+    response
+      .writeHead(401, { 'www-authenticate': 'Basic realm="git"' })
+      .end(`no: ${request.headers.authorization}`)
     return true
   })
   const { fixture, repo, server, bare } = set
   let given: { username: string; password: string } | null = null
   await using host = await openGitHost({
-    ...{ data_dir: join(fixture.dir, 'data'), user: fixture.host.user, allow_private: true },
+    data_dir: join(fixture.dir, 'data'),
+    user: fixture.host.user,
+    allow_private: true,
     credentials: async ({ id }) => (id === repo.id ? given : null),
   })
   await expect(refreshMirror(host, repo)).rejects.toMatchObject({ code: 'auth' })
@@ -225,8 +275,12 @@ test('a repository with credentials is reached with them, in the environment of 
 
   // Another repository of the same server, and anything that the mirror keeps: nothing.
   requested.length = 0
-  await expect(refreshMirror(host, { id: 2, kind: 'http', url: `${server.url}/acme/other.git` })).rejects.toMatchObject({ code: 'auth' })
+  await expect(
+    refreshMirror(host, { id: 2, kind: 'http', url: `${server.url}/acme/other.git` }),
+  ).rejects.toMatchObject({ code: 'auth' })
   expect(requested.map(request => request.authorization)).toEqual([undefined])
-  const kept = await run(join(fixture.dir, 'data'), 'grep', ['-rlF', '--', password, '.']).catch(error => String(error))
+  const kept = await run(join(fixture.dir, 'data'), 'grep', ['-rlF', '--', password, '.']).catch(error =>
+    String(error),
+  )
   expect(kept).toMatch(/^Error: grep/)
 })

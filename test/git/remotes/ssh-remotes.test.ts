@@ -4,7 +4,16 @@ import { expect, test } from 'vitest'
 import { refreshMirror } from '../../../src/git/mirrors/mirrors.ts'
 import { pushBranch } from '../../../src/git/publish/push.ts'
 import { resolveRef } from '../../../src/git/read/revisions.ts'
-import { type GitFixture, give, makeBare, makeRepository, openGitFixture, root, runText, SERVICE } from '../repositories.ts'
+import {
+  type GitFixture,
+  give,
+  makeBare,
+  makeRepository,
+  openGitFixture,
+  root,
+  runText,
+  SERVICE,
+} from '../repositories.ts'
 
 /** A fixture whose `ssh` records how it was called and, like a server, runs the last argument in a shell. */
 async function folderWithSsh(
@@ -17,8 +26,13 @@ async function folderWithSsh(
   await mkdir(bin)
   await writeFile(log, '')
   await chmod(log, 0o666)
-  await writeFile(join(bin, 'ssh'), `#!/bin/bash\n(IFS=$'\\x1f'; echo "$*" >> ${log})\n${script}\n`, { mode: 0o755 })
-  const bare = await makeBare(join(fixture.dir, 'remote.git'), await makeRepository(join(fixture.dir, 'source')))
+  await writeFile(join(bin, 'ssh'), `#!/bin/bash\n(IFS=$'\\x1f'; echo "$*" >> ${log})\n${script}\n`, {
+    mode: 0o755,
+  })
+  const bare = await makeBare(
+    join(fixture.dir, 'remote.git'),
+    await makeRepository(join(fixture.dir, 'source')),
+  )
   if (root) await give(bare, SERVICE)
   const withSsh = { ...fixture, host: { ...fixture.host, path: `${bin}:${fixture.host.path}` } }
   return { fixture: withSsh, bare, calls: async () => (await readFile(log, 'utf8')).trim().split('\n') }
@@ -32,7 +46,9 @@ test('a repository is fetched and pushed over ssh: without prompts, without forw
     expect(await refreshMirror(fixture.host, repo)).toMatchObject({ default_branch: 'main', changed: true })
     const base = await resolveRef(fixture.host, repo.id, null)
     if (!base || 'empty' in base) throw new Error('no base')
-    expect(await pushBranch(fixture.host, repo, base.sha, `agent/run-${i + 1}-task`)).toEqual({ status: 'pushed' })
+    expect(await pushBranch(fixture.host, repo, base.sha, `agent/run-${i + 1}-task`)).toEqual({
+      status: 'pushed',
+    })
     expect(await runText(bare, 'git', ['rev-parse', `agent/run-${i + 1}-task`])).toBe(base.sha)
   }
   for (const call of await calls()) {
@@ -50,10 +66,15 @@ test('a repository is fetched and pushed over ssh: without prompts, without forw
 })
 
 test('a key that is not accepted and a host that is not the known one are named as such', async () => {
-  for (const complaint of ['git@127.0.0.1: Permission denied (publickey).', 'Host key verification failed.']) {
+  for (const complaint of [
+    'git@127.0.0.1: Permission denied (publickey).',
+    'Host key verification failed.',
+  ]) {
     const { fixture } = await folderWithSsh(true, `echo ${JSON.stringify(complaint)} >&2; exit 255`)
     await using _ = fixture
-    await expect(refreshMirror(fixture.host, { id: 1, kind: 'ssh', url: 'git@127.0.0.1:a/b' })).rejects.toMatchObject({
+    await expect(
+      refreshMirror(fixture.host, { id: 1, kind: 'ssh', url: 'git@127.0.0.1:a/b' }),
+    ).rejects.toMatchObject({
       code: 'auth',
       message: expect.stringContaining(complaint),
     })
@@ -63,7 +84,9 @@ test('a key that is not accepted and a host that is not the known one are named 
 test('ssh connects to the checked address, with the host key of its name', async () => {
   const { fixture, calls } = await folderWithSsh(false, 'exit 255')
   await using _ = fixture
-  await expect(refreshMirror(fixture.host, { id: 1, kind: 'ssh', url: 'git@140.82.121.3:a/b' })).rejects.toMatchObject({ name: 'GitError' })
+  await expect(
+    refreshMirror(fixture.host, { id: 1, kind: 'ssh', url: 'git@140.82.121.3:a/b' }),
+  ).rejects.toMatchObject({ name: 'GitError' })
   expect((await calls())[0]?.split('\x1f')).toEqual(
     expect.arrayContaining(['HostName=140.82.121.3', 'HostKeyAlias=140.82.121.3', 'ProxyCommand=none']),
   )

@@ -2,7 +2,13 @@ import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import type { GitRepository } from '../../../src/git/git-repository.ts'
 import { refreshMirror } from '../../../src/git/mirrors/mirrors.ts'
-import { importPack, type Kept, objectCachePath, treeOf, withObjectCache } from '../../../src/git/objects/object-cache.ts'
+import {
+  importPack,
+  type Kept,
+  objectCachePath,
+  treeOf,
+  withObjectCache,
+} from '../../../src/git/objects/object-cache.ts'
 import { type GitHost, mirrorPath, openGitHost } from '../../../src/git/process/git-host.ts'
 import { readCachedChanges } from '../../../src/git/read/changes.ts'
 import type { Prepared, Snapshot } from '../../../src/git/workspace/checkpoint-commands.ts'
@@ -42,7 +48,10 @@ export type CheckpointTest = AsyncDisposable & {
 const users = ensureSystemUsers()
 const caps = { max_file_bytes: 1024 ** 2, max_bytes: 32 * 1024 ** 2 }
 
-/** A run's workspace with its snapshots: cloned from a repository of `files`, or empty for null. Its next owner is another one of these. */
+/**
+ * A run's workspace with its snapshots: cloned from a repository of `files`, or empty for null. Its next
+ * owner is another one of these.
+ */
 export async function startCheckpointTest(files: Record<string, string> | null): Promise<CheckpointTest> {
   await using stack = new AsyncDisposableStack()
   const { driver, folder, makeWorkspace } = stack.use(makeDriver())
@@ -66,8 +75,12 @@ export async function startCheckpointTest(files: Record<string, string> | null):
   }
   const kept: Kept = { run_id: 7, repository_id: repository?.id ?? null }
   const inside: WorkspaceRepository | null = repository && {
-    ...{ mirror_inside: '/mirror', base_sha, branch: 'agent/run-7-task', origin_url: repository.url },
-    ...{ author_name: 'Agent', author_email: 'agent@example.org' },
+    mirror_inside: '/mirror',
+    base_sha,
+    branch: 'agent/run-7-task',
+    origin_url: repository.url,
+    author_name: 'Agent',
+    author_email: 'agent@example.org',
   }
   const mirror = repository === null ? [] : [{ host: mirrorPath(host, repository.id), inside: '/mirror' }]
   const commands: string[] = []
@@ -91,7 +104,15 @@ export async function startCheckpointTest(files: Record<string, string> | null):
     await withObjectCache(host, kept.run_id, async () => {})
     const read_only = [...mirror, { host: objectCachePath(host, kept.run_id), inside: '/kept' }]
     const agent = await startSandbox(driver, workspace, { read_only })
-    const shots = await startSnapshotSandbox(noting, host, { kept, borrows_kept, workspace, shadow, base_sha, cpus: 2, ...caps })
+    const shots = await startSnapshotSandbox(noting, host, {
+      kept,
+      borrows_kept,
+      workspace,
+      shadow,
+      base_sha,
+      cpus: 2,
+      ...caps,
+    })
     return { agent, shots }
   }
   const must = async (agent: TestSandbox, command: string) => {
@@ -106,11 +127,16 @@ export async function startCheckpointTest(files: Record<string, string> | null):
     const cloned = await agent.separate(cloneCommand(inside))
     if (cloned.exit_code !== 0) throw new Error(`clone failed: ${cloned.text}`)
   }
-  const how: Prepared = base_sha === null ? { from: 'empty' } : { from: 'clone', sha: base_sha, tree: await treeOf(host, kept, base_sha) }
+  const how: Prepared =
+    base_sha === null
+      ? { from: 'empty' }
+      : { from: 'clone', sha: base_sha, tree: await treeOf(host, kept, base_sha) }
   const first = await shots.prepare(how, 20_000)
   let before = first
   const inShots = async (command: string) => {
-    const result = await for_shots.at(-1)?.exec({ command, shell: 'separate', timeout_ms: 20_000, max_output_bytes: 100 })
+    const result = await for_shots
+      .at(-1)
+      ?.exec({ command, shell: 'separate', timeout_ms: 20_000, max_output_bytes: 100 })
     return Buffer.from(result?.output ?? '').toString()
   }
   const lastProcess = async (where: 'agent' | 'shots') => {
@@ -137,7 +163,13 @@ export async function startCheckpointTest(files: Record<string, string> | null):
     first,
     async after(command) {
       await must(agent, command)
-      before = (await shots.take(before, { stale: false, largest_bytes: Number.POSITIVE_INFINITY }, () => {}, 20_000)) ?? before
+      before =
+        (await shots.take(
+          before,
+          { stale: false, largest_bytes: Number.POSITIVE_INFINITY },
+          () => {},
+          20_000,
+        )) ?? before
       return before
     },
     async keep({ tree, head }) {
@@ -149,7 +181,11 @@ export async function startCheckpointTest(files: Record<string, string> | null):
       })
       const pack = Buffer.concat(chunks)
       await withObjectCache(host, kept.run_id, () =>
-        importPack(host, kept, { pack, objects: [tip, tree, ...(head ? [head] : [])], max_bytes: caps.max_bytes }),
+        importPack(host, kept, {
+          pack,
+          objects: [tip, tree, ...(head ? [head] : [])],
+          max_bytes: caps.max_bytes,
+        }),
       )
       tips.push(tip)
       return { tip, bytes: pack.length }
@@ -162,9 +198,12 @@ export async function startCheckpointTest(files: Record<string, string> | null):
       const next = await open(true)
       await using _agent = next.agent
       await using _shots = next.shots
-      const result = await next.agent.separate(restoreCommand({ kept_inside: '/kept', beside: [], ...snapshot }, inside), {
-        timeout_ms: 120_000,
-      })
+      const result = await next.agent.separate(
+        restoreCommand({ kept_inside: '/kept', beside: [], ...snapshot }, inside),
+        {
+          timeout_ms: 120_000,
+        },
+      )
       if (result.exit_code !== 0) throw new Error(`restore failed: ${result.text}`)
       await work(next.agent, await next.shots.prepare({ from: 'tree', tree: snapshot.tree }, 120_000))
     },

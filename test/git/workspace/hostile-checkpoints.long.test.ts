@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest'
 import { type CheckpointTest, startCheckpointTest } from './checkpoint-fixture.ts'
 
-const files = { 'README.md': '# Hello\n', 'src/a.js': 'one\n', 'src/b.js': 'two\n', '.gitignore': 'ignored/\n' }
+const files = {
+  'README.md': '# Hello\n',
+  'src/a.js': 'one\n',
+  'src/b.js': 'two\n',
+  '.gitignore': 'ignored/\n',
+}
 
 /** What a restored workspace shows, files and links by path. */
 async function restored(fixture: CheckpointTest, command: string): Promise<string> {
@@ -28,10 +33,17 @@ test('repositories within the workspace are kept as files, at any depth and in a
     (cd lib/unborn; git init -q; echo unborn > u.txt; mkdir -p src; echo x > src/x.txt)
     (cd lib/empty; git init -q); (cd deep; git init -q; cd er; git init -q; echo deepest > d.txt)`,
   )
-  for (const line of ['lib/with-commit/n.txt=nested', 'lib/with-commit/later.txt=later', 'lib/with-commit/sub/i.txt=inner'])
+  for (const line of [
+    'lib/with-commit/n.txt=nested',
+    'lib/with-commit/later.txt=later',
+    'lib/with-commit/sub/i.txt=inner',
+  ])
     expect(text).toContain(line)
-  for (const line of ['lib/unborn/u.txt=unborn', 'lib/unborn/src/x.txt=x', 'deep/er/d.txt=deepest']) expect(text).toContain(line)
-  expect(await restored(fixture, 'echo changed > lib/unborn/u.txt; rm lib/with-commit/n.txt')).toMatch(/lib\/unborn\/u.txt=changed/)
+  for (const line of ['lib/unborn/u.txt=unborn', 'lib/unborn/src/x.txt=x', 'deep/er/d.txt=deepest'])
+    expect(text).toContain(line)
+  expect(await restored(fixture, 'echo changed > lib/unborn/u.txt; rm lib/with-commit/n.txt')).toMatch(
+    /lib\/unborn\/u.txt=changed/,
+  )
 })
 
 test('a submodule that the agent fills is kept with its files, one that it leaves alone stays a link', async () => {
@@ -48,9 +60,13 @@ test('a submodule that the agent fills is kept with its files, one that it leave
 
 test('a broken, deleted or forged .git of the agent loses only its commits', async () => {
   await using fixture = await startCheckpointTest(files)
-  const lying = await fixture.after(`echo new > new.txt; echo ${'2'.repeat(40)} > .git/refs/heads/agent/run-7-task`)
+  const lying = await fixture.after(
+    `echo new > new.txt; echo ${'2'.repeat(40)} > .git/refs/heads/agent/run-7-task`,
+  )
   expect(lying).toMatchObject({ head: null, left_out: [] })
-  const garbage = await fixture.after('echo newer > new.txt; echo garbage > .git/HEAD; echo garbage > .git/index; rm -rf .git/objects')
+  const garbage = await fixture.after(
+    'echo newer > new.txt; echo garbage > .git/HEAD; echo garbage > .git/index; rm -rf .git/objects',
+  )
   expect(garbage.head).toBe(null)
   const gone = await fixture.after('rm -rf .git; echo newest > new.txt')
   expect(gone).toMatchObject({ head: null, branch: null, left_out: [] })
@@ -65,11 +81,14 @@ test('a broken, deleted or forged .git of the agent loses only its commits', asy
 
 test('an object whose content does not match its name is rejected, and its content is taken from the files', async () => {
   await using fixture = await startCheckpointTest(files)
-  const poisoned = await fixture.after(`printf 'honest\\n' > poisoned.txt; id=$(git hash-object -w poisoned.txt)
+  const poisoned =
+    await fixture.after(`printf 'honest\\n' > poisoned.txt; id=$(git hash-object -w poisoned.txt)
     other=$(printf 'evil\\n' | git hash-object -w --stdin); path() { echo .git/objects/\${1:0:2}/\${1:2}; }
     chmod u+w $(path $id); cp $(path $other) $(path $id); git add poisoned.txt 2>/dev/null; git commit -qm poisoned`)
   await fixture.keep(poisoned)
-  await fixture.restore(poisoned, async agent => expect((await agent.shell('cat poisoned.txt')).text).toBe('honest\n'))
+  await fixture.restore(poisoned, async agent =>
+    expect((await agent.shell('cat poisoned.txt')).text).toBe('honest\n'),
+  )
 })
 
 test('neither attributes nor configuration of the workspace run a program or change a byte', async () => {
@@ -92,9 +111,15 @@ test('neither attributes nor configuration of the workspace run a program or cha
   const { text } = await fixture.agent.shell('sha256sum x.crlf y.id mixed.txt .gitattributes README.md')
   await fixture.restore(created, async (agent, again) => {
     expect(again.tree).toBe(created.tree)
-    expect((await agent.shell('sha256sum x.crlf y.id mixed.txt .gitattributes README.md; ls ran 2>/dev/null')).text).toBe(text)
+    expect(
+      (await agent.shell('sha256sum x.crlf y.id mixed.txt .gitattributes README.md; ls ran 2>/dev/null'))
+        .text,
+    ).toBe(text)
   })
-  expect((await fixture.changed(fixture.first, created)).sort()).toEqual(['added mixed.txt', 'modified .gitattributes'])
+  expect((await fixture.changed(fixture.first, created)).sort()).toEqual([
+    'added mixed.txt',
+    'modified .gitattributes',
+  ])
 })
 
 test('a file that is too large or unreadable is left out and named; one that is no longer a file is removed', async () => {
@@ -109,8 +134,15 @@ test('a file that is too large or unreadable is left out and named; one that is 
     'src/a.js too_large',
   ])
   await fixture.keep(created)
-  expect(await fixture.changed(fixture.first, created)).toEqual(['added fine.txt', 'added largest', 'deleted src/a.js', 'deleted src/b.js'])
-  const repaired = await fixture.after(`chmod 755 shut; chmod 644 closed; rm 'large file' src/b.js; echo small > src/a.js`)
+  expect(await fixture.changed(fixture.first, created)).toEqual([
+    'added fine.txt',
+    'added largest',
+    'deleted src/a.js',
+    'deleted src/b.js',
+  ])
+  const repaired = await fixture.after(
+    `chmod 755 shut; chmod 644 closed; rm 'large file' src/b.js; echo small > src/a.js`,
+  )
   expect(repaired.left_out).toEqual([])
   await fixture.keep(repaired)
   expect(await fixture.changed(created, repaired)).toEqual(['added closed', 'added shut/x', 'added src/a.js'])

@@ -1,19 +1,38 @@
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { clearSuspect, markSuspect, writeMirrorState } from '../../../src/git/mirrors/mirror-refs.ts'
 import { removeMirror } from '../../../src/git/mirrors/remove-mirror.ts'
-import { markKept, objectCachePath, sweepObjectCaches, withObjectCache } from '../../../src/git/objects/object-cache.ts'
+import {
+  markKept,
+  objectCachePath,
+  sweepObjectCaches,
+  withObjectCache,
+} from '../../../src/git/objects/object-cache.ts'
 import { withQuarantine } from '../../../src/git/objects/quarantine.ts'
 import type { GitHost } from '../../../src/git/process/git-host.ts'
 import { openGitFixture, root, run, SERVICE } from '../repositories.ts'
 
-/** A folder that belongs to root alone, with files of the names that the service itself writes, moves and removes. */
+/**
+ * A folder that belongs to root alone, with files of the names that the service itself writes, moves and
+ * removes.
+ */
 const NAMES = ['HEAD', 'config', 'agentrun.json', 'agentrun-suspect', 'agentrun-packs']
 
 function makeTreasure(dir: string): { path: string; state: () => unknown } {
   const path = join(dir, 'treasure')
-  for (const folder of [path, join(path, 'objects'), join(path, 'objects/pack'), join(path, 'info')]) mkdirSync(folder, { mode: 0o755 })
+  for (const folder of [path, join(path, 'objects'), join(path, 'objects/pack'), join(path, 'info')])
+    mkdirSync(folder, { mode: 0o755 })
   for (const name of NAMES) writeFileSync(join(path, name), 'of root', { mode: 0o600 })
   const state = () =>
     readdirSync(path, { recursive: true, encoding: 'utf8' })
@@ -36,7 +55,9 @@ const deeds: Record<string, (host: GitHost, git_dir: string) => Promise<unknown>
   'takes the mark away': host => clearSuspect(host, 7),
   'takes objects in': (host, git_dir) =>
     withQuarantine(host, { git_dir }, async quarantine => {
-      await run('/', 'touch', [join(quarantine.call.env.GIT_OBJECT_DIRECTORY ?? '', 'pack/pack-1.pack')], { user: SERVICE })
+      await run('/', 'touch', [join(quarantine.call.env.GIT_OBJECT_DIRECTORY ?? '', 'pack/pack-1.pack')], {
+        user: SERVICE,
+      })
       await quarantine.keep()
     }),
   'removes a mirror': host => removeMirror(host, 7),

@@ -1,10 +1,15 @@
 import { expect, test } from 'vitest'
-import { bundleCommand, cloneCommand, commitCommand, parseCommit } from '../../../src/git/workspace/workspace-commands.ts'
+import {
+  bundleCommand,
+  cloneCommand,
+  commitCommand,
+  parseCommit,
+} from '../../../src/git/workspace/workspace-commands.ts'
 import { startCheckpointTest } from './checkpoint-fixture.ts'
 
 /**
- * The budget of a change: a commit that raises a number states why it is worth it. Threads of git are included; a machine with one processor has
- * fewer. The first process of a separate command keeps its pipes.
+ * The budget of a change: a commit that raises a number states why it is worth it. Threads of git are
+ * included; a machine with one processor has fewer. The first process of a separate command keeps its pipes.
  */
 const PROCESSES = {
   clone_over_a_clone: 7,
@@ -24,18 +29,34 @@ test('the processes of a clone, of snapshots with their pack, of a commit and of
   const { agent, shots, inside, base_sha, first } = set
   if (inside === null || base_sha === null) throw new Error('there is no repository')
   const counts: Record<string, number> = {}
-  const count = async (name: keyof typeof PROCESSES, where: 'agent' | 'shots', work: () => Promise<unknown>) => {
+  const count = async (
+    name: keyof typeof PROCESSES,
+    where: 'agent' | 'shots',
+    work: () => Promise<unknown>,
+  ) => {
     const before = set.commands.length
     const started = await set.processesOf(where, work)
-    counts[name] = started - PROCESSES_TO_UNBLOCK * set.commands.slice(before).filter(command => command.startsWith('find ')).length
+    counts[name] =
+      started -
+      PROCESSES_TO_UNBLOCK * set.commands.slice(before).filter(command => command.startsWith('find ')).length
   }
-  await count('clone_over_a_clone', 'agent', async () => expect(await agent.separate(cloneCommand(inside))).toMatchObject({ exit_code: 0 }))
+  await count('clone_over_a_clone', 'agent', async () =>
+    expect(await agent.separate(cloneCommand(inside))).toMatchObject({ exit_code: 0 }),
+  )
   const tree = first.tree
-  await count('prepare', 'shots', async () => expect(await shots.prepare({ from: 'clone', sha: base_sha, tree }, 20_000)).toEqual(first))
+  await count('prepare', 'shots', async () =>
+    expect(await shots.prepare({ from: 'clone', sha: base_sha, tree }, 20_000)).toEqual(first),
+  )
   let changed = first
   await agent.shell('echo more >>README.md; echo new >new.txt')
   await count('snapshot', 'shots', async () => {
-    changed = (await shots.take(first, { stale: false, largest_bytes: Number.POSITIVE_INFINITY }, () => {}, 20_000)) ?? first
+    changed =
+      (await shots.take(
+        first,
+        { stale: false, largest_bytes: Number.POSITIVE_INFINITY },
+        () => {},
+        20_000,
+      )) ?? first
   })
   expect(changed.tree).not.toBe(tree)
   await agent.shell('echo more >>new.txt')
@@ -46,17 +67,22 @@ test('the processes of a clone, of snapshots with their pack, of a commit and of
   await count('pack', 'shots', () => shots.pack(pack, () => {}))
   let head_sha = ''
   await count('commit', 'agent', async () => {
-    const { exit_code, text } = await agent.separate(commitCommand({ ...inside, message: 'Change', at: new Date() }))
+    const { exit_code, text } = await agent.separate(
+      commitCommand({ ...inside, message: 'Change', at: new Date() }),
+    )
     head_sha = parseCommit(exit_code, text)?.head_sha ?? ''
   })
   await count('bundle', 'agent', async () => {
     expect(await agent.separate(bundleCommand({ base_sha, head_sha }))).toMatchObject({ exit_code: 0 })
   })
   await count('snapshot_of_new_commit', 'shots', async () => {
-    expect(await shots.take(changed, { stale: false, largest_bytes: Number.POSITIVE_INFINITY }, () => {}, 20_000)).toMatchObject({
+    expect(
+      await shots.take(changed, { stale: false, largest_bytes: Number.POSITIVE_INFINITY }, () => {}, 20_000),
+    ).toMatchObject({
       tree: changed.tree,
       head: head_sha,
     })
   })
-  for (const [name, budget] of Object.entries(PROCESSES)) expect(counts[name], name).toBeLessThanOrEqual(budget)
+  for (const [name, budget] of Object.entries(PROCESSES))
+    expect(counts[name], name).toBeLessThanOrEqual(budget)
 })

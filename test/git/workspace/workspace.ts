@@ -32,13 +32,21 @@ export type Workspace = {
 }
 
 /** A workspace folder of the sandbox's user beside the mirror, which it sees at its real path. */
-export async function openWorkspace(fixture: GitFixture, repo: GitRepository, base_sha: string | null, run_id = 7): Promise<Workspace> {
+export async function openWorkspace(
+  fixture: GitFixture,
+  repo: GitRepository,
+  base_sha: string | null,
+  run_id = 7,
+): Promise<Workspace> {
   const dir = join(fixture.dir, `workspace-${randomUUID()}`)
   await mkdir(dir)
   if (root) await chown(dir, SANDBOX.uid, SANDBOX.gid)
   const home = join(fixture.dir, 'sandbox-home')
   await mkdir(home, { recursive: true })
-  await writeFile(join(home, '.gitconfig'), '[safe]\n\tdirectory = *\n[user]\n\tname = Somebody\n\temail = somebody@example.org\n')
+  await writeFile(
+    join(home, '.gitconfig'),
+    '[safe]\n\tdirectory = *\n[user]\n\tname = Somebody\n\temail = somebody@example.org\n',
+  )
   const input: WorkspaceRepository = {
     mirror_inside: mirrorPath(fixture.host, repo.id),
     base_sha,
@@ -61,7 +69,8 @@ export async function openWorkspace(fixture: GitFixture, repo: GitRepository, ba
     },
     async deliver(head_sha, turn = 1) {
       const ran = await bash(bundleCommand({ base_sha, head_sha }))
-      if (ran.exit_code !== 0 && ran.exit_code !== NOTHING_TO_BUNDLE) throw new Error(`bundle failed with ${ran.exit_code}: ${ran.output}`)
+      if (ran.exit_code !== 0 && ran.exit_code !== NOTHING_TO_BUNDLE)
+        throw new Error(`bundle failed with ${ran.exit_code}: ${ran.output}`)
       const file = join(fixture.dir, `${randomUUID()}.bundle`)
       await writeFile(file, ran.exit_code === 0 ? ran.stdout : '', { mode: 0o600 })
       const objects = { repository_id: repo.id, run_id }
@@ -88,6 +97,8 @@ function runBash(cwd: string, home: string, command: string): Promise<Ran> {
   })
   child.stderr.on('data', chunk => all.push(chunk))
   child.on('error', reject)
-  child.on('close', code => resolve({ exit_code: code ?? 255, stdout: Buffer.concat(out), output: Buffer.concat(all).toString() }))
+  child.on('close', code =>
+    resolve({ exit_code: code ?? 255, stdout: Buffer.concat(out), output: Buffer.concat(all).toString() }),
+  )
   return promise
 }

@@ -4,7 +4,16 @@ import { refreshMirror } from '../../../src/git/mirrors/mirrors.ts'
 import { mirrorPath } from '../../../src/git/process/git-host.ts'
 import { readChanges } from '../../../src/git/read/changes.ts'
 import { bundleCommand, commitCommand } from '../../../src/git/workspace/workspace-commands.ts'
-import { commitFiles, type GitFixture, localRepository, makeBare, makeRepository, openGitFixture, run, runText } from '../repositories.ts'
+import {
+  commitFiles,
+  type GitFixture,
+  localRepository,
+  makeBare,
+  makeRepository,
+  openGitFixture,
+  run,
+  runText,
+} from '../repositories.ts'
 import { openWorkspace, type Workspace } from './workspace.ts'
 
 type Ready = AsyncDisposable & {
@@ -16,7 +25,9 @@ type Ready = AsyncDisposable & {
 }
 
 /** A cloned workspace of a repository with one file, a second branch and a tag. */
-async function ready(files: Record<string, string> = { 'README.md': '# Hello\n', '.gitignore': 'ignored/\n*.log\n' }): Promise<Ready> {
+async function ready(
+  files: Record<string, string> = { 'README.md': '# Hello\n', '.gitignore': 'ignored/\n*.log\n' },
+): Promise<Ready> {
   const fixture = await openGitFixture()
   const source = await makeRepository(join(fixture.dir, 'source'), files)
   const base = await runText(source, 'git', ['rev-parse', 'HEAD'])
@@ -26,11 +37,20 @@ async function ready(files: Record<string, string> = { 'README.md': '# Hello\n',
   await runText(source, 'git', ['tag', 'v1'])
   const repo = localRepository(source)
   await refreshMirror(fixture.host, repo)
-  await run(mirrorPath(fixture.host, repo.id), 'git', ['update-ref', 'refs/agentrun/3/1', base], { user: fixture.host.user })
+  await run(mirrorPath(fixture.host, repo.id), 'git', ['update-ref', 'refs/agentrun/3/1', base], {
+    user: fixture.host.user,
+  })
   const workspace = await openWorkspace(fixture, repo, base)
   const cloned = await workspace.clone()
   if (cloned.exit_code !== 0) throw new Error(cloned.output)
-  return { fixture, workspace, base, repo, source, [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose]() }
+  return {
+    fixture,
+    workspace,
+    base,
+    repo,
+    source,
+    [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose](),
+  }
 }
 
 /** Commits, delivers, and gives what the host sees of it. */
@@ -38,7 +58,9 @@ async function deliver(set: Ready) {
   const { head_sha, committed } = await set.workspace.commit()
   if (!head_sha) throw new Error('no commit')
   await set.workspace.deliver(head_sha)
-  const changes = await readChanges(set.fixture.host, set.repo.id, set.base, head_sha, { max_patch_bytes: 100_000 })
+  const changes = await readChanges(set.fixture.host, set.repo.id, set.base, head_sha, {
+    max_patch_bytes: 100_000,
+  })
   return { head_sha, committed, ...changes, paths: changes.files.map(file => file.path) }
 }
 
@@ -46,7 +68,9 @@ describe('a clone', () => {
   test('is on its own branch at the base, with the branches and tags of the remote and nothing of other runs', async () => {
     await using set = await ready()
     const { bash } = set.workspace
-    expect((await bash('git status --porcelain=v2 --branch')).output).toBe(`# branch.oid ${set.base}\n# branch.head agent/run-7-task\n`)
+    expect((await bash('git status --porcelain=v2 --branch')).output).toBe(
+      `# branch.oid ${set.base}\n# branch.head agent/run-7-task\n`,
+    )
     expect((await bash('git for-each-ref --format="%(refname)"')).output.trim().split('\n')).toEqual([
       'refs/heads/agent/run-7-task',
       'refs/remotes/origin/main',
@@ -60,9 +84,9 @@ describe('a clone', () => {
   test('knows its author and its origin, and fetching from it reads the mirror', async () => {
     await using set = await ready()
     const { bash } = set.workspace
-    expect((await bash('git config user.name; git config user.email; git config remote.origin.url')).output).toBe(
-      'Agent "A" O\'Run\nagent@example.org\nhttps://git.example.org/acme/app.git\n',
-    )
+    expect(
+      (await bash('git config user.name; git config user.email; git config remote.origin.url')).output,
+    ).toBe('Agent "A" O\'Run\nagent@example.org\nhttps://git.example.org/acme/app.git\n')
     const moved = await commitFiles(set.source, 'later', { 'later.txt': 'later' })
     await refreshMirror(set.fixture.host, set.repo)
     expect((await bash('git fetch -q && git rev-parse origin/main')).output.trim()).toBe(moved)
@@ -91,9 +115,9 @@ describe('a clone', () => {
     expect((await workspace.bash('git log --format=%s; echo c > c.txt')).output).toBe('second\n')
     const { head_sha } = await workspace.commit()
     await workspace.deliver(head_sha ?? '')
-    expect((await readChanges(fixture.host, repo.id, base, head_sha ?? '', { max_patch_bytes: 1_000 })).files).toMatchObject([
-      { path: 'c.txt' },
-    ])
+    expect(
+      (await readChanges(fixture.host, repo.id, base, head_sha ?? '', { max_patch_bytes: 1_000 })).files,
+    ).toMatchObject([{ path: 'c.txt' }])
   })
 
   test('of an empty repository is an empty workspace, and its first commit can be delivered', async () => {
@@ -107,9 +131,9 @@ describe('a clone', () => {
     const { head_sha, committed } = await workspace.commit()
     expect(committed).toBe(true)
     await workspace.deliver(head_sha ?? '')
-    expect((await readChanges(fixture.host, repo.id, null, head_sha ?? '', { max_patch_bytes: 1_000 })).files).toMatchObject([
-      { path: 'a.txt', status: 'added' },
-    ])
+    expect(
+      (await readChanges(fixture.host, repo.id, null, head_sha ?? '', { max_patch_bytes: 1_000 })).files,
+    ).toMatchObject([{ path: 'a.txt', status: 'added' }])
   })
 
   test('survives that its mirror is rewritten: a later turn commits and delivers again', async () => {
@@ -147,7 +171,10 @@ describe('a commit', () => {
     await using set = await ready()
     await set.workspace.bash('mkdir ignored; echo x > ignored/x; touch README.md')
     expect(await set.workspace.commit()).toEqual({ head_sha: set.base, committed: false })
-    expect((await set.workspace.bash(commitCommand({ ...set.workspace.input, message: 'x', at: new Date(0) }))).exit_code).toBe(3)
+    expect(
+      (await set.workspace.bash(commitCommand({ ...set.workspace.input, message: 'x', at: new Date(0) })))
+        .exit_code,
+    ).toBe(3)
     expect(await set.workspace.deliver(set.base)).toEqual({ ref: 'refs/agentrun/7/1', sha: set.base })
   })
 
@@ -155,7 +182,11 @@ describe('a commit', () => {
     ['the agent committed itself', 'echo a > a; git add a; git commit -qm mine; echo b > b', ['a', 'b']],
     ['the agent committed everything itself', 'echo a > a; git add a; git commit -qm mine', ['a']],
     ['the agent went to another branch', 'git checkout -q -b mine; echo a > a', ['a']],
-    ['the agent is on no branch', 'git checkout -q --detach; echo a > a; git add a; git commit -qm x; echo b > b', ['a', 'b']],
+    [
+      'the agent is on no branch',
+      'git checkout -q --detach; echo a > a; git add a; git commit -qm x; echo b > b',
+      ['a', 'b'],
+    ],
     [
       'a merge is in conflict',
       'echo "# Mine" > README.md; git commit -qam mine; git merge -q origin/other; echo a > a; test -e .git/MERGE_HEAD',
@@ -176,7 +207,11 @@ describe('a commit', () => {
       'echo "# Mine" > README.md; git commit -qam mine; git cherry-pick origin/other; echo a > a; test -e .git/CHERRY_PICK_HEAD',
       ['README.md', 'a'],
     ],
-    ['locks were left', 'touch .git/index.lock .git/HEAD.lock .git/config.lock .git/refs/heads/agent/run-7-task.lock; echo a > a', ['a']],
+    [
+      'locks were left',
+      'touch .git/index.lock .git/HEAD.lock .git/config.lock .git/refs/heads/agent/run-7-task.lock; echo a > a',
+      ['a'],
+    ],
     ['the index is broken', 'echo broken > .git/index; echo a > a', ['a']],
     ['the index is gone', 'rm .git/index; echo a > a', ['a']],
     ['everything is unstaged', 'git rm -q --cached README.md; echo a > a', ['a']],
@@ -196,9 +231,17 @@ describe('a commit', () => {
       'for h in pre-commit commit-msg prepare-commit-msg; do mkdir -p .git/hooks; printf "#!/bin/sh\\nexit 1\\n" > .git/hooks/$h; chmod +x .git/hooks/$h; done; echo a > a',
       ['a'],
     ],
-    ['signing is asked for', 'git config commit.gpgSign true; git config gpg.program /bin/false; echo a > a', ['a']],
+    [
+      'signing is asked for',
+      'git config commit.gpgSign true; git config gpg.program /bin/false; echo a > a',
+      ['a'],
+    ],
     ['D147: the configuration of its user is broken', 'echo "[broken" > ~/.gitconfig; echo a > a', ['a']],
-    ['D147: its base was replaced', 'git replace HEAD $(git commit-tree -m x HEAD^{tree}); echo a > a', ['a']],
+    [
+      'D147: its base was replaced',
+      'git replace HEAD $(git commit-tree -m x HEAD^{tree}); echo a > a',
+      ['a'],
+    ],
     ['D147: its history was cut', 'git rev-parse HEAD > .git/shallow; echo a > a', ['a']],
     ['D147: it is of a format to come', 'git config core.repositoryFormatVersion 99; echo a > a', ['a']],
     [
@@ -211,10 +254,22 @@ describe('a commit', () => {
       'git config extensions.worktreeConfig true; git config --worktree core.worktree /etc; echo a > a',
       ['a'],
     ],
-    ['D147: files have the names of options', 'echo a > --force; mkdir -- -n; echo a > -n/x', ['--force', '-n/x']],
+    [
+      'D147: files have the names of options',
+      'echo a > --force; mkdir -- -n; echo a > -n/x',
+      ['--force', '-n/x'],
+    ],
     ['a file cannot be read', 'echo a > a; echo b > b; chmod 000 b', ['a']],
-    ['it holds a repository of its own', 'mkdir sub; cd sub; git init -q; echo a > a; git add a; git commit -qm x', ['sub/a']],
-    ['it holds a repository without a commit', 'mkdir -p sub/deep; cd sub/deep; git init -q; echo a > a', ['sub/deep/a']],
+    [
+      'it holds a repository of its own',
+      'mkdir sub; cd sub; git init -q; echo a > a; git add a; git commit -qm x',
+      ['sub/a'],
+    ],
+    [
+      'it holds a repository without a commit',
+      'mkdir -p sub/deep; cd sub/deep; git init -q; echo a > a',
+      ['sub/deep/a'],
+    ],
     [
       'it holds a repository within a repository',
       'git init -q sub; git init -q sub/sub; echo a > sub/a; echo b > sub/sub/b',
@@ -247,7 +302,13 @@ describe('a commit', () => {
     await using set = await ready()
     await set.workspace.bash('git init -q sub; cd sub; echo a > a; git add a; git commit -qm inner')
     await deliver(set)
-    expect((await set.workspace.bash('git -C sub log --format=%s; git status --porcelain; ls .git/agentrun-nested')).output).toBe('inner\n')
+    expect(
+      (
+        await set.workspace.bash(
+          'git -C sub log --format=%s; git status --porcelain; ls .git/agentrun-nested',
+        )
+      ).output,
+    ).toBe('inner\n')
     await set.workspace.bash('echo b > sub/b')
     expect((await deliver(set)).paths).toEqual(['sub/a', 'sub/b'])
   })
@@ -258,7 +319,9 @@ describe('a commit', () => {
       `printf x > $'new\\nline'; printf y > $'caf\\xe9'; printf z > $'tab\\t"quote"'; printf w > ' -rf'; printf v > 'ünï'; mkdir -p $'d\\n'; printf u > $'d\\n/a'; git init -q $'n\\n'; printf t > $'n\\n/t'`,
     )
     const { paths, patch, additions } = await deliver(set)
-    expect(paths.sort()).toEqual([' -rf', '"caf\\351"', 'd\n/a', 'n\n/t', 'new\nline', 'tab\t"quote"', 'ünï'].sort())
+    expect(paths.sort()).toEqual(
+      [' -rf', '"caf\\351"', 'd\n/a', 'n\n/t', 'new\nline', 'tab\t"quote"', 'ünï'].sort(),
+    )
     expect(additions).toBe(7)
     expect(patch).toContain('+++ "b/new\\nline"')
     expect(patch).toContain('+++ b/ünï')
@@ -284,7 +347,9 @@ test('a bundle of a merge with what the mirror has already stays small', async (
   await runText(set.source, 'git', ['checkout', '-q', 'other'])
   await commitFiles(set.source, 'big', { big })
   await refreshMirror(set.fixture.host, set.repo)
-  await set.workspace.bash('git fetch -q; git merge -q -s ours --no-edit origin/other; git checkout -q origin/other -- big')
+  await set.workspace.bash(
+    'git fetch -q; git merge -q -s ours --no-edit origin/other; git checkout -q origin/other -- big',
+  )
   const { head_sha } = await set.workspace.commit()
   const ran = await set.workspace.bash(bundleCommand({ base_sha: set.base, head_sha: head_sha ?? '' }))
   expect(ran.exit_code).toBe(0)

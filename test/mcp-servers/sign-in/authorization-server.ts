@@ -14,12 +14,20 @@ export type Behaviour = {
   tokens?: Document
 }
 
-const json = (response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) => {
+const json = (
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+) => {
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
   return true
 }
 
-/** An MCP server with an authorization server that registers clients, checks PKCE and accepts each code and each refresh token once. */
+/**
+ * An MCP server with an authorization server that registers clients, checks PKCE and accepts each code and
+ * each refresh token once.
+ */
 export async function serveSignIn(behaviour: Behaviour = {}) {
   await using stack = new AsyncDisposableStack()
   const challenges = new Map<string, string>()
@@ -37,18 +45,26 @@ export async function serveSignIn(behaviour: Behaviour = {}) {
     const [access_token, refresh_token] = [`access-token-number-${issued}`, `refresh-token-number-${issued}`]
     state.valid = new Set([access_token])
     state.refresh = new Set([refresh_token])
-    return json(response, 200, { access_token, refresh_token, token_type: 'Bearer', expires_in: 3_600, ...state.behaviour.tokens })
+    return json(response, 200, {
+      access_token,
+      refresh_token,
+      token_type: 'Bearer',
+      expires_in: 3_600,
+      ...state.behaviour.tokens,
+    })
   }
   const exchange = (form: Record<string, string>, response: ServerResponse) => {
     state.forms.push(form)
     const { grant_type, code = '', code_verifier = '', refresh_token = '' } = form
-    if (grant_type === 'refresh_token') return state.refresh.delete(refresh_token) ? issue(response) : refuse(response)
+    if (grant_type === 'refresh_token')
+      return state.refresh.delete(refresh_token) ? issue(response) : refuse(response)
     const challenge = challenges.get(code)
     challenges.delete(code)
     const matches = challenge === createHash('sha256').update(code_verifier).digest('base64url')
     return matches ? issue(response) : refuse(response)
   }
-  const refuse = (response: ServerResponse) => json(response, 400, { error: 'invalid_grant', error_description: 'no longer valid' })
+  const refuse = (response: ServerResponse) =>
+    json(response, 400, { error: 'invalid_grant', error_description: 'no longer valid' })
   /** A person allows the access: returns where the browser is sent. */
   const allow = (authorization_url: string): URL => {
     const query = new URL(authorization_url).searchParams
@@ -66,14 +82,20 @@ export async function serveSignIn(behaviour: Behaviour = {}) {
       const pieces: Buffer[] = []
       for await (const piece of request) pieces.push(piece)
       const body = Buffer.concat(pieces).toString()
-      if (pathname === '/authorize') return void response.writeHead(302, { location: allow(`${issuer()}${request.url}`).href }).end()
+      if (pathname === '/authorize')
+        return void response.writeHead(302, { location: allow(`${issuer()}${request.url}`).href }).end()
       if (pathname === '/token') return void exchange(Object.fromEntries(new URLSearchParams(body)), response)
-      if (pathname === '/register') return void json(response, 201, { ...JSON.parse(body), client_id: 'client-of-the-service' })
+      if (pathname === '/register')
+        return void json(response, 201, { ...JSON.parse(body), client_id: 'client-of-the-service' })
       if (pathname !== '/.well-known/oauth-authorization-server') return void json(response, 404, {})
       const document = {
-        ...{ issuer: issuer(), authorization_endpoint: `${issuer()}/authorize`, token_endpoint: `${issuer()}/token` },
-        ...{ registration_endpoint: `${issuer()}/register`, response_types_supported: ['code'] },
-        ...{ code_challenge_methods_supported: ['S256'], token_endpoint_auth_methods_supported: ['none'] },
+        issuer: issuer(),
+        authorization_endpoint: `${issuer()}/authorize`,
+        token_endpoint: `${issuer()}/token`,
+        registration_endpoint: `${issuer()}/register`,
+        response_types_supported: ['code'],
+        code_challenge_methods_supported: ['S256'],
+        token_endpoint_auth_methods_supported: ['none'],
         authorization_response_iss_parameter_supported: true,
       }
       json(response, 200, state.behaviour.metadata?.(document) ?? document)
@@ -83,7 +105,11 @@ export async function serveSignIn(behaviour: Behaviour = {}) {
   const server: HttpMcpServer = stack.use(
     await serveMcp((request, response): boolean => {
       if (request.url?.startsWith('/.well-known/oauth-protected-resource')) {
-        const document = { resource: `${server.origin}/mcp`, authorization_servers: [issuer()], scopes_supported: ['tickets:read'] }
+        const document = {
+          resource: `${server.origin}/mcp`,
+          authorization_servers: [issuer()],
+          scopes_supported: ['tickets:read'],
+        }
         return json(response, 200, state.behaviour.resource?.(document) ?? document)
       }
       if (state.valid.has(request.headers.authorization?.replace('Bearer ', '') ?? '')) return false
@@ -93,7 +119,11 @@ export async function serveSignIn(behaviour: Behaviour = {}) {
   )
   const moved = stack.move()
   return {
-    ...{ state, issuer: issuer(), url: `${server.origin}/mcp`, ports: [server.port, authorization.port], mcp: server },
+    state,
+    issuer: issuer(),
+    url: `${server.origin}/mcp`,
+    ports: [server.port, authorization.port],
+    mcp: server,
     allow,
     [Symbol.asyncDispose]: () => moved.disposeAsync(),
   }

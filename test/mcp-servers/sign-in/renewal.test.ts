@@ -21,26 +21,51 @@ const sealer = createSealer(randomBytes(32))
 const name = 'AGENTRUN_MCP_SIGN_IN_TICKETS'
 const key = () => ({ organization_id: app.org_id, repository_id: null, server: 'tickets' })
 const grant = (tokens: Tokens): Grant => ({
-  ...{ url: 'https://mcp.example.com/mcp', issuer: 'https://auth.example.com', token_endpoint: 'https://auth.example.com/token' },
-  ...{ resource: null, client_id: 'c', client_secret: null, auth_method: 'none', signed_in_at: 1, ...tokens },
+  url: 'https://mcp.example.com/mcp',
+  issuer: 'https://auth.example.com',
+  token_endpoint: 'https://auth.example.com/token',
+  resource: null,
+  client_id: 'c',
+  client_secret: null,
+  auth_method: 'none',
+  signed_in_at: 1,
+  ...tokens,
 })
 const ending: Tokens = { access_token: 'access-token-1', refresh_token: 'refresh-token-1', expires_at: 1 }
 const renewed: Tokens = { access_token: 'access-token-2', refresh_token: 'refresh-token-2', expires_at: null }
 const save = (tokens: Tokens) => {
   const value = JSON.stringify({ pending: null, problem: null, grant: grant(tokens) })
   const sealed = sealer.seal(secretContext(app.org_id, null, name), value)
-  const secret = { organization_id: app.org_id, repository_id: null, name, ...sealed, for_agent: false, user_id: app.user_id }
+  const secret = {
+    organization_id: app.org_id,
+    repository_id: null,
+    name,
+    ...sealed,
+    for_agent: false,
+    user_id: app.user_id,
+  }
   return saveSecret(app.db, secret, 300)
 }
 beforeEach(async () => {
-  const settings = mcpServerSettings({ url: 'https://mcp.example.com/mcp', sign_in: { client_id: null, issuer: null, scope: null } })
-  await saveMcpServer(app.db, { organization_id: app.org_id, repository_id: null, name: 'tickets', settings, user_id: app.user_id }, 20)
+  const settings = mcpServerSettings({
+    url: 'https://mcp.example.com/mcp',
+    sign_in: { client_id: null, issuer: null, scope: null },
+  })
+  await saveMcpServer(
+    app.db,
+    { organization_id: app.org_id, repository_id: null, name: 'tickets', settings, user_id: app.user_id },
+    20,
+  )
   await save(ending)
 })
 const reserved = async () => (await rows(app, 'select renewing_until from mcp_servers'))[0]?.renewing_until
 
 /** The tokens of one run, and the number of its attempts to reserve the renewal. */
-function runOf(db: Database, renewSignIn: Parameters<typeof signInTokens>[0]['renewSignIn'], onAttempt = () => {}) {
+function runOf(
+  db: Database,
+  renewSignIn: Parameters<typeof signInTokens>[0]['renewSignIn'],
+  onAttempt = () => {},
+) {
   const counted = {
     query: ((statement: { name?: string }) => {
       if (statement.name === 'reserve_renewal') onAttempt()
@@ -72,7 +97,11 @@ test('eight runs of two processes send one request, and all use the token that i
 })
 
 test('a sign-in during a renewal counts, and the token of the renewal is dropped', async () => {
-  const again: Tokens = { ...renewed, access_token: 'access-token-of-a-person', refresh_token: 'refresh-token-of-a-person' }
+  const again: Tokens = {
+    ...renewed,
+    access_token: 'access-token-of-a-person',
+    refresh_token: 'refresh-token-of-a-person',
+  }
   const tokens = runOf(app.db, async () => {
     await save(again)
     return renewed

@@ -6,33 +6,74 @@ forbidOutput()
 
 /** How servers and gateways wrap the text of a refusal. */
 const BODIES: { name: string; status?: number; body(message: string): unknown }[] = [
-  { name: 'SGLang, and vLLM up to 0.9', body: message => ({ object: 'error', message, type: 'BadRequestError', param: null, code: 400 }) },
-  { name: 'vLLM from 0.10', body: message => ({ error: { message: `${message} None`, type: 'BadRequestError', param: null, code: 400 } }) },
-  { name: 'text-generation-inference', status: 422, body: message => ({ error: message, error_type: 'validation' }) },
+  {
+    name: 'SGLang, and vLLM up to 0.9',
+    body: message => ({ object: 'error', message, type: 'BadRequestError', param: null, code: 400 }),
+  },
+  {
+    name: 'vLLM from 0.10',
+    body: message => ({
+      error: { message: `${message} None`, type: 'BadRequestError', param: null, code: 400 },
+    }),
+  },
+  {
+    name: 'text-generation-inference',
+    status: 422,
+    body: message => ({ error: message, error_type: 'validation' }),
+  },
   { name: 'xAI', body: message => ({ code: 'Client specified an invalid argument', error: message }) },
-  { name: 'Cerebras', body: message => ({ message, type: 'invalid_request_error', param: 'messages', code: 'wrong_api_format', id: '' }) },
+  {
+    name: 'Cerebras',
+    body: message => ({
+      message,
+      type: 'invalid_request_error',
+      param: 'messages',
+      code: 'wrong_api_format',
+      id: '',
+    }),
+  },
   { name: 'FastAPI', body: message => ({ detail: message }) },
   {
     name: 'FastAPI, a field',
     status: 422,
     body: msg => ({ detail: [{ type: 'value_error', loc: ['body', 'max_tokens'], msg, input: 1 }] }),
   },
-  { name: 'Mistral', body: msg => ({ object: 'error', message: { detail: [{ loc: ['body', 'max_tokens'], msg }] }, code: '3051' }) },
-  { name: "Gemini's chat completions", body: message => [{ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }] },
+  {
+    name: 'Mistral',
+    body: msg => ({
+      object: 'error',
+      message: { detail: [{ loc: ['body', 'max_tokens'], msg }] },
+      code: '3051',
+    }),
+  },
+  {
+    name: "Gemini's chat completions",
+    body: message => [{ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }],
+  },
   {
     name: 'OpenRouter',
     body: message => ({
       error: {
         message: 'Provider returned error',
         code: 400,
-        metadata: { raw: JSON.stringify({ error: { message, type: 'invalid_request_error' } }), provider_name: 'Crucible', is_byok: false },
+        metadata: {
+          raw: JSON.stringify({ error: { message, type: 'invalid_request_error' } }),
+          provider_name: 'Crucible',
+          is_byok: false,
+        },
       },
       user_id: 'user_1',
     }),
   },
   {
     name: 'OpenRouter, text',
-    body: message => ({ error: { message: 'Provider returned error', code: 400, metadata: { raw: message, provider_name: 'DeepInfra' } } }),
+    body: message => ({
+      error: {
+        message: 'Provider returned error',
+        code: 400,
+        metadata: { raw: message, provider_name: 'DeepInfra' },
+      },
+    }),
   },
   {
     name: 'a gateway that quotes the body of the provider',
@@ -40,14 +81,23 @@ const BODIES: { name: string; status?: number; body(message: string): unknown }[
       error: {
         code: 400,
         status: 'INVALID_ARGUMENT',
-        message: JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message }, request_id: 'req_vrtx_1' }),
+        message: JSON.stringify({
+          type: 'error',
+          error: { type: 'invalid_request_error', message },
+          request_id: 'req_vrtx_1',
+        }),
       },
     }),
   },
   {
     name: 'LiteLLM',
     body: message => ({
-      error: { message: `litellm.BadRequestError: OpenAIException - ${message}`, type: null, param: null, code: '400' },
+      error: {
+        message: `litellm.BadRequestError: OpenAIException - ${message}`,
+        type: null,
+        param: null,
+        code: '400',
+      },
     }),
   },
   { name: 'text', body: message => `${message}\n` },
@@ -55,7 +105,8 @@ const BODIES: { name: string; status?: number; body(message: string): unknown }[
 
 describe.each(PROTOCOLS)('$name, a refusal in another form than its own', protocol => {
   test.each(BODIES)('$name: its limit is learned', async ({ status = 400, body }) => {
-    const message = (n: number) => `max_tokens: ${n} > 8192, which is the maximum allowed number of output tokens for claude-x`
+    const message = (n: number) =>
+      `max_tokens: ${n} > 8192, which is the maximum allowed number of output tokens for claude-x`
     await using fake = await protocol.connect(seen =>
       limitOf(seen) > 8_192 ? { status, body: body(message(limitOf(seen))) } : { text: 'ok' },
     )
@@ -67,7 +118,11 @@ describe.each(PROTOCOLS)('$name, a refusal in another form than its own', protoc
   test.each(BODIES)('$name: its text and status become the error', async ({ name, body }) => {
     await using fake = await protocol.connect(() => ({ status: 400, body: body('No model of this name.') }))
     const failure = await failureOf(fake.model.call(request({ max_output_tokens: 48_000 })))
-    expect(failure, name).toMatchObject({ code: 'rejected', http_status: 400, message: expect.stringContaining('No model of this name.') })
+    expect(failure, name).toMatchObject({
+      code: 'rejected',
+      http_status: 400,
+      message: expect.stringContaining('No model of this name.'),
+    })
     expect(failure.message).not.toMatch(/[{}]|Provider returned error/)
   })
 })

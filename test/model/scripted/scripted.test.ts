@@ -4,7 +4,11 @@ import { createScriptedModel } from '../../../src/model/scripted.ts'
 
 const model = createScriptedModel()
 
-const prompt = (text: string): ModelMessage => ({ role: 'user', content: text, providerOptions: { agentrun: { prompt: true } } })
+const prompt = (text: string): ModelMessage => ({
+  role: 'user',
+  content: text,
+  providerOptions: { agentrun: { prompt: true } },
+})
 const block = (yaml: string) => `Do it.\n\`\`\`playbook\n${yaml}\n\`\`\`\n`
 
 function callModel(messages: ModelMessage[], more: Partial<ModelRequest> = {}) {
@@ -12,8 +16,14 @@ function callModel(messages: ModelMessage[], more: Partial<ModelRequest> = {}) {
   return model.call({ instructions: '', messages, tools: [], max_output_tokens: 1_000, timeouts, ...more })
 }
 
-/** Continues the conversation: `tool` returns the result of each call, until a response has no call. Everything is JSON in between, as in the journal. */
-async function playOn(messages: ModelMessage[], tool: (name: string, input: Record<string, unknown>) => Record<string, unknown>) {
+/**
+ * Continues the conversation: `tool` returns the result of each call, until a response has no call.
+ * Everything is JSON in between, as in the journal.
+ */
+async function playOn(
+  messages: ModelMessage[],
+  tool: (name: string, input: Record<string, unknown>) => Record<string, unknown>,
+) {
   const calls: { name: string; input: unknown; thought: string | null }[] = []
   for (;;) {
     const response = await callModel(messages)
@@ -24,7 +34,17 @@ async function playOn(messages: ModelMessage[], tool: (name: string, input: Reco
       messages.push(
         ...JSON.parse(
           JSON.stringify([
-            { role: 'tool', content: [{ type: 'tool-result', toolCallId: call.id, toolName: call.name, output: { type: 'json', value } }] },
+            {
+              role: 'tool',
+              content: [
+                {
+                  type: 'tool-result',
+                  toolCallId: call.id,
+                  toolName: call.name,
+                  output: { type: 'json', value },
+                },
+              ],
+            },
           ]),
         ),
       )
@@ -33,7 +53,8 @@ async function playOn(messages: ModelMessage[], tool: (name: string, input: Reco
   }
 }
 
-const fine = (name: string) => (name === 'shell' ? { status: 'ok', exit_code: 0, output: '', truncated: false } : { status: 'ok' })
+const fine = (name: string) =>
+  name === 'shell' ? { status: 'ok', exit_code: 0, output: '', truncated: false } : { status: 'ok' }
 
 async function failure(promise: Promise<unknown>): Promise<ModelError> {
   const error = await promise.then(
@@ -83,28 +104,38 @@ describe('a playbook', () => {
       usage: { input_tokens: 0, output_tokens: 0, cost_usd: '0' },
     })
     const ids = messages
-      .flatMap(message => (message.role === 'assistant' && typeof message.content !== 'string' ? message.content : []))
+      .flatMap(message =>
+        message.role === 'assistant' && typeof message.content !== 'string' ? message.content : [],
+      )
       .flatMap(part => (part.type === 'tool-call' ? [part.toolCallId] : []))
     expect(new Set(ids).size).toBe(5)
   })
 
   test('without an answer ends with a sentence that declares it scripted and lists what ran', async () => {
-    const { response } = await playOn([prompt(block('- run: ls\n- run: pwd\n- edit: {path: a, old: b, new: c}'))], fine)
+    const { response } = await playOn(
+      [prompt(block('- run: ls\n- run: pwd\n- edit: {path: a, old: b, new: c}'))],
+      fine,
+    )
     expect(response.text).toMatch(/Scripted run without a language model.*2 commands, 1 edit/)
   })
 
   test('sends its output to the live view too', async () => {
     const deltas: string[] = []
-    await callModel([prompt(block('- thought: hm\n- answer: done'))], { on_delta: delta => deltas.push(`${delta.kind}: ${delta.text}`) })
+    await callModel([prompt(block('- thought: hm\n- answer: done'))], {
+      on_delta: delta => deltas.push(`${delta.kind}: ${delta.text}`),
+    })
     expect(deltas).toEqual(['reasoning: hm', 'text: done'])
   })
 
   test('treats an expected exit code as success', async () => {
-    const { response } = await playOn([prompt(block('- run: npm test\n  expect_exit: 1\n- answer: red as expected'))], () => ({
-      status: 'error',
-      exit_code: 1,
-      output: 'x',
-    }))
+    const { response } = await playOn(
+      [prompt(block('- run: npm test\n  expect_exit: 1\n- answer: red as expected'))],
+      () => ({
+        status: 'error',
+        exit_code: 1,
+        output: 'x',
+      }),
+    )
     expect(response.text).toBe('red as expected')
   })
 
@@ -115,7 +146,11 @@ describe('a playbook', () => {
       /step 2 \(line 4\): run "npm test" exited 2, expected 0\.\nLast output:\none\ntwo$/,
     ],
     ['an exit of 0 that was not expected', { status: 'ok', exit_code: 0, output: '' }, null],
-    ['a timeout', { status: 'timeout', exit_code: null, output: 'waiting' }, /ended as timeout, expected exit 0\.\nLast output:\nwaiting/],
+    [
+      'a timeout',
+      { status: 'timeout', exit_code: null, output: 'waiting' },
+      /ended as timeout, expected exit 0\.\nLast output:\nwaiting/,
+    ],
     [
       'an interruption',
       { status: 'interrupted', exit_code: null, output: '' },
@@ -132,12 +167,19 @@ describe('a playbook', () => {
 
   test('fails when a file cannot be written or edited, and keeps its message short', async () => {
     const edit = await failure(
-      playOn([prompt(block('- edit: {path: src/a.js, old: x, new: y}'))], () => ({ status: 'error', message: 'old text not found' })),
+      playOn([prompt(block('- edit: {path: src/a.js, old: x, new: y}'))], () => ({
+        status: 'error',
+        message: 'old text not found',
+      })),
     )
     expect(edit.message).toContain('edit "src/a.js" did not work (error)')
     expect(edit.message).toContain('old text not found')
     const long = await failure(
-      playOn([prompt(block('- run: yes'))], () => ({ status: 'error', exit_code: 1, output: 'y\n'.repeat(100_000) })),
+      playOn([prompt(block('- run: yes'))], () => ({
+        status: 'error',
+        exit_code: 1,
+        output: 'y\n'.repeat(100_000),
+      })),
     )
     expect(long.message.length).toBeLessThan(3_000)
   })
@@ -158,7 +200,10 @@ describe('a playbook', () => {
   })
 
   test('is read only from a prompt, never from other text', async () => {
-    const { calls } = await playOn([prompt('hello'), { role: 'user', content: block('- run: curl evil') }], fine)
+    const { calls } = await playOn(
+      [prompt('hello'), { role: 'user', content: block('- run: curl evil') }],
+      fine,
+    )
     expect(JSON.stringify(calls)).not.toContain('evil')
   })
 
@@ -174,7 +219,11 @@ describe('a playbook', () => {
   test('without steps for failed checks keeps its answer when they fail', async () => {
     const messages = [prompt(block('- run: a\n- answer: done'))]
     await playOn(messages, fine)
-    messages.push({ role: 'user', content: 'A check failed.', providerOptions: { agentrun: { checks_failed: true } } })
+    messages.push({
+      role: 'user',
+      content: 'A check failed.',
+      providerOptions: { agentrun: { checks_failed: true } },
+    })
     expect((await playOn(messages, fine)).response.text).toBe('done')
   })
 
@@ -186,7 +235,9 @@ describe('a playbook', () => {
   })
 
   test('that cannot be read fails with line and key', async () => {
-    expect((await failure(callModel([prompt(block('- run: ls\n- shout: x'))]))).message).toContain('line 4, shout')
+    expect((await failure(callModel([prompt(block('- run: ls\n- shout: x'))]))).message).toContain(
+      'line 4, shout',
+    )
   })
 
   test('continues at the same step when the conversation is rebuilt', async () => {
@@ -210,7 +261,11 @@ describe('a playbook', () => {
 describe('a prompt without a playbook', () => {
   const repository = (name: string, input: Record<string, unknown>) => {
     if (name === 'read')
-      return { status: 'ok', path: input.path, content: '<p>logo</p>\n# Tidy\n\n[![ci](x)](y)\nTidies *everything*,\nquickly.\n\n## Use\n' }
+      return {
+        status: 'ok',
+        path: input.path,
+        content: '<p>logo</p>\n# Tidy\n\n[![ci](x)](y)\nTidies *everything*,\nquickly.\n\n## Use\n',
+      }
     const output = String(input.command).startsWith('git rev-list')
       ? '12\nabc123 fix the thing\ndef456 start\n'
       : '7\n.github/\nREADME.md\nsrc/\n'
@@ -240,14 +295,22 @@ describe('a prompt without a playbook', () => {
   })
 
   test('gets a tour of an empty workspace too', async () => {
-    const { calls, response } = await playOn([prompt('hello')], () => ({ status: 'error', exit_code: 127, output: '' }))
+    const { calls, response } = await playOn([prompt('hello')], () => ({
+      status: 'error',
+      exit_code: 127,
+      output: '',
+    }))
     expect(calls).toHaveLength(2)
     expect(response.text).toContain('0 files under version control and 0 commits')
     expect(response.text).toContain('No README')
   })
 
   test('counts one file and one commit in the singular', async () => {
-    const { response } = await playOn([prompt('hello')], () => ({ status: 'ok', exit_code: 0, output: '1\n' }))
+    const { response } = await playOn([prompt('hello')], () => ({
+      status: 'ok',
+      exit_code: 0,
+      output: '1\n',
+    }))
     expect(response.text).toContain('- 1 file under version control and 1 commit.')
   })
 
@@ -259,17 +322,28 @@ describe('a prompt without a playbook', () => {
       const { calls, response } = await playOn(messages, repository)
       expect(calls).toEqual([])
       expect(response.text).toContain('nothing was done')
-      if (first === messages[0] && JSON.stringify(first).includes('answer: one')) expect(response.text).toContain('ended with:\n\n> one\n')
+      if (first === messages[0] && JSON.stringify(first).includes('answer: one'))
+        expect(response.text).toContain('ended with:\n\n> one\n')
     }
   })
 
   test('after an interrupted run of a real model gets a short reply, not invented counts', async () => {
     const messages: ModelMessage[] = [
       prompt('fix'),
-      { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'shell', input: { command: 'ls' } }] },
+      {
+        role: 'assistant',
+        content: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'shell', input: { command: 'ls' } }],
+      },
       {
         role: 'tool',
-        content: [{ type: 'tool-result', toolCallId: 'c1', toolName: 'shell', output: { type: 'json', value: { status: 'ok' } } }],
+        content: [
+          {
+            type: 'tool-result',
+            toolCallId: 'c1',
+            toolName: 'shell',
+            output: { type: 'json', value: { status: 'ok' } },
+          },
+        ],
       },
       prompt('go on'),
     ]
@@ -278,5 +352,7 @@ describe('a prompt without a playbook', () => {
 })
 
 test('a stopped call is aborted', async () => {
-  expect(await failure(callModel([prompt('x')], { signal: AbortSignal.abort() }))).toMatchObject({ code: 'aborted' })
+  expect(await failure(callModel([prompt('x')], { signal: AbortSignal.abort() }))).toMatchObject({
+    code: 'aborted',
+  })
 })

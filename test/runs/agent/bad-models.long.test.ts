@@ -25,7 +25,9 @@ const ACCEPTED = { status: 'completed', error: null }
 
 test('a request that gets 429 with Retry-After is retried after the delay, and the wait is in the trace', async () => {
   const { run, errors } = await play((_request, n) =>
-    n === 0 ? { status: 429, headers: { 'retry-after': '0' }, body: { error: { message: 'slow down' } } } : { text: 'ok' },
+    n === 0
+      ? { status: 429, headers: { 'retry-after': '0' }, body: { error: { message: 'slow down' } } }
+      : { text: 'ok' },
   )
   expect(run).toMatchObject(ACCEPTED)
   expect(errors).toMatchObject([{ code: 'rate_limited', retryable: true, phase: 'model', http_status: 429 }])
@@ -46,7 +48,11 @@ test('fault 25: a revoked key ends the run as model_auth immediately, the operat
 
 test('garbage instead of a stream is retried once and ends as model_unavailable', async () => {
   const { run, errors } = await play(() => ({ raw: ['data: {"this is no json\n\n'] }))
-  expect(run).toMatchObject({ status: 'failed', status_reason: 'model_unavailable', error: { code: 'malformed' } })
+  expect(run).toMatchObject({
+    status: 'failed',
+    status_reason: 'model_unavailable',
+    error: { code: 'malformed' },
+  })
   expect(errors.map(error => [error.code, error.retryable, error.phase])).toEqual([
     ['malformed', true, 'model'],
     ['malformed', true, 'model'],
@@ -60,7 +66,10 @@ test('a refusal ends the run with the text of the refusal', async () => {
 
 test('a model that stalls is given up after its idle time', async () => {
   const env = { AGENTRUN_MODEL_FIRST_BYTE_SECONDS: '1', AGENTRUN_MODEL_IDLE_SECONDS: '1' }
-  const { run, errors } = await play((_request, n) => (n === 0 ? { stall: 'before_body' } : { text: 'awake' }), env)
+  const { run, errors } = await play(
+    (_request, n) => (n === 0 ? { stall: 'before_body' } : { text: 'awake' }),
+    env,
+  )
   expect(run).toMatchObject(ACCEPTED)
   expect(errors).toMatchObject([{ code: 'timeout', retryable: true }])
 })
@@ -78,17 +87,34 @@ test('an unknown tool and bad arguments are reported to the model, which continu
   )
   const { run, logs, errors, requests } = await play(script)
   expect(run).toMatchObject({ ...ACCEPTED, result: 'I see.' })
-  expect(errors.map(error => error.code)).toEqual(['unknown_tool', 'unknown_tool', 'bad_arguments', 'bad_arguments', 'bad_arguments'])
+  expect(errors.map(error => error.code)).toEqual([
+    'unknown_tool',
+    'unknown_tool',
+    'bad_arguments',
+    'bad_arguments',
+    'bad_arguments',
+  ])
   const actions = logs.filter(
-    entry => entry.message_type === 'ACTION' && !['git_clone', 'repository_instructions'].includes(entry.tool_name),
+    entry =>
+      entry.message_type === 'ACTION' && !['git_clone', 'repository_instructions'].includes(entry.tool_name),
   )
-  expect(actions.map(entry => entry.tool_output.status)).toEqual(['error', 'error', 'error', 'error', 'error'])
+  expect(actions.map(entry => entry.tool_output.status)).toEqual([
+    'error',
+    'error',
+    'error',
+    'error',
+    'error',
+  ])
   expect(JSON.stringify(requests[1]?.body)).toContain('There is no tool')
 })
 
 test('a model that repeats one call without end is stopped', async () => {
   const { run, logs } = await play(() => calls(shell('echo same')))
-  expect(run).toMatchObject({ status: 'failed', status_reason: 'agent_error', error: { code: 'repeated_call' } })
+  expect(run).toMatchObject({
+    status: 'failed',
+    status_reason: 'agent_error',
+    error: { code: 'repeated_call' },
+  })
   expect(logs.filter(entry => entry.tool_name === 'shell').length).toBeLessThan(20)
 })
 
@@ -98,23 +124,33 @@ test('a model that never finishes is stopped by the ceiling of steps', async () 
 })
 
 test('a resume continues a run that the ceiling of steps ended, with a new allowance', async () => {
-  await using app = await startCodingApp((_request, n) => (n < 8 ? calls(shell(`echo ${n} >> steps.txt`)) : { text: 'Done.' }), {
-    AGENTRUN_RUN_MAX_STEPS: '5',
-  })
+  await using app = await startCodingApp(
+    (_request, n) => (n < 8 ? calls(shell(`echo ${n} >> steps.txt`)) : { text: 'Done.' }),
+    {
+      AGENTRUN_RUN_MAX_STEPS: '5',
+    },
+  )
   const { id } = await createRun(app, { prompt: 'count', auto_create_pr: false })
   expect(await awaitEnd(app, id)).toMatchObject({
     status: 'failed',
     status_reason: 'max_steps',
     error: { message: expect.stringContaining('Resume the run') },
   })
-  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'Continue.' })
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
+    agent_run_id: id,
+    prompt: 'Continue.',
+  })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 2, result: 'Done.' })
   expect(app.model.requests).toHaveLength(9)
 })
 
 test('empty responses are requested again, and end the run when they persist', async () => {
   const { run, errors, requests } = await play(() => ({ text: '' }))
-  expect(run).toMatchObject({ status: 'failed', status_reason: 'agent_error', error: { code: 'empty_answer' } })
+  expect(run).toMatchObject({
+    status: 'failed',
+    status_reason: 'agent_error',
+    error: { code: 'empty_answer' },
+  })
   expect(errors[0]).toMatchObject({ code: 'empty_answer', retryable: true })
   expect(requests).toHaveLength(3)
 })
@@ -136,10 +172,17 @@ test('a conversation that no longer fits is compacted once, then the run ends as
 })
 
 test('a budget pauses the run, and a resume with a larger one continues it', async () => {
-  await using app = await startCodingApp((_request, n) => (n < 4 ? calls(shell(`echo ${n} >> steps.txt`)) : { text: 'four steps' }))
+  await using app = await startCodingApp((_request, n) =>
+    n < 4 ? calls(shell(`echo ${n} >> steps.txt`)) : { text: 'four steps' },
+  )
   const { id } = await createRun(app, { prompt: 'count', budget: { max_steps: 2 } })
   const paused = await awaitRun(app, id, run => run.status === 'paused')
-  expect(paused).toMatchObject({ status_reason: 'budget', terminal: false, error: { code: 'budget' }, deadline_at: null })
+  expect(paused).toMatchObject({
+    status_reason: 'budget',
+    terminal: false,
+    error: { code: 'budget' },
+    deadline_at: null,
+  })
   const resumed = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
     agent_run_id: id,
     prompt: 'go on',
@@ -155,8 +198,14 @@ test('a time limit ends the running command, and a resume restarts its clock', a
   await using app = await startCodingApp(responses(calls(shell('sleep 12345')), { text: 'at last' }))
   const { id } = await createRun(app, { prompt: 'sleep', budget: { max_wall_seconds: 1 } })
   const paused = await awaitRun(app, id, run => run.status === 'paused')
-  expect(paused).toMatchObject({ status_reason: 'budget', error: { message: expect.stringContaining('max_wall_seconds') } })
-  expect((await allLogs(app, id)).at(-1)).toMatchObject({ tool_name: 'shell', tool_output: { status: 'interrupted' } })
+  expect(paused).toMatchObject({
+    status_reason: 'budget',
+    error: { message: expect.stringContaining('max_wall_seconds') },
+  })
+  expect((await allLogs(app, id)).at(-1)).toMatchObject({
+    tool_name: 'shell',
+    tool_output: { status: 'interrupted' },
+  })
   await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
     agent_run_id: id,
     prompt: 'go on',
@@ -171,7 +220,11 @@ test('NUL and invalid characters in the output of a model become text with marke
     calls({ name: 'finish', arguments: { answer: 'do\u0000ne \ud800' } }),
   )
   const { run, errors } = await play(script)
-  expect(run).toMatchObject({ ...ACCEPTED, result: 'do\ufffdne \ufffd', github_pull_requests: [{ number: 1 }] })
+  expect(run).toMatchObject({
+    ...ACCEPTED,
+    result: 'do\ufffdne \ufffd',
+    github_pull_requests: [{ number: 1 }],
+  })
   expect(errors).toMatchObject([{ code: 'unknown_tool' }])
 })
 

@@ -25,14 +25,22 @@ test('output of every kind becomes a bounded, accurate entry: 1 GB, binary, time
   expect(outputs[1].tool_output).toMatchObject({ binary: true, base64: expect.any(String) })
   expect(outputs[2].tool_output).toMatchObject({ status: 'timeout', output: 'before\n' })
   expect(outputs[3].tool_output.status).not.toBe('ok')
-  expect(outputs[4].tool_output).toMatchObject({ status: 'ok', escaped_bytes: 2, output: expect.stringContaining('a\\x00b\\xff') })
+  expect(outputs[4].tool_output).toMatchObject({
+    status: 'ok',
+    escaped_bytes: 2,
+    output: expect.stringContaining('a\\x00b\\xff'),
+  })
   expect(outputs[5].tool_output).toMatchObject({ status: 'ok', output: 'done\n' })
-  expect(logs.filter(entry => entry.message_type === 'ERROR').map(entry => entry.observation.code)).toContain('tool_timeout')
+  expect(logs.filter(entry => entry.message_type === 'ERROR').map(entry => entry.observation.code)).toContain(
+    'tool_timeout',
+  )
   expect(process.memoryUsage().rss - before).toBeLessThan(400 * 1024 ** 2)
 }, 90_000)
 
 test('a running tool is visible: its start, its output, then its entry', async () => {
-  await using app = await startCodingApp(responses(calls(shell('for i in 1 2 3; do echo tick $i; sleep 0.2; done')), { text: 'over' }))
+  await using app = await startCodingApp(
+    responses(calls(shell('for i in 1 2 3; do echo tick $i; sleep 0.2; done')), { text: 'over' }),
+  )
   const { id } = await createRun(app, { prompt: 'tick' })
   const seen: string[] = []
   let output = ''

@@ -6,18 +6,32 @@ import { setRole } from '../../../src/store/access/members.ts'
 import { insertToken } from '../../../src/store/access/token-access.ts'
 import { type App, rows } from '../../start-app.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../await-run.ts'
-import { type CodingApp, calls, finish, gitIn, makeRepository, PRICED, shell, startCodingApp } from '../coding-app.ts'
+import {
+  type CodingApp,
+  calls,
+  finish,
+  gitIn,
+  makeRepository,
+  PRICED,
+  shell,
+  startCodingApp,
+} from '../coding-app.ts'
 import { getRun, type Plays, playedBy, startRun, textOfRequest } from './child-script.ts'
 
-const start = (plays: Plays, env: Record<string, string> = {}) => startCodingApp(playedBy(plays), { AGENTRUN_REPO_PATHS: tmpdir(), ...env })
+const start = (plays: Plays, env: Record<string, string> = {}) =>
+  startCodingApp(playedBy(plays), { AGENTRUN_REPO_PATHS: tmpdir(), ...env })
 const runs = (app: App) => `/v1/organizations/${app.org_id}/agent/run`
 const childrenOf = async (app: App, id: number): Promise<AgentRun[]> =>
   (await app.call('GET', `${runs(app)}s?parent_run_id=${id}&limit=100`)).body.items.toReversed()
 /** The results of the tools of that name, in order. */
 const outcomes = async (app: App, id: number, name: string) =>
-  (await allLogs(app, id)).filter(entry => entry.tool_name === name && entry.message_type === 'ACTION').map(entry => entry.tool_output)
+  (await allLogs(app, id))
+    .filter(entry => entry.tool_name === name && entry.message_type === 'ACTION')
+    .map(entry => entry.tool_output)
 const links = async (app: App, id: number) =>
-  (await allLogs(app, id)).filter(entry => entry.message_type === 'AGENT_RUN_LINK').map(entry => entry.observation)
+  (await allLogs(app, id))
+    .filter(entry => entry.message_type === 'AGENT_RUN_LINK')
+    .map(entry => entry.observation)
 
 /** Another repository of the organization, and the output of git there. */
 async function addRepository(app: CodingApp) {
@@ -36,7 +50,10 @@ test('two children work in parallel in another repository, each with a branch an
     {
       '@parent': step => {
         if (step === 0)
-          return calls(startRun('@child one', { repository: named, title: 'One' }), startRun('@child two', { repository: numbered }))
+          return calls(
+            startRun('@child one', { repository: named, title: 'One' }),
+            startRun('@child two', { repository: numbered }),
+          )
         return step === 2 ? calls(getRun({ wait_seconds: 600 })) : { text: 'Both are done.' }
       },
       '@child one': child('one'),
@@ -53,20 +70,37 @@ test('two children work in parallel in another repository, each with a branch an
   const children = await childrenOf(app, id)
   expect(children).toMatchObject(
     ['one', 'two'].map((word, i) => ({
-      ...{ status: 'completed', source_type: 'PARENT_RUN', repo_id: other.id, parent_run_id: id, user_id: app.user_id },
-      ...{ title: i === 0 ? 'One' : '@child two', result: `Made ${word}.txt.`, github_pull_requests: [{ state: 'open' }] },
+      status: 'completed',
+      source_type: 'PARENT_RUN',
+      repo_id: other.id,
+      parent_run_id: id,
+      user_id: app.user_id,
+      title: i === 0 ? 'One' : '@child two',
+      result: `Made ${word}.txt.`,
+      github_pull_requests: [{ state: 'open' }],
     })),
   )
   const heads = children.map(run => run.github_pull_requests[0]?.head_branch_name ?? '')
   expect(new Set(heads).size).toBe(2)
-  expect(heads.map(head => other.git('diff', '--name-only', `main...${head}`))).toEqual(['one.txt\n', 'two.txt\n'])
+  expect(heads.map(head => other.git('diff', '--name-only', `main...${head}`))).toEqual([
+    'one.txt\n',
+    'two.txt\n',
+  ])
 
   const [seen] = await outcomes(app, id, 'get_run')
   expect(seen.runs).toMatchObject(
-    children.map(run => ({ agent_run_id: run.id, status: 'completed', result: run.result, pull_requests: [{ state: 'open' }] })),
+    children.map(run => ({
+      agent_run_id: run.id,
+      status: 'completed',
+      result: run.result,
+      pull_requests: [{ state: 'open' }],
+    })),
   )
-  expect(await links(app, id)).toMatchObject(children.map(run => ({ agent_run_id: run.id, relation: 'child' })))
-  for (const run of children) expect(await links(app, run.id)).toMatchObject([{ agent_run_id: id, relation: 'parent' }])
+  expect(await links(app, id)).toMatchObject(
+    children.map(run => ({ agent_run_id: run.id, relation: 'child' })),
+  )
+  for (const run of children)
+    expect(await links(app, run.id)).toMatchObject([{ agent_run_id: id, relation: 'parent' }])
 })
 
 test('an agent sees only its own children: other runs are not found, and playbooks and unknown repositories start none', async () => {
@@ -97,7 +131,10 @@ test('an agent sees only its own children: other runs are not found, and playboo
 test('a run starts at most ten children', async () => {
   const eleven = Array.from({ length: 11 }, (_, i) => startRun(`@child ${i}`))
   await using app = await start(
-    { '@parent': step => (step === 0 ? calls(...eleven) : { text: 'Started.' }), '@child': () => ({ stall: 'before_headers' }) },
+    {
+      '@parent': step => (step === 0 ? calls(...eleven) : { text: 'Started.' }),
+      '@child': () => ({ stall: 'before_headers' }),
+    },
     { AGENTRUN_WORKER_CONCURRENCY: '1' },
   )
   const { id } = await createRun(app, { prompt: '@parent' })
@@ -110,7 +147,9 @@ test('a run starts at most ten children', async () => {
 })
 
 test('the third generation starts no children', async () => {
-  await using app = await start({ '@generation': step => (step === 0 ? calls(startRun('@generation')) : { text: 'Started.' }) })
+  await using app = await start({
+    '@generation': step => (step === 0 ? calls(startRun('@generation')) : { text: 'Started.' }),
+  })
   let { id } = await createRun(app, { prompt: '@generation' })
   for (let generation = 0; generation < 3; generation++) {
     await awaitEnd(app, id)
@@ -118,7 +157,9 @@ test('the third generation starts no children', async () => {
   }
   await awaitEnd(app, id)
   expect(await childrenOf(app, id)).toEqual([])
-  expect((await outcomes(app, id, 'start_run'))[0].error).toMatch(/child in generation 3, the last one that is allowed/)
+  expect((await outcomes(app, id, 'start_run'))[0].error).toMatch(
+    /child in generation 3, the last one that is allowed/,
+  )
 })
 
 test('children get at most the remaining budget of their parent, it is reserved while they run, and their cost counts in its next turn too', async () => {
@@ -136,7 +177,11 @@ test('children get at most the remaining budget of their parent, it is reserved 
       return { ...finish('Done.'), usage }
     },
   })
-  const { id } = await createRun(app, { prompt: '@parent', model: PRICED.model, budget: { max_cost_usd: '1', max_steps: 7 } })
+  const { id } = await createRun(app, {
+    prompt: '@parent',
+    model: PRICED.model,
+    budget: { max_cost_usd: '1', max_steps: 7 },
+  })
   const run = await awaitRun(app, id, ({ status }) => status === 'paused')
   expect(run).toMatchObject({ status_reason: 'budget', error: { code: 'budget' } })
   const children = await childrenOf(app, id)
@@ -147,11 +192,14 @@ test('children get at most the remaining budget of their parent, it is reserved 
   expect(children.map(child => child.budget.max_steps)).toEqual([6, 6])
   release.resolve()
   const ended = await Promise.all(children.map(child => awaitEnd(app, child.id)))
-  const resume = (prompt: string, more = {}) => app.call('POST', `${runs(app)}/resume`, { agent_run_id: id, prompt, ...more })
+  const resume = (prompt: string, more = {}) =>
+    app.call('POST', `${runs(app)}/resume`, { agent_run_id: id, prompt, ...more })
   // The cost of the children still counts against the budget of the parent.
   const spent = ended.reduce((sum, child) => sum + Number(child.usage.cost_usd), Number(run.usage.cost_usd))
   expect((await resume('Go on', { budget: { max_cost_usd: spent.toFixed(6) } })).status).toBe(200)
-  expect(await awaitRun(app, id, again => again.status === 'paused' && again.total_logs > run.total_logs)).toMatchObject({
+  expect(
+    await awaitRun(app, id, again => again.status === 'paused' && again.total_logs > run.total_logs),
+  ).toMatchObject({
     status_reason: 'budget',
   })
   expect((await resume('Go on', { budget: { max_cost_usd: '1' } })).status).toBe(200)
@@ -160,7 +208,12 @@ test('children get at most the remaining budget of their parent, it is reserved 
 
 test('a child whose model hangs blocks its parent no longer than the requested wait', async () => {
   await using app = await start({
-    '@parent': step => (step === 0 ? calls(startRun('@child')) : step === 1 ? calls(getRun({ wait_seconds: 1 })) : { text: 'Without it.' }),
+    '@parent': step =>
+      step === 0
+        ? calls(startRun('@child'))
+        : step === 1
+          ? calls(getRun({ wait_seconds: 1 }))
+          : { text: 'Without it.' },
     '@child': () => ({ stall: 'before_headers' }),
   })
   const { id } = await createRun(app, { prompt: '@parent' })
@@ -189,7 +242,10 @@ test('a stop immediately ends a run that waits for its children, with all their 
   for (const each of [id, child?.id ?? 0, grand?.id ?? 0])
     expect(await awaitEnd(app, each)).toMatchObject({ status: 'cancelled', stop_requested_by: app.user_id })
   expect((await app.call('DELETE', `${runs(app)}/${id}`)).status).toBe(200)
-  expect((await app.call('GET', `${runs(app)}/${child?.id}`)).body).toMatchObject({ status: 'cancelled', parent_run_id: null })
+  expect((await app.call('GET', `${runs(app)}/${child?.id}`)).body).toMatchObject({
+    status: 'cancelled',
+    parent_run_id: null,
+  })
 })
 
 test('a stop ends the runs that an already ended child started', async () => {
@@ -212,7 +268,10 @@ test('a stop ends the runs that an already ended child started', async () => {
   expect(await awaitEnd(app, child?.id ?? 0)).toMatchObject({ status: 'completed' })
   const [grand] = await childrenOf(app, child?.id ?? 0)
   expect((await app.call('POST', `${runs(app)}/stop`, { agent_run_id: id })).status).toBe(200)
-  expect(await awaitEnd(app, grand?.id ?? 0)).toMatchObject({ status: 'cancelled', stop_requested_by: app.user_id })
+  expect(await awaitEnd(app, grand?.id ?? 0)).toMatchObject({
+    status: 'cancelled',
+    stop_requested_by: app.user_id,
+  })
   expect((await app.call('GET', `${runs(app)}/${child?.id}`)).body).toMatchObject({ status: 'completed' })
 }, 60_000)
 
@@ -228,8 +287,19 @@ test('runs of a bound token start nothing in other repositories, and agents of a
   await using app = await start({ '@parent': play, '@child': () => ({ text: 'Done.' }) })
   const other = await addRepository(app)
   elsewhere = other.full_name
-  const token = { user_id: app.user_id, kind: 'personal', name: 'bound', wire_profile: 'standard', expires_in_seconds: null } as const
-  await insertToken(app.db, { ...token, digest: digest('bound-token'), organization_id: app.org_id, repository_ids: [app.repo_id] })
+  const token = {
+    user_id: app.user_id,
+    kind: 'personal',
+    name: 'bound',
+    wire_profile: 'standard',
+    expires_in_seconds: null,
+  } as const
+  await insertToken(app.db, {
+    ...token,
+    digest: digest('bound-token'),
+    organization_id: app.org_id,
+    repository_ids: [app.repo_id],
+  })
   const bound = { authorization: 'Bearer bound-token' }
   const input = { prompt: '@parent', repo_id: app.repo_id }
   const tried = async (id: number) => {

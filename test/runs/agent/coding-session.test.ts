@@ -13,7 +13,10 @@ describe('a coding session of a model, with parallel calls', () => {
       responses(
         {
           reasoning: 'Look first.',
-          ...calls(shell('ls && export SEEN=yes && mkdir -p sub && cd sub'), { name: 'read', arguments: { path: 'count.js' } }),
+          ...calls(shell('ls && export SEEN=yes && mkdir -p sub && cd sub'), {
+            name: 'read',
+            arguments: { path: 'count.js' },
+          }),
         },
         calls({ name: 'plan', arguments: { items: [{ text: 'Write two', state: 'in_progress' }] } }),
         calls(
@@ -46,7 +49,9 @@ describe('a coding session of a model, with parallel calls', () => {
     expect(logs.map(entry => entry.seq)).toEqual(logs.map((_, i) => i + 1))
     expect(run.total_logs).toBe(logs.length)
     for (const entry of logs) LogEntry.parse(entry)
-    expect(logs.map(entry => entry.tool_name ?? entry.message_type).filter(name => name !== 'git_clone')).toEqual([
+    expect(
+      logs.map(entry => entry.tool_name ?? entry.message_type).filter(name => name !== 'git_clone'),
+    ).toEqual([
       'USER_MESSAGE',
       'repository_instructions',
       'shell',
@@ -67,14 +72,21 @@ describe('a coding session of a model, with parallel calls', () => {
   test('actions of the service name the repository, and no path of the host', () => {
     const full_name = app.repository.split('/').slice(-2).join('/')
     for (const name of ['git_clone', 'git_push'])
-      expect(logs.find(entry => entry.tool_name === name).tool_input).toMatchObject({ repository: full_name, branch: run.branch })
+      expect(logs.find(entry => entry.tool_name === name).tool_input).toMatchObject({
+        repository: full_name,
+        branch: run.branch,
+      })
     expect(JSON.stringify(logs)).not.toContain(app.repository)
     expect(JSON.stringify(logs)).not.toContain(app.data_dir)
   })
 
   test('one shell serves all calls and keeps directory and variables', () => {
     const second = logs.filter(entry => entry.tool_name === 'shell')[1]
-    expect(second.tool_output).toMatchObject({ status: 'error', exit_code: 1, output: '/workspace/sub\nseen: yes\nexport const two = 2\n' })
+    expect(second.tool_output).toMatchObject({
+      status: 'error',
+      exit_code: 1,
+      output: '/workspace/sub\nseen: yes\nexport const two = 2\n',
+    })
     expect(second.thought).toBe('Now check.')
   })
 
@@ -87,16 +99,24 @@ describe('a coding session of a model, with parallel calls', () => {
     expect(run.branch).toMatch(/^agent\/run-\d+-make-it-two/)
     expect(app.git('diff', '--name-status', 'main', run.branch)).toBe('M\tcount.js\nA\tsub/new file.txt\n')
     expect(app.git('show', `${run.branch}:count.js`)).toBe('export const two = 2\n')
-    expect(app.git('log', '-1', '--format=%an <%ae>%n%(trailers:key=Agent-Run,valueonly)', run.branch).trim()).toBe(
-      `Agent Run <agent@agentrun.invalid>\n${run.web_url}`,
-    )
+    expect(
+      app.git('log', '-1', '--format=%an <%ae>%n%(trailers:key=Agent-Run,valueonly)', run.branch).trim(),
+    ).toBe(`Agent Run <agent@agentrun.invalid>\n${run.web_url}`)
     expect(app.git('rev-parse', `${run.branch}^`).trim()).toBe(run.base_sha)
     expect(app.git('status', '--porcelain')).toBe('')
   })
 
   test('there is one pull request, and the diff is the whole change', async () => {
     expect(run.github_pull_requests).toMatchObject([
-      { number: 1, state: 'open', head_branch_name: run.branch, base_branch_name: 'main', files_changed: 2, additions: 2, deletions: 1 },
+      {
+        number: 1,
+        state: 'open',
+        head_branch_name: run.branch,
+        base_branch_name: 'main',
+        files_changed: 2,
+        additions: 2,
+        deletions: 1,
+      },
     ])
     const { body } = await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${run.id}/diff`)
     expect(body).toMatchObject({ base_sha: run.base_sha, files_changed: 2, patch_truncated: false })
@@ -114,12 +134,17 @@ describe('a coding session of a model, with parallel calls', () => {
   })
 
   test('the agent gets the instructions of the repository, its tools and the results of its calls', () => {
-    const first = app.model.requests[0]?.body as { messages: { role: string; content: string }[]; tools: { function: { name: string } }[] }
+    const first = app.model.requests[0]?.body as {
+      messages: { role: string; content: string }[]
+      tools: { function: { name: string } }[]
+    }
     expect(first.messages[0]).toMatchObject({ role: 'system', content: expect.stringContaining('Be brief.') })
     expect(first.tools.map(tool => tool.function.name)).toEqual([
       ...['shell', 'read', 'write', 'edit', 'search', 'plan', 'ask', 'start_run', 'get_run', 'finish'],
     ])
-    const second = app.model.requests[1]?.body as { messages: { role: string; content: string; tool_call_id?: string }[] }
+    const second = app.model.requests[1]?.body as {
+      messages: { role: string; content: string; tool_call_id?: string }[]
+    }
     expect(second.messages.slice(-2).map(message => message.role)).toEqual(['tool', 'tool'])
     expect(second.messages.at(-1)?.content).toContain('export const one = 1')
   })
@@ -130,10 +155,23 @@ describe('a coding session of a model, with parallel calls', () => {
   })
 
   test('the sandbox is removed, its files are kept, and a resume continues in them with the whole conversation', async () => {
-    const resumed = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: run.id, prompt: 'And now?' })
-    expect(resumed.body).toMatchObject({ id: run.id, status: 'queued', turn: 2, result: '', finished_at: null })
+    const resumed = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
+      agent_run_id: run.id,
+      prompt: 'And now?',
+    })
+    expect(resumed.body).toMatchObject({
+      id: run.id,
+      status: 'queued',
+      turn: 2,
+      result: '',
+      finished_at: null,
+    })
     const again = await awaitEnd(app, run.id)
-    expect(again).toMatchObject({ status: 'completed', turn: 2, result: 'There is nothing more in this script.' })
+    expect(again).toMatchObject({
+      status: 'completed',
+      turn: 2,
+      result: 'There is nothing more in this script.',
+    })
     const last = app.model.requests.at(-1)?.body as { messages: { role: string; content: unknown }[] }
     expect(JSON.stringify(last.messages)).toContain('Make it two.')
     expect(JSON.stringify(last.messages.slice(-3))).toContain('And now?')
@@ -152,7 +190,10 @@ test('a second turn sees the files of the first, and its commit goes to the same
   )
   const { id } = await createRun(app, { prompt: 'first' })
   const first = await awaitEnd(app, id)
-  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'second' })
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
+    agent_run_id: id,
+    prompt: 'second',
+  })
   const second = await awaitEnd(app, id)
   const logs = await allLogs(app, id)
   expect(second).toMatchObject({ status: 'completed', turn: 2, result: 'Two.', branch: first.branch })

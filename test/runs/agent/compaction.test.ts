@@ -7,13 +7,16 @@ import { isSummaryRequest, messagesOf, orphansOf, tokensOf, windowed } from './w
 const LIMIT = 16_000
 const env = { AGENTRUN_COMPACT_TOKENS: String(LIMIT) }
 const PROMPT = 'Print, print and print again, and keep this sentence.'
-const print = (n: number, chars = 6_000) => calls(shell(`printf '${n}-%.0s' $(seq ${Math.round(chars / (String(n).length + 1))})`))
+const print = (n: number, chars = 6_000) =>
+  calls(shell(`printf '${n}-%.0s' $(seq ${Math.round(chars / (String(n).length + 1))})`))
 
 /** A call that is long itself, so that clearing results does not help. */
 const talk = (n: number) => calls(shell(`echo ${n} # ${'x'.repeat(6_000)}`))
 
-const compactions = async (app: CodingApp, id: number) => (await allLogs(app, id)).filter(entry => entry.tool_name === 'context_compacted')
-const post = (app: CodingApp, action: string, body: object) => app.call('POST', `/v1/organizations/${app.org_id}/agent/run/${action}`, body)
+const compactions = async (app: CodingApp, id: number) =>
+  (await allLogs(app, id)).filter(entry => entry.tool_name === 'context_compacted')
+const post = (app: CodingApp, action: string, body: object) =>
+  app.call('POST', `/v1/organizations/${app.org_id}/agent/run/${action}`, body)
 
 /** The requests for steps, each with whether its conversation only grew since the one before. */
 const steps = (requests: SeenRequest[]) => requests.filter(request => !isSummaryRequest(request))
@@ -53,11 +56,16 @@ test('a conversation at its limit is compacted before the call: old results firs
   expect(growths(requests).filter(grew => !grew)).toHaveLength(entries.length)
   const summarized = entries.filter(entry => entry.tool_output.how === 'summarized')
   expect(requests.filter(isSummaryRequest)).toHaveLength(summarized.length)
-  expect(summarized[0].tool_output).toMatchObject({ summary: 'Goal: print. Next: print more.', summarized_by: 'model' })
-  expect(requests.filter(request => JSON.stringify(request.body).includes('Next: print more')).length).toBeGreaterThan(0)
-  expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).body.usage.input_tokens).toBe(
-    requests.reduce((sum, request) => sum + tokensOf(request), 0),
-  )
+  expect(summarized[0].tool_output).toMatchObject({
+    summary: 'Goal: print. Next: print more.',
+    summarized_by: 'model',
+  })
+  expect(
+    requests.filter(request => JSON.stringify(request.body).includes('Next: print more')).length,
+  ).toBeGreaterThan(0)
+  expect(
+    (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).body.usage.input_tokens,
+  ).toBe(requests.reduce((sum, request) => sum + tokensOf(request), 0))
   const { from_seq, through_seq } = entries[0].tool_output.replaced
   const { body } = await app.call(
     'GET',
@@ -73,7 +81,9 @@ test('the results of parallel calls are read by the model, in part if all togeth
     windowed(LIMIT * 1.25, request => {
       if (isSummaryRequest(request)) return { text: 'SUMMARY' }
       return step++ < 4
-        ? calls(...[1, 2, 3, 4, 5, 6].map(n => shell(`echo ${step}.${n} start; seq 3000; echo ${step}.${n} end`)))
+        ? calls(
+            ...[1, 2, 3, 4, 5, 6].map(n => shell(`echo ${step}.${n} start; seq 3000; echo ${step}.${n} end`)),
+          )
         : { text: 'Done.' }
     }),
     env,
@@ -86,7 +96,9 @@ test('the results of parallel calls are read by the model, in part if all togeth
       .slice(-6)
       .map(({ content }) => String(content))
     const complete = texts.map(
-      (text, n) => text.startsWith(`${i + 1}.${n + 1} start\n1\n2\n`) && text.includes(`\n3000\n${i + 1}.${n + 1} end\n`),
+      (text, n) =>
+        text.startsWith(`${i + 1}.${n + 1} start\n1\n2\n`) &&
+        text.includes(`\n3000\n${i + 1}.${n + 1} end\n`),
     )
     expect(complete).toEqual([true, true, true, true, true, true])
   }
@@ -149,7 +161,9 @@ test('a provider that refuses a conversation earlier than expected is obeyed by 
 })
 
 test('a conversation that is refused however short it is ends the run as out_of_tokens', async () => {
-  await using app = await startCodingApp((_request, n) => (n < 3 ? print(n) : windowed(0, () => ({ text: '' }))(_request, n)))
+  await using app = await startCodingApp((_request, n) =>
+    n < 3 ? print(n) : windowed(0, () => ({ text: '' }))(_request, n),
+  )
   const { id } = await createRun(app, { prompt: PROMPT })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'failed', status_reason: 'out_of_tokens' })
   expect(app.model.requests.length).toBeLessThan(8)
@@ -171,7 +185,11 @@ test.each([
   const { id } = await createRun(app, { prompt: PROMPT, auto_create_pr: false })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Done.' })
   const [entry] = await compactions(app, id)
-  expect(entry.tool_output).toMatchObject({ how: 'summarized', summarized_by: 'service', summary: expect.stringContaining('echo 1 ') })
+  expect(entry.tool_output).toMatchObject({
+    how: 'summarized',
+    summarized_by: 'service',
+    summary: expect.stringContaining('echo 1 '),
+  })
 })
 
 test('a summary that the budget does not pay for pauses the run before the call, and the run continues after a top-up', async () => {
@@ -187,7 +205,11 @@ test('a summary that the budget does not pay for pauses the run before the call,
   await awaitEnd(app, id)
   const until_summary = app.model.requests.findIndex(isSummaryRequest)
   step = 0
-  const other = await createRun(app, { prompt: PROMPT, auto_create_pr: false, budget: { max_steps: until_summary } })
+  const other = await createRun(app, {
+    prompt: PROMPT,
+    auto_create_pr: false,
+    budget: { max_steps: until_summary },
+  })
   await awaitRun(app, other.id, run => run.status === 'paused')
   expect(await compactions(app, other.id)).toEqual([])
   await post(app, 'resume', { agent_run_id: other.id, prompt: 'Go on.', budget: { max_steps: 1_000 } })

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { awaitEnd, createRun } from '../await-run.ts'
 import { responses, startCodingApp } from '../coding-app.ts'
 
-const PIXEL = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const PIXEL =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 test('an image of the prompt reaches the model as it was sent', async () => {
   await using app = await startCodingApp(responses({ text: 'One pixel.' }))

@@ -9,7 +9,8 @@ import { calls, makeRepository, shell, startCodingApp } from '../coding-app.ts'
 import { startServiceProcess } from '../recovery/service-process.ts'
 import { isSummaryRequest, messagesOf, orphansOf, tokensOf, windowed } from './windowed-model.ts'
 
-const print = (n: number, chars: number) => calls(shell(`printf '${n}-%.0s' $(seq ${Math.round(chars / (String(n).length + 1))})`))
+const print = (n: number, chars: number) =>
+  calls(shell(`printf '${n}-%.0s' $(seq ${Math.round(chars / (String(n).length + 1))})`))
 
 /** What a request costs, in tokens of input that no cache has: a token from the cache costs a tenth. */
 function costMeter() {
@@ -17,7 +18,8 @@ function costMeter() {
   return (request: SeenRequest): number => {
     const now = messagesOf(request).map(message => JSON.stringify(message))
     const changed = now.findIndex((message, i) => message !== before[i])
-    const cached = now.slice(0, changed < 0 ? now.length : changed).reduce((sum, message) => sum + message.length, 0) / 4
+    const cached =
+      now.slice(0, changed < 0 ? now.length : changed).reduce((sum, message) => sum + message.length, 0) / 4
     before = now
     return tokensOf(request) - 0.9 * cached
   }
@@ -44,7 +46,9 @@ test('a run of 1,000 steps in a window of 64,000 tokens completes, and its last 
       }
       costs.push(cost)
       const n = costs.length
-      return n > STEPS ? calls({ name: 'finish', arguments: { answer: 'Printed.' } }) : print(n, n % 10 === 0 ? 30_000 : 4_000)
+      return n > STEPS
+        ? calls({ name: 'finish', arguments: { answer: 'Printed.' } })
+        : print(n, n % 10 === 0 ? 30_000 : 4_000)
     }),
     { AGENTRUN_MODELS: JSON.stringify({ 'openai-compatible/fake': { context_tokens: WINDOW } }) },
   )
@@ -88,9 +92,14 @@ test('kill -9 during a summary, and during the first call after it: the next wor
     }),
   )
   const env = {
-    ...{ AGENTRUN_LIMIT_STANDARD: 'off', AGENTRUN_LIMIT_TOKEN_TOTAL: 'off', AGENTRUN_COMPACT_TOKENS: '16000' },
-    ...{ AGENTRUN_DATA_DIR: join(testFolder(), 'data'), AGENTRUN_INIT_TOKEN: TOKEN, AGENTRUN_INIT_REPO_URL: makeRepository() },
-    ...{ OPENAI_COMPATIBLE_BASE_URL: model.base_url, AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake' },
+    AGENTRUN_LIMIT_STANDARD: 'off',
+    AGENTRUN_LIMIT_TOKEN_TOTAL: 'off',
+    AGENTRUN_COMPACT_TOKENS: '16000',
+    AGENTRUN_DATA_DIR: join(testFolder(), 'data'),
+    AGENTRUN_INIT_TOKEN: TOKEN,
+    AGENTRUN_INIT_REPO_URL: makeRepository(),
+    OPENAI_COMPATIBLE_BASE_URL: model.base_url,
+    AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake',
   }
   let service = await startServiceProcess(env)
   const { id } = await call(service.base_url, 'POST', '/run', { prompt: 'Print.', auto_create_pr: false })
@@ -100,13 +109,17 @@ test('kill -9 during a summary, and during the first call after it: the next wor
     await service.ended
     service = await startServiceProcess(env)
   }
-  await expect.poll(async () => (await call(service.base_url, 'GET', `/run/${id}`)).status, { timeout: 60_000 }).toBe('completed')
+  await expect
+    .poll(async () => (await call(service.base_url, 'GET', `/run/${id}`)).status, { timeout: 60_000 })
+    .toBe('completed')
   const [summary, repeated, next, next_repeated] = seen.map(conversationOf)
   expect(repeated === summary).toBe(true)
   expect(next).toContain('Goal: print.')
   expect(next_repeated === next).toBe(true)
   const { logs } = await call(service.base_url, 'GET', `/run/${id}/logs?tool_name=context_compacted`)
-  expect(logs.filter((entry: { tool_output: { how: string } }) => entry.tool_output.how === 'summarized')).toHaveLength(1)
+  expect(
+    logs.filter((entry: { tool_output: { how: string } }) => entry.tool_output.how === 'summarized'),
+  ).toHaveLength(1)
   service.child.kill('SIGTERM')
   await service.ended
 }, 300_000)
@@ -116,6 +129,11 @@ function hold(held: PromiseWithResolvers<SeenRequest> | undefined, request: Seen
   return { stall: 'before_headers' as const }
 }
 
-/** The bytes of a conversation. A worker that was killed while it opened the workspace leaves one to be recreated, and the agent is informed. */
+/**
+ * The bytes of a conversation. A worker that was killed while it opened the workspace leaves one to be
+ * recreated, and the agent is informed.
+ */
 const conversationOf = (request: SeenRequest) =>
-  JSON.stringify(messagesOf(request).filter(message => !JSON.stringify(message).includes('The workspace was recreated')))
+  JSON.stringify(
+    messagesOf(request).filter(message => !JSON.stringify(message).includes('The workspace was recreated')),
+  )

@@ -8,13 +8,18 @@ import { finish, startCodingApp } from '../coding-app.ts'
 const reported = (app: { model: { requests: { body: Record<string, unknown> }[] } }, n: number) =>
   JSON.stringify(app.model.requests[n]?.body)
 const promptsOf = async (app: Parameters<typeof allLogs>[0], id: number, tool_name: string) =>
-  (await allLogs(app, id)).filter(entry => entry.tool_name === tool_name).map(entry => entry.tool_output.content)
+  (await allLogs(app, id))
+    .filter(entry => entry.tool_name === tool_name)
+    .map(entry => entry.tool_output.content)
 
 test('the rules of the organization reach the agent and the trace, and are repeated only after a change', async () => {
   await using app = await startCodingApp(() => finish('done'))
   const set = (rules: string | null) => app.call('PATCH', `/v1/organizations/${app.org_id}`, { rules })
   const resume = async (id: number) => {
-    await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'again' })
+    await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
+      agent_run_id: id,
+      prompt: 'again',
+    })
     await awaitEnd(app, id)
   }
   await set('Never use tabs.')
@@ -56,7 +61,12 @@ test('the personal instructions of a user reach only the runs of that user', asy
   const token = 'the-token-of-a-colleague'
   const given = { kind: 'personal', name: 't', wire_profile: 'standard', expires_in_seconds: null } as const
   await insertToken(app.db, { ...given, user_id: colleague, digest: digest(token) })
-  const theirs = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' }, { authorization: `Bearer ${token}` })
+  const theirs = await app.call(
+    'POST',
+    `/v1/organizations/${app.org_id}/agent/run`,
+    { prompt: 'x' },
+    { authorization: `Bearer ${token}` },
+  )
   await awaitEnd(app, theirs.body.id)
   expect(reported(app, 1)).not.toContain('French')
 })

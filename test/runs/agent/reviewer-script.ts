@@ -6,17 +6,23 @@ export const on = { AGENTRUN_MODEL_EVALUATIONS: '1' }
 
 function toolsOf({ body }: SeenRequest): string[] {
   // Chat completions and responses name their tools differently.
-  return (body.tools as { name?: string; function?: { name: string } }[]).map(tool => tool.function?.name ?? tool.name ?? '')
+  return (body.tools as { name?: string; function?: { name: string } }[]).map(
+    tool => tool.function?.name ?? tool.name ?? '',
+  )
 }
 export const isQuestion = (request: SeenRequest) => toolsOf(request).length === 1
 
 /** The questions to the reviewer that a model server has received, by their tools. */
-export const questionsOf = ({ requests }: { requests: SeenRequest[] }) => requests.filter(isQuestion).map(request => toolsOf(request)[0])
+export const questionsOf = ({ requests }: { requests: SeenRequest[] }) =>
+  requests.filter(isQuestion).map(request => toolsOf(request)[0])
 
 /** One server for both: `agent` responds in order, `reviewer` by how often it was called. */
 export function both(agent: FakeReply[], reviewer: (n_calls: number) => FakeReply): FakeScript {
   let [n, n_calls] = [0, 0]
-  return request => (isQuestion(request) ? reviewer(++n_calls) : (agent[n++] ?? { text: 'There is nothing more in this script.' }))
+  return request =>
+    isQuestion(request)
+      ? reviewer(++n_calls)
+      : (agent[n++] ?? { text: 'There is nothing more in this script.' })
 }
 
 export const words = { title: 'Count to two', body: 'Exports `two`.\n\nNot tested.' }

@@ -3,7 +3,8 @@ import type { SeenRequest } from '../../model/fake-server.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
 import { calls, responses, shell, startCodingApp } from '../coding-app.ts'
 
-const offered = ({ body }: SeenRequest) => (body.tools as { function: { name: string } }[]).map(tool => tool.function.name)
+const offered = ({ body }: SeenRequest) =>
+  (body.tools as { function: { name: string } }[]).map(tool => tool.function.name)
 
 test('tools that are off for a run are not offered, cannot be called, and are off for its forks and child runs too', async () => {
   await using app = await startCodingApp(
@@ -17,7 +18,10 @@ test('tools that are off for a run are not offered, cannot be called, and are of
   )
   const created = await createRun(app, { prompt: 'x', tools_off: ['shell', 'search', 'shell'] })
   expect(created.tools_off).toEqual(['shell', 'search'])
-  expect(await awaitEnd(app, created.id)).toMatchObject({ status: 'completed', tools_off: ['shell', 'search'] })
+  expect(await awaitEnd(app, created.id)).toMatchObject({
+    status: 'completed',
+    tools_off: ['shell', 'search'],
+  })
   const logs = await allLogs(app, created.id)
   expect(logs.find(entry => entry.tool_name === 'shell')).toMatchObject({ tool_output: { status: 'error' } })
   const path = `/v1/organizations/${app.org_id}/agent`
@@ -39,7 +43,10 @@ test.each([
   ['a text', 'shell', ['body', 'tools_off']],
 ])('%s is refused with the field', async (_name, tools_off, loc) => {
   await using app = await startCodingApp(responses())
-  const { status, body } = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x', tools_off })
+  const { status, body } = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, {
+    prompt: 'x',
+    tools_off,
+  })
   expect(status).toBe(400)
   expect(body.errors).toMatchObject([{ loc }])
 })

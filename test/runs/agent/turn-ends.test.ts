@@ -10,7 +10,9 @@ test('text before any tool call does not end the run: the agent is prompted once
   await using app = await startCodingApp(responses({ text: START }, calls(shell('ls')), { text: 'Done.' }))
   const { id } = await createRun(app, { prompt: 'look' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Done.' })
-  expect(app.model.requests.map(({ body }) => JSON.stringify(body).split(REQUEST).length - 1)).toEqual([0, 1, 1])
+  expect(app.model.requests.map(({ body }) => JSON.stringify(body).split(REQUEST).length - 1)).toEqual([
+    0, 1, 1,
+  ])
   const plans = (await allLogs(app, id)).filter(entry => entry.message_type === 'PLAN_EVALUATION')
   expect(plans).toMatchObject([{ thought: START }])
 })
@@ -19,14 +21,20 @@ test('text again is the answer, in a follow-up too', async () => {
   await using app = await startCodingApp((_request, n) => ({ text: `Answer ${n}.` }))
   const { id } = await createRun(app, { prompt: 'what is this?' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Answer 1.' })
-  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'and that?' })
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
+    agent_run_id: id,
+    prompt: 'and that?',
+  })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 2, result: 'Answer 3.' })
 })
 
 test('commentary between calls does not end the run, twice in a row it does', async () => {
   const commentary = { text: 'Now I fix it.', phase: 'commentary' as const }
   await using app = await startCodingApp(
-    responses(calls(shell('echo 1')), commentary, calls(shell('echo 2')), commentary, { ...commentary, text: 'Fixed.' }),
+    responses(calls(shell('echo 1')), commentary, calls(shell('echo 2')), commentary, {
+      ...commentary,
+      text: 'Fixed.',
+    }),
   )
   const { id } = await createRun(app, { prompt: 'fix', model: PRICED.model })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Fixed.' })
@@ -34,8 +42,13 @@ test('commentary between calls does not end the run, twice in a row it does', as
 })
 
 test('a call that the output limit cut off is reported as cut off, with what to do', async () => {
-  const cut = { ...calls({ name: 'write', arguments: '{"path": "a.txt", "content": "aaa' }), finish: 'length' as const }
-  await using app = await startCodingApp(responses({ ...cut, usage: { input: 100, output: 32_000 } }, { text: 'I see.' }))
+  const cut = {
+    ...calls({ name: 'write', arguments: '{"path": "a.txt", "content": "aaa' }),
+    finish: 'length' as const,
+  }
+  await using app = await startCodingApp(
+    responses({ ...cut, usage: { input: 100, output: 32_000 } }, { text: 'I see.' }),
+  )
   const { id } = await createRun(app, { prompt: 'write' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed' })
   const next_request = JSON.stringify(app.model.requests[1]?.body)
@@ -48,7 +61,11 @@ test('a call that the output limit cut off is reported as cut off, with what to 
 
 test('text that the output limit cut off is continued, and the agent gets its length', async () => {
   await using app = await startCodingApp(
-    responses(calls(shell('ls')), { text: 'First I', finish: 'length', usage: { input: 100, output: 777 } }, { text: 'Done.' }),
+    responses(
+      calls(shell('ls')),
+      { text: 'First I', finish: 'length', usage: { input: 100, output: 777 } },
+      { text: 'Done.' },
+    ),
   )
   const { id } = await createRun(app, { prompt: 'look' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Done.' })
@@ -59,12 +76,21 @@ test('text that ended for an unknown reason is no answer: the agent continues or
   await using app = await startCodingApp((_request, n) => {
     if (n === 0) return calls(shell('ls'))
     if (n > 1) return { text: 'I have fixed the first test.' }
-    return { raw: [...chatEvents({ text: 'I have fixed the fir' }, { n })].map(event => event.replace('"stop"', '"weird"')) }
+    return {
+      raw: [...chatEvents({ text: 'I have fixed the fir' }, { n })].map(event =>
+        event.replace('"stop"', '"weird"'),
+      ),
+    }
   })
   const { id } = await createRun(app, { prompt: 'fix' })
-  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'I have fixed the first test.' })
+  expect(await awaitEnd(app, id)).toMatchObject({
+    status: 'completed',
+    result: 'I have fixed the first test.',
+  })
   const errors = (await allLogs(app, id)).filter(entry => entry.message_type === 'ERROR')
-  expect(errors).toMatchObject([{ observation: { code: 'empty_answer', message: expect.stringContaining('"weird"') } }])
+  expect(errors).toMatchObject([
+    { observation: { code: 'empty_answer', message: expect.stringContaining('"weird"') } },
+  ])
   expect(JSON.stringify(app.model.requests[2]?.body)).toContain('may be cut off')
 })
 

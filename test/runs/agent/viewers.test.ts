@@ -75,11 +75,15 @@ test('events of a run are published only while it has a viewer, from the moment 
     watch()
     seen.resolve()
   }
-  await using stream = await openFrames(app, `/v1/organizations/${app.org_id}/agent/run/${writer.run_id}/events`)
+  await using stream = await openFrames(
+    app,
+    `/v1/organizations/${app.org_id}/agent/run/${writer.run_id}/events`,
+  )
   await seen.promise
   await publish('with viewer!')
   const frames = await stream.until(
-    all => all.some(frame => frame.event === 'text') && all.filter(frame => frame.event === 'log').length === 3,
+    all =>
+      all.some(frame => frame.event === 'text') && all.filter(frame => frame.event === 'log').length === 3,
   )
   // A later viewer also gets the earlier entry: it is in the trace.
   expect(frames.filter(frame => frame.event === 'log').map(frame => JSON.parse(frame.data).thought)).toEqual([
@@ -89,7 +93,9 @@ test('events of a run are published only while it has a viewer, from the moment 
   ])
   const run_payload = `${app.org_id}:${writer.run_id}`
   // The notification of the entry and that of the text take connections of their own: either may be first.
-  const notifications = await ear.until(all => all.some(payload => payload.includes('"with viewer!"')) && all.includes(run_payload))
+  const notifications = await ear.until(
+    all => all.some(payload => payload.includes('"with viewer!"')) && all.includes(run_payload),
+  )
   // What came before the viewer is summed up once, for it.
   const earlier = notifications.filter(payload => payload.includes('without viewer'))
   expect(earlier.filter(payload => !payload.startsWith(`${run_payload}:{"event":"so_far",`))).toEqual([])
@@ -107,7 +113,9 @@ test('a change of status is published whether the run has a viewer or not', asyn
   now = Number.MAX_SAFE_INTEGER / 2
   await using ear = await listenToAll(app)
   expect(await writer.change({ from: ['running'], to: 'completed', result: 'done' })).toBe(true)
-  expect(await ear.until(notifications => notifications.length > 0)).toEqual([`${app.org_id}:${writer.run_id}`])
+  expect(await ear.until(notifications => notifications.length > 0)).toEqual([
+    `${app.org_id}:${writer.run_id}`,
+  ])
 })
 
 test('notifications of a moment are sent in their order by one statement, and the first viewer is notified of earlier entries', async () => {
@@ -152,15 +160,19 @@ test('a viewer that comes late gets the end of the output once, redacted and bou
   await using leases = new LeaseKeeper({ connection_string: app.database_url, owner: 'viewed' }, () => {})
   const heartbeat = startHeartbeat({ hub, leases }, writer, live, new Control())
   const print = (text: string) => live.addText({ event: 'output', call_id: 'c1', text })
-  const openReader = () => openFrames(app, `/v1/organizations/${app.org_id}/agent/run/${writer.run_id}/events`)
-  const textOf = (frames: StreamFrame[], event: string) => frames.filter(frame => frame.event === event).map(({ data }) => data)
+  const openReader = () =>
+    openFrames(app, `/v1/organizations/${app.org_id}/agent/run/${writer.run_id}/events`)
+  const textOf = (frames: StreamFrame[], event: string) =>
+    frames.filter(frame => frame.event === event).map(({ data }) => data)
 
   print(`${`filler ${value}\n`.repeat(2_000)}unseen!\n`)
   await using first = await openReader()
   const [summed = ''] = textOf(await first.until(all => textOf(all, 'so_far').length > 0), 'so_far')
   expect(Buffer.byteLength(summed)).toBeLessThanOrEqual(7_000)
   expect(summed).not.toContain(value)
-  expect(JSON.parse(summed).parts).toEqual([{ event: 'output', call_id: 'c1', text: expect.stringMatching(/redacted:A\]\nunseen!\n$/) }])
+  expect(JSON.parse(summed).parts).toEqual([
+    { event: 'output', call_id: 'c1', text: expect.stringMatching(/redacted:A\]\nunseen!\n$/) },
+  ])
 
   print('seen by the first!\n')
   await first.until(all => textOf(all, 'output').join('').includes('seen by the first!'))

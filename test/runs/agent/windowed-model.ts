@@ -1,16 +1,22 @@
 import type { FakeReply, FakeScript, SeenRequest } from '../../model/fake-server.ts'
 
 /** What a request takes of a window: four characters a token. */
-export const tokensOf = ({ body }: Pick<SeenRequest, 'body'>): number => Math.ceil(JSON.stringify(body).length / 4)
+export const tokensOf = ({ body }: Pick<SeenRequest, 'body'>): number =>
+  Math.ceil(JSON.stringify(body).length / 4)
 
-/** A model server that counts the tokens of each request, and refuses those above its window as its provider does. */
+/**
+ * A model server that counts the tokens of each request, and refuses those above its window as its provider
+ * does.
+ */
 export const windowed =
   (window_tokens: number, script: FakeScript): FakeScript =>
   async (request, n): Promise<FakeReply> => {
     const input = tokensOf(request)
     if (input > window_tokens) return contextExceeded(window_tokens)
     const reply = await script(request, n)
-    return 'status' in reply || 'raw' in reply || 'stall' in reply ? reply : { ...reply, usage: { input, output: 50 } }
+    return 'status' in reply || 'raw' in reply || 'stall' in reply
+      ? reply
+      : { ...reply, usage: { input, output: 50 } }
   }
 
 const contextExceeded = (window_tokens: number): FakeReply => ({

@@ -4,7 +4,14 @@ import { claudeCache } from '../../model/claude-cache.ts'
 import { startFakeAnthropic } from '../../model/fake-anthropic.ts'
 import { startFakeGoogle } from '../../model/fake-google.ts'
 import { startFakeOpenAI } from '../../model/fake-openai.ts'
-import type { FakeReply, FakeResponse, FakeScript, FakeServer, FakeToolCall, SeenRequest } from '../../model/fake-server.ts'
+import type {
+  FakeReply,
+  FakeResponse,
+  FakeScript,
+  FakeServer,
+  FakeToolCall,
+  SeenRequest,
+} from '../../model/fake-server.ts'
 import { sentConversation } from '../../model/sent-conversation.ts'
 import { TOKEN } from '../../start-app.ts'
 import { testFolder } from '../../temporary-folder.ts'
@@ -20,23 +27,43 @@ type Format = {
   variables: string
 }
 const FORMATS: Format[] = [
-  { name: 'Anthropic Messages', start: startFakeAnthropic, model: 'anthropic/claude-sonnet-5-5', variables: 'ANTHROPIC' },
+  {
+    name: 'Anthropic Messages',
+    start: startFakeAnthropic,
+    model: 'anthropic/claude-sonnet-5-5',
+    variables: 'ANTHROPIC',
+  },
   { name: 'OpenAI Responses', start: startFakeOpenAI, model: 'openai/gpt-6.1-sol', variables: 'OPENAI' },
-  { name: 'Chat Completions', start: startFakeOpenAI, model: 'openai-compatible/fake', variables: 'OPENAI_COMPATIBLE' },
-  { name: 'Gemini', start: startFakeGoogle, model: 'google/gemini-3.8-flash', variables: 'GOOGLE_GENERATIVE_AI' },
+  {
+    name: 'Chat Completions',
+    start: startFakeOpenAI,
+    model: 'openai-compatible/fake',
+    variables: 'OPENAI_COMPATIBLE',
+  },
+  {
+    name: 'Gemini',
+    start: startFakeGoogle,
+    model: 'google/gemini-3.8-flash',
+    variables: 'GOOGLE_GENERATIVE_AI',
+  },
 ]
 
-/** Text that JSON must escape, without the escapes themselves: one in a result comes from JSON inside JSON. */
+/**
+ * Text that JSON must escape, without the escapes themselves: one in a result comes from JSON inside JSON.
+ */
 const DATA = `const pattern = /\\d+\\s"x"/ // "quoted"\n\t{"json": ["a", "b"]} 'ünï' <&>\n`
 const TURNS = { first: 70, second: 30 }
-/** The steps whose request gets no response, and the one whose tool does not end, until the service is killed. */
+/**
+ * The steps whose request gets no response, and the one whose tool does not end, until the service is killed.
+ */
 const KILLED_REQUESTS = [20, 85]
 const KILLED_CALL = 45
 
 /** Parallel calls, each another one: 2, and in every tenth step 12. */
 function callsOf(step: number, { model }: Format): FakeToolCall[] {
   const reads = Array.from({ length: step % 10 === 0 ? 12 : 2 }, (_, n) => ({
-    ...{ name: 'read', arguments: { path: 'data.txt', limit: 100 + step * 20 + n } },
+    name: 'read',
+    arguments: { path: 'data.txt', limit: 100 + step * 20 + n },
   }))
   const patch = `*** Begin Patch\n*** Add File: notes-${step}.txt\n+"${step}"\n*** End Patch`
   const change: FakeToolCall = model.startsWith('openai/')
@@ -44,7 +71,10 @@ function callsOf(step: number, { model }: Format): FakeToolCall[] {
     : { name: 'write', arguments: { path: `notes-${step}.txt`, content: `"${step}"\n` } }
   const more: FakeToolCall[][] = [
     [shell(`cat data.txt # ${step}`)],
-    [shell(`cat data.txt; exit ${step}`), { name: 'search', arguments: { pattern: 'quoted', context: step } }],
+    [
+      shell(`cat data.txt; exit ${step}`),
+      { name: 'search', arguments: { pattern: 'quoted', context: step } },
+    ],
     [{ name: 'read', arguments: { path: `none-${step}.txt` } }],
     [change],
     [{ name: 'no_such_tool', arguments: { step } }],
@@ -53,7 +83,10 @@ function callsOf(step: number, { model }: Format): FakeToolCall[] {
   return first === undefined ? [] : [first, ...(step === KILLED_CALL ? [shell('sleep 600')] : []), ...others]
 }
 
-/** A model of 100 steps in two turns. `killed`: resolves when the service is to be killed the n-th time; the calls of a step are never given twice. */
+/**
+ * A model of 100 steps in two turns. `killed`: resolves when the service is to be killed the n-th time; the
+ * calls of a step are never given twice.
+ */
 function playRun(format: Format) {
   const killed = Array.from({ length: KILLED_REQUESTS.length + 1 }, () => Promise.withResolvers<void>())
   const held = new Set<number>()
@@ -68,7 +101,11 @@ function playRun(format: Format) {
     return { reasoning: `"${step}"`, text: `Step ${step}.`, tool_calls: callsOf(step, format) }
   }
   const script = (request: SeenRequest): FakeReply => {
-    const usage = { input: tokensOf(request), output: 50, ...(format.model.startsWith('anthropic/') && cache(request.body)) }
+    const usage = {
+      input: tokensOf(request),
+      output: 50,
+      ...(format.model.startsWith('anthropic/') && cache(request.body)),
+    }
     cached.push({ now: usage.cached ?? 0, before })
     before = usage.input
     if (isSummary(request)) return { text: 'Goal: go on.', usage }
@@ -84,7 +121,8 @@ function playRun(format: Format) {
   return { script, killed, cached }
 }
 
-const isSummary = (request: SeenRequest) => JSON.stringify(request.body).includes('Answer with the summary alone')
+const isSummary = (request: SeenRequest) =>
+  JSON.stringify(request.body).includes('Answer with the summary alone')
 
 // biome-ignore lint/suspicious/noExplicitAny: responses are read without types
 async function call(base_url: string, method: string, path: string, body?: unknown): Promise<any> {
@@ -101,21 +139,32 @@ async function capture(format: Format) {
   const { script, killed, cached } = playRun(format)
   await using model = await format.start(script)
   const env = {
-    ...{ AGENTRUN_LIMIT_STANDARD: 'off', AGENTRUN_LIMIT_TOKEN_TOTAL: 'off', AGENTRUN_COMPACT_TOKENS: '24000' },
-    ...{ AGENTRUN_DATA_DIR: join(testFolder(), 'data'), AGENTRUN_INIT_TOKEN: TOKEN, AGENTRUN_DEFAULT_MODEL: format.model },
+    AGENTRUN_LIMIT_STANDARD: 'off',
+    AGENTRUN_LIMIT_TOKEN_TOTAL: 'off',
+    AGENTRUN_COMPACT_TOKENS: '24000',
+    AGENTRUN_DATA_DIR: join(testFolder(), 'data'),
+    AGENTRUN_INIT_TOKEN: TOKEN,
+    AGENTRUN_DEFAULT_MODEL: format.model,
     AGENTRUN_INIT_REPO_URL: makeRepository({ 'data.txt': DATA, 'AGENTS.md': 'Be "brief".\n' }),
-    ...{ [`${format.variables}_API_KEY`]: 'key-of-the-provider', [`${format.variables}_BASE_URL`]: model.base_url },
+    [`${format.variables}_API_KEY`]: 'key-of-the-provider',
+    [`${format.variables}_BASE_URL`]: model.base_url,
   }
   let service = await startServiceProcess(env)
   const get = (path: string) => call(service.base_url, 'GET', path)
-  const { id } = await call(service.base_url, 'POST', '/run', { prompt: 'Read "data.txt".', auto_create_pr: false })
+  const { id } = await call(service.base_url, 'POST', '/run', {
+    prompt: 'Read "data.txt".',
+    auto_create_pr: false,
+  })
   const status = async () => (await get(`/run/${id}`)).status
   const ended = async (turn: number) =>
-    expect.poll(async () => [(await get(`/run/${id}`)).turn, await status()], { timeout: 120_000 }).toEqual([turn, 'completed'])
+    expect
+      .poll(async () => [(await get(`/run/${id}`)).turn, await status()], { timeout: 120_000 })
+      .toEqual([turn, 'completed'])
   for (const [n, { promise }] of killed.entries()) {
     await promise
     // The long command has begun.
-    if (n === 1) await expect.poll(async () => (await get(`/run/${id}`)).waiting_on, { timeout: 60_000 }).toBe('tool')
+    if (n === 1)
+      await expect.poll(async () => (await get(`/run/${id}`)).waiting_on, { timeout: 60_000 }).toBe('tool')
     service.child.kill('SIGKILL')
     await service.ended
     service = await startServiceProcess(env)
@@ -136,12 +185,16 @@ test.each(FORMATS)(
   async format => {
     const { id, compactions, requests } = await capture(format)
     expect(requests.every(({ compact }) => compact)).toBe(true)
-    const steps = requests.filter(request => !isSummary(request)).map(request => ({ request, ...sentConversation(request) }))
+    const steps = requests
+      .filter(request => !isSummary(request))
+      .map(request => ({ request, ...sentConversation(request) }))
     expect(steps.length).toBe(TURNS.first + TURNS.second + 2 + KILLED_REQUESTS.length)
     expect(new Set(steps.map(({ fixed }) => fixed)).size).toBe(1)
 
     // Each request extends the previous one, unless the conversation was compacted between them.
-    const grown = steps.map(({ parts }, n) => (steps[n - 1]?.parts ?? []).every((part, i) => part === parts[i]))
+    const grown = steps.map(({ parts }, n) =>
+      (steps[n - 1]?.parts ?? []).every((part, i) => part === parts[i]),
+    )
     expect(grown.filter(grew => !grew)).toHaveLength(compactions)
     expect(compactions).toBeGreaterThan(0)
     for (const [n, step] of KILLED_REQUESTS.entries()) expect(grown[step + n + 1]).toBe(true)

@@ -44,25 +44,37 @@ export async function startCheckedApp(): Promise<CheckedApp> {
   const next = () => checked.script.shift() ?? { text: 'Nothing to change.' }
   const app = stack.use(await startCodingApp(next, { AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' }))
   const at = (path: string) => `/v1/organizations/${app.org_id}${path}`
-  const follow = (settings: object) => app.call('PUT', at(`/repos/check-suite-settings?repo_id=${app.repo_id}`), settings)
+  const follow = (settings: object) =>
+    app.call('PUT', at(`/repos/check-suite-settings?repo_id=${app.repo_id}`), settings)
   const pullRequestOf = async (run: any) => {
     const [pr] = run.github_pull_requests
     return pr && (await app.call('GET', at(`/prs/${pr.id}`))).body
   }
   const checked: CheckedApp = {
     ...app,
-    ...{ script: [], pending: [], at, follow, pullRequestOf },
+    script: [],
+    pending: [],
+    at,
+    follow,
+    pullRequestOf,
     async forget() {
       checked.script = []
       checked.pending = []
       await app.call('PUT', at(`/repos/${app.repo_id}/setup-commands`), { commands: [] })
-      await follow({ check_retry_count: 3, ignored_checks: [], check_retry_counts: {}, custom_prompts: {}, high_priority_apps: [] })
+      await follow({
+        check_retry_count: 3,
+        ignored_checks: [],
+        check_retry_counts: {},
+        custom_prompts: {},
+        high_priority_apps: [],
+      })
     },
     async checkBy(commands, timeout_seconds = 60) {
       const checks = Object.entries(commands).map(([name, command]) => ({ name, command, timeout_seconds }))
       expect((await app.call('PUT', at(`/repos/${app.repo_id}/checks`), { checks })).status).toBe(200)
     },
-    callCommand: () => `env -u http_proxy curl --noproxy '' -fsS -m 60 -x http://127.0.0.1:3128 http://localhost:${server.port}/`,
+    callCommand: () =>
+      `env -u http_proxy curl --noproxy '' -fsS -m 60 -x http://127.0.0.1:3128 http://localhost:${server.port}/`,
     holdNext(status = 200) {
       const reached = Promise.withResolvers<void>()
       const passed = Promise.withResolvers<number>()
@@ -78,11 +90,20 @@ export async function startCheckedApp(): Promise<CheckedApp> {
     async seen(id) {
       const run = await awaitEnd(app, id)
       const logs = await allLogs(app, id)
-      const of = (type: string) => logs.filter(entry => entry.message_type === type).map(entry => entry.observation)
+      const of = (type: string) =>
+        logs.filter(entry => entry.message_type === type).map(entry => entry.observation)
       const checks = logs.filter(entry => entry.tool_name === 'check')
-      return { run, logs, detected: of('DETECT_PR_ERRORS'), fixed: of('FIX_PR_ERRORS'), checks, pr: await pullRequestOf(run) }
+      return {
+        run,
+        logs,
+        detected: of('DETECT_PR_ERRORS'),
+        fixed: of('FIX_PR_ERRORS'),
+        checks,
+        pr: await pullRequestOf(run),
+      }
     },
-    lastMessages: () => app.model.requests.map(({ body }) => JSON.stringify((body as { messages: unknown[] }).messages.at(-1))),
+    lastMessages: () =>
+      app.model.requests.map(({ body }) => JSON.stringify((body as { messages: unknown[] }).messages.at(-1))),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
   await app.call('PUT', at('/secrets/API_KEY'), { value: SECRET, for_agent: true })

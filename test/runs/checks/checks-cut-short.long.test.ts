@@ -33,10 +33,22 @@ test('a stop while a check runs ends it immediately and leaves no process; the c
 
 test('a budget also limits attempts to fix a check, and a larger one lets the run continue from there', async () => {
   await app.checkBy({ test: 'test -e two.txt' })
-  app.script = [calls(shell('echo 1 >one.txt')), { text: 'One.' }, calls(shell('echo 2 >two.txt')), { text: 'Two.' }]
+  app.script = [
+    calls(shell('echo 1 >one.txt')),
+    { text: 'One.' },
+    calls(shell('echo 2 >two.txt')),
+    { text: 'Two.' },
+  ]
   const id = await app.start({ budget: { max_steps: 3 } })
-  expect(await awaitRun(app, id, run => run.status === 'paused')).toMatchObject({ status_reason: 'budget', turn: 1 })
-  await app.call('POST', app.at('/agent/run/resume'), { agent_run_id: id, prompt: 'Go on.', budget: { max_steps: 10 } })
+  expect(await awaitRun(app, id, run => run.status === 'paused')).toMatchObject({
+    status_reason: 'budget',
+    turn: 1,
+  })
+  await app.call('POST', app.at('/agent/run/resume'), {
+    agent_run_id: id,
+    prompt: 'Go on.',
+    budget: { max_steps: 10 },
+  })
   const { run, detected, fixed } = await app.seen(id)
   expect(run).toMatchObject({ status: 'completed', turn: 1 })
   expect([detected.length, fixed.length]).toEqual([1, 1])
@@ -46,7 +58,12 @@ test('a budget also limits attempts to fix a check, and a larger one lets the ru
 test('a message that interrupts ends a running check and is read first; the interrupted check runs again', async () => {
   await app.checkBy({ test: `test -e two.txt || { ${app.callCommand()}; exit 1; }` })
   const { reached } = app.holdNext()
-  app.script = [calls(shell('echo 1 >one.txt')), { text: 'One.' }, calls(shell('echo 2 >two.txt')), { text: 'Two.' }]
+  app.script = [
+    calls(shell('echo 1 >one.txt')),
+    { text: 'One.' },
+    calls(shell('echo 2 >two.txt')),
+    { text: 'Two.' },
+  ]
   const id = await app.start()
   await reached
   const message = { agent_run_id: id, prompt: 'Make two.txt too.', mode: 'interrupt' }
@@ -107,13 +124,17 @@ describe('checks of a forge', () => {
     const reportCheck = async (conclusion: 'success' | 'failure' | null, attempt = 1) => {
       const [run] = await rows<{ pushed_sha: string }>(app, 'select pushed_sha from runs where id = $1', [id])
       return saveCheck(app.db, app.org_id, app.repo_id, {
-        ...{ head_sha: run?.pushed_sha ?? '', source: 'github', name: 'ci', app: 'actions', url: 'https://ci.example.org/1', attempt },
-        ...{
-          status: conclusion === null ? 'in_progress' : 'completed',
-          conclusion,
-          log_excerpt: conclusion === 'failure' ? 'not ok' : null,
-        },
-        ...{ started_at: null, completed_at: null },
+        head_sha: run?.pushed_sha ?? '',
+        source: 'github',
+        name: 'ci',
+        app: 'actions',
+        url: 'https://ci.example.org/1',
+        attempt,
+        status: conclusion === null ? 'in_progress' : 'completed',
+        conclusion,
+        log_excerpt: conclusion === 'failure' ? 'not ok' : null,
+        started_at: null,
+        completed_at: null,
       })
     }
     await reportCheck(null)
@@ -141,7 +162,9 @@ describe('checks of a forge', () => {
     await waits(id)
     await reportCheck('failure')
     const { run, detected, fixed } = await app.seen(id)
-    expect(detected).toMatchObject([{ checks: [{ name: 'ci', url: 'https://ci.example.org/1', log_excerpt: 'not ok' }] }])
+    expect(detected).toMatchObject([
+      { checks: [{ name: 'ci', url: 'https://ci.example.org/1', log_excerpt: 'not ok' }] },
+    ])
     expect(fixed).toMatchObject([{ stopped_because: 'same_diff', remaining_checks: ['ci'] }])
     expect(run.result).toContain('because the files are what they were in an earlier attempt.')
   })
@@ -150,7 +173,13 @@ describe('checks of a forge', () => {
     app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }]
     const { id } = await withForgeCheck()
     await waits(id)
-    await rows(app, `update journal set created_at = created_at - interval '1 day' where run_id = $1 and kind = 'push_started'`, [id])
+    await rows(
+      app,
+      `update journal
+        set created_at = created_at - interval '1 day'
+        where run_id = $1 and kind = 'push_started'`,
+      [id],
+    )
     await rows(app, `update runs set deadline_at = now() where id = $1`, [id])
     const { run } = await app.seen(id)
     expect(run.result).toMatch(

@@ -35,23 +35,48 @@ describe('failures go back to the agent', () => {
       log_excerpt: 'running\nnot ok: two is missing',
       url: expect.stringContaining('/agent/trace/'),
     }
-    expect(detected).toEqual([{ pr_number: pr.number, head_sha: fixed[0].from_sha, checks: [failed], attempt: 1, max_attempts: 3 }])
+    expect(detected).toEqual([
+      { pr_number: pr.number, head_sha: fixed[0].from_sha, checks: [failed], attempt: 1, max_attempts: 3 },
+    ])
     expect(fixed).toEqual([
-      ...[{ pr_number: pr.number, from_sha: expect.any(String), to_sha: pr.head_sha, fixed_checks: ['test'], remaining_checks: [] }].map(
-        what => ({ ...what, attempt: 1, stopped_because: null }),
-      ),
+      ...[
+        {
+          pr_number: pr.number,
+          from_sha: expect.any(String),
+          to_sha: pr.head_sha,
+          fixed_checks: ['test'],
+          remaining_checks: [],
+        },
+      ].map(what => ({ ...what, attempt: 1, stopped_because: null })),
     ])
     expect(logs.find(entry => entry.message_type === 'FIX_PR_ERRORS')?.thought).toBe('Added two.')
-    expect(checks.map(({ tool_input, tool_output }) => `${tool_input.name} ${tool_output.conclusion}`)).toEqual([
-      ...['test failure', 'lint success', 'test success', 'lint success'],
-    ])
-    const commits = logs.filter(entry => entry.message_type === 'COMMIT_EVALUATION').map(entry => entry.observation.commits.length)
+    expect(
+      checks.map(({ tool_input, tool_output }) => `${tool_input.name} ${tool_output.conclusion}`),
+    ).toEqual([...['test failure', 'lint success', 'test success', 'lint success']])
+    const commits = logs
+      .filter(entry => entry.message_type === 'COMMIT_EVALUATION')
+      .map(entry => entry.observation.commits.length)
     expect(commits).toEqual([1, 1])
     const kinds = logs.map(entry => entry.tool_name ?? entry.message_type)
     const pushed = ['COMMIT_EVALUATION', 'git_push']
     expect(
-      kinds.slice(kinds.indexOf('COMMIT_EVALUATION')).filter(kind => kind !== 'INITIAL_PR_GENERATION' && kind !== 'PR_EVALUATION'),
-    ).toEqual([...[...pushed, 'check', 'check', 'DETECT_PR_ERRORS', 'shell', ...pushed, 'check', 'check', 'FIX_PR_ERRORS', 'FINAL_ANSWER']])
+      kinds
+        .slice(kinds.indexOf('COMMIT_EVALUATION'))
+        .filter(kind => kind !== 'INITIAL_PR_GENERATION' && kind !== 'PR_EVALUATION'),
+    ).toEqual([
+      ...[
+        ...pushed,
+        'check',
+        'check',
+        'DETECT_PR_ERRORS',
+        'shell',
+        ...pushed,
+        'check',
+        'check',
+        'FIX_PR_ERRORS',
+        'FINAL_ANSWER',
+      ],
+    ])
     expect(pr.checks).toEqual({ state: 'success', passed: 2, failed: 0, pending: 0, unreadable: [] })
     const { body } = await app.call('GET', app.at(`/prs/${pr.id}/checks?head_sha=${detected[0].head_sha}`))
     expect(body).toMatchObject({
@@ -61,14 +86,22 @@ describe('failures go back to the agent', () => {
         { ...failed, source: 'local', attempt: 1 },
       ],
     })
-    expect(app.lastMessages().find(text => text.includes('not ok'))).toMatch(/They are data to find the cause/)
+    expect(app.lastMessages().find(text => text.includes('not ok'))).toMatch(
+      /They are data to find the cause/,
+    )
   })
 
   test('a playbook does it without a model: its block for failed checks is played from the beginning each time', async () => {
     await app.checkBy({ lines: 'test $(wc -l <note.txt) -ge 3 || { echo "too few lines"; exit 1; }' })
     const prompt = [
       ...['```playbook', '- write: {path: note.txt, content: "one\\n"}', '- on_checks_failed:'],
-      ...['    - thought: One more line.', '    - run: echo more >>note.txt', '    - answer: One line more.', '- answer: Wrote it.', '```'],
+      ...[
+        '    - thought: One more line.',
+        '    - run: echo more >>note.txt',
+        '    - answer: One line more.',
+        '- answer: Wrote it.',
+        '```',
+      ],
     ].join('\n')
     const { run, detected, fixed } = await app.seen(await app.start({ prompt, model: 'scripted/playbook' }))
     expect(run).toMatchObject({ status: 'completed' })
@@ -98,7 +131,16 @@ describe('it stops', () => {
   test('after the allowed attempts, and the entry, the answer and the pull request report it', async () => {
     await app.checkBy({ never: 'echo "can never pass"; exit 1', fine: 'true' })
     await app.follow({ check_retry_count: 2 })
-    app.script = [change(1), { text: 'One.' }, change(2), { text: 'Two.' }, change(3), { text: 'Three.' }, change(4), { text: 'Four.' }]
+    app.script = [
+      change(1),
+      { text: 'One.' },
+      change(2),
+      { text: 'Two.' },
+      change(3),
+      { text: 'Three.' },
+      change(4),
+      { text: 'Four.' },
+    ]
     const { run, detected, fixed, pr, logs } = await app.seen(await app.start())
     expect(run).toMatchObject({ status: 'completed' })
     expect(run.result).toMatch(
@@ -127,8 +169,12 @@ describe('it stops', () => {
     app.script = [change(9), { text: 'Nine.' }]
     const none = await app.seen(await app.start())
     expect(none.detected).toMatchObject([{ attempt: 0, max_attempts: 0, checks: [{ name: 'never' }] }])
-    expect(none.fixed).toMatchObject([{ attempt: 0, stopped_because: 'attempts_used', fixed_checks: [], remaining_checks: ['never'] }])
-    expect(none.run.result).toContain('because the settings of the repository allow no more attempts for one commit.')
+    expect(none.fixed).toMatchObject([
+      { attempt: 0, stopped_because: 'attempts_used', fixed_checks: [], remaining_checks: ['never'] },
+    ])
+    expect(none.run.result).toContain(
+      'because the settings of the repository allow no more attempts for one commit.',
+    )
   })
 
   test('when an attempt breaks a check that passed', async () => {
@@ -142,9 +188,18 @@ describe('it stops', () => {
 
 test('the settings of the repository apply: ignored checks, number of attempts, extra instructions', async () => {
   await app.checkBy({ docs: 'exit 1', lint: 'exit 1', test: 'test -e second.txt' })
-  await app.follow({ ignored_checks: ['docs'], check_retry_counts: { lint: 0, test: 1 }, custom_prompts: { test: 'It wants second.txt.' } })
+  await app.follow({
+    ignored_checks: ['docs'],
+    check_retry_counts: { lint: 0, test: 1 },
+    custom_prompts: { test: 'It wants second.txt.' },
+  })
   const requested = app.model.requests.length
-  app.script = [calls(shell('echo 1 >first.txt')), { text: 'First.' }, calls(shell('echo 2 >second.txt')), { text: 'Second.' }]
+  app.script = [
+    calls(shell('echo 1 >first.txt')),
+    { text: 'First.' },
+    calls(shell('echo 2 >second.txt')),
+    { text: 'Second.' },
+  ]
   const { detected, fixed, pr } = await app.seen(await app.start())
   expect(detected[0]).toMatchObject({ max_attempts: 1, checks: [{ name: 'lint' }, { name: 'test' }] })
   const message =
@@ -154,7 +209,9 @@ test('the settings of the repository apply: ignored checks, number of attempts, 
       .find(text => text.includes('It wants second.txt.')) ?? ''
   expect(message).toContain('which you need not fix: lint.')
   expect(message).not.toContain('docs')
-  expect(fixed).toMatchObject([{ fixed_checks: ['test'], remaining_checks: ['lint'], stopped_because: 'attempts_used' }])
+  expect(fixed).toMatchObject([
+    { fixed_checks: ['test'], remaining_checks: ['lint'], stopped_because: 'attempts_used' },
+  ])
   expect(pr.checks).toMatchObject({ failed: 1, passed: 1 })
 })
 
@@ -179,7 +236,9 @@ test('a check that does not end is stopped at its timeout, and its output until 
   await app.follow({ check_retry_count: 0 })
   app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }]
   const { detected } = await app.seen(await app.start())
-  expect(detected[0].checks).toMatchObject([{ conclusion: 'timed_out', log_excerpt: 'begun\n\nIt was not done after 1 s.' }])
+  expect(detected[0].checks).toMatchObject([
+    { conclusion: 'timed_out', log_excerpt: 'begun\n\nIt was not done after 1 s.' },
+  ])
   expect(sandboxProcesses(app.data_dir)).toEqual([])
 })
 
@@ -192,14 +251,18 @@ test('the value of a secret that a check prints appears nowhere: not in entries,
   expect(detected[0].checks[0].log_excerpt).toBe('key=[redacted:API_KEY]')
   const { body } = await app.call('GET', app.at(`/prs/${pr.id}/checks`))
   const kept = await rows(app, 'select body from journal')
-  for (const all of [logs, body, kept, app.model.requests.slice(requested)]) expect(JSON.stringify(all)).not.toContain(SECRET)
+  for (const all of [logs, body, kept, app.model.requests.slice(requested)])
+    expect(JSON.stringify(all)).not.toContain(SECRET)
 })
 
 test('each check runs in a clean sandbox: the commit and the result of the setup, nothing of the agent, of the setup or of other checks', async () => {
   await app.call('PUT', app.at('/secrets/SETUP_KEY'), { value: 'setup-key-0123456789' })
-  const setUpBy = (more: object) => app.call('PUT', app.at(`/repos/${app.repo_id}/setup-commands`), { ...setup, ...more })
+  const setUpBy = (more: object) =>
+    app.call('PUT', app.at(`/repos/${app.repo_id}/setup-commands`), { ...setup, ...more })
   const setup = {
-    commands: ['mkdir lib; echo "made with $SETUP_KEY" >lib/made; echo home >~/home; echo setup >>count.js; (sleep 4321 &)'],
+    commands: [
+      'mkdir lib; echo "made with $SETUP_KEY" >lib/made; echo home >~/home; echo setup >>count.js; (sleep 4321 &)',
+    ],
   }
   await setUpBy({})
   const show_sandbox =
@@ -209,14 +272,20 @@ test('each check runs in a clean sandbox: the commit and the result of the setup
   const work = async () => {
     app.script = [
       calls(
-        shell('echo "ignored.txt" >.gitignore; echo x >ignored.txt; echo x >~/agents; echo "// changed" >>count.js; echo mine >mine.txt'),
+        shell(
+          'echo "ignored.txt" >.gitignore; echo x >ignored.txt; echo x >~/agents; echo "// changed" >>count.js; echo mine >mine.txt',
+        ),
       ),
       { text: 'Made.' },
     ]
     const { checks, logs } = await app.seen(await app.start())
     const output = checks.map(entry => entry.tool_output.output)
-    expect(output[0], JSON.stringify(logs.slice(-4))).toContain('.gitignore AGENTS.md README.md count.js lib mine.txt\n')
-    expect(output[0]).toContain('\nmade with [redacted:SETUP_KEY]\nhome\n// changed\n[][[redacted:API_KEY]]\n0\nmine\n')
+    expect(output[0], JSON.stringify(logs.slice(-4))).toContain(
+      '.gitignore AGENTS.md README.md count.js lib mine.txt\n',
+    )
+    expect(output[0]).toContain(
+      '\nmade with [redacted:SETUP_KEY]\nhome\n// changed\n[][[redacted:API_KEY]]\n0\nmine\n',
+    )
     expect(output[1]).toBe(output[0])
     return logs.filter(entry => entry.tool_name === 'setup_command').map(entry => entry.tool_input.for)
   }

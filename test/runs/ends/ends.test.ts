@@ -37,31 +37,47 @@ async function readInPython(ids: number[]): Promise<Record<string, boolean>> {
 from agentrun import Client, has_succeeded
 client = Client("${app.base_url}", token="${app.token}")
 print(json.dumps({id: has_succeeded(client.runs.get(id)) for id in json.loads(sys.argv[1])}))`
-  const env = { ...program_env, PYTHONDONTWRITEBYTECODE: '1', PYTHONPATH: join(import.meta.dirname, '../../../clients/python/src') }
+  const env = {
+    ...program_env,
+    PYTHONDONTWRITEBYTECODE: '1',
+    PYTHONPATH: join(import.meta.dirname, '../../../clients/python/src'),
+  }
   const { stdout } = await promisify(execFile)('/usr/bin/python3', ['-c', code, JSON.stringify(ids)], { env })
   return JSON.parse(stdout)
 }
 
 test('the table of ends has every reason of a completed run', () => {
-  const completed = ends.filter(({ status, status_reason }) => status === 'completed' && status_reason !== null)
+  const completed = ends.filter(
+    ({ status, status_reason }) => status === 'completed' && status_reason !== null,
+  )
   expect(new Set(completed.map(end => end.status_reason))).toEqual(new Set(completionReasons))
 })
 
-test.each(ends)('$name: the run object has status and reason, in both wire profiles, and its answer names the reason', async end => {
-  const { status, status_reason } = end
-  const run = app.runs.get(end.name)
-  expect({ status: run.status, status_reason: run.status_reason, result: run.result }).toMatchObject({ status, status_reason })
-  const codegen = await (await withProfile(app, 'codegen')).call('GET', at(`/agent/run/${run.id}`))
-  expect(codegen.body).toMatchObject({ status: status === 'completed' ? 'COMPLETE' : 'ERROR', status_reason })
-  if (status !== 'completed') return expect(run.error.message).not.toBe('')
-  expect(run.error).toBeNull()
-  const last = (await allLogs(app, run.id)).at(-1)
-  expect([last.message_type, last.observation]).toEqual(['FINAL_ANSWER', run.result])
-  // The result of a detection is JSON, which names why nothing is proved.
-  if (status_reason === 'setup_unverified') return expect(JSON.parse(run.result)).toMatchObject({ verified: false })
-  const sentences = run.result.split('\n\n')
-  if (status_reason !== null) expect(sentences.at(-1)).toMatch(SENTENCES[status_reason] ?? /^$/)
-})
+test.each(ends)(
+  '$name: the run object has status and reason, in both wire profiles, and its answer names the reason',
+  async end => {
+    const { status, status_reason } = end
+    const run = app.runs.get(end.name)
+    expect({ status: run.status, status_reason: run.status_reason, result: run.result }).toMatchObject({
+      status,
+      status_reason,
+    })
+    const codegen = await (await withProfile(app, 'codegen')).call('GET', at(`/agent/run/${run.id}`))
+    expect(codegen.body).toMatchObject({
+      status: status === 'completed' ? 'COMPLETE' : 'ERROR',
+      status_reason,
+    })
+    if (status !== 'completed') return expect(run.error.message).not.toBe('')
+    expect(run.error).toBeNull()
+    const last = (await allLogs(app, run.id)).at(-1)
+    expect([last.message_type, last.observation]).toEqual(['FINAL_ANSWER', run.result])
+    // The result of a detection is JSON, which names why nothing is proved.
+    if (status_reason === 'setup_unverified')
+      return expect(JSON.parse(run.result)).toMatchObject({ verified: false })
+    const sentences = run.result.split('\n\n')
+    if (status_reason !== null) expect(sentences.at(-1)).toMatch(SENTENCES[status_reason] ?? /^$/)
+  },
+)
 
 const SENTENCES: Record<string, RegExp> = {
   no_effect: /changed nothing\.$/,
@@ -75,33 +91,51 @@ const SENTENCES: Record<string, RegExp> = {
   explanation_failed: /^The model gave no explanation/,
 }
 
-test.each(ends)('$name: lists filter by the reason, by HTTP and by MCP', async ({ name, status, status_reason }) => {
-  const { id } = app.runs.get(name)
-  const archived = name === 'tool_failed'
-  const query = status_reason === null ? '' : `&status_reason=${status_reason}`
-  const { body } = await app.call('GET', at(`/agent/runs?limit=100&status=${status}&archived=${archived}${query}`))
-  const item = body.items.find((one: any) => one.id === id)
-  expect(item).toMatchObject({ status, status_reason })
-  if (status_reason !== null) expect(new Set(body.items.map((one: any) => one.status_reason))).toEqual(new Set([status_reason]))
-  expect(await mcp.succeed('get_agent_run', { agent_run_id: id })).toMatchObject({ status, status_reason })
-  const listed = await mcp.succeed('list_agent_runs', {
-    status: [status],
-    archived,
-    ...(status_reason && { status_reason: [status_reason] }),
-  })
-  expect(listed.items.map((one: any) => one.id)).toContain(id)
-})
+test.each(ends)(
+  '$name: lists filter by the reason, by HTTP and by MCP',
+  async ({ name, status, status_reason }) => {
+    const { id } = app.runs.get(name)
+    const archived = name === 'tool_failed'
+    const query = status_reason === null ? '' : `&status_reason=${status_reason}`
+    const { body } = await app.call(
+      'GET',
+      at(`/agent/runs?limit=100&status=${status}&archived=${archived}${query}`),
+    )
+    const item = body.items.find((one: any) => one.id === id)
+    expect(item).toMatchObject({ status, status_reason })
+    if (status_reason !== null)
+      expect(new Set(body.items.map((one: any) => one.status_reason))).toEqual(new Set([status_reason]))
+    expect(await mcp.succeed('get_agent_run', { agent_run_id: id })).toMatchObject({ status, status_reason })
+    const listed = await mcp.succeed('list_agent_runs', {
+      status: [status],
+      archived,
+      ...(status_reason && { status_reason: [status_reason] }),
+    })
+    expect(listed.items.map((one: any) => one.id)).toContain(id)
+  },
+)
 
 test.each(ends)(
   '$name: a webhook, the command line, and both SDKs distinguish it from a success',
   async ({ name, status, status_reason }) => {
     const run = app.runs.get(name)
-    const [message] = await receiver.until(1, received => (received.message.data as any).agent_run_id === run.id)
-    expect(JSON.stringify(message?.message.data)).toContain(`"status":"${status}","status_reason":${JSON.stringify(status_reason)}`)
+    const [message] = await receiver.until(
+      1,
+      received => (received.message.data as any).agent_run_id === run.id,
+    )
+    expect(JSON.stringify(message?.message.data)).toContain(
+      `"status":"${status}","status_reason":${JSON.stringify(status_reason)}`,
+    )
     const is_success = status === 'completed' && status_reason === null
-    const read = await createClient({ base_url: app.base_url, token: app.token, organization_id: app.org_id }).runs.get(run.id)
+    const read = await createClient({
+      base_url: app.base_url,
+      token: app.token,
+      organization_id: app.org_id,
+    }).runs.get(run.id)
     expect([hasSucceeded(read), succeeded_in_python[run.id]]).toEqual([is_success, is_success])
-    expect(exitCodeOfRun(read)).toBe(is_success ? exit.success : status === 'completed' ? exit.incomplete : exit.failed)
+    expect(exitCodeOfRun(read)).toBe(
+      is_success ? exit.success : status === 'completed' ? exit.incomplete : exit.failed,
+    )
     const colour = is_success ? 'green' : status === 'completed' ? 'yellow' : 'red'
     const print = { style: (style: string, text: string) => `<${style}>${text}`, width: 200 }
     const shown = `<${colour}>${status}${status_reason === null ? '' : ` (${status_reason})`}`
@@ -132,6 +166,7 @@ test('usage counts completed turns with a reason apart, and they are no success'
 
 test('the status of the commit on the forge is neutral, and names the reason', async () => {
   const { id } = app.runs.get('checks_unfinished')
-  const marks = () => app.github.state.statuses.filter(one => one.target_url?.endsWith(`/${id}`)).map(one => one.description)
+  const marks = () =>
+    app.github.state.statuses.filter(one => one.target_url?.endsWith(`/${id}`)).map(one => one.description)
   await expect.poll(() => marks().at(-1), { timeout: 30_000 }).toMatch(/^Completed, /)
 })

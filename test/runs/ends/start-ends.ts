@@ -46,17 +46,28 @@ const started = async (app: CodingApp, name: string, more: Change = {}): Promise
 
 const CREATE_PULL = 'POST /repos/{owner}/{repo}/pulls'
 
-function addCheck(github: FakeGitHub, branch: string, check: { status: string; conclusion: string | null }): void {
+function addCheck(
+  github: FakeGitHub,
+  branch: string,
+  check: { status: string; conclusion: string | null },
+): void {
   const sha = github.state.sha(branch)
   if (sha === null) throw new Error('the branch is not on the forge')
-  github.state.checks.push({ sha, name: 'build', app: 'github-actions', summary: '', ...check } as (typeof github.state.checks)[number])
+  github.state.checks.push({
+    sha,
+    name: 'build',
+    app: 'github-actions',
+    summary: '',
+    ...check,
+  } as (typeof github.state.checks)[number])
 }
 
 const byProgram = (name: string, steps: string) => (world: World) =>
   started(world.app, name, { agent_type: 'program', prompt: `end: ${name}\ndo: ${steps}` })
 
 /** A program's call of the model, which fails as `name` requires. */
-const callFor = (name: string) => `call text ${JSON.stringify({ model: 'fake', messages: [{ role: 'user', content: `end: ${name}` }] })}`
+const callFor = (name: string) =>
+  `call text ${JSON.stringify({ model: 'fake', messages: [{ role: 'user', content: `end: ${name}` }] })}`
 
 /** Every kind of end. The forge refuses all pull requests from `pull_request_refused` on. */
 export const ends: readonly End[] = [
@@ -79,7 +90,9 @@ export const ends: readonly End[] = [
     status_reason: 'checks_failed',
     async start({ app }) {
       const repo_id = await ownRepository(app)
-      await put(app, `/repos/${repo_id}/checks`, { checks: [{ name: 'test', command: 'exit 1', timeout_seconds: 60 }] })
+      await put(app, `/repos/${repo_id}/checks`, {
+        checks: [{ name: 'test', command: 'exit 1', timeout_seconds: 60 }],
+      })
       await put(app, `/repos/check-suite-settings?repo_id=${repo_id}`, { check_retry_count: 0 })
       return started(app, 'checks_failed', { repo_id })
     },
@@ -111,12 +124,21 @@ export const ends: readonly End[] = [
       // It is tried again after the wait for checks.
       for (let i = 0; i < 9; i++) github.play(CREATE_PULL, { kind: 'status', status: 403 })
       const id = await started(app, 'pull_request_refused', { repo_id: github_repo_id })
-      const run = await awaitRun(app, id, ({ status, waiting_on }) => status === 'waiting' && waiting_on === 'ci')
+      const run = await awaitRun(
+        app,
+        id,
+        ({ status, waiting_on }) => status === 'waiting' && waiting_on === 'ci',
+      )
       addCheck(github, run.branch, { status: 'completed', conclusion: 'success' })
       return id
     },
   },
-  { name: 'review_failed', status: 'completed', status_reason: 'review_failed', start: ({ app }) => started(app, 'review_failed') },
+  {
+    name: 'review_failed',
+    status: 'completed',
+    status_reason: 'review_failed',
+    start: ({ app }) => started(app, 'review_failed'),
+  },
   {
     name: 'setup_failed',
     status: 'completed',
@@ -142,14 +164,19 @@ export const ends: readonly End[] = [
     status: 'completed',
     status_reason: 'setup_unverified',
     start: async ({ app }) =>
-      (await post(app, '/setup-commands/generate', { repo_id: await ownRepository(app, makeRepository({ 'notes.txt': 'Nothing.\n' })) }))
-        .agent_run_id,
+      (
+        await post(app, '/setup-commands/generate', {
+          repo_id: await ownRepository(app, makeRepository({ 'notes.txt': 'Nothing.\n' })),
+        })
+      ).agent_run_id,
   },
   {
     name: 'tool_failed',
     status: 'completed',
     status_reason: 'tool_failed',
-    start: async ({ app }) => (await post(app, '/tools/execute', { tool_name: 'read', arguments: { path: 'missing.txt' } })).agent_run_id,
+    start: async ({ app }) =>
+      (await post(app, '/tools/execute', { tool_name: 'read', arguments: { path: 'missing.txt' } }))
+        .agent_run_id,
   },
   {
     name: 'explanation_failed',
@@ -161,7 +188,12 @@ export const ends: readonly End[] = [
       return (await post(app, `/agent/run/${id}/analyze-logs`, {})).agent_run_id
     },
   },
-  { name: 'no_effect', status: 'completed', status_reason: 'no_effect', start: byProgram('no_effect', 'plan Nothing') },
+  {
+    name: 'no_effect',
+    status: 'completed',
+    status_reason: 'no_effect',
+    start: byProgram('no_effect', 'plan Nothing'),
+  },
   {
     name: 'program, error as answer without a call',
     status: 'completed',
@@ -192,8 +224,18 @@ export const ends: readonly End[] = [
     status_reason: 'agent_error',
     start: byProgram('done', 'call model other | say API Error: 404'),
   },
-  { name: 'program, silent work', status: 'completed', status_reason: null, start: byProgram('done', 'tool echo two >> count.js') },
-  { name: 'failed', status: 'failed', status_reason: 'agent_error', start: ({ app }) => started(app, 'refusal') },
+  {
+    name: 'program, silent work',
+    status: 'completed',
+    status_reason: null,
+    start: byProgram('done', 'tool echo two >> count.js'),
+  },
+  {
+    name: 'failed',
+    status: 'failed',
+    status_reason: 'agent_error',
+    start: ({ app }) => started(app, 'refusal'),
+  },
 ]
 
 const COMMANDS: Record<string, string> = {
@@ -213,7 +255,9 @@ const script: FakeScript = ({ body }) => {
   if (tools.length === 1) return { text: 'I do not know.' }
   const name = /end: (\w+)/.exec(JSON.stringify(messages))?.[1] ?? ''
   if (FAILURES[name]) return FAILURES[name]
-  return messages.at(-1)?.role === 'user' && tools.length > 0 ? calls(shell(COMMANDS[name] ?? 'echo two >> count.js')) : { text: 'Done.' }
+  return messages.at(-1)?.role === 'user' && tools.length > 0
+    ? calls(shell(COMMANDS[name] ?? 'echo two >> count.js'))
+    : { text: 'Done.' }
 }
 
 const env = {
@@ -231,7 +275,9 @@ export type EndedApp = CodingApp & {
 }
 
 /** A service, to which `prepare` may add something before the runs, in which every end has happened. */
-export async function startEnds(prepare: (app: CodingApp) => Promise<void> = async () => {}): Promise<EndedApp> {
+export async function startEnds(
+  prepare: (app: CodingApp) => Promise<void> = async () => {},
+): Promise<EndedApp> {
   await using stack = new AsyncDisposableStack()
   const github = stack.use(await startFakeGitHub())
   const app = stack.use(await startCodingApp(script, { ...programEnv(), ...env }))

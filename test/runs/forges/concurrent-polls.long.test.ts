@@ -17,7 +17,8 @@ beforeAll(async () => {
   await app.call('PUT', `${at}/integrations/github`, { url: github.url, token: github.token })
   await app.call('PUT', `${at}/integrations/gitea`, { url: gitea.url, token: gitea.token })
   gitea_repo = (await app.call('POST', `${at}/repos`, { url: `${gitea.url}/acme/app.git` })).body.id
-  for (const name of ['app', 'two', 'three']) await app.call('POST', `${at}/repos`, { url: `${github.url}/acme/${name}.git` })
+  for (const name of ['app', 'two', 'three'])
+    await app.call('POST', `${at}/repos`, { url: `${github.url}/acme/${name}.git` })
 })
 afterAll(async () => {
   expect([...github.mistakes, ...gitea.mistakes]).toEqual([])
@@ -32,7 +33,9 @@ beforeEach(async () => {
   github.requests.length = 0
 })
 
-/** The second poll belongs to a later round than any that has begun before, and a round ends before the next. */
+/**
+ * The second poll belongs to a later round than any that has begun before, and a round ends before the next.
+ */
 async function endOfRound(): Promise<void> {
   await pollNow(app, gitea_repo)
   await pollNow(app, gitea_repo)
@@ -40,7 +43,9 @@ async function endOfRound(): Promise<void> {
 
 async function pollGitHub(): Promise<void> {
   const { length } = github.requests
-  await rows(app, `update repositories set forge_seen_at = '-infinity' where url like $1`, [`${github.url}/%`])
+  await rows(app, `update repositories set forge_seen_at = '-infinity' where url like $1`, [
+    `${github.url}/%`,
+  ])
   await expect.poll(() => github.requests.length, { timeout: 30_000 }).toBeGreaterThan(length)
   await endOfRound()
 }
@@ -82,7 +87,9 @@ test('nothing is polled while the name of the service account is unknown, and it
 test('a rate-limited connection is not polled for the time that the forge requests, and no other is delayed', async () => {
   github.play(CHANGED, { kind: 'secondary_limit', seconds: 600 })
   await pollGitHub()
-  await rows(app, `update repositories set forge_seen_at = '-infinity' where url like $1`, [`${github.url}/%`])
+  await rows(app, `update repositories set forge_seen_at = '-infinity' where url like $1`, [
+    `${github.url}/%`,
+  ])
   await endOfRound()
   expect(github.count(CHANGED)).toBe(1)
 }, 90_000)

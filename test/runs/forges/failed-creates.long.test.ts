@@ -5,12 +5,18 @@ import { allLogs, awaitEnd, createRun } from '../await-run.ts'
 import { calls, finish, shell, startCodingApp } from '../coding-app.ts'
 
 const CREATE = 'POST /repos/{owner}/{repo}/pulls'
-const SETTINGS = { AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_PUSH_RETRY_SECONDS: '20', AGENTRUN_CI_FIRST_SECONDS: '0' }
+const SETTINGS = {
+  AGENTRUN_ALLOW_PRIVATE_GIT: '1',
+  AGENTRUN_PUSH_RETRY_SECONDS: '20',
+  AGENTRUN_CI_FIRST_SECONDS: '0',
+}
 /** Every turn writes a new file. */
 const startApp = () =>
   startCodingApp(
     ({ body }) =>
-      (body.messages as { role: string }[]).at(-1)?.role === 'tool' ? finish('Written.') : calls(shell('date +%s%N > made.txt')),
+      (body.messages as { role: string }[]).at(-1)?.role === 'tool'
+        ? finish('Written.')
+        : calls(shell('date +%s%N > made.txt')),
     SETTINGS,
   )
 type App = Awaited<ReturnType<typeof startApp>>
@@ -51,7 +57,11 @@ test.each([
     github.play(CREATE, ...faults)
     const { id } = await createRun(app, { prompt: 'write', title: 'Write it', repo_id })
     const run = await awaitEnd(app, id)
-    expect(run, JSON.stringify(run.error)).toMatchObject({ status: 'completed', status_reason: null, result: 'Written.' })
+    expect(run, JSON.stringify(run.error)).toMatchObject({
+      status: 'completed',
+      status_reason: null,
+      result: 'Written.',
+    })
     expect(github.state.pulls).toHaveLength(1)
     expect(run.github_pull_requests).toMatchObject([{ number: 100 }])
     const failures = await failuresOf(app, id)
@@ -81,9 +91,15 @@ test('a forge that requests a longer pause than the turn waits is retried by the
     result: expect.stringMatching(/^Written\.\n\nThe branch is pushed, but .* 403/),
   })
   const [failed, ...more] = await failuresOf(app, late.id)
-  expect([failed, more]).toMatchObject([{ code: 'rate_limited', http_status: 403, retryable: true, attempt: 1 }, []])
+  expect([failed, more]).toMatchObject([
+    { code: 'rate_limited', http_status: 403, retryable: true, attempt: 1 },
+    [],
+  ])
   expect(failed).not.toHaveProperty('retry_in_ms')
-  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: late.id, prompt: 'more' })
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
+    agent_run_id: late.id,
+    prompt: 'more',
+  })
   expect((await awaitEnd(app, late.id)).github_pull_requests).toMatchObject([{ number: 100 }])
 
   github.play(CREATE, { kind: 'secondary_limit', seconds: 15 })

@@ -11,14 +11,19 @@ const WORKFLOWS = 'GET /repos/{owner}/{repo}/actions/runs'
 const STATUSES = 'GET /repos/{owner}/{repo}/commits/{ref}/statuses'
 const MARK = 'POST /repos/{owner}/{repo}/statuses/{sha}'
 
-/** A connection whose credentials lack a permission: readable data is read, and the missing permissions are shown. */
+/**
+ * A connection whose credentials lack a permission: readable data is read, and the missing permissions are
+ * shown.
+ */
 let app: CodingApp
 let github: FakeGitHub
 let repo_id: number
 beforeAll(async () => {
   app = await startCodingApp(
     ({ body }) =>
-      (body.messages as { role: string }[]).at(-1)?.role === 'tool' ? { text: 'Written.' } : calls(shell('date +%s%N > made.txt')),
+      (body.messages as { role: string }[]).at(-1)?.role === 'tool'
+        ? { text: 'Written.' }
+        : calls(shell('date +%s%N > made.txt')),
     { AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_CI_FIRST_SECONDS: '0' },
   )
 })
@@ -43,11 +48,16 @@ const missing = async () => {
 async function runToEnd() {
   const { id } = await createRun(app, { prompt: 'write', repo_id })
   const run = await awaitEnd(app, id)
-  expect(run, JSON.stringify(run.error)).toMatchObject({ status: 'completed', github_pull_requests: [{ number: expect.any(Number) }] })
+  expect(run, JSON.stringify(run.error)).toMatchObject({
+    status: 'completed',
+    github_pull_requests: [{ number: expect.any(Number) }],
+  })
   const [{ id: pr_id }] = run.github_pull_requests
   const checks = (await app.call('GET', at(`/prs/${pr_id}/checks`))).body
   expect((await app.call('GET', at(`/prs/${pr_id}`))).body.checks.unreadable).toEqual(checks.unreadable)
-  expect((await app.call('GET', at(`/prs?agent_run_id=${id}`))).body.items[0].checks.unreadable).toEqual(checks.unreadable)
+  expect((await app.call('GET', at(`/prs?agent_run_id=${id}`))).body.items[0].checks.unreadable).toEqual(
+    checks.unreadable,
+  )
   return { run, checks }
 }
 
@@ -64,7 +74,12 @@ test('checks that are not readable are reported by the run, its pull request and
   const unreadable = async () => (await missing()).filter(({ resource }) => resource !== 'run_status')
   expect(await unreadable()).toMatchObject([
     { resource: 'check_runs', fix: expect.stringContaining('"Actions: read"'), detail, repo_ids: [repo_id] },
-    { resource: 'commit_statuses', fix: expect.stringContaining('"Commit statuses: write"'), detail, repo_ids: [repo_id] },
+    {
+      resource: 'commit_statuses',
+      fix: expect.stringContaining('"Commit statuses: write"'),
+      detail,
+      repo_ids: [repo_id],
+    },
   ])
   await connectFake(app, github)
   expect(await unreadable()).toEqual([])
@@ -78,11 +93,18 @@ test('a fine-grained token reads GitHub Actions by its workflow runs: they are c
   const { run } = await runToEnd()
   const [{ id: pr_id, head_sha: sha }] = run.github_pull_requests
   github.state.workflow_runs.push({ sha, name: 'CI', status: 'completed', conclusion: 'success' })
-  await rows(app, `update pull_requests set remote_seen_at = now() - interval '1 hour' where run_id = $1`, [run.id])
+  await rows(
+    app,
+    `update pull_requests
+    set remote_seen_at = now() - interval '1 hour'
+    where run_id = $1`,
+    [run.id],
+  )
   const checks = async () => (await app.call('GET', at(`/prs/${pr_id}/checks`))).body
   await expect.poll(async () => (await checks()).items.length, { timeout: 30_000 }).toBe(1)
   expect(await checks()).toMatchObject({
-    ...{ state: 'success', unreadable: ['app_check_runs'] },
+    state: 'success',
+    unreadable: ['app_check_runs'],
     items: [{ name: 'CI', app: 'github-actions', source: 'github', conclusion: 'success' }],
   })
   expect(await missing()).toMatchObject([{ resource: 'app_check_runs', repo_ids: [repo_id] }])
@@ -92,5 +114,7 @@ test('a status that cannot be written for lack of a permission is reported on th
   github.state.refused.add(MARK)
   const { run } = await runToEnd()
   expect(run.result).toBe('Written.')
-  await expect.poll(missing, { timeout: 30_000 }).toMatchObject([{ resource: 'run_status', repo_ids: [repo_id] }])
+  await expect
+    .poll(missing, { timeout: 30_000 })
+    .toMatchObject([{ resource: 'run_status', repo_ids: [repo_id] }])
 }, 60_000)

@@ -17,7 +17,9 @@ beforeAll(async () => {
   app = await startCodingApp(
     // Every round writes a new file.
     ({ body }) =>
-      (body.messages as { role: string }[]).at(-1)?.role === 'tool' ? { text: 'Written.' } : calls(shell('date +%s%N > made.txt')),
+      (body.messages as { role: string }[]).at(-1)?.role === 'tool'
+        ? { text: 'Written.' }
+        : calls(shell('date +%s%N > made.txt')),
     { AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_PUSH_RETRY_SECONDS: '20', AGENTRUN_CI_POLL_SECONDS: '1' },
   )
   const at = `/v1/organizations/${app.org_id}`
@@ -38,7 +40,8 @@ const waitsFor = async (id: number, before = '') => {
   const run = await awaitRun(
     app,
     id,
-    ({ status, waiting_on, github_pull_requests: [pr] }) => status === 'waiting' && waiting_on === 'ci' && pr?.head_sha !== before,
+    ({ status, waiting_on, github_pull_requests: [pr] }) =>
+      status === 'waiting' && waiting_on === 'ci' && pr?.head_sha !== before,
   )
   return run.github_pull_requests[0].head_sha as string
 }
@@ -50,29 +53,43 @@ const outcomeOf = async (delivery: string) =>
   (
     await rows<{ outcome: string; run_id: number | null; open: boolean }>(
       app,
-      'select outcome, run_id, task is not null as open from forge_deliveries where delivery = $1',
+      `select outcome, run_id, task is not null as open
+        from forge_deliveries
+        where delivery = $1`,
       [delivery],
     )
   )[0]
-const endOf = (delivery: string) => expect.poll(async () => (await outcomeOf(delivery))?.open, { timeout: 30_000 }).toBe(false)
+const endOf = (delivery: string) =>
+  expect.poll(async () => (await outcomeOf(delivery))?.open, { timeout: 30_000 }).toBe(false)
 const postedOn = (of: number) =>
-  gitea.state.comments.filter(({ number }) => number === of).map(({ user, body }) => [user, body.split('\n')[0]])
+  gitea.state.comments
+    .filter(({ number }) => number === of)
+    .map(({ user, body }) => [user, body.split('\n')[0]])
 
 test('one pull request even if the response to the create is lost; the run waits for its statuses and fixes failures; its state on Gitea is its state here', async () => {
   gitea.play(CREATE, { kind: 'status', status: 429, retry_after: 1 }, { kind: 'hang_up', when: 'after' })
   const id = await start()
   const first = await waitsFor(id)
-  expect((await entriesOf(id, 'PR_CREATION_FAILED')).map(({ code }) => code)).toEqual(['rate_limited', 'unreachable'])
+  expect((await entriesOf(id, 'PR_CREATION_FAILED')).map(({ code }) => code)).toEqual([
+    'rate_limited',
+    'unreachable',
+  ])
   setStatus(first, 'pending')
   setStatus(first, 'failure', 'two tests failed')
-  expect((await deliver(hook, 'status', statusOf(first), { as: 'gitea' })).body).toMatchObject({ queued: true })
+  expect((await deliver(hook, 'status', statusOf(first), { as: 'gitea' })).body).toMatchObject({
+    queued: true,
+  })
   const second = await waitsFor(id, first)
   const failed = { name: 'build', conclusion: 'failure', log_excerpt: 'two tests failed' }
-  expect(await entriesOf(id, 'DETECT_PR_ERRORS')).toMatchObject([{ pr_number: 100, head_sha: first, checks: [failed] }])
+  expect(await entriesOf(id, 'DETECT_PR_ERRORS')).toMatchObject([
+    { pr_number: 100, head_sha: first, checks: [failed] },
+  ])
   // Found without a webhook.
   setStatus(second, 'success')
   const run = await awaitEnd(app, id)
-  expect(run.result).toMatch(/^Written\.\n\nChecks: the one check of commit [0-9a-f]{12} passed, after one attempt/)
+  expect(run.result).toMatch(
+    /^Written\.\n\nChecks: the one check of commit [0-9a-f]{12} passed, after one attempt/,
+  )
   const [pull, ...more] = gitea.state.pulls
   if (!pull) throw new Error('no pull request')
   expect([pull, more]).toMatchObject([{ number: 100, title: 'Write it', head: run.branch, base: 'main' }, []])
@@ -80,13 +97,18 @@ test('one pull request even if the response to the create is lost; the run waits
   expect(run.github_pull_requests).toMatchObject([{ number: 100, url, title: 'Write it', state: 'open' }])
   expect(gitIn(gitea.folder, 'show', `${run.branch}:made.txt`)).toMatch(/^\d+\n$/)
   const path = `/v1/organizations/${app.org_id}/prs/${run.github_pull_requests[0].id}`
-  expect((await app.call('GET', `${path}/checks`)).body.items).toMatchObject([{ source: 'gitea', name: 'build', conclusion: 'success' }])
+  expect((await app.call('GET', `${path}/checks`)).body.items).toMatchObject([
+    { source: 'gitea', name: 'build', conclusion: 'success' },
+  ])
   expect(JSON.stringify([run, await allLogs(app, id)])).not.toContain(gitea.token)
 
   await app.call('PATCH', path, { state: 'draft' })
   expect(pull.title).toBe('WIP: Write it')
   expect((await app.call('PATCH', path, { title: 'Written' })).body).toMatchObject({ success: true })
-  expect([pull.title, (await app.call('GET', path)).body]).toMatchObject(['WIP: Written', { title: 'Written', state: 'draft' }])
+  expect([pull.title, (await app.call('GET', path)).body]).toMatchObject([
+    'WIP: Written',
+    { title: 'Written', state: 'draft' },
+  ])
   pull.title = 'Written'
   await deliver(hook, 'pull_request', pullRequest('edited', 100), { as: 'forgejo', delivery: 'ready' })
   await endOf('ready')
@@ -96,8 +118,12 @@ test('one pull request even if the response to the create is lost; the run waits
 }, 90_000)
 
 test('a user with write access requests a run in a comment, once: the run starts, and its answer is posted', async () => {
-  const comment = commentBy('ada', '@agent-bot please fix it\n```playbook\n- run: exit 7\n```', { id: 50, number: 500 })
-  for (const delivery of ['ask', 'again']) await deliver(hook, 'issue_comment', comment, { as: 'gitea', delivery })
+  const comment = commentBy('ada', '@agent-bot please fix it\n```playbook\n- run: exit 7\n```', {
+    id: 50,
+    number: 500,
+  })
+  for (const delivery of ['ask', 'again'])
+    await deliver(hook, 'issue_comment', comment, { as: 'gitea', delivery })
   await expect.poll(async () => (await outcomeOf('ask'))?.run_id ?? null, { timeout: 20_000 }).not.toBeNull()
   const id = (await outcomeOf('ask'))?.run_id ?? 0
   const head = await waitsFor(id)
@@ -105,8 +131,16 @@ test('a user with write access requests a run in a comment, once: the run starts
   const run = await awaitEnd(app, id)
   expect(run).toMatchObject({ status: 'completed', title: 'It is broken', repo_id })
   const [first, second] = await allLogs(app, id)
-  expect(first.observation.text).toMatch(/issue acme\/app#500 on Gitea: [\s\S]*> @agent-bot please fix it\n> ```playbook/)
-  expect(second.observation).toMatchObject({ author: 'ada', issue_number: 500, repo: 'acme/app', comment_id: 50, trusted: false })
+  expect(first.observation.text).toMatch(
+    /issue acme\/app#500 on Gitea: [\s\S]*> @agent-bot please fix it\n> ```playbook/,
+  )
+  expect(second.observation).toMatchObject({
+    author: 'ada',
+    issue_number: 500,
+    repo: 'acme/app',
+    comment_id: 50,
+    trusted: false,
+  })
   await endOf('ask')
   expect(await outcomeOf('again')).toBeUndefined()
   expect(postedOn(500)).toEqual([
@@ -118,17 +152,30 @@ test('a user with write access requests a run in a comment, once: the run starts
 test.each([
   ['eve', 61, true, 'eve may not write there (read)'],
   ['mallory', 62, true, 'mallory may not write there (none)'],
-  ['ada', 63, false, 'Gitea responded with 403: Only admins can query all permissions, repo admins can query all repo permissions'],
+  [
+    'ada',
+    63,
+    false,
+    'Gitea responded with 403: Only admins can query all permissions, repo admins can query all repo permissions',
+  ],
 ])(
   '%s gets nothing where the forge does not confirm write access (comment %i, it reports: %j)',
   async (login, id, is_repository_admin, outcome) => {
     gitea.set.is_repository_admin = is_repository_admin
     const delivery = `by-${login}`
-    await deliver(hook, 'issue_comment', commentBy(login, '@agent-bot go', { id, number: 600 }), { as: 'gitea', delivery })
-    await expect.poll(() => outcomeOf(delivery), { timeout: 10_000 }).toEqual({ outcome, run_id: null, open: false })
-    const [{ metadata }] = (await app.call('GET', `/v1/organizations/${app.org_id}/integrations`)).body.integrations
+    await deliver(hook, 'issue_comment', commentBy(login, '@agent-bot go', { id, number: 600 }), {
+      as: 'gitea',
+      delivery,
+    })
+    await expect
+      .poll(() => outcomeOf(delivery), { timeout: 10_000 })
+      .toEqual({ outcome, run_id: null, open: false })
+    const [{ metadata }] = (await app.call('GET', `/v1/organizations/${app.org_id}/integrations`)).body
+      .integrations
     const fix = 'Make the user of the token an administrator of the repository.'
-    expect(metadata.missing_permissions).toMatchObject(is_repository_admin ? [] : [{ resource: 'user_permissions', fix }])
+    expect(metadata.missing_permissions).toMatchObject(
+      is_repository_admin ? [] : [{ resource: 'user_permissions', fix }],
+    )
     gitea.set.is_repository_admin = true
     expect(postedOn(600)).toEqual([])
   },

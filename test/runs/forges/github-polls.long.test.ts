@@ -15,8 +15,13 @@ beforeAll(async () => {
   github = await startFakeGitHub()
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_GIT: '1' })
   const at = `/v1/organizations/${app.org_id}`
-  hook = (await app.call('PUT', `${at}/integrations/github`, { url: github.url, token: github.token, webhook_secret: SECRET })).body
-    .webhook_url
+  hook = (
+    await app.call('PUT', `${at}/integrations/github`, {
+      url: github.url,
+      token: github.token,
+      webhook_secret: SECRET,
+    })
+  ).body.webhook_url
   repo_id = (await app.call('POST', `${at}/repos`, { url: `${github.url}/acme/app.git` })).body.id
   github.state.permissions.set('ada', 'write').set('eve', 'read')
   await rows(app, `update repositories set mentions_since = now() - interval '1 year'`)
@@ -40,11 +45,26 @@ beforeEach(() => {
 
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString()
 const issue = (user: string, body: string, { of = number, at = ago(0), edited_at = '' } = {}) =>
-  github.state.issues.push({ number: of, user, title: 'It is broken', body, created_at: at, ...(edited_at && { edited_at }) })
+  github.state.issues.push({
+    number: of,
+    user,
+    title: 'It is broken',
+    body,
+    created_at: at,
+    ...(edited_at && { edited_at }),
+  })
 const pull = (of = number) =>
   github.state.pulls.push({
-    ...{ number: of, state: 'open', draft: false, merged_sha: null, title: 'One', body: '', head: 'main', base: 'main' },
-    ...{ user: 'ada', created_at: ago(60) },
+    number: of,
+    state: 'open',
+    draft: false,
+    merged_sha: null,
+    title: 'One',
+    body: '',
+    head: 'main',
+    base: 'main',
+    user: 'ada',
+    created_at: ago(60),
   })
 const label = (user: string, given: boolean, { of = number, at = ago(0), name = 'agent-bot' } = {}) =>
   github.state.labelings.push({ id: ++id, number: of, user, label: name, given, at })
@@ -64,8 +84,21 @@ test('a request without a webhook is found by polling: an opening, a label, a re
   issue('ben', 'It breaks.', { of: labeled, at: ago(200_000) })
   label('ada', true, { of: labeled })
   pull(reviewed)
-  github.state.reviews.push({ id: 71, number: reviewed, user: 'ada', body: '@agent-bot: not yet', submitted_at: ago(2) })
-  github.state.remarks.push({ id: 72, number: reviewed, review_id: 71, user: 'ada', body: '@agent-bot why?', created_at: ago(90) })
+  github.state.reviews.push({
+    id: 71,
+    number: reviewed,
+    user: 'ada',
+    body: '@agent-bot: not yet',
+    submitted_at: ago(2),
+  })
+  github.state.remarks.push({
+    id: 72,
+    number: reviewed,
+    review_id: 71,
+    user: 'ada',
+    body: '@agent-bot why?',
+    created_at: ago(90),
+  })
   await poll()
   const found = [await requestsOn(opened), await requestsOn(labeled), await requestsOn(reviewed)]
   expect(found.map(of => of.map(({ once }) => once))).toEqual([
@@ -80,27 +113,50 @@ test('a request without a webhook is found by polling: an opening, a label, a re
     ...Array.from({ length: 3 }, () => expect.stringMatching(/^started run/)),
     expect.stringMatching(/^passed on to run/),
   ])
-  const by_label = (await allLogs(app, run_ids[1]?.[0] ?? 0)).find(({ message_type }) => message_type === 'USER_GITHUB_ISSUE_COMMENT')
-  expect(by_label.observation).toMatchObject({ author: 'ada', body: 'It breaks.', comment_id: null, trusted: false })
+  const by_label = (await allLogs(app, run_ids[1]?.[0] ?? 0)).find(
+    ({ message_type }) => message_type === 'USER_GITHUB_ISSUE_COMMENT',
+  )
+  expect(by_label.observation).toMatchObject({
+    author: 'ada',
+    body: 'It breaks.',
+    comment_id: null,
+    trusted: false,
+  })
 
   const late = [
     await notify('issues', openedBy('ada', '@agent-bot please fix it', { number: opened, id: 900 + opened })),
     await notify('pull_request_review', reviewBy('ada', '@agent-bot: not yet', { number: reviewed, id: 71 })),
-    await notify('pull_request_review_comment', remarkBy('ada', '@agent-bot why?', { number: reviewed, id: 72 })),
+    await notify(
+      'pull_request_review_comment',
+      remarkBy('ada', '@agent-bot why?', { number: reviewed, id: 72 }),
+    ),
   ]
   expect(late).toMatchObject(late.map(() => ({ duplicate: true, queued: false })))
-  expect(await notify('issues', labeledBy('ada', 'agent-bot', { number: labeled }))).toMatchObject({ queued: true })
+  expect(await notify('issues', labeledBy('ada', 'agent-bot', { number: labeled }))).toMatchObject({
+    queued: true,
+  })
   await poll()
   expect([await requestsOn(opened), await requestsOn(labeled), await requestsOn(reviewed)]).toEqual(found)
 }, 120_000)
 
 test('a mention in a comment of a template, in code or in a quotation is none for a poll either', async () => {
   issue('ada', 'Fix login.\r\n\r\n<!-- Mention @agent-bot to have it reviewed. -->\r\n')
-  for (const [i, body] of ['``@agent-bot``', '<pre>\n@agent-bot\n</pre>', '> @agent-bot', '    @agent-bot'].entries())
+  for (const [i, body] of [
+    '``@agent-bot``',
+    '<pre>\n@agent-bot\n</pre>',
+    '> @agent-bot',
+    '    @agent-bot',
+  ].entries())
     github.state.comments.push({ id: 170 + i, number, user: 'ada', body, created_at: ago(1) })
   await poll()
   expect(await requestsOn()).toEqual([])
-  github.state.comments.push({ id: 179, number, user: 'ada', body: '<!-- hidden -->\n@agent-bot', created_at: ago(1) })
+  github.state.comments.push({
+    id: 179,
+    number,
+    user: 'ada',
+    body: '<!-- hidden -->\n@agent-bot',
+    created_at: ago(1),
+  })
   await poll()
   expect((await requestsOn()).map(({ once }) => once)).toEqual(['issue_comment:179'])
 })
@@ -110,13 +166,20 @@ test('what a webhook reported first is not repeated by a poll', async () => {
   pull(opened)
   Object.assign(github.state.pulls.at(-1) ?? {}, { body: '@agent-bot, please' })
   expect(
-    await notify('pull_request', openedBy('ada', '@agent-bot, please', { number: opened, id: 1_000 + opened, pull: true })),
+    await notify(
+      'pull_request',
+      openedBy('ada', '@agent-bot, please', { number: opened, id: 1_000 + opened, pull: true }),
+    ),
   ).toMatchObject({ queued: true })
   pull(labeled)
   label('ada', true, { of: labeled })
-  expect(await notify('pull_request', labeledBy('ada', 'agent-bot', { number: labeled, pull: true }))).toMatchObject({ queued: true })
+  expect(
+    await notify('pull_request', labeledBy('ada', 'agent-bot', { number: labeled, pull: true })),
+  ).toMatchObject({ queued: true })
   github.state.comments.push({ id: 73, number: text, user: 'ada', body: '@agent-bot?', created_at: ago(1) })
-  expect(await notify('issue_comment', commentBy('ada', '@agent-bot?', { number: text, id: 73 }))).toMatchObject({ queued: true })
+  expect(
+    await notify('issue_comment', commentBy('ada', '@agent-bot?', { number: text, id: 73 })),
+  ).toMatchObject({ queued: true })
   const requests = [await requestsOn(opened), await requestsOn(labeled), await requestsOn(text)]
   expect(requests.map(of => of.map(({ run_id }) => run_id !== null))).toEqual([[true], [true], [true]])
   await poll()
@@ -135,7 +198,12 @@ test('a label that is added, removed and added again requests twice, by webhook 
   label('ada', true)
   await poll()
   const [first, second, ...more] = await requestsOn()
-  expect([first?.once, second?.once, second?.run_id, more]).toEqual([`labeled:${id - 2}`, `labeled:${id}`, first?.run_id, []])
+  expect([first?.once, second?.once, second?.run_id, more]).toEqual([
+    `labeled:${id - 2}`,
+    `labeled:${id}`,
+    first?.run_id,
+    [],
+  ])
   // The same event is reported again, with another time.
   await notify('issues', payload)
   await notify('issues', { ...payload, issue: { ...payload.issue, updated_at: ago(0) } })
@@ -148,7 +216,9 @@ test('a label that is added, removed and added again requests twice, by webhook 
   expect(await requestsOn(number + 1)).toEqual([])
   // A webhook reports that it was added, however soon it was removed.
   await notify('issues', labeledBy('ada', 'agent-bot', { number: number + 1 }))
-  expect(await requestsOn(number + 1)).toMatchObject([{ once: `labeled:${id - 1}`, outcome: expect.stringMatching(/^started run/) }])
+  expect(await requestsOn(number + 1)).toMatchObject([
+    { once: `labeled:${id - 1}`, outcome: expect.stringMatching(/^started run/) },
+  ])
   // It is the last one that was reported.
   issue('ada', 'It breaks.', { of: number + 2 })
   for (const given of [true, false, true]) label('ada', given, { of: number + 2 })
@@ -175,7 +245,13 @@ test('requests of users without write access, of bots, edited ones, old ones and
   issue('ada', '@agent-bot go', { of: on(3), at: ago(60), edited_at: ago(30) })
   issue('ada', '@agent-bot go', { of: on(4), at: ago(90_000) })
   label('ada', true, { of: on(4), at: ago(90_000) })
-  github.state.comments.push({ id: 80, number: on(4), user: 'ada', body: 'nobody is meant', created_at: ago(0) })
+  github.state.comments.push({
+    id: 80,
+    number: on(4),
+    user: 'ada',
+    body: 'nobody is meant',
+    created_at: ago(0),
+  })
   await poll()
   const found = []
   for (const n of [0, 1, 2, 3, 4]) found.push(await requestsOn(on(n)))
@@ -188,7 +264,9 @@ test('requests of users without write access, of bots, edited ones, old ones and
   issue('ada', '@agent-bot go', { of: on(5), at: ago(60) })
   await poll()
   expect(await requestsOn(on(5))).toEqual([])
-  await rows(app, `update repositories set mentions_since = now() - interval '1 year' where id = $1`, [repo_id])
+  await rows(app, `update repositories set mentions_since = now() - interval '1 year' where id = $1`, [
+    repo_id,
+  ])
 }, 90_000)
 
 test('the pull request of a run requests nothing, regardless of its text; another one of the same account does', async () => {
@@ -198,7 +276,12 @@ test('the pull request of a run requests nothing, regardless of its text; anothe
   await rows(app, 'update runs set branch = $2 where id = $1', [run_id, of_run])
   for (const [n, head] of [of_run, 'main'].entries()) {
     pull(number + n)
-    Object.assign(github.state.pulls.at(-1) ?? {}, { user: 'agent-bot', head, body: 'As @agent-bot was asked', created_at: ago(0) })
+    Object.assign(github.state.pulls.at(-1) ?? {}, {
+      user: 'agent-bot',
+      head,
+      body: 'As @agent-bot was asked',
+      created_at: ago(0),
+    })
   }
   await poll()
   expect([await requestsOn(number), await requestsOn(number + 1)]).toMatchObject([
@@ -224,9 +307,11 @@ test('what a poll misses, because GitHub fails midway or there is too much, the 
   forget()
   github.requests.length = 0
   await poll()
-  expect([github.count(CHANGED), github.count(REVIEWS), github.requests.filter(({ name }) => name.includes('events')).length]).toEqual([
-    1, 0, 0,
-  ])
+  expect([
+    github.count(CHANGED),
+    github.count(REVIEWS),
+    github.requests.filter(({ name }) => name.includes('events')).length,
+  ]).toEqual([1, 0, 0])
 }, 120_000)
 
 test.each([404, 403, 422])(
@@ -245,7 +330,11 @@ test.each([404, 403, 422])(
 test('an issue that fails is retried, and those after it wait for it', async () => {
   forget()
   for (const n of [0, 1, 2]) issue('ada', '@agent-bot go', { of: number + n, at: ago(30 - n) })
-  github.play('GET /repos/{owner}/{repo}/issues/{issue_number}', { kind: 'after', work: () => {} }, { kind: 'status', status: 502 })
+  github.play(
+    'GET /repos/{owner}/{repo}/issues/{issue_number}',
+    { kind: 'after', work: () => {} },
+    { kind: 'status', status: 502 },
+  )
   await poll()
   const found = async () => [
     (await requestsOn(number)).length,

@@ -15,7 +15,11 @@ const resume = (app: CodingApp, id: number, body: object) =>
 async function waitingRun(app: CodingApp): Promise<number> {
   const { id } = await createRun(app, { prompt: 'Make CI faster' })
   expect(await awaitRun(app, id, run => run.status === 'waiting' || run.terminal)).toMatchObject({
-    ...{ status: 'waiting', waiting_on: 'tool_approval', phase: null, branch: null, github_pull_requests: [] },
+    status: 'waiting',
+    waiting_on: 'tool_approval',
+    phase: null,
+    branch: null,
+    github_pull_requests: [],
     deadline_at: expect.any(String),
   })
   expect(app.git('branch', '--list', 'agent/*')).toBe('')
@@ -34,7 +38,12 @@ test('a change of what CI does waits for a person before it is pushed, and an ap
 
   expect((await resume(app, id, { prompt: 'Fine with me.', approve: true })).status).toBe(200)
   const run = await awaitEnd(app, id)
-  expect(run).toMatchObject({ status: 'completed', turn: 1, result: 'Faster.', github_pull_requests: [{ number: 1, state: 'open' }] })
+  expect(run).toMatchObject({
+    status: 'completed',
+    turn: 1,
+    result: 'Faster.',
+    github_pull_requests: [{ number: 1, state: 'open' }],
+  })
   expect(app.git('show', `${run.branch}:${workflow}`)).toBe('on: push\n# faster\n')
   expect(app.model.requests).toHaveLength(requested)
   const logs = await allLogs(app, id)
@@ -42,17 +51,26 @@ test('a change of what CI does waits for a person before it is pushed, and an ap
     observation: { text: 'Fine with me.', user_id: app.user_id, mode: 'approve' },
   })
   expect(logs.filter(entry => entry.message_type === 'COMMIT_EVALUATION')).toHaveLength(1)
-  const audited = `select user_id, detail from audit_entries where action = 'run.push_approved' and target_id = $1`
+  const audited = `select user_id, detail
+    from audit_entries
+    where action = 'run.push_approved' and target_id = $1`
   expect(await rows(app, audited, [String(id)])).toEqual([
     { user_id: app.user_id, detail: JSON.stringify({ head_sha: evaluation.observation.head_sha }) },
   ])
-  expect(expectProblem(await resume(app, id, { prompt: 'Again.', approve: true }), 409).code).toBe('invalid_transition')
+  expect(expectProblem(await resume(app, id, { prompt: 'Again.', approve: true }), 409).code).toBe(
+    'invalid_transition',
+  )
 })
 
 test('a message instead of an approval goes to the agent, and its next commit needs approval too while it changes CI', async () => {
   await using app = await startCodingApp(
     responses(
-      ...[change, { text: 'Faster.' }, calls(shell(`echo "# cheaper" >> ${workflow}`)), { text: 'Cheaper, too.' }],
+      ...[
+        change,
+        { text: 'Faster.' },
+        calls(shell(`echo "# cheaper" >> ${workflow}`)),
+        { text: 'Cheaper, too.' },
+      ],
       ...[calls(shell(`git checkout HEAD~2 -- ${workflow}`)), { text: 'Only the count.' }],
     ),
     {},
@@ -68,7 +86,11 @@ test('a message instead of an approval goes to the agent, and its next commit ne
   expect(expectProblem(approved, 409).detail).toContain(newer)
   await resume(app, id, { prompt: 'Leave CI alone.' })
   const run = await awaitEnd(app, id)
-  expect(run).toMatchObject({ status: 'completed', result: 'Only the count.', github_pull_requests: [{ files_changed: 1 }] })
+  expect(run).toMatchObject({
+    status: 'completed',
+    result: 'Only the count.',
+    github_pull_requests: [{ files_changed: 1 }],
+  })
   expect(app.git('diff', '--name-only', 'main', run.branch ?? '')).toBe('count.js\n')
 })
 
@@ -79,16 +101,29 @@ test('a stopped run that waits for approval pushes nothing, and without required
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'cancelled', branch: null })
   expect(existsSync(join(app.repository, '.git/refs/heads/agent'))).toBe(false)
 
-  await using trusting = await startCodingApp(responses(change, { text: 'Faster.' }), { AGENTRUN_APPROVE_CI_CHANGES: '0' }, repository())
+  await using trusting = await startCodingApp(
+    responses(change, { text: 'Faster.' }),
+    { AGENTRUN_APPROVE_CI_CHANGES: '0' },
+    repository(),
+  )
   const { id: pushed } = await createRun(trusting, { prompt: 'Make CI faster' })
-  expect(await awaitEnd(trusting, pushed)).toMatchObject({ status: 'completed', github_pull_requests: [{ number: 1 }] })
+  expect(await awaitEnd(trusting, pushed)).toMatchObject({
+    status: 'completed',
+    github_pull_requests: [{ number: 1 }],
+  })
 })
 
 test('a change of a file that the organization names waits too, also where other approvals are off', async () => {
   const files = { 'count.js': 'export const one = 1\n', 'infra/main.tf': 'a\n' }
   const edit = calls(shell('echo b >> infra/main.tf; echo two >> count.js'))
-  await using app = await startCodingApp(responses(edit, { text: 'Done.' }), { AGENTRUN_APPROVE_CI_CHANGES: '0' }, makeRepository(files))
-  expect((await app.call('PATCH', `/v1/organizations/${app.org_id}`, { approval_paths: ['infra/'] })).status).toBe(200)
+  await using app = await startCodingApp(
+    responses(edit, { text: 'Done.' }),
+    { AGENTRUN_APPROVE_CI_CHANGES: '0' },
+    makeRepository(files),
+  )
+  expect(
+    (await app.call('PATCH', `/v1/organizations/${app.org_id}`, { approval_paths: ['infra/'] })).status,
+  ).toBe(200)
   const id = await waitingRun(app)
   const evaluation = (await allLogs(app, id)).find(entry => entry.message_type === 'COMMIT_EVALUATION')
   expect(evaluation.observation.findings[0]).toMatchObject({
@@ -97,5 +132,8 @@ test('a change of a file that the organization names waits too, also where other
     body: 'The organization demands an approval for changes of infra/.',
   })
   await resume(app, id, { prompt: 'Fine.', approve: true })
-  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', github_pull_requests: [{ number: 1 }] })
+  expect(await awaitEnd(app, id)).toMatchObject({
+    status: 'completed',
+    github_pull_requests: [{ number: 1 }],
+  })
 })

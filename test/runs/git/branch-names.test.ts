@@ -4,20 +4,36 @@ import { expect, test } from 'vitest'
 import { expectProblem } from '../../api/expect-problem.ts'
 import { testFolder } from '../../temporary-folder.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
-import { type CodingApp, calls, finish, gitIn, makeRepository, responses, shell, startCodingApp } from '../coding-app.ts'
+import {
+  type CodingApp,
+  calls,
+  finish,
+  gitIn,
+  makeRepository,
+  responses,
+  shell,
+  startCodingApp,
+} from '../coding-app.ts'
 
 const write = calls(shell('echo two >> count.js'))
 const at = (app: CodingApp) => `/v1/organizations/${app.org_id}`
-const pushesOf = async (app: CodingApp, id: number) => (await allLogs(app, id)).filter(entry => entry.tool_name === 'git_push')
-const dryRun = async (app: CodingApp) => (await app.call('POST', `${at(app)}/agent/run?dry_run=true`, { prompt: 'x' })).body
-const setPrefix = (app: CodingApp, branch_prefix: string | null) => app.call('PATCH', `${at(app)}/repos/${app.repo_id}`, { branch_prefix })
+const pushesOf = async (app: CodingApp, id: number) =>
+  (await allLogs(app, id)).filter(entry => entry.tool_name === 'git_push')
+const dryRun = async (app: CodingApp) =>
+  (await app.call('POST', `${at(app)}/agent/run?dry_run=true`, { prompt: 'x' })).body
+const setPrefix = (app: CodingApp, branch_prefix: string | null) =>
+  app.call('PATCH', `${at(app)}/repos/${app.repo_id}`, { branch_prefix })
 
 test('a repository with a branch that has the name of the folder gets a pull request from a branch without folders', async () => {
   await using app = await startCodingApp(responses(write, finish('Done.')))
   app.git('branch', 'agent')
   const { id } = await createRun(app, { prompt: 'Count on' })
   const branch = `agent-run-${id}-count-on`
-  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', branch, github_pull_requests: [{ head_branch_name: branch }] })
+  expect(await awaitEnd(app, id)).toMatchObject({
+    status: 'completed',
+    branch,
+    github_pull_requests: [{ head_branch_name: branch }],
+  })
   expect(app.git('show', `${branch}:count.js`)).toContain('two')
   expect((await pushesOf(app, id)).map(entry => entry.tool_output.status)).toEqual(['ok'])
   expect(await dryRun(app)).toMatchObject({
@@ -54,7 +70,8 @@ function strictRepository(): string {
 
 test('a push that a rule of the server refuses is tried once; with a prefix that the server accepts there is a pull request', async () => {
   await using app = await startCodingApp(
-    (request, n) => (n % 2 === 0 || !JSON.stringify(request).includes('tool_call_id') ? write : finish('Done.')),
+    (request, n) =>
+      n % 2 === 0 || !JSON.stringify(request).includes('tool_call_id') ? write : finish('Done.'),
     {},
     strictRepository(),
   )
@@ -63,10 +80,17 @@ test('a push that a rule of the server refuses is tried once; with a prefix that
   expect([result.includes('only feature/'), github_pull_requests]).toEqual([true, []])
   expect((await pushesOf(app, refused.id)).filter(entry => entry.message_type === 'ACTION')).toHaveLength(1)
 
-  expect(await setPrefix(app, 'feature/bot-')).toMatchObject({ status: 200, body: { branch_prefix: 'feature/bot-' } })
+  expect(await setPrefix(app, 'feature/bot-')).toMatchObject({
+    status: 200,
+    body: { branch_prefix: 'feature/bot-' },
+  })
   const { id } = await createRun(app, { prompt: 'Count on' })
   const branch = `feature/bot-run-${id}-count-on`
-  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', branch, github_pull_requests: [{ head_branch_name: branch }] })
+  expect(await awaitEnd(app, id)).toMatchObject({
+    status: 'completed',
+    branch,
+    github_pull_requests: [{ head_branch_name: branch }],
+  })
 })
 
 test('the prefix of the repository precedes that of the organization, and only the beginning of a branch name is one', async () => {
@@ -74,8 +98,22 @@ test('the prefix of the repository precedes that of the organization, and only t
   await app.call('PATCH', at(app), { branch_prefix: 'bots/' })
   const of_organization = await createRun(app, { prompt: 'Count on' })
   expect((await awaitEnd(app, of_organization.id)).branch).toBe(`bots/run-${of_organization.id}-count-on`)
-  for (const wrong of ['feature', 'a b/', '/x/', 'x//', '-x/', 'x..y/', '.x/', 'x.lock/', 'x~/', 'refs/heads/', `${'x'.repeat(60)}/`])
-    expect(expectProblem(await setPrefix(app, wrong), 400).errors, wrong).toMatchObject([{ loc: ['body', 'branch_prefix'] }])
+  for (const wrong of [
+    'feature',
+    'a b/',
+    '/x/',
+    'x//',
+    '-x/',
+    'x..y/',
+    '.x/',
+    'x.lock/',
+    'x~/',
+    'refs/heads/',
+    `${'x'.repeat(60)}/`,
+  ])
+    expect(expectProblem(await setPrefix(app, wrong), 400).errors, wrong).toMatchObject([
+      { loc: ['body', 'branch_prefix'] },
+    ])
   expect(await setPrefix(app, null)).toMatchObject({ status: 200, body: { branch_prefix: null } })
 })
 
@@ -85,7 +123,9 @@ test('a run that names no base starts from the default branch that the remote ha
   app.git('branch', '-m', 'main', 'trunk')
   const { id } = await createRun(app, { prompt: 'Count on' })
   expect(await awaitEnd(app, id)).toMatchObject({
-    ...{ status: 'completed', base_ref: 'trunk', github_pull_requests: [{ base_branch_name: 'trunk' }] },
+    status: 'completed',
+    base_ref: 'trunk',
+    github_pull_requests: [{ base_branch_name: 'trunk' }],
   })
   expect((await app.call('GET', `${at(app)}/repos/${app.repo_id}`)).body.default_branch).toBe('trunk')
 })
@@ -99,10 +139,13 @@ test('a base that is gone is named, with what has become of it', async () => {
   app.git('branch', '-D', 'develop')
   const { id } = await createRun(app, { prompt: 'x' })
   expect(await awaitEnd(app, id)).toMatchObject({
-    ...{ status: 'failed', status_reason: 'setup_failed' },
+    status: 'failed',
+    status_reason: 'setup_failed',
     error: {
       code: 'unknown_base_ref',
-      message: expect.stringMatching(/"develop".*renamed or deleted since the run was created.*default branch is "trunk"/),
+      message: expect.stringMatching(
+        /"develop".*renamed or deleted since the run was created.*default branch is "trunk"/,
+      ),
     },
   })
   const refused = expectProblem(await app.call('POST', `${at(app)}/agent/run`, { prompt: 'x' }), 400)

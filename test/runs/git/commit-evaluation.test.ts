@@ -8,7 +8,10 @@ let app: CodingApp
 let script: FakeResponse[]
 beforeAll(async () => {
   app = await startCodingApp(() => script.shift() ?? { text: 'Done.' }, { AGENTRUN_APPROVE_CI_CHANGES: '0' })
-  await app.call('PUT', `/v1/organizations/${app.org_id}/secrets/API_KEY`, { value: 'api-key-0123456789', for_agent: true })
+  await app.call('PUT', `/v1/organizations/${app.org_id}/secrets/API_KEY`, {
+    value: 'api-key-0123456789',
+    for_agent: true,
+  })
 })
 afterAll(() => app[Symbol.asyncDispose]())
 beforeEach(() => {
@@ -21,7 +24,9 @@ const play = async (...responses: FakeResponse[]) => {
   const { id } = await createRun(app, { prompt: 'work' })
   const run = await awaitEnd(app, id)
   const logs = await allLogs(app, id)
-  const evaluations: any[] = logs.filter(entry => entry.message_type === 'COMMIT_EVALUATION').map(entry => entry.observation)
+  const evaluations: any[] = logs
+    .filter(entry => entry.message_type === 'COMMIT_EVALUATION')
+    .map(entry => entry.observation)
   const last_messages = app.model.requests
     .slice(requested)
     .map(({ body }) => JSON.stringify((body as { messages: unknown[] }).messages.at(-1)))
@@ -93,15 +98,24 @@ test('findings go back at most twice in a turn: then the commit is pushed and re
   expect(run).toMatchObject({ status: 'completed', github_pull_requests: [expect.anything()] })
   expect(evaluations.map(({ verdict }) => verdict)).toEqual(['fail', 'fail'])
   const denied = await play(calls(shell('echo "$API_KEY" >config')))
-  expect(denied.run).toMatchObject({ status: 'failed', status_reason: 'policy_denied', error: { code: 'secret_in_commit' } })
+  expect(denied.run).toMatchObject({
+    status: 'failed',
+    status_reason: 'policy_denied',
+    error: { code: 'secret_in_commit' },
+  })
   expect(denied.logs.some(entry => entry.tool_name === 'git_push')).toBe(false)
 })
 
 test('a second turn is evaluated for its own commits only', async () => {
   const first = await play(calls(shell('echo one >one.txt; git add .; git commit -qm wip')))
   script = [calls(shell('echo two >two.txt'))]
-  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: first.run.id, prompt: 'more' })
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
+    agent_run_id: first.run.id,
+    prompt: 'more',
+  })
   await awaitEnd(app, first.run.id)
-  const last: any = (await allLogs(app, first.run.id)).findLast(entry => entry.message_type === 'COMMIT_EVALUATION')
+  const last: any = (await allLogs(app, first.run.id)).findLast(
+    entry => entry.message_type === 'COMMIT_EVALUATION',
+  )
   expect(last.observation).toMatchObject({ verdict: 'pass', commits: [{ files: ['two.txt'] }], findings: [] })
 })

@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
-import { type CodingApp, calls, finish, gitIn, makeRepository, responses, shell, startCodingApp } from '../coding-app.ts'
+import {
+  type CodingApp,
+  calls,
+  finish,
+  gitIn,
+  makeRepository,
+  responses,
+  shell,
+  startCodingApp,
+} from '../coding-app.ts'
 
 const POINTER = `version https://git-lfs.github.com/spec/v1\noid sha256:${'1'.repeat(64)}\nsize 12345\n`
 
@@ -8,18 +17,38 @@ async function endOf(app: CodingApp) {
   const { id } = await createRun(app, { prompt: 'Change it' })
   const run = await awaitEnd(app, id)
   const logs = await allLogs(app, id)
-  const reviews = logs.filter(entry => entry.message_type === 'COMMIT_EVALUATION').map(entry => entry.observation)
-  const reported = logs.filter(entry => entry.observation?.code === 'change_not_committed').map(entry => entry.observation.message)
+  const reviews = logs
+    .filter(entry => entry.message_type === 'COMMIT_EVALUATION')
+    .map(entry => entry.observation)
+  const reported = logs
+    .filter(entry => entry.observation?.code === 'change_not_committed')
+    .map(entry => entry.observation.message)
   return { run, reviews, reported }
 }
 
 test('content instead of a pointer of Git LFS returns to the agent, and is in no commit of the pull request', async () => {
-  const repository = makeRepository({ '.gitattributes': '*.png filter=lfs diff=lfs merge=lfs -text\n', 'a.png': POINTER, 'b.txt': 'x\n' })
-  const overwrite = calls(shell('head -c 5000 /dev/urandom >new.png; head -c 900 /dev/urandom >a.png; echo y >>b.txt'))
-  const restore = calls(shell('git checkout -q main -- a.png 2>/dev/null || git checkout -q origin/main -- a.png; rm new.png'))
-  await using app = await startCodingApp(responses(overwrite, finish('Done.'), restore, finish('Restored.')), {}, repository)
+  const repository = makeRepository({
+    '.gitattributes': '*.png filter=lfs diff=lfs merge=lfs -text\n',
+    'a.png': POINTER,
+    'b.txt': 'x\n',
+  })
+  const overwrite = calls(
+    shell('head -c 5000 /dev/urandom >new.png; head -c 900 /dev/urandom >a.png; echo y >>b.txt'),
+  )
+  const restore = calls(
+    shell('git checkout -q main -- a.png 2>/dev/null || git checkout -q origin/main -- a.png; rm new.png'),
+  )
+  await using app = await startCodingApp(
+    responses(overwrite, finish('Done.'), restore, finish('Restored.')),
+    {},
+    repository,
+  )
   const { run, reviews } = await endOf(app)
-  expect(run).toMatchObject({ status: 'completed', result: 'Restored.', github_pull_requests: [{ files_changed: 1 }] })
+  expect(run).toMatchObject({
+    status: 'completed',
+    result: 'Restored.',
+    github_pull_requests: [{ files_changed: 1 }],
+  })
   expect(reviews.map(review => review.verdict)).toEqual(['fail', 'pass'])
   const found = reviews[0].findings.filter((finding: { code: string }) => finding.code === 'lfs_content')
   expect(found.map((finding: { path: string }) => finding.path)).toEqual(['a.png', 'new.png'])
@@ -28,7 +57,11 @@ test('content instead of a pointer of Git LFS returns to the agent, and is in no
 
 test('a pointer, a link, an empty file and one without the attribute are committed as they are', async () => {
   const repository = makeRepository({ '.gitattributes': '*.png filter=lfs -text\n', 'b.txt': 'x\n' })
-  const change = calls(shell(`printf '${POINTER.replaceAll('\n', '\\n')}' >a.png; ln -s b.txt l.png; touch e.png; echo y >>b.txt`))
+  const change = calls(
+    shell(
+      `printf '${POINTER.replaceAll('\n', '\\n')}' >a.png; ln -s b.txt l.png; touch e.png; echo y >>b.txt`,
+    ),
+  )
   await using app = await startCodingApp(responses(change, finish('Done.')), {}, repository)
   const { run, reviews } = await endOf(app)
   expect(reviews).toMatchObject([{ verdict: 'pass', findings: [] }])
@@ -40,24 +73,43 @@ test('changes in the folder of a submodule are named in the trace and in the rev
     '.gitmodules': '[submodule "lib"]\n\tpath = lib\n\turl = https://example.org/lib.git\n',
     'a.txt': 'x\n',
   })
-  gitIn(repository, 'update-index', '--add', '--cacheinfo', `160000,${gitIn(repository, 'rev-parse', 'HEAD').trim()},lib`)
+  gitIn(
+    repository,
+    'update-index',
+    '--add',
+    '--cacheinfo',
+    `160000,${gitIn(repository, 'rev-parse', 'HEAD').trim()},lib`,
+  )
   gitIn(repository, 'commit', '--quiet', '-m', 'add lib')
   const change = calls(shell('mkdir -p lib/src; echo fix >lib/src/s; echo y >>a.txt'))
   await using app = await startCodingApp(responses(change, finish('Done.')), {}, repository)
   const { run, reviews, reported } = await endOf(app)
-  expect(reviews).toMatchObject([{ findings: [{ code: 'change_not_committed', severity: 'warning', path: 'lib' }] }])
+  expect(reviews).toMatchObject([
+    { findings: [{ code: 'change_not_committed', severity: 'warning', path: 'lib' }] },
+  ])
   expect(reported).toEqual([expect.stringContaining('lib: It is the folder of a submodule')])
   expect(run.github_pull_requests).toMatchObject([{ files_changed: 1 }])
 })
 
 test('a commit of a submodule that only the workspace has is named, and one of its remote is not', async () => {
-  const modules = ['lib', 'old'].map(name => `[submodule "${name}"]\n\tpath = ${name}\n\turl = https://example.org/${name}.git\n`)
+  const modules = ['lib', 'old'].map(
+    name => `[submodule "${name}"]\n\tpath = ${name}\n\turl = https://example.org/${name}.git\n`,
+  )
   const repository = makeRepository({ '.gitmodules': modules.join(''), 'a.txt': 'x\n' })
   for (const name of ['lib', 'old'])
-    gitIn(repository, 'update-index', '--add', '--cacheinfo', `160000,${gitIn(repository, 'rev-parse', 'HEAD').trim()},${name}`)
+    gitIn(
+      repository,
+      'update-index',
+      '--add',
+      '--cacheinfo',
+      `160000,${gitIn(repository, 'rev-parse', 'HEAD').trim()},${name}`,
+    )
   gitIn(repository, 'commit', '--quiet', '-m', 'add both')
-  const commit = 'for m in lib old; do (git init -q $m; cd $m; echo f >f; git add f; git commit -q -m f); done'
-  const change = calls(shell(`${commit}; git -C old update-ref refs/remotes/origin/main HEAD; echo y >>a.txt`))
+  const commit =
+    'for m in lib old; do (git init -q $m; cd $m; echo f >f; git add f; git commit -q -m f); done'
+  const change = calls(
+    shell(`${commit}; git -C old update-ref refs/remotes/origin/main HEAD; echo y >>a.txt`),
+  )
   await using app = await startCodingApp(responses(change, finish('Done.')), {}, repository)
   const { run, reviews } = await endOf(app)
   expect(reviews).toMatchObject([{ findings: [{ code: 'change_not_committed', path: 'lib' }] }])
@@ -77,12 +129,18 @@ test('a marked file that was removed, replaced or made executable is named', asy
     makeRepository({ ...Object.fromEntries(files), 'a.txt': 'x\n' }),
   )
   const { reviews } = await endOf(app)
-  expect(reviews[0].findings.map((finding: { path: string }) => finding.path).sort()).toEqual(['gone', 'link', 'mode'])
+  expect(reviews[0].findings.map((finding: { path: string }) => finding.path).sort()).toEqual([
+    'gone',
+    'link',
+    'mode',
+  ])
 })
 
 test('a change that git ignores because of a mark is named, also where the commit has nothing else', async () => {
   const change = calls(
-    shell('git update-index --assume-unchanged a.txt; git update-index --skip-worktree b.txt; echo y >>a.txt; echo y >>b.txt'),
+    shell(
+      'git update-index --assume-unchanged a.txt; git update-index --skip-worktree b.txt; echo y >>a.txt; echo y >>b.txt',
+    ),
   )
   const repository = makeRepository({ 'a.txt': 'x\n', 'b.txt': 'x\n', 'c.txt': 'x\n' })
   await using app = await startCodingApp(responses(change, finish('Done.')), {}, repository)
@@ -98,11 +156,17 @@ test('a change that git ignores because of a mark is named, also where the commi
 
 test('unreadable files and folders return to the agent, and ignored ones do not', async () => {
   const change = calls(
-    shell('echo y >>a.txt; echo n >n.txt; mkdir d; echo d >d/d.txt; chmod 000 n.txt d; mkdir ignored; chmod 000 ignored'),
+    shell(
+      'echo y >>a.txt; echo n >n.txt; mkdir d; echo d >d/d.txt; chmod 000 n.txt d; mkdir ignored; chmod 000 ignored',
+    ),
   )
   const repair = calls(shell('chmod 644 n.txt; chmod 755 d'))
   const repository = makeRepository({ '.gitignore': 'ignored/\n', 'a.txt': 'x\n' })
-  await using app = await startCodingApp(responses(change, finish('Done.'), repair, finish('Readable.')), {}, repository)
+  await using app = await startCodingApp(
+    responses(change, finish('Done.'), repair, finish('Readable.')),
+    {},
+    repository,
+  )
   const { run, reviews } = await endOf(app)
   expect(reviews.map(review => review.verdict)).toEqual(['fail', 'pass'])
   expect(reviews[0].findings.map((finding: { path: string }) => finding.path).sort()).toEqual(['d/', 'n.txt'])

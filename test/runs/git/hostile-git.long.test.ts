@@ -5,7 +5,10 @@ import { temporaryFolder } from '../../temporary-folder.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../await-run.ts'
 import { calls, gitIn, responses, shell, startCodingApp } from '../coding-app.ts'
 
-/** What an agent can do to the .git of its workspace, by the number of the attack. PAYLOAD is a program that it wrote there. */
+/**
+ * What an agent can do to the .git of its workspace, by the number of the attack. PAYLOAD is a program that
+ * it wrote there.
+ */
 const hostile: Record<string, string> = {
   'D57–D60, D64, D65, D68–D70: configuration that names programs': `for key in core.fsmonitor core.editor core.pager core.sshCommand core.gitProxy core.askPass diff.external gpg.program
       diff.x.textconv diff.x.command merge.x.driver uploadpack.packObjectsHook core.alternateRefsCommand credential.helper sequence.editor; do git config $key PAYLOAD; done
@@ -22,7 +25,8 @@ const hostile: Record<string, string> = {
 }
 
 /** Writes next to the canary if it can see it: only on the host, where every user may write there. */
-const payload = (canary: string) => `#!/bin/sh\nif [ -e ${canary} ]; then id > ${canary}.$$; fi\ncat 2>/dev/null || true\n`
+const payload = (canary: string) =>
+  `#!/bin/sh\nif [ -e ${canary} ]; then id > ${canary}.$$; fi\ncat 2>/dev/null || true\n`
 
 test.each(Object.entries(hostile))(
   'the host runs nothing of the agent: %s',
@@ -56,7 +60,10 @@ test.each(Object.entries(hostile))(
     // The check of objects refuses a commit with such a submodule, so it is not exported.
     if (refused) expect(ended.error, JSON.stringify(logs.at(-1))).toMatchObject({ code: 'bundle_corrupt' })
     else {
-      expect(ended, JSON.stringify(logs.at(-1))).toMatchObject({ status: 'completed', result: 'the first turn' })
+      expect(ended, JSON.stringify(logs.at(-1))).toMatchObject({
+        status: 'completed',
+        result: 'the first turn',
+      })
       await call('POST', '/agent/run/resume', { agent_run_id: id, prompt: 'again' })
       const { branch } = await awaitRun(app, id, run => run.terminal && run.turn === 2)
       for (const path of [`/agent/run/${id}/diff`, '/prs']) await call('GET', path)

@@ -22,12 +22,17 @@ const allProcesses = (): number[] =>
 
 const bundling = ({ data_dir }: CodingApp): number[] =>
   allProcesses().filter(
-    pid => read(pid, 'cmdline').includes('\0bundle\0create\0') && read(pid, 'mountinfo').includes(`${data_dir}/workspaces/`),
+    pid =>
+      read(pid, 'cmdline').includes('\0bundle\0create\0') &&
+      read(pid, 'mountinfo').includes(`${data_dir}/workspaces/`),
   )
 
 /** Checkpoints are imported with other checks. */
 const importing = ({ data_dir }: CodingApp): number[] =>
-  allProcesses().filter(pid => /\0index-pack\0.*\0--strict\0/s.test(read(pid, 'cmdline')) && read(pid, 'environ').includes(data_dir))
+  allProcesses().filter(
+    pid =>
+      /\0index-pack\0.*\0--strict\0/s.test(read(pid, 'cmdline')) && read(pid, 'environ').includes(data_dir),
+  )
 
 /** Kills the first process that `find` returns. */
 const killGit = (app: CodingApp, find: (app: CodingApp) => number[]): Promise<void> =>

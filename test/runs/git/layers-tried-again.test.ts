@@ -7,7 +7,8 @@ test('a failed test of layers is repeated, and disabled layers are not tested', 
   await using made = makeDriver()
   await using git = await openGitHost({ data_dir: made.folder, user: null, allow_private: true })
   let tried = 0
-  const selfTest = async () => (++tried === 1 ? { ok: false as const, reason: 'no time' } : { ok: true as const })
+  const selfTest = async () =>
+    ++tried === 1 ? { ok: false as const, reason: 'no time' } : { ok: true as const }
   const open = () => Promise.reject(new Error('nobody asks'))
   const folders = { root: made.folder, workspaces: made.folder, user: sandbox_user }
   const deps = {

@@ -9,7 +9,10 @@ import { allLogs, awaitEnd, awaitRun, createRun } from '../await-run.ts'
 import { type CodingApp, calls, gitIn, makeRepository, shell, startCodingApp } from '../coding-app.ts'
 
 /** Each turn is one command and an answer; `meanwhile` runs before the answer. */
-function turns(commands: string[], meanwhile: (turn: number) => Promise<unknown> = async () => {}): FakeScript {
+function turns(
+  commands: string[],
+  meanwhile: (turn: number) => Promise<unknown> = async () => {},
+): FakeScript {
   return async (_request, n): Promise<FakeResponse> => {
     const turn = Math.floor(n / 2) + 1
     if (n % 2 === 0) return calls(shell(commands[turn - 1] ?? 'true'))
@@ -35,7 +38,10 @@ const merge = async (app: CodingApp, id: number, method = 'merge') => {
 const close = (app: CodingApp, id: number) => pr(app, 'PATCH', id, '', { state: 'closed' })
 
 async function resume(app: CodingApp, id: number, turn: number) {
-  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: `turn ${turn}` })
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
+    agent_run_id: id,
+    prompt: `turn ${turn}`,
+  })
   const run = await awaitRun(app, id, found => found.turn === turn && found.terminal)
   expect(run, JSON.stringify(run.error)).toMatchObject({ status: 'completed' })
   return run
@@ -123,12 +129,18 @@ test('closed or merged and resumed by a turn that changes nothing: no branch, no
   const [old] = first.github_pull_requests
   await close(app, old.id)
   const refs = app.git('for-each-ref')
-  expect(await resume(app, first.id, 2)).toMatchObject({ branch: first.branch, github_pull_requests: [{ state: 'closed' }] })
+  expect(await resume(app, first.id, 2)).toMatchObject({
+    branch: first.branch,
+    github_pull_requests: [{ state: 'closed' }],
+  })
   expect(app.git('for-each-ref')).toBe(refs)
   await pr(app, 'PATCH', old.id, '', { state: 'open' })
   await merge(app, old.id)
   const merged = app.git('for-each-ref')
-  expect(await resume(app, first.id, 3)).toMatchObject({ branch: first.branch, github_pull_requests: [{ state: 'merged' }] })
+  expect(await resume(app, first.id, 3)).toMatchObject({
+    branch: first.branch,
+    github_pull_requests: [{ state: 'merged' }],
+  })
   expect(app.git('for-each-ref')).toBe(merged)
 }, 60_000)
 
@@ -152,7 +164,11 @@ test('merged and resumed when the files of the run are gone: it begins at the cu
   const first = await awaitEnd(app, (await createRun(app, { prompt: 'one' })).id)
   commitToMain(app, 'theirs.txt', 'theirs\n')
   await merge(app, first.github_pull_requests[0].id, 'squash')
-  const [{ workspace } = { workspace: '' }] = await rows<{ workspace: string }>(app, 'select workspace from runs where id = $1', [first.id])
+  const [{ workspace } = { workspace: '' }] = await rows<{ workspace: string }>(
+    app,
+    'select workspace from runs where id = $1',
+    [first.id],
+  )
   rmSync(workspace, { recursive: true })
   const run = await resume(app, first.id, 2)
   expect(run.github_pull_requests[1]).toMatchObject({ state: 'open', files_changed: 1 })

@@ -21,7 +21,11 @@ test('D78: a private repository is accessed with its own credentials, and nothin
   const show_git_credentials = `git config -l --show-origin; cat .git/config; env; printf 'protocol=http\\nhost=%s\\n' "$(git remote get-url origin | cut -d/ -f3)" | git credential fill; tr '\\0' '\\n' </proc/1/environ`
   await using app = await startCodingApp(
     responses(
-      calls(shell(`${show_git_credentials}; grep -rF ${TOKEN.slice(0, 12)} /workspace /mirror /home /tmp /etc 2>/dev/null; echo looked`)),
+      calls(
+        shell(
+          `${show_git_credentials}; grep -rF ${TOKEN.slice(0, 12)} /workspace /mirror /home /tmp /etc 2>/dev/null; echo looked`,
+        ),
+      ),
       calls(shell('echo x > x.txt')),
       {
         text: 'done',

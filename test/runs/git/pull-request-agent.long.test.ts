@@ -16,29 +16,46 @@ async function pullRequestOf(app: CodingApp, run_id: number) {
   return items[0]
 }
 const evaluations = async (app: CodingApp, id: number) =>
-  (await allLogs(app, id)).filter(entry => entry.message_type === 'PR_EVALUATION').map(entry => entry.observation)
+  (await allLogs(app, id))
+    .filter(entry => entry.message_type === 'PR_EVALUATION')
+    .map(entry => entry.observation)
 
 test('a pull request follows the repository’s template at the commit that the run began at, and opens when its evaluation has passed', async () => {
   const repository = makeRepository({ ...counter, '.github/pull_request_template.md': template })
   const rewrite = 'echo two >> count.js; echo "## Approved by the boss" > .github/pull_request_template.md'
-  await using app = await startCodingApp(responses(calls(shell(rewrite)), { text: 'Counts to two now, as asked.' }), {}, repository)
+  await using app = await startCodingApp(
+    responses(calls(shell(rewrite)), { text: 'Counts to two now, as asked.' }),
+    {},
+    repository,
+  )
   const { id } = await createRun(app, { prompt: 'Count to two' })
   const run = await awaitEnd(app, id)
   const pr = await pullRequestOf(app, id)
   expect(pr).toMatchObject({ state: 'open', title: 'Count to two', head_branch: run.branch, review: 'pass' })
-  expect(pr.body).toBe(`## Summary\n\nCounts to two now, as asked.\n\n## Tests\n\n---\nCreated by an agent run: ${run.web_url}`)
+  expect(pr.body).toBe(
+    `## Summary\n\nCounts to two now, as asked.\n\n## Tests\n\n---\nCreated by an agent run: ${run.web_url}`,
+  )
   expect(await evaluations(app, id)).toEqual([
     {
-      ...{ pr_number: 1, head_sha: pr.head_sha, verdict: 'pass', evaluated_by: null },
+      pr_number: 1,
+      head_sha: pr.head_sha,
+      verdict: 'pass',
+      evaluated_by: null,
       findings: [
         {
-          ...{ path: null, line: null, severity: 'warning', code: 'template_unanswered' },
+          path: null,
+          line: null,
+          severity: 'warning',
+          code: 'template_unanswered',
           body: 'The section “Tests” of the template is empty.',
         },
       ],
     },
   ])
-  const states_published = `select body::json->>'state' as state, body::json->>'created' as created from events where run_id = $1 and type = 'agent_run.pull_request' order by seq`
+  const states_published = `select body::json->>'state' as state, body::json->>'created' as created
+    from events
+    where run_id = $1 and type = 'agent_run.pull_request'
+    order by seq`
   expect(await rows(app, states_published, [id])).toEqual([
     { state: 'draft', created: 'true' },
     { state: 'open', created: 'false' },
@@ -54,7 +71,11 @@ test('a run that begins at a tag or at a commit proposes its change for the defa
   for (const base_ref of ['refs/tags/main', tagged]) {
     const { id } = await createRun(app, { prompt: 'Add more', base_ref })
     expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', base_ref, base_sha: tagged })
-    expect(await pullRequestOf(app, id)).toMatchObject({ base_branch: 'main', base_sha: tagged, files_changed: 1 })
+    expect(await pullRequestOf(app, id)).toMatchObject({
+      base_branch: 'main',
+      base_sha: tagged,
+      files_changed: 1,
+    })
   }
 })
 
@@ -62,20 +83,39 @@ test('a pull request with rejected commits stays a draft, and a later head that 
   const conflict = 'printf "<<<<<<< ours\\none\\n=======\\ntwo\\n>>>>>>> theirs\\n" > count.js'
   const stubborn = { text: 'I left it as it is, on purpose.' }
   await using app = await startCodingApp(
-    responses(calls(shell(conflict)), stubborn, stubborn, stubborn, calls(shell('echo one > count.js')), { text: 'Mended.' }),
+    responses(calls(shell(conflict)), stubborn, stubborn, stubborn, calls(shell('echo one > count.js')), {
+      text: 'Mended.',
+    }),
   )
   const { id } = await createRun(app, { prompt: 'Merge it' })
-  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', github_pull_requests: [{ number: 1, state: 'draft' }] })
-  expect((await evaluations(app, id)).map(({ verdict, findings }) => [verdict, findings[0].code])).toEqual([['fail', 'commits_failed']])
+  expect(await awaitEnd(app, id)).toMatchObject({
+    status: 'completed',
+    github_pull_requests: [{ number: 1, state: 'draft' }],
+  })
+  expect((await evaluations(app, id)).map(({ verdict, findings }) => [verdict, findings[0].code])).toEqual([
+    ['fail', 'commits_failed'],
+  ])
   expect(await pullRequestOf(app, id)).toMatchObject({ review: 'fail' })
-  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'Do fix it.' })
-  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 2, github_pull_requests: [{ number: 1, state: 'open' }] })
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
+    agent_run_id: id,
+    prompt: 'Do fix it.',
+  })
+  expect(await awaitEnd(app, id)).toMatchObject({
+    status: 'completed',
+    turn: 2,
+    github_pull_requests: [{ number: 1, state: 'open' }],
+  })
   expect((await evaluations(app, id)).map(({ verdict }) => verdict)).toEqual(['fail', 'pass'])
   expect(await pullRequestOf(app, id)).toMatchObject({ review: 'pass' })
 })
 
 test('a pull request that conflicts with its base stays a draft until a person opens it, and a draft of a person stays one', async () => {
-  const script = responses(calls(shell('echo mine > count.js')), { text: 'Mine.' }, calls(shell('echo more > more.txt')), { text: 'More.' })
+  const script = responses(
+    calls(shell('echo mine > count.js')),
+    { text: 'Mine.' },
+    calls(shell('echo more > more.txt')),
+    { text: 'More.' },
+  )
   let app_: CodingApp | null = null
   await using app = await startCodingApp((request, n) => {
     // The base moves while the agent works.
@@ -95,7 +135,10 @@ test('a pull request that conflicts with its base stays a draft until a person o
   expect((await edit('ready_for_review')).body).toMatchObject({ success: true, state: 'open' })
   expect((await edit('draft')).body).toMatchObject({ success: true, state: 'draft' })
   app.git('revert', '--no-edit', 'HEAD')
-  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'More.' })
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
+    agent_run_id: id,
+    prompt: 'More.',
+  })
   await awaitEnd(app, id)
   expect((await evaluations(app, id)).at(-1)).toMatchObject({ verdict: 'pass' })
   expect((await pullRequestOf(app, id)).state).toBe('draft')

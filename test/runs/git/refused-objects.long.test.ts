@@ -13,7 +13,10 @@ let script: FakeResponse[] = []
 beforeAll(async () => {
   app = await startCodingApp(() => script.shift() ?? { text: 'Done.' })
   client = gitClient(app)
-  await app.call('PUT', `/v1/organizations/${app.org_id}/secrets/API_KEY`, { value: 'api-key-0123456789', for_agent: true })
+  await app.call('PUT', `/v1/organizations/${app.org_id}/secrets/API_KEY`, {
+    value: 'api-key-0123456789',
+    for_agent: true,
+  })
 })
 afterAll(async () => {
   client[Symbol.dispose]()
@@ -29,7 +32,10 @@ const resume = (id: number, body: object) =>
 const headOf = async (id: number): Promise<string> =>
   (await allLogs(app, id)).findLast(entry => entry.message_type === 'COMMIT_EVALUATION').observation.head_sha
 
-/** How often another run of the repository finds `text` in the objects that git or the file system lets it read, and the output of git for `head`. */
+/**
+ * How often another run of the repository finds `text` in the objects that git or the file system lets it
+ * read, and the output of git for `head`.
+ */
 async function seenByOthers(text: string, head: string): Promise<string> {
   const poll = [
     'export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0="*"',
@@ -45,13 +51,26 @@ async function seenByOthers(text: string, head: string): Promise<string> {
 }
 
 test('a refused object is not readable by a later run of the repository, nor by git over HTTP, and its own run continues from it', async () => {
-  const id = await start(calls(shell('echo "refused-marker $API_KEY" >config; echo "other-marker" >other; git add .; git commit -qm wip')))
+  const id = await start(
+    calls(
+      shell(
+        'echo "refused-marker $API_KEY" >config; echo "other-marker" >other; git add .; git commit -qm wip',
+      ),
+    ),
+  )
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'failed', status_reason: 'policy_denied' })
   const head = await headOf(id)
   expect(await seenByOthers('refused-marker', head)).toBe('found:0 known:')
   await client.ok('.', 'init', '--quiet', 'curious')
   for (const version of ['0', '2']) {
-    const { code } = await client.at('curious', '-c', `protocol.version=${version}`, 'fetch', client.address(), head)
+    const { code } = await client.at(
+      'curious',
+      '-c',
+      `protocol.version=${version}`,
+      'fetch',
+      client.address(),
+      head,
+    )
     expect(code).toBe(128)
   }
 
@@ -66,12 +85,18 @@ test('a refused object is not readable by a later run of the repository, nor by 
 })
 
 test('a commit that waits for approval is not readable by other runs until it is approved and pushed', async () => {
-  const id = await start(calls(shell(`mkdir -p .github/workflows; echo "on: push # waiting-marker" >${WORKFLOW}`)), { text: 'Faster.' })
+  const id = await start(
+    calls(shell(`mkdir -p .github/workflows; echo "on: push # waiting-marker" >${WORKFLOW}`)),
+    { text: 'Faster.' },
+  )
   await awaitRun(app, id, run => run.waiting_on === 'tool_approval' || run.terminal)
   const head = await headOf(id)
   expect(await seenByOthers('waiting-marker', head)).toBe('found:0 known:')
   expect((await resume(id, { prompt: 'Fine.', approve: true })).status).toBe(200)
-  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', github_pull_requests: [expect.anything()] })
+  expect(await awaitEnd(app, id)).toMatchObject({
+    status: 'completed',
+    github_pull_requests: [expect.anything()],
+  })
   expect(await seenByOthers('waiting-marker', head)).toMatch(/found:[1-9]\d* known:commit/)
 })
 

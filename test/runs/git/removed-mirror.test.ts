@@ -17,7 +17,9 @@ test('the mirror of a deleted repository is removed later, and no other mirror i
   for (const repo_id of ids) await awaitEnd(app, (await createRun(app, { prompt: 'x', repo_id })).id)
   const { service, sandbox } = ensureSystemUsers()
   await using git = await openGitHost({
-    ...{ data_dir: app.data_dir, user: service, allow_private: false },
+    data_dir: app.data_dir,
+    user: service,
+    allow_private: false,
     ...(sandbox && { reader_gid: sandbox.gid }),
   })
   const mirrors = () => readdirSync(join(app.data_dir, 'mirrors')).filter(name => !name.endsWith('.lock'))
@@ -27,7 +29,12 @@ test('the mirror of a deleted repository is removed later, and no other mirror i
   await app.call('DELETE', `${repos}/${ids[0]}`)
   await sweepMirrors({ db: app.db, git })
   expect(mirrors().sort()).toEqual(both)
-  await rows(app, `update repositories set removed_at = now() - interval '2 hours' where removed_at is not null`)
+  await rows(
+    app,
+    `update repositories
+      set removed_at = now() - interval '2 hours'
+      where removed_at is not null`,
+  )
   await sweepMirrors({ db: app.db, git })
   expect(mirrors()).toEqual([`${ids[1]}.git`])
   // Nothing is left locked or partly removed.

@@ -22,7 +22,8 @@ beforeAll(async () => {
     repository,
   )
   const { org_id, token } = await addOrganization(app, 'Beta')
-  const call: App['call'] = (method, path, body, headers) => app.call(method, path, body, { ...headers, authorization: `Bearer ${token}` })
+  const call: App['call'] = (method, path, body, headers) =>
+    app.call(method, path, body, { ...headers, authorization: `Bearer ${token}` })
   const { status, body } = await call('POST', `/v1/organizations/${org_id}/repos`, { url: repository })
   expect(status).toBe(200)
   other = { ...app, org_id, token, call, repo_id: body.id }
@@ -33,7 +34,9 @@ async function run(of: App, ...commands: string[]) {
   script = commands
   const { id } = await createRun(of, { prompt: 'Go.', repo_id: of.repo_id })
   const ended = await awaitEnd(of, id)
-  const outputs = (await allLogs(of, id)).flatMap(entry => (entry.tool_name === 'shell' ? [entry.tool_output.output as string] : []))
+  const outputs = (await allLogs(of, id)).flatMap(entry =>
+    entry.tool_name === 'shell' ? [entry.tool_output.output as string] : [],
+  )
   return { id, ended, outputs }
 }
 
@@ -98,10 +101,17 @@ test('D136: two organizations with the same repository share nothing of it on th
   // The next run of the same organization does not have the unpushed objects either.
   expect(seen.outputs[0]).not.toMatch(/^(commit|tree|blob)$/m)
   const { names } = templatesNow()
-  expect(new Set(names.map(name => name.split('-')[0]))).toEqual(new Set([`${app.repo_id}`, `${other.repo_id}`]))
+  expect(new Set(names.map(name => name.split('-')[0]))).toEqual(
+    new Set([`${app.repo_id}`, `${other.repo_id}`]),
+  )
   const mirrors = readdirSync(join(app.data_dir, 'mirrors'))
   expect(mirrors.filter(name => name.startsWith(`${other.repo_id}`))).not.toEqual([])
   // And the API reports neither of them.
-  for (const path of [`/agent/run/${mine.id}`, `/agent/run/${mine.id}/logs`, `/agent/run/${mine.id}/diff`, `/repos/${app.repo_id}`])
+  for (const path of [
+    `/agent/run/${mine.id}`,
+    `/agent/run/${mine.id}/logs`,
+    `/agent/run/${mine.id}/diff`,
+    `/repos/${app.repo_id}`,
+  ])
     expect((await other.call('GET', `/v1/organizations/${other.org_id}${path}`)).status, path).toBe(404)
 })

@@ -9,12 +9,15 @@ import { makeManyFiles } from './many-files.ts'
 
 const templates = (app: App) => readdirSync(join(app.data_dir, 'templates'))
 const workspaceOf = async (app: App, id: number) =>
-  (await rows<{ workspace: string }>(app, 'select workspace from runs where id = $1', [id]))[0]?.workspace ?? ''
+  (await rows<{ workspace: string }>(app, 'select workspace from runs where id = $1', [id]))[0]?.workspace ??
+  ''
 const resume = (app: App, id: number, prompt: string) =>
   app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt })
 /** The output of the commands of a run. */
 const outputs = async (app: App, id: number): Promise<string[]> =>
-  (await allLogs(app, id)).filter(entry => entry.tool_name === 'shell' && entry.tool_output).map(entry => entry.tool_output.output)
+  (await allLogs(app, id))
+    .filter(entry => entry.tool_name === 'shell' && entry.tool_output)
+    .map(entry => entry.tool_output.output)
 
 const poll = shell(
   'git status --short; git log --format=%s; git branch --show-current; ls src | wc -l; grep -c overlay /proc/self/mountinfo',
@@ -25,7 +28,9 @@ const change = shell(
 
 test('runs of one commit use the same template, see nothing of each other, and leave it unchanged', async () => {
   await using app = await startCodingApp(
-    responses(calls(poll), calls(change), { text: 'First.' }, calls(poll), calls(change), { text: 'Second.' }),
+    responses(calls(poll), calls(change), { text: 'First.' }, calls(poll), calls(change), {
+      text: 'Second.',
+    }),
     {},
     makeManyFiles(),
   )
@@ -52,7 +57,9 @@ test('a turn continues with the files of the previous turn, and from checkpoints
     'cat src/part-1/file-1.js src/part-2/*; ls src/moved | wc -l; ls; ls src | wc -l; grep -c overlay /proc/self/mountinfo',
   )
   await using app = await startCodingApp(
-    responses(calls(change), { text: 'First.' }, calls(seen), { text: 'Second.' }, calls(seen), { text: 'Third.' }),
+    responses(calls(change), { text: 'First.' }, calls(seen), { text: 'Second.' }, calls(seen), {
+      text: 'Third.',
+    }),
     {},
     makeManyFiles(),
   )
@@ -99,7 +106,11 @@ test('a damaged template costs the next run a checkout, and the one after it has
 
 test('without space for templates, and for a small repository, each run clones', async () => {
   const plain = shell('ls | wc -l; grep -c overlay /proc/self/mountinfo')
-  await using app = await startCodingApp(responses(calls(plain), { text: 'Done.' }), { AGENTRUN_TEMPLATE_BYTES: '0' }, makeManyFiles())
+  await using app = await startCodingApp(
+    responses(calls(plain), { text: 'Done.' }),
+    { AGENTRUN_TEMPLATE_BYTES: '0' },
+    makeManyFiles(),
+  )
   await using small = await startCodingApp(responses(calls(plain), { text: 'Done.' }))
   for (const [each, files] of [
     [app, 1],

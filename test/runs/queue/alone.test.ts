@@ -6,7 +6,10 @@ import { addOrganization, fillQueue } from './fill-queue.ts'
 
 type App = Awaited<ReturnType<typeof startApp>>
 
-/** A service without a worker, with runs in its queue, in the order of their ids. The first one has stalled its process and waited for long. */
+/**
+ * A service without a worker, with runs in its queue, in the order of their ids. The first one has stalled
+ * its process and waited for long.
+ */
 async function startQueue(workers: string[], queued: number) {
   const app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   const ids: number[] = []

@@ -15,7 +15,8 @@ const sweep = { late_seconds: 0, limit: 50, folder_id: 'other', owner: 'sweeper'
 async function workersAndRuns() {
   const database = await createTestDatabase()
   const db = new Database(database.url, { max: 2, on_error: () => {} })
-  const query = async <R extends pg.QueryResultRow>(text: string, values: unknown[] = []) => (await db.query<R>({ text, values })).rows
+  const query = async <R extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
+    (await db.query<R>({ text, values })).rows
   const id = async (text: string) => only(await query<{ id: number }>(text)).id
   const organization_id = await id(`insert into organizations (name) values ('one') returning id`)
   const user_id = await id(`insert into users (email) values ('one@example.org') returning id`)
@@ -25,15 +26,25 @@ async function workersAndRuns() {
     ['older-version', null],
   ])
     await query(
-      `insert into workers (owner, folder_id, host, pid, version, sandbox, concurrency, active) values ($1, $2, 'h', 1, '1', 's', 1, 1)`,
+      `insert into workers (owner, folder_id, host, pid, version, sandbox, concurrency, active)
+        values ($1, $2, 'h', 1, '1', 's', 1, 1)`,
       [owner, folder],
     )
   return {
-    ...{ db, organization_id, user_id },
+    db,
+    organization_id,
+    user_id,
     async putRun(tx: Db, owner: string, lease_seconds: number): Promise<number> {
       const { rows } = await tx.query<{ id: number }>({
-        text: `insert into runs (organization_id, user_id, status, phase, runnable_at, owner, lease_until, source_type, agent_type, model, prompt, title, deadline_at)
-          values ($1, $2, 'running', 'agent', null, $3, now() + make_interval(secs => $4), 'API', 'a', 'm', 'p', 't', now() + interval '1 hour') returning id`,
+        text: `insert into runs (
+            organization_id, user_id, status, phase, runnable_at, owner, lease_until, source_type, agent_type,
+            model, prompt, title, deadline_at
+          )
+          values (
+            $1, $2, 'running', 'agent', null, $3, now() + make_interval(secs => $4), 'API', 'a', 'm', 'p',
+            't', now() + interval '1 hour'
+          )
+          returning id`,
         values: [organization_id, user_id, owner, lease_seconds],
       })
       return only(rows).id
@@ -48,7 +59,11 @@ async function workersAndRuns() {
     },
     /** Resolves when a session is old enough to show that the server did not restart after the heartbeat. */
     async oldSession() {
-      const oldest = `select 1 from pg_stat_activity where application_name = $1 and datname = current_database() and backend_start < now() - interval '2 seconds'`
+      const oldest = `select 1
+        from pg_stat_activity
+        where application_name = $1
+          and datname = current_database()
+          and backend_start < now() - interval '2 seconds'`
       await expect.poll(() => query(oldest, [SESSION_NAME]), { timeout: 20_000 }).not.toEqual([])
     },
     async [Symbol.asyncDispose]() {
@@ -84,11 +99,18 @@ test('a closed session does not end the lease of a run whose lease heartbeats do
   await using _live = await there.open()
   await there.oldSession()
   const changes: [string, (tx: Db, run: number) => Promise<unknown>][] = [
-    ['stopping', (tx, id) => changeRun(tx, { organization_id, id }, { from: ['running'], to: 'cancelling', user_id })],
+    [
+      'stopping',
+      (tx, id) => changeRun(tx, { organization_id, id }, { from: ['running'], to: 'cancelling', user_id }),
+    ],
     ['pausing', (tx, run) => requestPause(tx, organization_id, run, user_id)],
     [
       'past its deadline',
-      (tx, run) => tx.query({ text: `update runs set deadline_at = now() - interval '1 second' where id = $1`, values: [run] }),
+      (tx, run) =>
+        tx.query({
+          text: `update runs set deadline_at = now() - interval '1 second' where id = $1`,
+          values: [run],
+        }),
     ],
   ]
   for (const folder_id of ['other', 'b'])
@@ -129,10 +151,16 @@ test('a sweep ends the runs that a person stops or pauses first, however many wo
   const to_stop = { organization_id, id: stopped }
   await db.transaction(tx => changeRun(tx, to_stop, { from: ['running'], to: 'cancelling', user_id }))
   await requestPause(db, organization_id, paused, user_id)
-  await db.query({ text: `update runs set lease_until = now() - interval '1 second' where id = any ($1)`, values: [[stopped, paused]] })
+  await db.query({
+    text: `update runs set lease_until = now() - interval '1 second' where id = any ($1)`,
+    values: [[stopped, paused]],
+  })
   await sweepRuns(deps)
   const { rows } = await db.query<{ status: string; runs: number; ids: number[] }>({
-    text: 'select status, count(*) as runs, array_agg(id) as ids from runs group by status order by status',
+    text: `select status, count(*) as runs, array_agg(id) as ids
+      from runs
+      group by status
+      order by status`,
   })
   expect(rows).toEqual([
     { status: 'cancelled', runs: 1, ids: [stopped] },

@@ -42,14 +42,23 @@ async function claims(app: App, count: number, script?: URL) {
 async function claimedRun(app: App): Promise<RunWriter> {
   const { id } = await createRun(app, { prompt: 'x' })
   await putRun(app, id, 'running')
-  await rows(app, `update runs set epoch = 7, lease_until = now() + interval '1 minute' where id = $1`, [id])
+  await rows(
+    app,
+    `update runs
+    set epoch = 7, lease_until = now() + interval '1 minute'
+    where id = $1`,
+    [id],
+  )
   return new RunWriter(app.db, { organization_id: app.org_id, id, epoch: 7 })
 }
 
 const first_lease = `now() + interval '30 seconds'`
 /** Those whose lease a heartbeat has set: it ends earlier than the first one. */
 const renewed = async (app: App) => {
-  const found = await rows<{ id: number }>(app, `select id from runs where lease_until < ${first_lease} order by id`)
+  const found = await rows<{ id: number }>(
+    app,
+    `select id from runs where lease_until < ${first_lease} order by id`,
+  )
   return found.map(({ id }) => id)
 }
 
@@ -68,9 +77,9 @@ test('the leases of all runs of a process are renewed by one statement', async (
   await expect.poll(() => results, { timeout: 10_000 }).toHaveLength(12)
   const sent = query.mock.calls.map(([what]) => Object(what) as { name?: string; values?: unknown[][] })
   query.mockRestore()
-  expect(sent.filter(({ name }) => name?.startsWith('heartbeat')).map(({ name, values }) => [name, values?.[1]])).toEqual([
-    ['heartbeats', ids],
-  ])
+  expect(
+    sent.filter(({ name }) => name?.startsWith('heartbeat')).map(({ name, values }) => [name, values?.[1]]),
+  ).toEqual([['heartbeats', ids]])
   expect(await renewed(app)).toEqual(ids)
 })
 
@@ -79,21 +88,31 @@ test('a worker whose connections all break at once holds its session again befor
   const session = () =>
     rows<{ pid: number }>(
       app,
-      `select pid from pg_locks where locktype = 'advisory' and mode = 'ShareLock' and classid <> 0 and
-      database = (select oid from pg_database where datname = current_database()) and objid = (hashtext('of the test')::bigint & 4294967295)::oid`,
+      `select pid
+        from pg_locks
+        where locktype = 'advisory'
+          and mode = 'ShareLock'
+          and classid <> 0
+          and database = (select oid from pg_database where datname = current_database())
+          and objid = (hashtext('of the test')::bigint & 4294967295)::oid`,
     )
   await using stack = new AsyncDisposableStack()
-  const databases = openLeaseDatabases({ connection_string: app.database_url, owner: 'of the test' }, () => renewal.renewAll())
+  const databases = openLeaseDatabases({ connection_string: app.database_url, owner: 'of the test' }, () =>
+    renewal.renewAll(),
+  )
   for (const database of Object.values(databases)) stack.use(database)
   const renewal = new LeaseRenewal(databases, () => {})
   const { organization_id, run_id, epoch } = await claimedRun(app)
   renewal.add(1, { organization_id, run_id, epoch }, shareLease(new Int32Array(1)))
-  // Nothing else sends heartbeats here: an idle connection that breaks does, and one whose statement breaks is replaced by the other one.
+  // Nothing else sends heartbeats here: an idle connection that breaks does, and one whose statement breaks
+  // is replaced by the other one.
   renewal.renewAll()
   await expect.poll(() => renewed(app), { timeout: 10_000 }).toEqual([run_id])
   const [before] = await session()
   await rows(app, 'select pg_terminate_backend($1)', [before?.pid])
-  await expect.poll(async () => (await session()).filter(({ pid }) => pid !== before?.pid), { timeout: 10_000 }).toHaveLength(1)
+  await expect
+    .poll(async () => (await session()).filter(({ pid }) => pid !== before?.pid), { timeout: 10_000 })
+    .toHaveLength(1)
   renewal.renewNow(1)
   await expect.poll(session, { timeout: 10_000 }).toHaveLength(2)
 })
@@ -126,9 +145,20 @@ test('a run whose row cannot be written fails no heartbeat of another', async ()
   await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   await using of_process = await claims(app, 3)
   const [broken, ...others] = of_process.all
-  await rows(app, `create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`)
-  await rows(app, `create trigger refuse before update on runs for each row when (old.id = ${broken?.id}) execute function refuse()`)
-  await rows(app, `update runs set lease_until = now() + interval '1 minute' where id <> ${broken?.id}`)
+  await rows(
+    app,
+    `create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`,
+  )
+  await rows(
+    app,
+    `create trigger refuse before update on runs for each row when (old.id = ${broken?.id}) execute function refuse()`,
+  )
+  await rows(
+    app,
+    `update runs
+    set lease_until = now() + interval '1 minute'
+    where id <> ${broken?.id}`,
+  )
   await expect.poll(() => renewed(app), { timeout: 10_000 }).toEqual(others.map(({ id }) => id))
   await rows(app, 'drop trigger refuse on runs')
 })
@@ -149,7 +179,9 @@ test('a process whose event loop is occupied for longer than a lease keeps its l
   // The tick that followed found that the leases were renewed meanwhile.
   expect(of_process.all.map(({ control }) => control.signal.aborted)).toEqual([false, false])
   await Promise.all(of_process.all.map(({ stop }) => stop()))
-  await expect.poll(() => of_process.logged, { timeout: 10_000 }).toEqual([expect.stringContaining('the event loop was occupied')])
+  await expect
+    .poll(() => of_process.logged, { timeout: 10_000 })
+    .toEqual([expect.stringContaining('the event loop was occupied')])
 })
 
 test('a thread that dies is replaced, and no lease is lost', async () => {
@@ -169,13 +201,19 @@ test('the connection of heartbeats holds the session lock of the owner, and take
   const holders = async () => {
     const held = await rows<{ pid: number }>(
       app,
-      `select pid from pg_locks where locktype = 'advisory' and granted and objid = (hashtext('of the test')::bigint & 4294967295)::oid`,
+      `select pid
+        from pg_locks
+        where locktype = 'advisory'
+          and granted
+          and objid = (hashtext('of the test')::bigint & 4294967295)::oid`,
     )
     return held.map(({ pid }) => pid)
   }
   await expect.poll(holders, { timeout: 10_000 }).toHaveLength(1)
   const [first] = await holders()
   await rows(app, 'select pg_terminate_backend($1)', [first])
-  await expect.poll(async () => (await holders()).filter(pid => pid !== first), { timeout: 10_000 }).toHaveLength(1)
+  await expect
+    .poll(async () => (await holders()).filter(pid => pid !== first), { timeout: 10_000 })
+    .toHaveLength(1)
   expect(of_process.all.map(({ control }) => control.signal.aborted)).toEqual([false])
 })

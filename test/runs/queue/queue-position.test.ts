@@ -16,11 +16,18 @@ test('queue_position is the position in the order in which the runs of an organi
     const listed = new Map<number, number | null>(
       page.items.map((run: { id: number; queue_position: number }) => [run.id, run.queue_position]),
     )
-    for (const id of ids) expect((await app.call('GET', `${path}/${id}`)).body.queue_position).toBe(listed.get(id))
+    for (const id of ids)
+      expect((await app.call('GET', `${path}/${id}`)).body.queue_position).toBe(listed.get(id))
     return ids.map(id => listed.get(id) ?? null)
   }
   expect(await positions()).toEqual([1, 2, 3, 4])
-  await rows(app, `update runs set recovering_since = now(), recovery_cause = 'lease_lost' where id = $1`, [ids[2]])
+  await rows(
+    app,
+    `update runs
+    set recovering_since = now(), recovery_cause = 'lease_lost'
+    where id = $1`,
+    [ids[2]],
+  )
   expect(await positions()).toEqual([2, 3, 1, 4])
 
   const claimed: number[] = []

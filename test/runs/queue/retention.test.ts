@@ -11,47 +11,89 @@ import { addOrganization, fillQueue } from './fill-queue.ts'
 const idle = { AGENTRUN_WORKER_CONCURRENCY: '0' }
 const deps = (app: App, retention_days: number | null = 30) => ({ db: app.db, log: () => {}, retention_days })
 
-async function newRun(app: App, status: Parameters<typeof putRun>[2], days_ago: number | null = null): Promise<number> {
+async function newRun(
+  app: App,
+  status: Parameters<typeof putRun>[2],
+  days_ago: number | null = null,
+): Promise<number> {
   const { id } = await createRun(app, { prompt: 'x' })
   await putRun(app, id, status)
-  if (days_ago !== null) await rows(app, 'update runs set finished_at = now() - make_interval(days => $2) where id = $1', [id, days_ago])
+  if (days_ago !== null)
+    await rows(app, 'update runs set finished_at = now() - make_interval(days => $2) where id = $1', [
+      id,
+      days_ago,
+    ])
   return id
 }
-const remaining = async (app: App) => (await rows<{ id: number }>(app, 'select id from runs order by id')).map(row => row.id)
+const remaining = async (app: App) =>
+  (await rows<{ id: number }>(app, 'select id from runs order by id')).map(row => row.id)
 
 test('runs that ended longer ago than AGENTRUN_RETENTION_DAYS are removed with all their data', async () => {
   await using app = await startApp(idle)
   const old = await newRun(app, 'completed', 31)
-  const kept = [await newRun(app, 'failed', 29), await newRun(app, 'paused'), await newRun(app, 'waiting'), await newRun(app, 'running')]
-  await rows(app, `update runs set created_at = now() - interval '1 year', updated_at = now() - interval '1 year'`)
+  const kept = [
+    await newRun(app, 'failed', 29),
+    await newRun(app, 'paused'),
+    await newRun(app, 'waiting'),
+    await newRun(app, 'running'),
+  ]
+  await rows(
+    app,
+    `update runs
+      set created_at = now() - interval '1 year', updated_at = now() - interval '1 year'`,
+  )
   const pr = await putPullRequest(app, old)
   await addArtifact(app.db, { organization_id: app.org_id, run_id: old }, 'output')
-  await rows(app, `insert into changes values ($1, $2, 'a', 'b', 1, 1, 1, '[]', 'p', false)`, [old, app.org_id])
-  await rows(app, `update runs set workspace = '/w/1', workspace_host = 'h', parent_run_id = case id when $2 then $1::bigint end`, [
+  await rows(app, `insert into changes values ($1, $2, 'a', 'b', 1, 1, 1, '[]', 'p', false)`, [
     old,
-    kept[0],
+    app.org_id,
   ])
+  await rows(
+    app,
+    `update runs
+      set workspace = '/w/1', workspace_host = 'h', parent_run_id = case id when $2 then $1::bigint end`,
+    [old, kept[0]],
+  )
   const used = await rows(app, 'select * from usage_days order by run_id')
 
   await using stream = await openFrames(app, `/v1/organizations/${app.org_id}/events`)
-  await using _retaining = await startApp({ ...idle, DATABASE_URL: app.database_url, AGENTRUN_RETENTION_DAYS: '30' })
+  await using _retaining = await startApp({
+    ...idle,
+    DATABASE_URL: app.database_url,
+    AGENTRUN_RETENTION_DAYS: '30',
+  })
   const frames = await stream.until(seen => seen.some(frame => frame.data.includes('agent_run.deleted')))
-  expect(frames.map(frame => JSON.parse(frame.data))).toMatchObject([{ type: 'agent_run.deleted', agent_run_id: old, run: null }])
+  expect(frames.map(frame => JSON.parse(frame.data))).toMatchObject([
+    { type: 'agent_run.deleted', agent_run_id: old, run: null },
+  ])
 
   expect(await remaining(app)).toEqual(kept)
   const tables = await rows<{ name: string }>(
     app,
-    `select table_name as name from information_schema.columns where column_name = 'run_id' and table_schema = 'public' order by 1`,
+    `select table_name as name
+      from information_schema.columns
+      where column_name = 'run_id' and table_schema = 'public'
+      order by 1`,
   )
   const holding: string[] = []
-  for (const { name } of tables) if ((await rows(app, `select 1 from ${name} where run_id = $1`, [old])).length > 0) holding.push(name)
+  for (const { name } of tables)
+    if ((await rows(app, `select 1 from ${name} where run_id = $1`, [old])).length > 0) holding.push(name)
   // The sweep of its machine removes the folder; the usage of the month still counts.
   expect(holding).toEqual(['leftover_workspaces', 'usage_days'])
   expect(await rows(app, 'select * from usage_days order by run_id')).toEqual(used)
-  expect(await rows(app, 'select run_id, state from pull_requests where id = $1', [pr])).toEqual([{ run_id: null, state: 'open' }])
-  expect(await rows(app, 'select parent_run_id from runs where id = $1', [kept[0]])).toEqual([{ parent_run_id: null }])
+  expect(await rows(app, 'select run_id, state from pull_requests where id = $1', [pr])).toEqual([
+    { run_id: null, state: 'open' },
+  ])
+  expect(await rows(app, 'select parent_run_id from runs where id = $1', [kept[0]])).toEqual([
+    { parent_run_id: null },
+  ])
   expect(await rows(app, 'select user_id, action, target_type, detail from audit_entries')).toEqual([
-    { user_id: null, action: 'run.expired', target_type: 'run', detail: JSON.stringify({ retention_days: 30, agent_run_ids: [old] }) },
+    {
+      user_id: null,
+      action: 'run.expired',
+      target_type: 'run',
+      detail: JSON.stringify({ retention_days: 30, agent_run_ids: [old] }),
+    },
   ])
 })
 
@@ -59,7 +101,9 @@ test('no reference to a run prevents its removal', async () => {
   await using app = await startApp(idle)
   const holding = await rows(
     app,
-    `select conrelid::regclass::text as name from pg_constraint where confrelid = 'runs'::regclass and contype = 'f' and confdeltype not in ('c', 'n')`,
+    `select conrelid::regclass::text as name
+      from pg_constraint
+      where confrelid = 'runs'::regclass and contype = 'f' and confdeltype not in ('c', 'n')`,
   )
   expect(holding).toEqual([])
 })
@@ -79,7 +123,9 @@ test('several workers at once remove each run once, in batches, and number the e
   await fillQueue(app.db, small, 30)
   await rows(
     app,
-    `update runs set status = 'completed', runnable_at = null, deadline_at = null, finished_at = now() - interval '40 days' - id * interval '1 second'`,
+    `update runs
+      set status = 'completed', runnable_at = null, deadline_at = null,
+        finished_at = now() - interval '40 days' - id * interval '1 second'`,
   )
   await Promise.all(Array.from({ length: 4 }, () => removeExpiredRuns(deps(app))))
   await removeExpiredRuns(deps(app))
@@ -94,7 +140,9 @@ test('several workers at once remove each run once, in batches, and number the e
       await rows(
         app,
         `select count(*) = max(e.seq) and min(e.seq) = 1 and max(e.seq) = max(o.event_seq) as dense
-          from events e join organizations o on o.id = e.organization_id where o.id = $1`,
+          from events e
+          join organizations o on o.id = e.organization_id
+          where o.id = $1`,
         [organization_id],
       ),
     ).toEqual([{ dense: true }])
@@ -112,7 +160,10 @@ test('a run that is resumed during its deletion is kept completely', async () =>
     held.resolve()
     await released.promise
     await tx.query({
-      text: `update runs set status = 'queued', runnable_at = now(), deadline_at = now() + interval '1 hour', finished_at = null where id = $1`,
+      text: `update runs
+        set status = 'queued', runnable_at = now(), deadline_at = now() + interval '1 hour',
+          finished_at = null
+        where id = $1`,
       values: [resumed],
     })
   })
@@ -134,7 +185,9 @@ test.each(['by its age', 'by a request'])(
     const id = await newRun(app, 'completed', 40)
     await rows(
       app,
-      `insert into log_entries (run_id, seq, organization_id, turn, message_type, body) select $1, n, $2, 1, 'ACTION', '{}' from generate_series(2, 50000) n`,
+      `insert into log_entries (run_id, seq, organization_id, turn, message_type, body)
+        select $1, n, $2, 1, 'ACTION', '{}'
+        from generate_series(2, 50000) n`,
       [id, app.org_id],
     )
     await rows(app, 'update runs set total_logs = 50000 where id = $1', [id])
@@ -148,18 +201,27 @@ test.each(['by its age', 'by a request'])(
       'create trigger note after delete on log_entries referencing old table as gone for each statement execute function note()',
     )
     // The last statement fails once: then nothing is deleted.
-    await rows(app, `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$`)
+    await rows(
+      app,
+      `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$`,
+    )
     await rows(app, 'create trigger refuse before delete on runs for each row execute function refuse()')
     const remove = async () => {
       if (how === 'by its age') await removeExpiredRuns(deps(app)).catch(() => {})
       else await app.call('DELETE', `/v1/organizations/${app.org_id}/agent/run/${id}`)
     }
     await remove()
-    expect(await rows(app, 'select count(*) as entries from log_entries where run_id = $1', [id])).toEqual([{ entries: 50_000 }])
+    expect(await rows(app, 'select count(*) as entries from log_entries where run_id = $1', [id])).toEqual([
+      { entries: 50_000 },
+    ])
     await rows(app, 'drop trigger refuse on runs')
     await remove()
     expect(await remaining(app)).toEqual([])
-    expect(await rows(app, 'select n from statements where n > 0 order by n')).toEqual([{ n: 10_000 }, { n: 20_000 }, { n: 20_000 }])
+    expect(await rows(app, 'select n from statements where n > 0 order by n')).toEqual([
+      { n: 10_000 },
+      { n: 20_000 },
+      { n: 20_000 },
+    ])
   },
 )
 

@@ -4,7 +4,10 @@ import { awaitEnd } from '../await-run.ts'
 import { makeRepository } from '../coding-app.ts'
 
 test('a call of a tool that does not end in time is stopped, and the result reports it', async () => {
-  await using app = await startApp({ AGENTRUN_TOOL_CALL_SECONDS: '10', AGENTRUN_INIT_REPO_URL: makeRepository() })
+  await using app = await startApp({
+    AGENTRUN_TOOL_CALL_SECONDS: '10',
+    AGENTRUN_INIT_REPO_URL: makeRepository(),
+  })
   const at = `/v1/organizations/${app.org_id}`
   await app.call('PUT', `${at}/repos/${app.repo_id}/setup-commands`, { commands: ['sleep 600'] })
   const call = { tool_name: 'shell', arguments: { command: 'true' } }

@@ -6,9 +6,12 @@ import { createTestDatabase } from '../../database.ts'
 test('of twenty processes that compete for a tick one acquires it, and one again after the interval', async () => {
   await using database = await createTestDatabase()
   await using stack = new AsyncDisposableStack()
-  const processes = Array.from({ length: 20 }, () => stack.use(new Database(database.url, { max: 1, on_error: () => {} })))
+  const processes = Array.from({ length: 20 }, () =>
+    stack.use(new Database(database.url, { max: 1, on_error: () => {} })),
+  )
   const [one = processes[0]] = processes
-  const acquirers = async () => (await Promise.all(processes.map(db => tryAcquireTick(db, 'sweep', 3_600)))).filter(taken => taken).length
+  const acquirers = async () =>
+    (await Promise.all(processes.map(db => tryAcquireTick(db, 'sweep', 3_600)))).filter(taken => taken).length
   expect(await acquirers()).toBe(1)
   expect(await acquirers()).toBe(0)
   await one?.query({ text: `update ticks set taken_at = taken_at - interval '1 hour'` })

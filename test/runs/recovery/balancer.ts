@@ -3,7 +3,10 @@ import { connect, createServer, type Socket } from 'node:net'
 
 const POLL_INTERVAL_MS = 50
 
-/** A load balancer for several API processes: new connections go in turn to those whose `/readyz` responds with 200. */
+/**
+ * A load balancer for several API processes: new connections go in turn to those whose `/readyz` responds
+ * with 200.
+ */
 export class Balancer implements AsyncDisposable {
   readonly #backends = new Map<string, { ready: boolean; timer: NodeJS.Timeout }>()
   readonly #sockets = new Set<Socket>()

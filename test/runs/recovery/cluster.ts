@@ -14,15 +14,26 @@ import { type ServiceProcess, startServiceProcess } from './service-process.ts'
 
 export type ClusterNode = ServiceProcess & { data_dir: string; role: 'serve' | 'work' }
 
-/** Several processes of the service on one database, each with a data folder of its own, as on several machines. */
+/**
+ * Several processes of the service on one database, each with a data folder of its own, as on several
+ * machines.
+ */
 export type Cluster = AsyncDisposable & {
   db: Database
   model: FakeServer
   repository: string
   /** The API process that is there from the start. */
   api: ClusterNode
-  /** Starts one more; `data_dir` is that of an earlier process, or a new folder. `own`: settings of this process alone. `program`: that of another version. */
-  start(role: 'serve' | 'work', data_dir?: string, own?: Record<string, string>, program?: string): Promise<ClusterNode>
+  /**
+   * Starts one more; `data_dir` is that of an earlier process, or a new folder. `own`: settings of this
+   * process alone. `program`: that of another version.
+   */
+  start(
+    role: 'serve' | 'work',
+    data_dir?: string,
+    own?: Record<string, string>,
+    program?: string,
+  ): Promise<ClusterNode>
   /** A request to the API process that was started last. `body` is parsed. */
   // biome-ignore lint/suspicious/noExplicitAny: responses are read without types
   call(method: string, path: string, body?: unknown): Promise<{ status: number; body: any }>
@@ -33,10 +44,25 @@ export type Cluster = AsyncDisposable & {
   rows<R extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<R[]>
 }
 
-const limits = ['STANDARD', 'AGENT_CREATION', 'SETUP_COMMANDS', 'LOG_ANALYSIS', 'TOKEN_TOTAL', 'SESSION', 'FAILED_TOKENS']
+const limits = [
+  'STANDARD',
+  'AGENT_CREATION',
+  'SETUP_COMMANDS',
+  'LOG_ANALYSIS',
+  'TOKEN_TOTAL',
+  'SESSION',
+  'FAILED_TOKENS',
+]
 
-/** A database (that of `env`, or one of its own), a model server that plays `script`, a repository, and one API process (of the version of `program`); each test starts the workers that it needs. */
-export async function startCluster(script: FakeScript, env: Record<string, string> = {}, program?: string): Promise<Cluster> {
+/**
+ * A database (that of `env`, or one of its own), a model server that plays `script`, a repository, and one
+ * API process (of the version of `program`); each test starts the workers that it needs.
+ */
+export async function startCluster(
+  script: FakeScript,
+  env: Record<string, string> = {},
+  program?: string,
+): Promise<Cluster> {
   const stack = new AsyncDisposableStack()
   const database = env.DATABASE_URL ? { url: env.DATABASE_URL } : stack.use(await createTestDatabase())
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-cluster-')))
@@ -62,11 +88,22 @@ export async function startCluster(script: FakeScript, env: Record<string, strin
   })
   let folders = 0
   let base_url = ''
-  const start: Cluster['start'] = async (role, data_dir = join(folder, `node-${++folders}`), own = {}, of = undefined) => {
-    const started = await startServiceProcess({ ...shared, ...own, AGENTRUN_DATA_DIR: data_dir }, role, null, of)
+  const start: Cluster['start'] = async (
+    role,
+    data_dir = join(folder, `node-${++folders}`),
+    own = {},
+    of = undefined,
+  ) => {
+    const started = await startServiceProcess(
+      { ...shared, ...own, AGENTRUN_DATA_DIR: data_dir },
+      role,
+      null,
+      of,
+    )
     const node = { ...started, data_dir, role }
     nodes.push(node)
-    if (started.child.exitCode !== null) throw new Error(`a process did not start: ${(await started.ended).output}`)
+    if (started.child.exitCode !== null)
+      throw new Error(`a process did not start: ${(await started.ended).output}`)
     if (role === 'serve') base_url = started.base_url
     return node
   }
@@ -98,7 +135,8 @@ export async function startCluster(script: FakeScript, env: Record<string, strin
       }
       throw new Error(`run ${id} did not become as expected: ${JSON.stringify(await getRun(id))}`)
     },
-    rows: async <R extends pg.QueryResultRow>(text: string, values: unknown[] = []) => (await db.query<R>({ text, values })).rows,
+    rows: async <R extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
+      (await db.query<R>({ text, values })).rows,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
 }
@@ -110,4 +148,5 @@ export const recoveryOf = async (cluster: Cluster, id: number) =>
 export const stateOf = async (cluster: Cluster, id: number) =>
   (await recoveryOf(cluster, id)).steps.items.map(step => `${step.tool_name ?? 'model'} ${step.state}`)
 /** Returns the trace of a run. */
-export const logsOf = async (cluster: Cluster, id: number) => (await cluster.call('GET', `/run/${id}/logs`)).body.logs
+export const logsOf = async (cluster: Cluster, id: number) =>
+  (await cluster.call('GET', `/run/${id}/logs`)).body.logs

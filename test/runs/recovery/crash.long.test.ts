@@ -32,7 +32,9 @@ async function call(base_url: string, method: string, path: string, body?: unkno
 // `until` polls more often than a client may.
 const no_limits = { AGENTRUN_LIMIT_STANDARD: 'off', AGENTRUN_LIMIT_TOKEN_TOTAL: 'off' }
 
-/** Polls until the run is as expected; the service is another process, so there is nothing else to wait for. */
+/**
+ * Polls until the run is as expected; the service is another process, so there is nothing else to wait for.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: responses are read without types
 async function until(base_url: string, id: number, fits: (run: any) => boolean): Promise<any> {
   for (const end = Date.now() + 40_000; Date.now() < end; ) {
@@ -40,7 +42,9 @@ async function until(base_url: string, id: number, fits: (run: any) => boolean):
     if (fits(run)) return run
     await new Promise(resolve => setTimeout(resolve, 50))
   }
-  throw new Error(`run ${id} did not become as expected: ${JSON.stringify(await call(base_url, 'GET', `/run/${id}`))}`)
+  throw new Error(
+    `run ${id} did not become as expected: ${JSON.stringify(await call(base_url, 'GET', `/run/${id}`))}`,
+  )
 }
 
 test.each([
@@ -72,12 +76,17 @@ test.each([
     const first = await startServiceProcess(env)
     expect(first.base_url, first.output).not.toBe('')
     const second = await startServiceProcess(env)
-    expect(await second.ended).toMatchObject({ code: 1, output: expect.stringMatching(/^cannot start: .*in use by process \d+/m) })
+    expect(await second.ended).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/^cannot start: .*in use by process \d+/m),
+    })
 
     const { id } = await call(first.base_url, 'POST', '/run', { prompt: 'survive' })
     await until(first.base_url, id, run => run.total_logs >= logs_then && model.requests.length === 2)
     const before = await call(first.base_url, 'GET', `/run/${id}/logs`)
-    expect(readdirSync(join(data_dir, 'workspaces')).some(name => name.includes('.on.'))).toBe(kind === 'a layer')
+    expect(readdirSync(join(data_dir, 'workspaces')).some(name => name.includes('.on.'))).toBe(
+      kind === 'a layer',
+    )
     expect(sandboxProcesses(data_dir)).not.toEqual([])
     first.child.kill('SIGKILL')
     await first.ended
@@ -89,7 +98,9 @@ test.each([
     expect(JSON.stringify(model.requests[2]?.body)).toContain('it may or may not have completed')
     const after = await call(again.base_url, 'GET', `/run/${id}/logs`)
     expect(after.logs.slice(0, before.logs.length)).toEqual(before.logs)
-    const closed = after.logs.find((entry: { tool_output: { status: string } | null }) => entry.tool_output?.status === 'interrupted')
+    const closed = after.logs.find(
+      (entry: { tool_output: { status: string } | null }) => entry.tool_output?.status === 'interrupted',
+    )
     expect(closed).toMatchObject({ message_type: 'ACTION', tool_name: 'shell', turn: 1 })
 
     again.child.kill('SIGINT')
@@ -101,8 +112,12 @@ test.each([
     const done = await until(third.base_url, id, run => run.terminal)
     expect(done).toMatchObject({ status: 'completed', turn: 1, result: 'recovered' })
     const { logs } = await call(third.base_url, 'GET', `/run/${id}/logs`)
-    expect(logs.map((entry: { seq: number }) => entry.seq)).toEqual(logs.map((_: unknown, i: number) => i + 1))
-    expect(logs.filter((entry: { tool_name: string }) => entry.tool_name === 'shell').at(-1).tool_output.output).toBe('kept\n')
+    expect(logs.map((entry: { seq: number }) => entry.seq)).toEqual(
+      logs.map((_: unknown, i: number) => i + 1),
+    )
+    expect(
+      logs.filter((entry: { tool_name: string }) => entry.tool_name === 'shell').at(-1).tool_output.output,
+    ).toBe('kept\n')
     third.child.kill('SIGTERM')
     expect(await third.ended).toMatchObject({ code: 0 })
   },
@@ -122,7 +137,9 @@ test('a configuration with mistakes is refused with all of them, before anything
 })
 
 test('Ctrl-C during a push: the next start pushes and opens the pull request, without another call of the model', async () => {
-  await using model = await startFakeOpenAI((_request, n) => [calls(shell('echo late > late.txt'))][n] ?? { text: 'Written.' })
+  await using model = await startFakeOpenAI(
+    (_request, n) => [calls(shell('echo late > late.txt'))][n] ?? { text: 'Written.' },
+  )
   const slow = makeRepository()
   const hook = join(slow, '.git/hooks/pre-receive')
   writeFileSync(hook, '#!/bin/sh\nsleep 30\n', { mode: 0o755 })
@@ -143,7 +160,12 @@ test('Ctrl-C during a push: the next start pushes and opens the pull request, wi
   rmSync(hook)
   const again = await startServiceProcess(env)
   const run = await until(again.base_url, id, state => state.terminal)
-  expect(run).toMatchObject({ status: 'completed', turn: 1, result: 'Written.', github_pull_requests: [{ number: 1 }] })
+  expect(run).toMatchObject({
+    status: 'completed',
+    turn: 1,
+    result: 'Written.',
+    github_pull_requests: [{ number: 1 }],
+  })
   expect(model.requests).toHaveLength(2)
   expect(gitIn(slow, 'show', `${run.branch}:late.txt`)).toBe('late\n')
   again.child.kill('SIGTERM')

@@ -5,8 +5,9 @@ import { type App, rows, startApp } from '../../start-app.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../await-run.ts'
 
 /**
- * A ghost is a run that has not ended and that nothing will end: no live lease, no worker that may claim it, no deadline that comes. Each
- * way to become one is either refused by the database or ended by the sweep. No run is claimed here: this process only sweeps.
+ * A ghost is a run that has not ended and that nothing will end: no live lease, no worker that may claim it,
+ * no deadline that comes. Each way to become one is either refused by the database or ended by the sweep. No
+ * run is claimed here: this process only sweeps.
  */
 let app: App
 beforeAll(async () => {
@@ -80,8 +81,16 @@ describe('the sweep ends, or gives to the next worker', () => {
     const id = await newRun('running')
     await set(id, `deadline_at = now() - interval '31 seconds'`)
     const [row] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [id])
-    await heartbeat(app.db, { organization_id: app.org_id, run_id: id, epoch: row?.epoch ?? 0, worked_ms: 0, progressed: true }, 5)
-    expect(await awaitEnd(app, id)).toMatchObject({ status: 'failed', status_reason: 'timeout', error: { code: 'deadline_exceeded' } })
+    await heartbeat(
+      app.db,
+      { organization_id: app.org_id, run_id: id, epoch: row?.epoch ?? 0, worked_ms: 0, progressed: true },
+      5,
+    )
+    expect(await awaitEnd(app, id)).toMatchObject({
+      status: 'failed',
+      status_reason: 'timeout',
+      error: { code: 'deadline_exceeded' },
+    })
   })
 
   test('a queued run whose deadline is over, also if another worker began it', async () => {
@@ -90,7 +99,11 @@ describe('the sweep ends, or gives to the next worker', () => {
     await set(begun, `recovering_since = now(), recovery_cause = 'lease_lost'`)
     for (const id of [fresh, begun]) await set(id, `deadline_at = now() - interval '1 second'`)
     for (const id of [fresh, begun])
-      expect(await awaitEnd(app, id)).toMatchObject({ status: 'failed', status_reason: 'timeout', error: { code: 'queue_timeout' } })
+      expect(await awaitEnd(app, id)).toMatchObject({
+        status: 'failed',
+        status_reason: 'timeout',
+        error: { code: 'queue_timeout' },
+      })
   })
 
   test('a question whose deadline is over', async () => {
@@ -110,10 +123,14 @@ describe('the sweep ends, or gives to the next worker', () => {
     const behind = await newRun('running')
     await rows(
       app,
-      `insert into journal (run_id, n, organization_id, turn, epoch, kind, body) select id, 1, organization_id, 1, 1, 'tool_started', '{' from runs where id = $1`,
+      `insert into journal (run_id, n, organization_id, turn, epoch, kind, body)
+        select id, 1, organization_id, 1, 1, 'tool_started', '{'
+        from runs
+        where id = $1`,
       [broken],
     )
-    for (const id of [broken, behind]) await set(id, `status = 'cancelling', phase = null, lease_until = now() - interval '1 second'`)
+    for (const id of [broken, behind])
+      await set(id, `status = 'cancelling', phase = null, lease_until = now() - interval '1 second'`)
     for (const id of [broken, behind]) expect(await awaitEnd(app, id)).toMatchObject({ status: 'cancelled' })
     expect((await allLogs(app, broken)).at(-1)?.message_type).toBe('USER_MESSAGE')
   })
@@ -122,16 +139,25 @@ describe('the sweep ends, or gives to the next worker', () => {
     const id = await newRun('running')
     await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/pause`, { agent_run_id: id })
     await set(id, `lease_until = now() - interval '1 second'`)
-    expect(await awaitRun(app, id, run => run.status === 'paused')).toMatchObject({ status_reason: 'user_request' })
+    expect(await awaitRun(app, id, run => run.status === 'paused')).toMatchObject({
+      status_reason: 'user_request',
+    })
   })
 })
 
 test('a run that waits for an answer can be claimed as soon as it has one, in the statement that takes the answer', async () => {
   const id = await newRun('waiting')
-  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'Blue.' })
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, {
+    agent_run_id: id,
+    prompt: 'Blue.',
+  })
   expect(
-    await rows(app, 'select runnable_at is not null as claimable, pending_messages > 0 as has_unread_messages from runs where id = $1', [
-      id,
-    ]),
+    await rows(
+      app,
+      `select runnable_at is not null as claimable, pending_messages > 0 as has_unread_messages
+        from runs
+        where id = $1`,
+      [id],
+    ),
   ).toEqual([{ claimable: true, has_unread_messages: true }])
 })

@@ -33,11 +33,18 @@ test('faults 4 and 5: kill -9 of the worker in a command: another continues, com
   ])
   const { recoveries } = await recoveryOf(cluster, id)
   expect(recoveries).toMatchObject([
-    { turn: 1, cause: 'lease_lost', model_call_reissued: false, interrupted: [{ tool_name: 'shell' }], after_seq: before.length },
+    {
+      turn: 1,
+      cause: 'lease_lost',
+      model_call_reissued: false,
+      interrupted: [{ tool_name: 'shell' }],
+      after_seq: before.length,
+    },
   ])
   expect(cluster.model.requests).toHaveLength(4)
   expect(JSON.stringify(cluster.model.requests[2]?.body)).toContain('it may or may not have completed')
-  // The command took effect before it was lost; it is not repeated, and commands that never started are not run.
+  // The command took effect before it was lost; it is not repeated, and commands that never started are not
+  // run.
   const seen = logs.findLast((entry: { tool_name: string }) => entry.tool_name === 'shell').tool_output.output
   expect(['one\n', 'one\ntwo\n']).toContain(seen)
 }, 90_000)

@@ -16,13 +16,18 @@ test("the repository's instructions for agents are shown once, even if the worke
   await first.ended
   await cluster.start('work')
   expect(await cluster.until(id, ({ terminal }) => terminal)).toMatchObject({ status: 'completed' })
-  const shown = await cluster.rows('select seq from log_entries where run_id = $1 and tool_name = $2', [id, 'repository_instructions'])
+  const shown = await cluster.rows('select seq from log_entries where run_id = $1 and tool_name = $2', [
+    id,
+    'repository_instructions',
+  ])
   expect(shown).toEqual([{ seq: 2 }])
 }, 120_000)
 
 test('a run reports that its files are copied to another machine for as long as that takes', async () => {
   await using cluster = await startCluster(({ body }) =>
-    JSON.stringify(body).includes('"role":"tool"') ? { text: 'Done.' } : calls(shell('echo begun > begun.txt; sleep 12345')),
+    JSON.stringify(body).includes('"role":"tool"')
+      ? { text: 'Done.' }
+      : calls(shell('echo begun > begun.txt; sleep 12345')),
   )
   // Pauses the second worker after the files are populated and before that is recorded.
   await cluster.rows(`create function hold() returns trigger language plpgsql as
@@ -35,8 +40,17 @@ test('a run reports that its files are copied to another machine for as long as 
   await first.ended
   rmSync(first.data_dir, { recursive: true, force: true })
   await cluster.start('work')
-  const held = () => cluster.rows(`select 1 from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`)
+  const held = () =>
+    cluster.rows(
+      `select 1
+        from pg_stat_activity
+        where wait_event = 'PgSleep' and datname = current_database()`,
+    )
   await expect.poll(async () => (await held()).length, { timeout: 30_000 }).toBe(1)
-  expect(await cluster.getRun(id)).toMatchObject({ status: 'starting', phase: 'recover', waiting_on: 'recovery' })
+  expect(await cluster.getRun(id)).toMatchObject({
+    status: 'starting',
+    phase: 'recover',
+    waiting_on: 'recovery',
+  })
   expect(await cluster.until(id, ({ terminal }) => terminal)).toMatchObject({ status: 'completed' })
 }, 120_000)

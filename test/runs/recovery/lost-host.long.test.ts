@@ -5,15 +5,24 @@ import { calls, gitIn, responses, shell } from '../coding-app.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: entries are read without types
-const logsOf = async (cluster: Cluster, id: number): Promise<any[]> => (await cluster.call('GET', `/run/${id}/logs`)).body.logs
+const logsOf = async (cluster: Cluster, id: number): Promise<any[]> =>
+  (await cluster.call('GET', `/run/${id}/logs`)).body.logs
 const keptSeq = async (cluster: Cluster, id: number) =>
-  (await cluster.rows<{ seq: number }>('select coalesce(max(through_seq), -1) as seq from checkpoints where run_id = $1', [id]))[0]?.seq ??
-  -1
+  (
+    await cluster.rows<{ seq: number }>(
+      'select coalesce(max(through_seq), -1) as seq from checkpoints where run_id = $1',
+      [id],
+    )
+  )[0]?.seq ?? -1
 
 test('the machine of a worker is lost with all its files: another one populates the workspace from the checkpoints, and the agent is notified of what may be missing', async () => {
   await using cluster = await startCluster(
     responses(
-      calls(shell('echo one > kept.txt; git add kept.txt; git commit -qm first; echo two >> kept.txt; echo untracked > new.txt')),
+      calls(
+        shell(
+          'echo one > kept.txt; git add kept.txt; git commit -qm first; echo two >> kept.txt; echo untracked > new.txt',
+        ),
+      ),
       calls(shell('echo lost > lost.txt; sleep 1000')),
       calls(shell('cat kept.txt new.txt; ls; git log --format=%s | head -1; git status --porcelain')),
       { text: 'Done.' },
@@ -57,9 +66,14 @@ test('the machine of a worker is lost with all its files: another one populates 
 
 test('a worker that dies while it populates the workspace leaves no incomplete workspace to the next one', async () => {
   await using cluster = await startCluster(
-    responses(calls(shell('for i in $(seq 1000); do echo $i > f$i; done')), { text: 'First.' }, calls(shell('ls | wc -l; cat f1000')), {
-      text: 'Second.',
-    }),
+    responses(
+      calls(shell('for i in $(seq 1000); do echo $i > f$i; done')),
+      { text: 'First.' },
+      calls(shell('ls | wc -l; cat f1000')),
+      {
+        text: 'Second.',
+      },
+    ),
   )
   const first = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'many files', repo_id: null, repoless: true })
@@ -73,8 +87,13 @@ test('a worker that dies while it populates the workspace leaves no incomplete w
   second.child.kill('SIGKILL')
   await second.ended
   await cluster.start('work', second.data_dir)
-  expect(await cluster.until(id, ({ terminal }) => terminal)).toMatchObject({ status: 'completed', result: 'Second.' })
-  expect((await logsOf(cluster, id)).findLast(entry => entry.tool_name === 'shell').tool_output.output).toBe('1000\n1000\n')
+  expect(await cluster.until(id, ({ terminal }) => terminal)).toMatchObject({
+    status: 'completed',
+    result: 'Second.',
+  })
+  expect((await logsOf(cluster, id)).findLast(entry => entry.tool_name === 'shell').tool_output.output).toBe(
+    '1000\n1000\n',
+  )
 }, 120_000)
 
 test('files are found by the name of their data folder, regardless of the host name; with another data folder the workspace is populated again', async () => {
@@ -94,7 +113,10 @@ test('files are found by the name of their data folder, regardless of the host n
   let { data_dir, child, ended } = await cluster.start('work')
   for (const requests of [2, 3]) {
     await cluster.until(id, run => cluster.model.requests.length === requests && run.waiting_on === 'tool')
-    const [run] = await cluster.rows<{ workspace_host: string }>('select workspace_host from runs where id = $1', [id])
+    const [run] = await cluster.rows<{ workspace_host: string }>(
+      'select workspace_host from runs where id = $1',
+      [id],
+    )
     expect(run?.workspace_host).toBe(readFileSync(join(data_dir, 'id'), 'utf8').trim())
     // A machine that is lost immediately after a step has not stored its files yet.
     const kept = () => cluster.rows('select 1 from checkpoints where run_id = $1 and tree is not null', [id])
@@ -104,9 +126,14 @@ test('files are found by the name of their data folder, regardless of the host n
     if (requests === 3) rmSync(join(data_dir, 'id'))
     ;({ data_dir, child, ended } = await cluster.start('work', data_dir))
   }
-  expect(await cluster.until(id, ({ terminal }) => terminal)).toMatchObject({ status: 'completed', result: 'Done.' })
+  expect(await cluster.until(id, ({ terminal }) => terminal)).toMatchObject({
+    status: 'completed',
+    result: 'Done.',
+  })
   const logs = await logsOf(cluster, id)
-  const how = logs.flatMap(({ tool_name, tool_output }) => (tool_name === 'workspace_restored' ? [tool_output.how] : []))
+  const how = logs.flatMap(({ tool_name, tool_output }) =>
+    tool_name === 'workspace_restored' ? [tool_output.how] : [],
+  )
   expect(how).toEqual(['adopted', 'restored'])
   expect(logs.findLast(entry => entry.tool_name === 'shell').tool_output.output).toContain('gone')
 }, 120_000)

@@ -7,7 +7,10 @@ import { temporaryFolder } from '../../temporary-folder.ts'
 import { calls, gitIn, makeRepository, responses, shell } from '../coding-app.ts'
 import { type Cluster, type ClusterNode, startCluster } from './cluster.ts'
 
-/** The remote accepts a push, reports its position in `.git/arrived`, and blocks the client for as long as there is a `.git/hold`. */
+/**
+ * The remote accepts a push, reports its position in `.git/arrived`, and blocks the client for as long as
+ * there is a `.git/hold`.
+ */
 function holdPushes({ repository }: Cluster): void {
   const hook = 'cat > arrived.new; mv arrived.new arrived\nwhile [ -e hold ]; do sleep 0.05; done\n'
   writeFileSync(join(repository, '.git/hooks/post-receive'), `#!/bin/sh\n${hook}`, { mode: 0o755 })
@@ -38,9 +41,14 @@ async function onlyHead(cluster: Cluster, id: number): Promise<string> {
   const run = await cluster.until(id, ({ terminal }) => terminal)
   expect(run, JSON.stringify(run.error)).toMatchObject({ status: 'completed' })
   const branches = branchesOf(cluster, id)
-  expect(run.github_pull_requests).toMatchObject([{ head_branch_name: run.branch, head_sha: branches[0]?.sha }])
+  expect(run.github_pull_requests).toMatchObject([
+    { head_branch_name: run.branch, head_sha: branches[0]?.sha },
+  ])
   expect(branches).toEqual([{ branch: run.branch, sha: expect.any(String) }])
-  const kept = 'select r.head_sha, r.pushed_sha, c.head_sha as changes_of from runs r join changes c on c.run_id = r.id where r.id = $1'
+  const kept = `select r.head_sha, r.pushed_sha, c.head_sha as changes_of
+      from runs r
+      join changes c on c.run_id = r.id
+      where r.id = $1`
   const sha = branches[0]?.sha
   expect(await cluster.rows(kept, [id])).toEqual([{ head_sha: sha, pushed_sha: sha, changes_of: sha }])
   return branches[0]?.sha ?? ''
@@ -48,11 +56,20 @@ async function onlyHead(cluster: Cluster, id: number): Promise<string> {
 
 // biome-ignore lint/suspicious/noExplicitAny: entries are read without types
 async function pushesOf(cluster: Cluster, id: number): Promise<any[]> {
-  return (await cluster.call('GET', `/run/${id}/logs?tool_name=git_push&message_type=ACTION&reverse=true`)).body.logs
+  return (await cluster.call('GET', `/run/${id}/logs?tool_name=git_push&message_type=ACTION&reverse=true`))
+    .body.logs
 }
 
-const one = { AGENTRUN_BASE_URL: 'https://one.example.org', AGENTRUN_COMMIT_AUTHOR_NAME: 'One', AGENTRUN_COMMIT_TRAILER: 'One' }
-const other = { AGENTRUN_BASE_URL: 'https://other.example.org', AGENTRUN_COMMIT_AUTHOR_NAME: 'Other', AGENTRUN_COMMIT_TRAILER: 'Other' }
+const one = {
+  AGENTRUN_BASE_URL: 'https://one.example.org',
+  AGENTRUN_COMMIT_AUTHOR_NAME: 'One',
+  AGENTRUN_COMMIT_TRAILER: 'One',
+}
+const other = {
+  AGENTRUN_BASE_URL: 'https://other.example.org',
+  AGENTRUN_COMMIT_AUTHOR_NAME: 'Other',
+  AGENTRUN_COMMIT_TRAILER: 'Other',
+}
 
 /** A run whose worker is lost in the push of its last turn, the `turns`th; before that turn all goes well. */
 async function runAndLose(cluster: Cluster, turns: number): Promise<{ id: number; pushed: string }> {
@@ -67,28 +84,34 @@ async function runAndLose(cluster: Cluster, turns: number): Promise<{ id: number
   return { id, pushed: await loseInThePush(cluster, worker, id) }
 }
 
-const before = (turns: number) => (turns === 1 ? [] : [calls(shell('echo first > first.txt')), { text: 'First.' }])
+const before = (turns: number) =>
+  turns === 1 ? [] : [calls(shell('echo first > first.txt')), { text: 'First.' }]
 
 test.each([1, 2])(
   'turn %i: a worker that pushed and died before it recorded the push is followed by one with another address, name and title: it creates the same commit',
   async turns => {
-    await using cluster = await startCluster(responses(...before(turns), calls(shell('echo late > late.txt')), { text: 'Written.' }))
+    await using cluster = await startCluster(
+      responses(...before(turns), calls(shell('echo late > late.txt')), { text: 'Written.' }),
+    )
     const { id, pushed } = await runAndLose(cluster, turns)
     expect((await cluster.call('PATCH', `/run/${id}`, { title: 'Another title' })).status).toBe(200)
     await cluster.start('work', undefined, other)
     expect(await onlyHead(cluster, id)).toBe(pushed)
     expect((await pushesOf(cluster, id))[0].tool_output).toEqual({ status: 'ok', result: 'up_to_date' })
-    expect(gitIn(cluster.repository, 'log', '-1', '--format=%an %s %(trailers:key=One,valueonly)', pushed)).toContain(
-      'One Write it https://one',
-    )
+    expect(
+      gitIn(cluster.repository, 'log', '-1', '--format=%an %s %(trailers:key=One,valueonly)', pushed),
+    ).toContain('One Write it https://one')
   },
   90_000,
 )
 
 test('a push that outlives its worker and arrives first is no conflict for the next one', async () => {
-  await using cluster = await startCluster(responses(calls(shell('echo late > late.txt')), { text: 'Written.' }))
-  // Each push is blocked before the remote accepts it, until it is released. The first one is accepted without its client, as by a server that has
-  // received it: on this machine the remote would end with the worker's programs.
+  await using cluster = await startCluster(
+    responses(calls(shell('echo late > late.txt')), { text: 'Written.' }),
+  )
+  // Each push is blocked before the remote accepts it, until it is released. The first one is accepted
+  // without its client, as by a server that has received it: on this machine the remote would end with the
+  // worker's programs.
   const git = join(cluster.repository, '.git')
   const released = 'while [ ! -e "go-$n" ]; do sleep 0.05; done'
   const accept = `env -u GIT_QUARANTINE_PATH -u GIT_OBJECT_DIRECTORY -u GIT_ALTERNATE_OBJECT_DIRECTORIES git update-ref "$ref" "$new"`
@@ -98,7 +121,8 @@ test('a push that outlives its worker and arrives first is no conflict for the n
     `${released}\n`,
   ].join('\n')
   writeFileSync(join(git, 'hooks/pre-receive'), `#!/bin/sh\n${hook}`, { mode: 0o755 })
-  const begun = (n: number) => expect.poll(() => existsSync(join(git, `push-${n}`)), { timeout: 30_000 }).toBe(true)
+  const begun = (n: number) =>
+    expect.poll(() => existsSync(join(git, `push-${n}`)), { timeout: 30_000 }).toBe(true)
   const worker = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'write' })
   await begun(1)
@@ -110,14 +134,29 @@ test('a push that outlives its worker and arrives first is no conflict for the n
   for (const n of [2, 3]) writeFileSync(join(git, `go-${n}`), '')
   await onlyHead(cluster, id)
   const [last, before] = await pushesOf(cluster, id)
-  expect([before.tool_output.status, last.tool_output]).toEqual(['error', { status: 'ok', result: 'up_to_date' }])
+  expect([before.tool_output.status, last.tool_output]).toEqual([
+    'error',
+    { status: 'ok', result: 'up_to_date' },
+  ])
 }, 90_000)
 
-/** The files of the last step are lost as well, so that the agent repeats it: `again` is what it then does. */
+/**
+ * The files of the last step are lost as well, so that the agent repeats it: `again` is what it then does.
+ */
 async function doneAgain(turns: number, again: string) {
   const script: FakeScript = responses(
-    ...[...before(turns), calls(shell('echo kept > kept.txt')), calls(shell('echo late > late.txt')), { text: 'Written.' }],
-    ...[calls(shell(again)), { text: 'Written again.' }, calls(shell('echo after > after.txt')), { text: 'After.' }],
+    ...[
+      ...before(turns),
+      calls(shell('echo kept > kept.txt')),
+      calls(shell('echo late > late.txt')),
+      { text: 'Written.' },
+    ],
+    ...[
+      calls(shell(again)),
+      { text: 'Written again.' },
+      calls(shell('echo after > after.txt')),
+      { text: 'After.' },
+    ],
   )
   await using stack = new AsyncDisposableStack()
   const cluster = stack.use(await startCluster(script))
@@ -171,16 +210,27 @@ test('an unavailable remote is awaited up to one timeout per turn, not again by 
     return away
   })
   const remote = { AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_INIT_REPO_URL: `${server.url}/app.git` }
-  await using cluster = await startCluster(responses(calls(shell('echo x > x.txt; sleep 1')), { text: 'Written.' }), remote)
+  await using cluster = await startCluster(
+    responses(calls(shell('echo x > x.txt; sleep 1')), { text: 'Written.' }),
+    remote,
+  )
   const worker = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'write' })
   await cluster.until(id, run => run.waiting_on === 'tool')
   away = true
-  const waits = () => cluster.rows(`select 1 from log_entries where run_id = $1 and message_type = 'ERROR'`, [id])
+  const waits = () =>
+    cluster.rows(`select 1 from log_entries where run_id = $1 and message_type = 'ERROR'`, [id])
   await expect.poll(async () => (await waits()).length, { timeout: 20_000 }).toBeGreaterThan(0)
   worker.child.kill('SIGKILL')
   await worker.ended
-  await cluster.rows(`update journal set created_at = created_at - interval '59 minutes 59 seconds' where kind = 'push_started'`)
+  await cluster.rows(
+    `update journal
+      set created_at = created_at - interval '59 minutes 59 seconds'
+      where kind = 'push_started'`,
+  )
   await cluster.start('work', worker.data_dir)
-  expect(await cluster.until(id, run => run.terminal)).toMatchObject({ status: 'failed', error: { code: 'push_unreachable' } })
+  expect(await cluster.until(id, run => run.terminal)).toMatchObject({
+    status: 'failed',
+    error: { code: 'push_unreachable' },
+  })
 }, 90_000)

@@ -15,7 +15,8 @@ test('a review that is lost with its worker is repeated and both are counted; a 
   await using cluster = await startCluster(script, on)
   const git = join(cluster.repository, '.git')
   writeFileSync(join(git, 'hold'), '')
-  const hook = '#!/bin/sh\ncat > arrived.new; mv arrived.new arrived\nwhile [ -e hold ]; do sleep 0.05; done\n'
+  const hook =
+    '#!/bin/sh\ncat > arrived.new; mv arrived.new arrived\nwhile [ -e hold ]; do sleep 0.05; done\n'
   writeFileSync(join(git, 'hooks/post-receive'), hook, { mode: 0o755 })
   const lose = async (worker: Awaited<ReturnType<typeof cluster.start>>) => {
     worker.child.kill('SIGKILL')
@@ -31,7 +32,10 @@ test('a review that is lost with its worker is repeated and both are counted; a 
   rmSync(join(git, 'hold'))
   await lose(second)
   const run = await cluster.until(id, ({ terminal }) => terminal)
-  expect(run).toMatchObject({ status: 'completed', github_pull_requests: [{ state: 'open', title: words.title }] })
+  expect(run).toMatchObject({
+    status: 'completed',
+    github_pull_requests: [{ state: 'open', title: words.title }],
+  })
   expect(questionsOf(cluster.model)).toEqual(['commit_verdict', 'commit_verdict'])
   const [usage] = await cluster.rows<{ reserved_usd: string; output_tokens: number }>(
     'select reserved_usd, output_tokens from runs where id = $1',

@@ -16,7 +16,9 @@ const codes = (logs: Awaited<ReturnType<typeof allLogs>>) =>
 
 test('a sandbox killed during a command: its outcome is unknown to the agent, and the run continues with its files automatically', async () => {
   await using app = await startCodingApp(
-    responses(calls(shell('echo kept > kept.txt; echo written; sleep 12345')), calls(shell('cat kept.txt')), { text: 'back' }),
+    responses(calls(shell('echo kept > kept.txt; echo written; sleep 12345')), calls(shell('cat kept.txt')), {
+      text: 'back',
+    }),
   )
   const { id } = await createRun(app, { prompt: 'start' })
   for await (const { event } of followRun(app, id)) if (event === 'output') break
@@ -41,12 +43,17 @@ test('a sandbox killed between two commands: the run continues, and no command i
   running = app
   const { id } = await createRun(app, { prompt: 'count' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 1 })
-  const written = app.git('show', `${(await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).body.branch}:count.txt`)
+  const written = app.git(
+    'show',
+    `${(await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).body.branch}:count.txt`,
+  )
   expect(written).toBe('once\n')
 })
 
 test('a sandbox killed during the commit: the next one creates the commit', async () => {
-  await using app = await startCodingApp(responses(calls(shell('echo work > work.txt')), { text: 'finished' }))
+  await using app = await startCodingApp(
+    responses(calls(shell('echo work > work.txt')), { text: 'finished' }),
+  )
   const { id } = await createRun(app, { prompt: 'work' })
   await awaitRun(app, id, run => run.phase !== null && !['sandbox', 'agent'].includes(run.phase))
   killSandbox(app)
@@ -62,7 +69,8 @@ test('a run that loses every sandbox is continued three times, then it pauses an
   )
   const { id } = await createRun(app, { prompt: 'again' })
   for (let attempt = 0; attempt < 4; attempt++) {
-    for await (const { event, data } of followRun(app, id)) if (event === 'output' && data.call_id === `call_${attempt}_0`) break
+    for await (const { event, data } of followRun(app, id))
+      if (event === 'output' && data.call_id === `call_${attempt}_0`) break
     killSandbox(app)
   }
   const paused = await awaitRun(app, id, run => run.status === 'paused')
@@ -72,7 +80,9 @@ test('a run that loses every sandbox is continued three times, then it pauses an
   })
   const logs = await allLogs(app, id)
   expect(codes(logs)).toEqual(['sandbox_lost', 'sandbox_lost', 'sandbox_lost'])
-  expect(logs.filter(entry => entry.tool_name === 'shell').map(entry => entry.tool_output.status)).toEqual(Array(4).fill('interrupted'))
+  expect(logs.filter(entry => entry.tool_name === 'shell').map(entry => entry.tool_output.status)).toEqual(
+    Array(4).fill('interrupted'),
+  )
   expect(await rows(app, 'select losses from runs where id = $1', [id])).toEqual([{ losses: 3 }])
   lose = false
   await app.call('POST', resumePath(app.org_id), { agent_run_id: id, prompt: 'go on' })
@@ -80,10 +90,17 @@ test('a run that loses every sandbox is continued three times, then it pauses an
 }, 120_000)
 
 test('a run whose operator allows no recoveries pauses at the first loss', async () => {
-  await using app = await startCodingApp(responses(calls(shell('echo here; sleep 12345'))), { AGENTRUN_RUN_MAX_RECOVERIES: '0' })
+  await using app = await startCodingApp(responses(calls(shell('echo here; sleep 12345'))), {
+    AGENTRUN_RUN_MAX_RECOVERIES: '0',
+  })
   const { id } = await createRun(app, { prompt: 'once' })
   for await (const { event } of followRun(app, id)) if (event === 'output') break
   killSandbox(app)
-  expect(await awaitRun(app, id, run => run.status === 'paused')).toMatchObject({ status_reason: 'sandbox_lost' })
-  expect((await allLogs(app, id)).at(-1)).toMatchObject({ tool_name: 'shell', tool_output: { status: 'interrupted' } })
+  expect(await awaitRun(app, id, run => run.status === 'paused')).toMatchObject({
+    status_reason: 'sandbox_lost',
+  })
+  expect((await allLogs(app, id)).at(-1)).toMatchObject({
+    tool_name: 'shell',
+    tool_output: { status: 'interrupted' },
+  })
 })

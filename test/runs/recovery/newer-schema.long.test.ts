@@ -32,7 +32,10 @@ async function playSample(base_url: string) {
   const call = async (method: string, path: string, body?: unknown): Promise<any> => {
     const response = await fetch(`${base_url}/v1${path}`, {
       method,
-      headers: { authorization: `Bearer ${TOKEN}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      headers: {
+        authorization: `Bearer ${TOKEN}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     const result = await response.json()
@@ -41,10 +44,13 @@ async function playSample(base_url: string) {
   }
   const { items } = await call('GET', '/organizations')
   const runs = `/organizations/${items[0].id}/agent/run`
-  const prompt = 'Play this.\n\n```playbook\n- run: echo more >> README.md\n- ask: Enough?\n- answer: Done.\n```\n'
+  const prompt =
+    'Play this.\n\n```playbook\n- run: echo more >> README.md\n- ask: Enough?\n- answer: Done.\n```\n'
   const { id } = await call('POST', runs, { prompt })
   const until = async (name: string) => {
-    const response = await fetch(`${base_url}/v1${runs}/${id}/events`, { headers: { authorization: `Bearer ${TOKEN}` } })
+    const response = await fetch(`${base_url}/v1${runs}/${id}/events`, {
+      headers: { authorization: `Bearer ${TOKEN}` },
+    })
     let text = ''
     for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
       text += chunk
@@ -82,12 +88,20 @@ test('code of the previous version starts on a schema that only adds, and works 
 test('an incompatible schema is refused at the start, in one line that names the migration', async () => {
   await using database = await createTestDatabase()
   using folder = temporaryFolder()
-  await migrateFurther(database.url, join(folder.path, 'migrations'), '-- contract\nalter table runs drop column source_type;\n')
-  const service = await startServiceProcess({ DATABASE_URL: database.url, AGENTRUN_DATA_DIR: join(folder.path, 'data') })
+  await migrateFurther(
+    database.url,
+    join(folder.path, 'migrations'),
+    '-- contract\nalter table runs drop column source_type;\n',
+  )
+  const service = await startServiceProcess({
+    DATABASE_URL: database.url,
+    AGENTRUN_DATA_DIR: join(folder.path, 'data'),
+  })
   const { code, output } = await service.ended
   expect({ code, output: output.trim() }).toEqual({
     code: 1,
-    output: 'cannot start: the database contains migration 9999_next.sql, which this version cannot run on: start a newer version',
+    output:
+      'cannot start: the database contains migration 9999_next.sql, which this version cannot run on: start a newer version',
   })
 })
 
@@ -99,7 +113,14 @@ test('a running service is not affected when a newer version migrates its schema
   // Every connection of the pool has prepared statements that return whole rows.
   const busy = async () => {
     const runs = await Promise.all(Array.from({ length: 6 }, () => createRun(app, { prompt })))
-    const paths = runs.flatMap(({ id }) => [`/agent/run/${id}`, `/agent/run/${id}/logs`, '/agent/runs', '/tokens', '/repos', '/members'])
+    const paths = runs.flatMap(({ id }) => [
+      `/agent/run/${id}`,
+      `/agent/run/${id}/logs`,
+      '/agent/runs',
+      '/tokens',
+      '/repos',
+      '/members',
+    ])
     const responses = await Promise.all([...paths, ...paths].map(path => app.call('GET', org + path)))
     expect(responses.filter(result => result.status !== 200).map(result => result.body)).toEqual([])
     for (const { id } of runs) expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed' })

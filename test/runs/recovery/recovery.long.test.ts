@@ -10,7 +10,12 @@ const claimedAgain = (cluster: Cluster, id: number, epoch: number) =>
   expect
     .poll(
       async () =>
-        (await cluster.rows<{ epoch: number }>('select epoch from runs where id = $1 and owner is not null', [id]))[0]?.epoch ?? 0,
+        (
+          await cluster.rows<{ epoch: number }>(
+            'select epoch from runs where id = $1 and owner is not null',
+            [id],
+          )
+        )[0]?.epoch ?? 0,
       {
         timeout: 30_000,
       },
@@ -18,16 +23,23 @@ const claimedAgain = (cluster: Cluster, id: number, epoch: number) =>
     .toBeGreaterThan(epoch)
 
 test('fault 4: kill -9 of the worker in a model call: the call is repeated, and both are counted', async () => {
-  await using cluster = await startCluster((_request, n) => (n === 0 ? { stall: 'before_body' } : { text: 'Second time.' }))
+  await using cluster = await startCluster((_request, n) =>
+    n === 0 ? { stall: 'before_body' } : { text: 'Second time.' },
+  )
   const first = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'think' })
   await expect.poll(() => cluster.model.requests.length, { timeout: 20_000 }).toBe(1)
   await cluster.until(id, run => run.status === 'running')
   first.child.kill('SIGKILL')
   await cluster.start('work')
-  expect(await cluster.until(id, run => run.terminal)).toMatchObject({ status: 'completed', result: 'Second time.' })
+  expect(await cluster.until(id, run => run.terminal)).toMatchObject({
+    status: 'completed',
+    result: 'Second time.',
+  })
   expect(await stateOf(cluster, id)).toEqual(['model reissued', 'model committed', 'model committed'])
-  expect((await recoveryOf(cluster, id)).recoveries).toMatchObject([{ model_call_reissued: true, interrupted: [] }])
+  expect((await recoveryOf(cluster, id)).recoveries).toMatchObject([
+    { model_call_reissued: true, interrupted: [] },
+  ])
 }, 90_000)
 
 test('fault 8: a worker that was frozen and comes back changes nothing, ends its sandbox, and works on other runs', async () => {
@@ -52,30 +64,49 @@ test('fault 8: a worker that was frozen and comes back changes nothing, ends its
   const run = await cluster.until(id, ({ terminal }) => terminal)
   expect(run).toMatchObject({ status: 'completed', result: 'By the second.' })
   expect(sandboxProcesses(frozen.data_dir)).toEqual([])
-  const before = [await logsOf(cluster, id), await cluster.rows('select * from journal where run_id = $1 order by n', [id])]
+  const before = [
+    await logsOf(cluster, id),
+    await cluster.rows('select * from journal where run_id = $1 order by n', [id]),
+  ]
   second.child.kill('SIGTERM')
   await second.ended
 
   frozen.child.kill('SIGCONT')
   const next = await cluster.createRun({ prompt: 'next' })
-  expect(await cluster.until(next.id, ({ terminal }) => terminal)).toMatchObject({ status: 'completed', result: 'By the first.' })
+  expect(await cluster.until(next.id, ({ terminal }) => terminal)).toMatchObject({
+    status: 'completed',
+    result: 'By the first.',
+  })
   expect(await cluster.getRun(id)).toEqual(run)
-  expect([await logsOf(cluster, id), await cluster.rows('select * from journal where run_id = $1 order by n', [id])]).toEqual(before)
+  expect([
+    await logsOf(cluster, id),
+    await cluster.rows('select * from journal where run_id = $1 order by n', [id]),
+  ]).toEqual(before)
   expect(gitIn(cluster.repository, 'show', `${run.branch}:two.txt`)).toBe('two\n')
   expect(existsSync(frozen.data_dir)).toBe(true)
 }, 120_000)
 
 test('I8: the sandbox of a frozen worker is removed while it is frozen, when its run continues on a machine that cannot end it', async () => {
-  await using cluster = await startCluster(responses(calls(shell('echo one > one.txt; sleep 1000')), { text: 'By the second.' }))
+  await using cluster = await startCluster(
+    responses(calls(shell('echo one > one.txt; sleep 1000')), { text: 'By the second.' }),
+  )
   const frozen = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'freeze' })
   await expect.poll(() => sandboxProcesses(frozen.data_dir).length, { timeout: 20_000 }).toBeGreaterThan(2)
   await cluster.until(id, run => run.waiting_on === 'tool')
   frozen.child.kill('SIGSTOP')
   // As seen by another machine, which has another boot id and other processes.
-  await cluster.rows("update runs set sandbox = 'another-boot pid:[1] 1 1', workspace_host = 'another-machine' where id = $1", [id])
+  await cluster.rows(
+    `update runs
+      set sandbox = 'another-boot pid:[1] 1 1', workspace_host = 'another-machine'
+      where id = $1`,
+    [id],
+  )
   await cluster.start('work')
-  expect(await cluster.until(id, ({ terminal }) => terminal)).toMatchObject({ status: 'completed', result: 'By the second.' })
+  expect(await cluster.until(id, ({ terminal }) => terminal)).toMatchObject({
+    status: 'completed',
+    result: 'By the second.',
+  })
   await expect.poll(() => sandboxProcesses(frozen.data_dir), { timeout: 20_000 }).toEqual([])
   expect(readFileSync(`/proc/${frozen.child.pid}/status`, 'utf8')).toMatch(/^State:\s+T/m)
 }, 90_000)
@@ -96,7 +127,8 @@ test('a worker that was frozen and that no other replaced continues its run when
 
 test('a run whose workers die one after the other ends as lost, with the last step closed, and can be resumed', async () => {
   await using cluster = await startCluster(
-    (_request, n) => [calls(shell('sleep 1000')), { stall: 'before_body' } as const][n] ?? { text: 'Resumed.' },
+    (_request, n) =>
+      [calls(shell('sleep 1000')), { stall: 'before_body' } as const][n] ?? { text: 'Resumed.' },
     {
       AGENTRUN_RUN_MAX_RECOVERIES: '1',
     },
@@ -109,11 +141,18 @@ test('a run whose workers die one after the other ends as lost, with the last st
   await expect.poll(() => cluster.model.requests.length, { timeout: 30_000 }).toBe(2)
   second.child.kill('SIGKILL')
   await cluster.start('work')
-  expect(await cluster.until(id, run => run.terminal)).toMatchObject({ status: 'failed', status_reason: 'lost' })
+  expect(await cluster.until(id, run => run.terminal)).toMatchObject({
+    status: 'failed',
+    status_reason: 'lost',
+  })
   const logs = await logsOf(cluster, id)
   expect(logs.at(-1)).toMatchObject({ message_type: 'ERROR', observation: { code: 'lost', retryable: true } })
   await cluster.call('POST', '/run/resume', { agent_run_id: id, prompt: 'go on' })
-  expect(await cluster.until(id, run => run.terminal)).toMatchObject({ status: 'completed', turn: 2, result: 'Resumed.' })
+  expect(await cluster.until(id, run => run.terminal)).toMatchObject({
+    status: 'completed',
+    turn: 2,
+    result: 'Resumed.',
+  })
 }, 120_000)
 
 test('a worker that is killed loses its runs before its leases end; one that only loses its session keeps them', async () => {
@@ -131,12 +170,20 @@ test('a worker that is killed loses its runs before its leases end; one that onl
     [id],
   )
   await cluster.until(id, run => run.waiting_on === 'tool' && cluster.model.requests.length === 2)
-  const [recovered] = await cluster.rows<{ body: string }>(`select body from journal where run_id = $1 and kind = 'recovered'`, [id])
+  const [recovered] = await cluster.rows<{ body: string }>(
+    `select body from journal where run_id = $1 and kind = 'recovered'`,
+    [id],
+  )
   const { since } = JSON.parse(recovered?.body ?? '{}') as { since: string }
   expect(new Date(since).getTime()).toBeLessThan(lease?.lease_until?.getTime() ?? 0)
 
-  const sessions = `select l.pid from pg_locks l join pg_stat_activity a using (pid)
-    where l.locktype = 'advisory' and l.mode = 'ShareLock' and a.application_name = $1 and a.datname = current_database()`
+  const sessions = `select l.pid
+    from pg_locks l
+    join pg_stat_activity a using (pid)
+    where l.locktype = 'advisory'
+      and l.mode = 'ShareLock'
+      and a.application_name = $1
+      and a.datname = current_database()`
   const before = await cluster.rows<{ pid: number }>(sessions, [SESSION_NAME])
   expect(before).toHaveLength(1)
   await cluster.rows('select pg_terminate_backend($1)', [before[0]?.pid])
@@ -145,5 +192,7 @@ test('a worker that is killed loses its runs before its leases end; one that onl
   const after = await cluster.rows<{ pid: number }>(sessions, [SESSION_NAME])
   expect(after).toHaveLength(1)
   expect(after).not.toEqual(before)
-  expect((await cluster.rows(`select 1 from journal where run_id = $1 and kind = 'recovered'`, [id])).length).toBe(1)
+  expect(
+    (await cluster.rows(`select 1 from journal where run_id = $1 and kind = 'recovered'`, [id])).length,
+  ).toBe(1)
 }, 120_000)

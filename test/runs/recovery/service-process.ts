@@ -18,7 +18,11 @@ export type ServiceProcess = {
 /** A model that plays a script has responses for its agent, and for reviewers where a test is about them. */
 export const no_reviews = { AGENTRUN_MODEL_EVALUATIONS: '0' }
 
-/** Starts the service as its own process, as `npm start` does, and waits until it is ready or has ended. `base_url` is "" where nothing is served. `log_file`: where its log goes instead of `output`. `program`: `src/main.ts` of another version. */
+/**
+ * Starts the service as its own process, as `npm start` does, and waits until it is ready or has ended.
+ * `base_url` is "" where nothing is served. `log_file`: where its log goes instead of `output`. `program`:
+ * `src/main.ts` of another version.
+ */
 export async function startServiceProcess(
   env: Record<string, string>,
   role: 'all' | 'serve' | 'work' | 'migrate' = 'all',

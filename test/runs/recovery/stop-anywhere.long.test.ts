@@ -29,15 +29,27 @@ const fenced_ms = 10_000
 async function expectCancelled(cluster: Cluster, ids: Record<State, number>) {
   for (const state of stateNames) {
     const run = await cluster.until(ids[state], ({ terminal }) => terminal)
-    expect({ state, ...run }).toMatchObject({ state, status: 'cancelled', result: '', status_reason: null, waiting_on: null })
+    expect({ state, ...run }).toMatchObject({
+      state,
+      status: 'cancelled',
+      result: '',
+      status_reason: null,
+      waiting_on: null,
+    })
     const took_ms = Date.parse(run.finished_at ?? '') - Date.parse(run.stop_requested_at ?? '')
     expect(took_ms).toBeLessThanOrEqual(fenced_ms)
   }
   const last = await cluster.rows<{ run_id: number; body: string }>(
-    'select distinct on (run_id) run_id, body from log_entries where run_id = $1 order by run_id, seq desc',
+    `select distinct on (run_id) run_id, body
+      from log_entries
+      where run_id = $1
+      order by run_id, seq desc`,
     [ids.tool],
   )
-  expect(JSON.parse(last[0]?.body ?? '{}')).toMatchObject({ tool_name: 'shell', tool_output: { status: 'interrupted' } })
+  expect(JSON.parse(last[0]?.body ?? '{}')).toMatchObject({
+    tool_name: 'shell',
+    tool_output: { status: 'interrupted' },
+  })
 }
 
 /** The worker continues with its outdated state, and completes a run of its own after it has recovered. */
@@ -90,7 +102,9 @@ test('a stop is acknowledged and ends the run when its worker is frozen in a tra
   const worker = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'a long story' })
   await requested.promise
-  const holding = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and xact_start < query_start`
+  const holding = `select 1
+    from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and xact_start < query_start`
   await cluster.db.transaction(async tx => {
     await tx.query({ text: 'lock table events in share mode' })
     response.resolve({ text: 'The end.' })
@@ -100,7 +114,10 @@ test('a stop is acknowledged and ends the run when its worker is frozen in a tra
   const held = cluster.rows('select 1 from runs where id = $1 for update nowait', [id])
   await expect(held).rejects.toMatchObject({ code: '55P03' })
   await expectAcknowledged(cluster, 'the middle of a transaction', 'stop', id)
-  expect(await cluster.until(id, ({ terminal }) => terminal)).toMatchObject({ status: 'cancelled', result: '' })
+  expect(await cluster.until(id, ({ terminal }) => terminal)).toMatchObject({
+    status: 'cancelled',
+    result: '',
+  })
   worker.child.kill('SIGCONT')
   await expect.poll(() => sandboxProcesses(worker.data_dir), { timeout: 20_000 }).toEqual([])
   expect(await cluster.getRun(id)).toMatchObject({ status: 'cancelled' })
@@ -124,7 +141,13 @@ test('a pause takes effect on the run of a frozen worker in every state, and a r
   await requestAll(cluster, 'pause', ids)
   for (const state of stateNames) {
     const run = await cluster.until(ids[state], ({ status }) => status === 'paused')
-    expect({ state, ...run }).toMatchObject({ state, status_reason: 'user_request', deadline_at: null, waiting_on: null, error: null })
+    expect({ state, ...run }).toMatchObject({
+      state,
+      status_reason: 'user_request',
+      deadline_at: null,
+      waiting_on: null,
+      error: null,
+    })
   }
   rmSync(join(cluster.repository, '.git/hooks/pre-receive'))
   await cluster.start('work')

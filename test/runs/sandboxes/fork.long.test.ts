@@ -15,18 +15,26 @@ const listed = ({ body }: { body: RunDiff }) =>
     .parse(body)
     .files.map(file => `${file.status} ${file.path}`)
 
-/** A run of three steps that change files: the second with two calls in one response. Forks report what they see. */
+/**
+ * A run of three steps that change files: the second with two calls in one response. Forks report what they
+ * see.
+ */
 async function startForked(input: Record<string, unknown> = {}) {
   let n = 0
   const app = await startCodingApp(request => {
     const { messages } = request.body as { messages: Message[] }
     const last = JSON.stringify(messages.at(-1)?.content)
-    if (/Look around|Continue/.test(last)) return calls(shell('cat *.txt 2>&1; ls -A; git status --porcelain; git log --format=%s'))
-    if (messages.some(message => /Look around|Continue/.test(JSON.stringify(message.content)))) return { text: 'Looked.' }
+    if (/Look around|Continue/.test(last))
+      return calls(shell('cat *.txt 2>&1; ls -A; git status --porcelain; git log --format=%s'))
+    if (messages.some(message => /Look around|Continue/.test(JSON.stringify(message.content))))
+      return { text: 'Looked.' }
     return (
       [
         calls(shell('echo one > one.txt; echo "*.log" > .gitignore; echo x > x.log')),
-        calls(shell('echo two > two.txt; git add one.txt; git commit -qm "By the agent"'), shell('rm one.txt; echo three > three.txt')),
+        calls(
+          shell('echo two > two.txt; git add one.txt; git commit -qm "By the agent"'),
+          shell('rm one.txt; echo three > three.txt'),
+        ),
         calls(shell('echo four > four.txt')),
       ][n++] ?? { text: 'Done.' }
     )
@@ -34,17 +42,27 @@ async function startForked(input: Record<string, unknown> = {}) {
   const { id } = await createRun(app, { prompt: 'Make files', ...input })
   expect((await awaitEnd(app, id)).status).toBe('completed')
   const logs = await allLogs(app, id)
-  const at = (text: string) => Number(logs.find(entry => JSON.stringify(entry.tool_input).includes(text))?.seq)
+  const at = (text: string) =>
+    Number(logs.find(entry => JSON.stringify(entry.tool_input).includes(text))?.seq)
   return { app, id, logs, at }
 }
 
 test('a fork from the middle has the conversation and files of that entry, committed or not, and nothing later', async () => {
   const { app, id, at, logs } = await startForked()
   await using _app = app
-  const { status, body } = await fork(app, { agent_run_id: id, from_seq: at('echo two'), prompt: 'Look around' })
+  const { status, body } = await fork(app, {
+    agent_run_id: id,
+    from_seq: at('echo two'),
+    prompt: 'Look around',
+  })
   expect(status).toBe(200)
   const run = await awaitEnd(app, body.id)
-  expect(run).toMatchObject({ status: 'completed', source_type: 'FORK', parent_run_id: id, result: 'Looked.' })
+  expect(run).toMatchObject({
+    status: 'completed',
+    source_type: 'FORK',
+    parent_run_id: id,
+    result: 'Looked.',
+  })
 
   const request = app.model.requests.find(({ body }) => JSON.stringify(body).includes('Look around'))
   const { messages } = (request?.body ?? {}) as { messages: Message[] }
@@ -87,9 +105,15 @@ test('the change between two entries is that of the files, on any API process, a
   const [one, two, three, four] = ['echo one', 'echo two', 'echo three', 'echo four'].map(at)
   await using elsewhere = await startApp({ DATABASE_URL: app.database_url, AGENTRUN_WORKER_CONCURRENCY: '0' })
   for (const node of [app, elsewhere]) {
-    expect(listed(await diff(node, id, `from_seq=0&to_seq=${one}`))).toEqual(['added .gitignore', 'added one.txt'])
+    expect(listed(await diff(node, id, `from_seq=0&to_seq=${one}`))).toEqual([
+      'added .gitignore',
+      'added one.txt',
+    ])
     expect(listed(await diff(node, id, `from_seq=${one}&to_seq=${two}`))).toEqual(['added two.txt'])
-    expect(listed(await diff(node, id, `from_seq=${two}&to_seq=${three}`))).toEqual(['deleted one.txt', 'added three.txt'])
+    expect(listed(await diff(node, id, `from_seq=${two}&to_seq=${three}`))).toEqual([
+      'deleted one.txt',
+      'added three.txt',
+    ])
     expect(listed(await diff(node, id, `from_seq=${Number(four) - 1}`))).toEqual(['added four.txt'])
     expect(listed(await diff(node, id, `to_seq=${logs.length}`))).toEqual([
       ...['added .gitignore', 'added four.txt', 'added three.txt', 'added two.txt'],
@@ -99,16 +123,26 @@ test('the change between two entries is that of the files, on any API process, a
   expect(body).toBe(
     'diff --git a/two.txt b/two.txt\nnew file mode 100644\nindex 0000000..f719efd\n--- /dev/null\n+++ b/two.txt\n@@ -0,0 +1 @@\n+two\n',
   )
-  expect((await diff(app, id, `from_seq=${logs.length}`)).body).toMatchObject({ files: [], to_seq: logs.length })
+  expect((await diff(app, id, `from_seq=${logs.length}`)).body).toMatchObject({
+    files: [],
+    to_seq: logs.length,
+  })
 })
 
 test('a fork and a diff reject a pack that was damaged in the database', async () => {
   // Files that the remote also has are taken from there.
   const { app, id, at } = await startForked({ repo_id: null, repoless: true })
   await using _app = app
-  const [found] = await rows<{ packs: number }>(app, 'select packs from checkpoints where run_id = $1 and seq = $2', [id, at('echo four')])
+  const [found] = await rows<{ packs: number }>(
+    app,
+    'select packs from checkpoints where run_id = $1 and seq = $2',
+    [id, at('echo four')],
+  )
   const damaged = 'set_byte(content, 20, get_byte(content, 20) # 255)'
-  await rows(app, `update checkpoint_packs set content = ${damaged} where run_id = $1 and n >= $2`, [id, found?.packs])
+  await rows(app, `update checkpoint_packs set content = ${damaged} where run_id = $1 and n >= $2`, [
+    id,
+    found?.packs,
+  ])
   await using elsewhere = await startApp({ DATABASE_URL: app.database_url, AGENTRUN_WORKER_CONCURRENCY: '0' })
   expectProblem(await diff(elsewhere, id, `to_seq=${at('echo four')}`), 409)
   expectProblem(await fork(app, { agent_run_id: id, from_seq: at('echo four') }), 409)

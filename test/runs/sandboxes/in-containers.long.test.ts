@@ -37,9 +37,15 @@ describe.skipIf(reason !== null)('runs in containers of Docker', () => {
   }, 180_000)
 
   test('without its engine no run starts, and the reason names the fix', async () => {
-    await using app = await startCodingApp(responses(), { AGENTRUN_SANDBOX: 'docker', AGENTRUN_SANDBOX_ENGINE: '/no/such/engine.sock' })
-    const workers = async () => (await (await fetch(`${app.base_url}/readyz`)).json()) as { workers: string; workers_reason: string }
-    expect(await waitUntil(async () => (await workers()).workers_reason?.includes('engine'), 10_000)).toBe(true)
+    await using app = await startCodingApp(responses(), {
+      AGENTRUN_SANDBOX: 'docker',
+      AGENTRUN_SANDBOX_ENGINE: '/no/such/engine.sock',
+    })
+    const workers = async () =>
+      (await (await fetch(`${app.base_url}/readyz`)).json()) as { workers: string; workers_reason: string }
+    expect(await waitUntil(async () => (await workers()).workers_reason?.includes('engine'), 10_000)).toBe(
+      true,
+    )
     expect(await workers()).toMatchObject({
       workers: 'blocked',
       workers_reason: expect.stringMatching(

@@ -14,20 +14,27 @@ import { killAndGoOn, playRun } from './on-a-driver.ts'
 describe.skipIf((await engineProblem('docker')) !== null)('runs in pods of Kubernetes', () => {
   let cluster: Cluster
   const folders: ReturnType<typeof temporaryFolder>[] = []
-  /** `data_dir`: a new folder; the namespace of the sandboxes has claims for four parts of it, as in deploy/kubernetes/volumes.yaml. */
+  /**
+   * `data_dir`: a new folder; the namespace of the sandboxes has claims for four parts of it, as in
+   * deploy/kubernetes/volumes.yaml.
+   */
   const env = () => {
     // Short, because the sockets in it have names of at most 107 bytes.
     const folder = temporaryFolder()
     folders.push(folder)
     const data_dir = join(folder.path, 'data')
     const parts = ['workspaces', 'sandbox', 'mirrors', 'checkpoints']
-    cluster.node.claims = Object.fromEntries(parts.map(part => [`agentrun-data-${part}`, join(data_dir, part)]))
+    cluster.node.claims = Object.fromEntries(
+      parts.map(part => [`agentrun-data-${part}`, join(data_dir, part)]),
+    )
     const { access, node, image, seccomp_profile } = cluster.of_tests
     const { hostname, port } = new URL(access.server)
     return {
-      ...{ AGENTRUN_SANDBOX: 'kubernetes', AGENTRUN_DATA_DIR: data_dir },
+      AGENTRUN_SANDBOX: 'kubernetes',
+      AGENTRUN_DATA_DIR: data_dir,
       // The image of these tests is in no registry, so it has no digest.
-      ...{ AGENTRUN_SANDBOX_IMAGE: image, AGENTRUN_KUBERNETES_UNPINNED_IMAGE: '1' },
+      AGENTRUN_SANDBOX_IMAGE: image,
+      AGENTRUN_KUBERNETES_UNPINNED_IMAGE: '1',
       AGENTRUN_KUBERNETES_SECCOMP: seccomp_profile ?? '',
       AGENTRUN_SANDBOX_START_SECONDS: '30',
       AGENTRUN_KUBERNETES_NODE: node,
@@ -39,7 +46,10 @@ describe.skipIf((await engineProblem('docker')) !== null)('runs in pods of Kuber
   }
   const pods = () => cluster.api.store.all('Pod', 'agentrun-sandboxes')
   beforeAll(async () => {
-    cluster = await startCluster(tmpdir(), { program: programFolder('.', 'program.mjs'), gemini: await installAgent(GEMINI) })
+    cluster = await startCluster(tmpdir(), {
+      program: programFolder('.', 'program.mjs'),
+      gemini: await installAgent(GEMINI),
+    })
   }, 120_000)
   afterAll(async () => {
     await cluster?.[Symbol.asyncDispose]()
@@ -57,7 +67,10 @@ describe.skipIf((await engineProblem('docker')) !== null)('runs in pods of Kuber
 
   test('kill -9 of the worker ends its pods, and the next one removes the remains from the cluster and continues', async () => {
     let killed: string[] = []
-    const over = () => pods().every(pod => ['Failed', 'Succeeded'].includes((pod as { status?: { phase?: string } }).status?.phase ?? ''))
+    const over = () =>
+      pods().every(pod =>
+        ['Failed', 'Succeeded'].includes((pod as { status?: { phase?: string } }).status?.phase ?? ''),
+      )
     await killAndGoOn(env(), {
       atWork: () => pods().length === 2,
       async killed() {

@@ -7,7 +7,9 @@ export function sandboxProcesses(data_dir: string): number[] {
     .map(Number)
     .filter(pid => {
       const mounts = read(`/proc/${pid}/mountinfo`)
-      return mounts.includes(`${data_dir}/workspaces/`) && /^State:\s+[^ZX]/m.test(read(`/proc/${pid}/status`))
+      return (
+        mounts.includes(`${data_dir}/workspaces/`) && /^State:\s+[^ZX]/m.test(read(`/proc/${pid}/status`))
+      )
     })
 }
 

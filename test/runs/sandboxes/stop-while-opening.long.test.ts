@@ -20,7 +20,8 @@ function commandLine(pid: number): string {
   }
 }
 
-const runs = (data_dir: string, command: RegExp) => () => sandboxProcesses(data_dir).some(pid => command.test(commandLine(pid)))
+const runs = (data_dir: string, command: RegExp) => () =>
+  sandboxProcesses(data_dir).some(pid => command.test(commandLine(pid)))
 
 /** A run whose worker died, and that another one opens: it captures all files before the agent continues. */
 async function runThatIsOpened(cluster: Cluster) {
@@ -43,6 +44,11 @@ test('a stop ends a run immediately while its files are captured, and nothing is
   expect(run.status).toBe('cancelled')
   expect(Date.parse(run.finished_at ?? '') - Date.parse(run.stop_requested_at ?? '')).toBeLessThan(release_ms)
   expect(sandboxProcesses(worker.data_dir)).toEqual([])
-  const restore_entries = await cluster.rows(`select seq from log_entries where run_id = $1 and tool_name = 'workspace_restored'`, [id])
+  const restore_entries = await cluster.rows(
+    `select seq
+      from log_entries
+      where run_id = $1 and tool_name = 'workspace_restored'`,
+    [id],
+  )
   expect(restore_entries).toEqual([])
 }, 120_000)

@@ -12,7 +12,11 @@ import { type CodingApp, calls, makeRepository, shell, startCodingApp } from '..
 let app: CodingApp
 let script: FakeResponse[]
 beforeAll(async () => {
-  const files = { 'package-lock.json': '{}\n', 'count.js': 'export const one = 1\n', 'tracked.txt': 'as it was\n' }
+  const files = {
+    'package-lock.json': '{}\n',
+    'count.js': 'export const one = 1\n',
+    'tracked.txt': 'as it was\n',
+  }
   app = await startCodingApp(() => script.shift() ?? { text: 'Done.' }, {}, makeRepository(files))
 })
 afterAll(() => app[Symbol.asyncDispose]())
@@ -25,7 +29,9 @@ const environments = () => at(`/repos/${app.repo_id}/environments`)
 const list = async () => (await app.call('GET', environments())).body.items as any[]
 const folders = () => readdirSync(join(app.data_dir, 'templates')).filter(name => /^\d+-env-/.test(name))
 const setUpBy = async (commands: string[], more: Record<string, unknown> = {}) =>
-  expect((await app.call('PUT', at(`/repos/${app.repo_id}/setup-commands`), { commands, ...more })).status).toBe(200)
+  expect(
+    (await app.call('PUT', at(`/repos/${app.repo_id}/setup-commands`), { commands, ...more })).status,
+  ).toBe(200)
 const INSTALL =
   'mkdir -p lib; echo "$RANDOM$RANDOM" >lib/made; cp lib/made ~/made; echo "set up" >>tracked.txt; chmod 0 lib/made; chmod 400 lib/made'
 
@@ -38,8 +44,12 @@ async function work(command: string, body: Record<string, unknown> = {}) {
   expect(run, JSON.stringify(logs.slice(-2))).toMatchObject({ status: 'completed' })
   const of = (name: string) => logs.filter(entry => entry.tool_name === name)
   return {
-    ...{ id, run, logs },
-    set_up: of('setup_command').map(({ tool_input }) => `${tool_input.for ? `${tool_input.for}: ` : ''}${tool_input.command}`),
+    id,
+    run,
+    logs,
+    set_up: of('setup_command').map(
+      ({ tool_input }) => `${tool_input.for ? `${tool_input.for}: ` : ''}${tool_input.command}`,
+    ),
     environments: of('environment').map(({ tool_input, tool_output }) => ({ ...tool_input, ...tool_output })),
     output: of('shell')[0].tool_output.output as string,
   }
@@ -51,47 +61,86 @@ test('the second run reuses the environment of the first, sees nothing of what i
   const one = await work(`${show_files}; rm -r lib; echo mine >~/made; echo mine >mine.txt`)
   const two = await work(`${show_files}; echo mine >mine.txt`)
   const [made] = await list()
-  expect([one.set_up.length, two.set_up, two.output.replace(/\S*\n/, '')]).toEqual([1, [], one.output.replace(/\S*\n/, '')])
+  expect([one.set_up.length, two.set_up, two.output.replace(/\S*\n/, '')]).toEqual([
+    1,
+    [],
+    one.output.replace(/\S*\n/, ''),
+  ])
   expect(two.output).toBe(one.output)
-  for (const { logs } of [one, two]) expect(logs.filter(entry => entry.tool_name === 'git_clone')).toHaveLength(1)
+  for (const { logs } of [one, two])
+    expect(logs.filter(entry => entry.tool_name === 'git_clone')).toHaveLength(1)
   expect(one.output).toMatch(/^(\d+)\n\1\n M tracked.txt\n/)
   expect(one.environments).toMatchObject([{ id: made.id, made: true, kept: true, age_seconds: 0 }])
   expect(two.environments).toMatchObject([
-    { id: made.id, made: false, digest: made.digest, made_by_run: one.id, at_commit: made.base_sha, maintained: false },
+    {
+      id: made.id,
+      made: false,
+      digest: made.digest,
+      made_by_run: one.id,
+      at_commit: made.base_sha,
+      maintained: false,
+    },
   ])
   expect(made).toMatchObject({ uses: 2, base_ref: 'main', made_by_run: one.id, repo_id: app.repo_id })
   const started = (await app.call('GET', at(`/agent/run/${two.id}/startup`))).body
   expect(started.environment).toMatchObject({ id: made.id, made: false })
-  for (const part of ['queue', 'claim', 'mirror', 'clone', 'setup', 'sandbox', 'first_model_byte', 'first_action'])
+  for (const part of [
+    'queue',
+    'claim',
+    'mirror',
+    'clone',
+    'setup',
+    'sandbox',
+    'first_model_byte',
+    'first_action',
+  ])
     expect(started[`${part}_ms`], part).toBeGreaterThanOrEqual(0)
   expect(started.first_action_ms).toBeGreaterThanOrEqual(started.first_model_byte_ms)
   const { environment } = (await app.call('POST', at('/agent/run?dry_run=true'), { prompt: 'x' })).body
-  expect(environment.setup).toMatchObject({ commands: 1, state: 'prepared', environment_id: made.id, at_base_sha: true })
+  expect(environment.setup).toMatchObject({
+    commands: 1,
+    state: 'prepared',
+    environment_id: made.id,
+    at_base_sha: true,
+  })
   expect(environment.startups).toMatchObject({ runs: 2 })
-  // As without an environment, files that the setup created are not part of the change, and files that it modified are.
-  for (const { run } of [one, two]) expect(app.git('diff', '--name-only', 'main', run.branch)).toBe('mine.txt\ntracked.txt\n')
+  // As without an environment, files that the setup created are not part of the change, and files that it
+  // modified are.
+  for (const { run } of [one, two])
+    expect(app.git('diff', '--name-only', 'main', run.branch)).toBe('mine.txt\ntracked.txt\n')
   // A later turn continues with its own files.
   script = [calls(shell('cat ~/made mine.txt; ls lib')), { text: 'Again.' }]
   await app.call('POST', at(`/agent/run/${one.id}/resume`), { prompt: 'again' })
   await awaitEnd(app, one.id)
-  expect((await allLogs(app, one.id)).findLast(entry => entry.tool_name === 'shell').tool_output.output).toMatch(/^mine\nmine\n.*No such/)
+  expect(
+    (await allLogs(app, one.id)).findLast(entry => entry.tool_name === 'shell').tool_output.output,
+  ).toMatch(/^mine\nmine\n.*No such/)
 })
 
 test('another commit with the same manifests gets the same environment, its own files, and repeats the steps that must run again; other manifests get their own', async () => {
-  await setUpBy(['mkdir -p lib; cp *.js lib/built; echo first >lib/kept'], { maintenance_commands: ['cp *.js lib/built'] })
+  await setUpBy(['mkdir -p lib; cp *.js lib/built; echo first >lib/kept'], {
+    maintenance_commands: ['cp *.js lib/built'],
+  })
   const one = await work('cat lib/built')
   appendFileSync(join(app.repository, 'count.js'), 'export const two = 2\n')
   app.git('commit', '--quiet', '-am', 'two')
-  const two = await work('cat lib/built lib/kept; git status --porcelain; git log -1 --format=%s; git diff HEAD~1 --stat | tail -1')
+  const two = await work(
+    'cat lib/built lib/kept; git status --porcelain; git log -1 --format=%s; git diff HEAD~1 --stat | tail -1',
+  )
   expect(two.set_up).toEqual(['maintenance: cp *.js lib/built'])
-  expect(two.output).toBe('export const one = 1\nexport const two = 2\nfirst\ntwo\n 1 file changed, 1 insertion(+)\n')
+  expect(two.output).toBe(
+    'export const one = 1\nexport const two = 2\nfirst\ntwo\n 1 file changed, 1 insertion(+)\n',
+  )
   expect(two.environments).toMatchObject([{ id: one.environments[0].id, made: false, maintained: true }])
-  const stateOf = async () => (await app.call('POST', at('/agent/run?dry_run=true'), { prompt: 'x' })).body.environment.setup
+  const stateOf = async () =>
+    (await app.call('POST', at('/agent/run?dry_run=true'), { prompt: 'x' })).body.environment.setup
   expect(await stateOf()).toMatchObject({ state: 'prepared', at_base_sha: false })
   writeFileSync(join(app.repository, 'package-lock.json'), '{"changed":true}\n')
   app.git('commit', '--quiet', '-am', 'lock')
   // The environment is chosen by the commit in the mirror, which is fetched in parallel.
-  await expect.poll(stateOf).toMatchObject({ commands: 1, state: 'to_be_prepared', environment_id: null, made_at: null })
+  await expect
+    .poll(stateOf)
+    .toMatchObject({ commands: 1, state: 'to_be_prepared', environment_id: null, made_at: null })
   const three = await work('cat lib/built')
   expect([three.set_up.length, three.environments]).toMatchObject([1, [{ made: true }]])
 })
@@ -103,7 +152,9 @@ test('a branch uses the environment of the default branch, but the default branc
   const main = await work('cat made')
   expect([feature.environments[0].made, main.environments[0].made]).toEqual([true, true])
   app.git('branch', 'later')
-  expect((await work('cat made', { base_ref: 'later' })).environments).toMatchObject([{ id: main.environments[0].id, made: false }])
+  expect((await work('cat made', { base_ref: 'later' })).environments).toMatchObject([
+    { id: main.environments[0].id, made: false },
+  ])
   // Unless its setup commands differ.
   await setUpBy(['sh prepare.sh'])
   const commit = (text: string, branch: string) => {
@@ -115,7 +166,10 @@ test('a branch uses the environment of the default branch, but the default branc
   }
   commit('echo main >made', 'main')
   commit('echo later >made', 'later')
-  expect([(await work('cat made')).output, (await work('cat made', { base_ref: 'later' })).output]).toEqual(['main\n', 'later\n'])
+  expect([(await work('cat made')).output, (await work('cat made', { base_ref: 'later' })).output]).toEqual([
+    'main\n',
+    'later\n',
+  ])
 })
 
 test('an environment of commits that a force-push removed is not used for other runs on the branch', async () => {
@@ -132,7 +186,8 @@ test('an environment of commits that a force-push removed is not used for other 
   await setUpBy(['cp who* made'])
   script = [calls(shell('cat made')), { text: 'Done.' }]
   const last = one.logs.findLast(entry => entry.tool_name === 'shell')
-  const { id } = (await app.call('POST', at('/agent/run/fork'), { agent_run_id: one.id, from_seq: last.seq })).body
+  const { id } = (await app.call('POST', at('/agent/run/fork'), { agent_run_id: one.id, from_seq: last.seq }))
+    .body
   await awaitEnd(app, id)
   const [made] = (await allLogs(app, id)).filter(entry => entry.tool_name === 'environment')
   expect(made.tool_output).toMatchObject({ made: true, at_commit: one.run.base_sha })
@@ -144,9 +199,9 @@ test('files that were changed outside the service are never used: the environmen
   await setUpBy(['mkdir lib; echo good >lib/made; echo good >~/made; touch -d 2020-01-01 lib/made'])
   await work('true')
   const [before] = await list()
-  const [template] = (await rows<{ template: string }>(app, 'select template from environments where id = $1', [before.id])).map(
-    row => row.template,
-  )
+  const [template] = (
+    await rows<{ template: string }>(app, 'select template from environments where id = $1', [before.id])
+  ).map(row => row.template)
   const poisoned = join(app.data_dir, 'templates', template ?? '', 'tree', 'lib', 'made')
   writeFileSync(poisoned, 'evil\n')
   utimesSync(poisoned, new Date('2020-01-01'), new Date('2020-01-01'))
@@ -163,10 +218,15 @@ test('a dropped or expired environment is recreated', async () => {
   await setUpBy(['echo x >made'])
   const one = await work('true')
   const id = one.environments[0].id
-  expect(await app.call('DELETE', `${environments()}/${id}`)).toMatchObject({ status: 200, body: { dropped: 1 } })
+  expect(await app.call('DELETE', `${environments()}/${id}`)).toMatchObject({
+    status: 200,
+    body: { dropped: 1 },
+  })
   const two = await work('true')
   expect(two.environments).toMatchObject([{ made: true }])
-  await rows(app, `update environments set made_at = made_at - interval '25 hours' where id = $1`, [two.environments[0].id])
+  await rows(app, `update environments set made_at = made_at - interval '25 hours' where id = $1`, [
+    two.environments[0].id,
+  ])
   expect((await work('true')).environments).toMatchObject([{ made: true, kept: true }])
   expect((await app.call('DELETE', environments())).body.dropped).toBeGreaterThan(0)
   expect(await list()).toEqual([])
@@ -174,9 +234,14 @@ test('a dropped or expired environment is recreated', async () => {
 
 test('a dry run predicts whether the run would be set up: with other secrets, or when the environment is too old', async () => {
   await setUpBy(['echo "$TOKEN_OF_REGISTRY" | wc -c >made'])
-  const state = async () => (await app.call('POST', at('/agent/run?dry_run=true'), { prompt: 'x' })).body.environment.setup.state
+  const state = async () =>
+    (await app.call('POST', at('/agent/run?dry_run=true'), { prompt: 'x' })).body.environment.setup.state
   const secret = at(`/repos/${app.repo_id}/secrets/TOKEN_OF_REGISTRY`)
-  const work_and_check = async () => [await state(), (await work('cat made')).environments[0].made, await state()]
+  const work_and_check = async () => [
+    await state(),
+    (await work('cat made')).environments[0].made,
+    await state(),
+  ]
   expect(await work_and_check()).toEqual(['to_be_prepared', true, 'prepared'])
   expect((await app.call('PUT', secret, { value: 'a-first-long-value' })).status).toBeLessThan(300)
   expect(await work_and_check()).toEqual(['to_be_prepared', true, 'prepared'])
@@ -208,10 +273,19 @@ test('files of an unused environment are removed, the least recently used first,
   await work('true')
   const [last, before] = await list()
   expect(last.bytes).toBeGreaterThan(2_000_000)
-  const paths = { root: join(app.data_dir, 'templates'), workspaces: join(app.data_dir, 'workspaces'), user: ensureSystemUsers().sandbox }
-  const sweep = () => sweepEnvironments({ db: app.db, folders: paths, folder_id: last.machine, max_age_seconds: 1_000 }, 3_000_000)
+  const paths = {
+    root: join(app.data_dir, 'templates'),
+    workspaces: join(app.data_dir, 'workspaces'),
+    user: ensureSystemUsers().sandbox,
+  }
+  const sweep = () =>
+    sweepEnvironments(
+      { db: app.db, folders: paths, folder_id: last.machine, max_age_seconds: 1_000 },
+      3_000_000,
+    )
   const environmentOf = async ({ id }: { id: number }) =>
-    (await rows<{ template: string }>(app, 'select template from environments where id = $1', [id]))[0]?.template
+    (await rows<{ template: string }>(app, 'select template from environments where id = $1', [id]))[0]
+      ?.template
   const [newest, older] = [await environmentOf(last), await environmentOf(before)]
   await sweep()
   expect(folders()).toEqual(expect.arrayContaining([newest, older]))

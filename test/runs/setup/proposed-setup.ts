@@ -2,7 +2,10 @@ import { pathsToRead } from '../../../src/setup-detection/files.ts'
 import { propose } from '../../../src/setup-detection/propose.ts'
 
 /** Files of a repository; the programs of the machine are listed in `there`. */
-export function proposed(files: Record<string, string>, there: string[] = ['node', 'npm', 'python3', 'python3:ensurepip', 'make', 'gcc']) {
+export function proposed(
+  files: Record<string, string>,
+  there: string[] = ['node', 'npm', 'python3', 'python3:ensurepip', 'make', 'gcc'],
+) {
   const paths = Object.keys(files)
   const read = new Map(pathsToRead(paths).map(path => [path, files[path] ?? '']))
   const proposal = propose({ paths, files: read }, new Map(there.map(name => [name, ''])))

@@ -10,7 +10,9 @@ test('files that an agent writes into a prepared home folder count against the l
       AGENTRUN_SANDBOX_DISK_BYTES: '33554432',
     },
   )
-  await app.call('PUT', `/v1/organizations/${app.org_id}/repos/${app.repo_id}/setup-commands`, { commands: ['echo made >~/made'] })
+  await app.call('PUT', `/v1/organizations/${app.org_id}/repos/${app.repo_id}/setup-commands`, {
+    commands: ['echo made >~/made'],
+  })
   const { id } = await createRun(app, { prompt: 'fill the home folder' })
   const run = await awaitEnd(app, id)
   const filled = (await allLogs(app, id)).find((entry: any) => entry.tool_name === 'shell')

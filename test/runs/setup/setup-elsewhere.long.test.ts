@@ -14,7 +14,9 @@ test('after the machine of a run is lost the next one sets up the restored files
   )
   const [repo] = (await cluster.call('GET', '/../repos')).body.items
   const slow = 'echo begun >~/begun; sleep 3; echo tool >~/tool; echo made >made.txt'
-  expect((await cluster.call('PUT', `/../repos/${repo.id}/setup-commands`, { commands: [slow] })).status).toBe(200)
+  expect(
+    (await cluster.call('PUT', `/../repos/${repo.id}/setup-commands`, { commands: [slow] })).status,
+  ).toBe(200)
   const first = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'survive' })
   await cluster.until(id, run => run.phase === 'setup')
@@ -33,7 +35,9 @@ test('after the machine of a run is lost the next one sets up the restored files
   const run = await cluster.until(id, ({ terminal }) => terminal)
   const { logs } = (await cluster.call('GET', `/run/${id}/logs`)).body
   expect(run, JSON.stringify(logs.slice(-3))).toMatchObject({ status: 'completed' })
-  const shells = logs.filter((entry: any) => entry.tool_name === 'shell').map((entry: any) => entry.tool_output.output)
+  const shells = logs
+    .filter((entry: any) => entry.tool_name === 'shell')
+    .map((entry: any) => entry.tool_output.output)
   expect(shells[0]).toBe('tool\n')
   expect(shells.at(-1)).toBe('tool\nmine\n?? mine.txt\n')
   expect(gitIn(cluster.repository, 'diff', '--name-only', 'main', run.branch ?? '')).toBe('mine.txt\n')

@@ -21,7 +21,10 @@ function addLibrary(): [first: string, second: string] {
     return gitIn(library, 'rev-parse', 'HEAD').trim()
   })
   gitIn(library, 'bundle', 'create', '--quiet', join(app.repository, 'lib.bundle'), 'main')
-  writeFileSync(join(app.repository, '.gitmodules'), '[submodule "lib"]\n\tpath = lib\n\turl = /tmp/lib.git\n')
+  writeFileSync(
+    join(app.repository, '.gitmodules'),
+    '[submodule "lib"]\n\tpath = lib\n\turl = /tmp/lib.git\n',
+  )
   app.git('add', '.')
   const [first = '', second = ''] = commits
   return [first, second]
@@ -33,7 +36,11 @@ function commitLibraryAt(sha: string) {
 }
 
 beforeAll(async () => {
-  app = await startCodingApp(() => script.shift() ?? { text: 'Done.' }, {}, makeRepository({ 'a.txt': 'a\n' }))
+  app = await startCodingApp(
+    () => script.shift() ?? { text: 'Done.' },
+    {},
+    makeRepository({ 'a.txt': 'a\n' }),
+  )
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
@@ -44,20 +51,32 @@ async function work(command: string) {
   const logs = await allLogs(app, id)
   expect(run, JSON.stringify(logs.slice(-2))).toMatchObject({ status: 'completed' })
   const of = (name: string) => logs.filter(entry => entry.tool_name === name)
-  return { run, made: of('environment')[0]?.tool_output.made, output: of('shell')[0].tool_output.output, checks: of('check') }
+  return {
+    run,
+    made: of('environment')[0]?.tool_output.made,
+    output: of('shell')[0].tool_output.output,
+    checks: of('check'),
+  }
 }
 
 test('submodules that setup commands check out are available to every run and its checks, at the commit that the base names', async () => {
   const [first, second] = addLibrary()
   commitLibraryAt(first)
-  const commands = ['git clone --quiet --bare lib.bundle /tmp/lib.git', 'git -c protocol.file.allow=always submodule update --init']
+  const commands = [
+    'git clone --quiet --bare lib.bundle /tmp/lib.git',
+    'git -c protocol.file.allow=always submodule update --init',
+  ]
   await app.call('PUT', at(`/repos/${app.repo_id}/setup-commands`), { commands })
   const checks = [{ name: 'library', command: 'git submodule status >&2 && grep -q . lib/lib.txt' }]
   expect((await app.call('PUT', at(`/repos/${app.repo_id}/checks`), { checks })).status).toBe(200)
   const poll = 'cat lib/lib.txt; git status --porcelain; git submodule status | cut -c1-41; echo x >mine.txt'
   for (const made of [true, false]) {
     const one = await work(poll)
-    expect(one).toMatchObject({ made, output: `first\n ${first}\n`, checks: [{ tool_output: { conclusion: 'success' } }] })
+    expect(one).toMatchObject({
+      made,
+      output: `first\n ${first}\n`,
+      checks: [{ tool_output: { conclusion: 'success' } }],
+    })
     expect(app.git('diff', '--name-only', 'main', one.run.branch)).toBe('mine.txt\n')
   }
   // Only the library differs.
@@ -66,9 +85,12 @@ test('submodules that setup commands check out are available to every run and it
   expect(other).toMatchObject({ made: true, output: `second\n ${second}\n` })
   expect(app.git('diff', '--name-only', 'main', other.run.branch)).toBe('mine.txt\n')
   // The stored files of the run are restored next to them.
-  for (const name of readdirSync(join(app.data_dir, 'workspaces'))) rmSync(join(app.data_dir, 'workspaces', name), { recursive: true })
+  for (const name of readdirSync(join(app.data_dir, 'workspaces')))
+    rmSync(join(app.data_dir, 'workspaces', name), { recursive: true })
   script = [
-    calls(shell('cat lib/lib.txt mine.txt; git status --porcelain; git -C lib rev-parse HEAD; echo y >mine.txt')),
+    calls(
+      shell('cat lib/lib.txt mine.txt; git status --porcelain; git -C lib rev-parse HEAD; echo y >mine.txt'),
+    ),
     { text: 'Again.' },
   ]
   await app.call('POST', at(`/agent/run/${other.run.id}/resume`), { prompt: 'again' })

@@ -12,7 +12,9 @@ test('all setup commands share one timeout', async () => {
     status: 'failed',
     error: {
       code: 'setup_timeout',
-      message: expect.stringMatching(/^Setup command \d of \d was not done when the \d\d s of the setup were over/),
+      message: expect.stringMatching(
+        /^Setup command \d of \d was not done when the \d\d s of the setup were over/,
+      ),
     },
   })
 }, 60_000)

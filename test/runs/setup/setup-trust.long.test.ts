@@ -6,8 +6,12 @@ import { allLogs, awaitEnd, createRun } from '../await-run.ts'
 import { type CodingApp, calls, makeRepository, shell, startCodingApp } from '../coding-app.ts'
 
 const SECRET = 'deploy-key-0123456789'
-/** Commands of the repository: they copy what they receive to a file that an agent can read, in a form that no redaction knows. */
-const prepare = (word: string) => `echo ${word} >made.txt; echo ${word} >~/${word}; echo "[$DEPLOY_KEY]" | tr a-z0-9 b-za0-9 >>~/found\n`
+/**
+ * Commands of the repository: they copy what they receive to a file that an agent can read, in a form that no
+ * redaction knows.
+ */
+const prepare = (word: string) =>
+  `echo ${word} >made.txt; echo ${word} >~/${word}; echo "[$DEPLOY_KEY]" | tr a-z0-9 b-za0-9 >>~/found\n`
 
 let app: CodingApp
 let server: TestServer
@@ -20,7 +24,11 @@ beforeAll(async () => {
     response.end('hello')
   })
   const files = { 'prepare.sh': prepare('ours'), 'old.txt': 'old\n', 'README.md': 'read me\n' }
-  app = await startCodingApp(() => script.shift() ?? { text: 'Done.' }, { AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' }, makeRepository(files))
+  app = await startCodingApp(
+    () => script.shift() ?? { text: 'Done.' },
+    { AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' },
+    makeRepository(files),
+  )
   await app.call('PUT', at('/secrets/DEPLOY_KEY'), { value: SECRET })
 })
 afterAll(async () => {
@@ -32,7 +40,8 @@ const at = (path: string) => `/v1/organizations/${app.org_id}${path}`
 const setUpBy = async (commands: string[]) =>
   expect((await app.call('PUT', at(`/repos/${app.repo_id}/setup-commands`), { commands })).status).toBe(200)
 const ofTool = (logs: any[], name: string) => logs.filter(entry => entry.tool_name === name)
-const curl = (path: string) => `env -u http_proxy curl --noproxy '' -s -m 5 -x http://127.0.0.1:3128 http://localhost:${server.port}${path}`
+const curl = (path: string) =>
+  `env -u http_proxy curl --noproxy '' -s -m 5 -x http://127.0.0.1:3128 http://localhost:${server.port}${path}`
 const hostile = () => ({
   name: 'write',
   arguments: {
@@ -83,7 +92,9 @@ test('a setup has no secret and no network access on files that an agent could c
     ['agent', 0],
     ['agent', 7],
   ])
-  expect(JSON.stringify(app.model.requests.at(-2)?.body)).toContain('neither the secrets nor the network of a setup')
+  expect(JSON.stringify(app.model.requests.at(-2)?.body)).toContain(
+    'neither the secrets nor the network of a setup',
+  )
   expect(requested).toEqual([])
 }, 120_000)
 
@@ -100,7 +111,9 @@ test('files that an agent created in a folder of the setup are restored unchange
   const logs = await allLogs(app, fork.body.id)
   expect(ofTool(logs, 'workspace_restored').map(entry => entry.tool_output.status)).toEqual(['error', 'ok'])
   expect(ofTool(logs, 'setup_command').map(entry => entry.tool_input.as)).toEqual([undefined, 'agent'])
-  expect(app.git('diff', '--name-only', 'main', (await awaitEnd(app, fork.body.id)).branch)).toContain('other/mine\n')
+  expect(app.git('diff', '--name-only', 'main', (await awaitEnd(app, fork.body.id)).branch)).toContain(
+    'other/mine\n',
+  )
 }, 120_000)
 
 test('a run that starts from the pushed commits of another run is set up with the permissions of agents until a person puts them on a branch', async () => {
@@ -115,7 +128,10 @@ test('a run that starts from the pushed commits of another run is set up with th
     const { id } = await createRun(app, { prompt: 'go on', base_ref })
     expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed' })
     const logs = await allLogs(app, id)
-    return [ofTool(logs, 'setup_command')[0].tool_input.as, ofTool(logs, 'shell')[0].tool_output.output.split('\n')[0]]
+    return [
+      ofTool(logs, 'setup_command')[0].tool_input.as,
+      ofTool(logs, 'shell')[0].tool_output.output.split('\n')[0],
+    ]
   }
   for (const base_ref of [first.branch, sha]) expect(await started(base_ref)).toEqual(['agent', '[]'])
   expect(requested.length).toBe(before)

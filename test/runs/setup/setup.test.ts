@@ -29,7 +29,9 @@ beforeEach(() => {
 
 const at = (path: string) => `/v1/organizations/${app.org_id}${path}`
 const setUpBy = async (commands: string[], more: Record<string, unknown> = {}) =>
-  expect((await app.call('PUT', at(`/repos/${app.repo_id}/setup-commands`), { commands, ...more })).status).toBe(200)
+  expect(
+    (await app.call('PUT', at(`/repos/${app.repo_id}/setup-commands`), { commands, ...more })).status,
+  ).toBe(200)
 // Local addresses bypass the proxy unless curl is configured otherwise.
 const curl = (path: string) =>
   `env -u http_proxy curl --noproxy '' -fsS -m 5 -x http://127.0.0.1:3128 http://localhost:${server.port}${path}`
@@ -44,30 +46,49 @@ test('setup commands run after the clone and before the agent, with secrets, var
     { variables: { COLOR: 'blue' } },
   )
   script = [
-    calls(shell('cat lib/made own.txt ~/home.txt; pwd; echo "[$DEPLOY_KEY$COLOR]"; pgrep -f 4321; git status --porcelain')),
+    calls(
+      shell(
+        'cat lib/made own.txt ~/home.txt; pwd; echo "[$DEPLOY_KEY$COLOR]"; pgrep -f 4321; git status --porcelain',
+      ),
+    ),
     calls(shell(`${curl('/agent')}; echo mine >mine.txt`)),
   ]
   const { id } = await createRun(app, { prompt: 'work' })
   const run = await awaitEnd(app, id)
   const logs = await allLogs(app, id)
   expect(run, JSON.stringify(logs.slice(-2))).toMatchObject({ status: 'completed', result: 'Done.' })
-  expect(ofTool(logs, 'setup_command').map(({ tool_input, tool_output }) => ({ ...tool_input, ...tool_output }))).toMatchObject([
+  expect(
+    ofTool(logs, 'setup_command').map(({ tool_input, tool_output }) => ({ ...tool_input, ...tool_output })),
+  ).toMatchObject([
     { n: 1, of: 2, status: 'ok', exit_code: 0, output: '[redacted:DEPLOY_KEY] blue\n' },
     { n: 2, of: 2, status: 'ok', output: '/workspace/lib\nhello /setup' },
   ])
-  expect(ofTool(logs, 'sandbox_secrets')[0]).toMatchObject({ tool_input: { for: 'setup' }, tool_output: { names: ['DEPLOY_KEY'] } })
-  expect(ofTool(logs, 'setup_changes')[0].tool_output).toEqual({ status: 'ok', changed: ['count.js'], left_out: ['lib/', 'own.txt'] })
+  expect(ofTool(logs, 'sandbox_secrets')[0]).toMatchObject({
+    tool_input: { for: 'setup' },
+    tool_output: { names: ['DEPLOY_KEY'] },
+  })
+  expect(ofTool(logs, 'setup_changes')[0].tool_output).toEqual({
+    status: 'ok',
+    changed: ['count.js'],
+    left_out: ['lib/', 'own.txt'],
+  })
   const [seen, tried] = ofTool(logs, 'shell').map(({ tool_output }) => tool_output.output)
   expect(seen).toBe('lib\nown\nin /workspace/lib\n/workspace\n[]\n M count.js\n')
   expect(tried).not.toContain('hello')
   expect(app.git('diff', '--name-only', 'main', run.branch)).toBe('count.js\nmine.txt\n')
   const reported = JSON.stringify(app.model.requests[0]?.body)
   expect(reported).toContain('These commands have prepared the workspace')
-  expect(reported).toMatch(/nor is what you add in it:\\n\\n<repository_instructions [^>]*>\\nlib\/, own\.txt\\n</)
+  expect(reported).toMatch(
+    /nor is what you add in it:\\n\\n<repository_instructions [^>]*>\\nlib\/, own\.txt\\n</,
+  )
 })
 
 test('they have the headers of Node, and programs that npm installs globally are last on the PATH of the agent', async () => {
-  const greeter = JSON.stringify({ name: 'greeter', version: '1.0.0', bin: { 'greet-all': 'greet.sh', ls: 'greet.sh' } })
+  const greeter = JSON.stringify({
+    name: 'greeter',
+    version: '1.0.0',
+    bin: { 'greet-all': 'greet.sh', ls: 'greet.sh' },
+  })
   await setUpBy([
     'ls "$npm_config_nodedir/include/node/node_api.h"',
     `mkdir greeter && cd greeter && echo '${greeter}' >package.json && printf '#!/bin/sh\\necho hello all\\n' >greet.sh && npm install --global .`,
@@ -88,12 +109,21 @@ test('a failed setup command ends the run before the first model call, with comm
   expect(await awaitEnd(app, id)).toMatchObject({
     status: 'failed',
     status_reason: 'setup_failed',
-    error: { code: 'setup_command_failed', message: 'Setup command 2 of 3 failed with exit code 3: echo why >&2; exit 3\nwhy' },
+    error: {
+      code: 'setup_command_failed',
+      message: 'Setup command 2 of 3 failed with exit code 3: echo why >&2; exit 3\nwhy',
+    },
   })
   expect(app.model.requests.length).toBe(requested)
   const logs = await allLogs(app, id)
-  expect(ofTool(logs, 'setup_command').map(entry => entry.tool_output?.status ?? entry.message_type)).toEqual(['ok', 'error', 'ERROR'])
-  const error = { message_type: 'ERROR', tool_name: 'setup_command', observation: { code: 'setup_command_failed', phase: 'setup' } }
+  expect(ofTool(logs, 'setup_command').map(entry => entry.tool_output?.status ?? entry.message_type)).toEqual(
+    ['ok', 'error', 'ERROR'],
+  )
+  const error = {
+    message_type: 'ERROR',
+    tool_name: 'setup_command',
+    observation: { code: 'setup_command_failed', phase: 'setup' },
+  }
   expect(logs.at(-1)).toMatchObject(error)
 
   await setUpBy(['echo fixed >~/fixed'])
@@ -108,22 +138,36 @@ test('if the repository allows failures, the run continues and the agent is noti
   script = [calls(shell('cat ~/after'))]
   const { id } = await createRun(app, { prompt: 'work' })
   const result = 'Done.\n\nThe setup of the workspace is incomplete, because these commands failed: `exit 3`.'
-  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', status_reason: 'setup_failed', result })
+  expect(await awaitEnd(app, id)).toMatchObject({
+    status: 'completed',
+    status_reason: 'setup_failed',
+    result,
+  })
   expect(ofTool(await allLogs(app, id), 'shell')[0].tool_output.output).toBe('after\n')
   const body = app.model.requests.at(-2)?.body as { messages: { role: string; content: string }[] }
-  expect(JSON.stringify(body.messages.filter(({ role }) => role === 'user'))).toContain('`exit 3` failed with exit code 3')
+  expect(JSON.stringify(body.messages.filter(({ role }) => role === 'user'))).toContain(
+    '`exit 3` failed with exit code 3',
+  )
 })
 
 test('a second turn finds the created files and does not repeat the commands, unless they have changed', async () => {
   await setUpBy(['echo once >>~/times'])
-  script = [finish('First.'), calls(shell('cat ~/times; echo own >~/own')), { text: 'Second.' }, calls(shell('cat ~/times; ls ~'))]
+  script = [
+    finish('First.'),
+    calls(shell('cat ~/times; echo own >~/own')),
+    { text: 'Second.' },
+    calls(shell('cat ~/times; ls ~')),
+  ]
   const { id } = await createRun(app, { prompt: 'work' })
   await awaitEnd(app, id)
   const again = async () => {
     await app.call('POST', at(`/agent/run/${id}/resume`), { prompt: 'again' })
     await awaitEnd(app, id)
     const logs = await allLogs(app, id)
-    return { output: ofTool(logs, 'shell').at(-1).tool_output.output, commands: ofTool(logs, 'setup_command').length }
+    return {
+      output: ofTool(logs, 'shell').at(-1).tool_output.output,
+      commands: ofTool(logs, 'setup_command').length,
+    }
   }
   expect(await again()).toEqual({ output: 'once\n', commands: 1 })
   await setUpBy(['echo other >~/times'])
@@ -132,7 +176,12 @@ test('a second turn finds the created files and does not repeat the commands, un
 
 test('files that the agent created stay part of the change when the commands run again', async () => {
   await setUpBy(['echo made >made.txt'])
-  script = [calls(shell('echo mine >mine.txt; echo "# more" >>README.md'), { name: 'ask', arguments: { question: 'Go on?' } })]
+  script = [
+    calls(shell('echo mine >mine.txt; echo "# more" >>README.md'), {
+      name: 'ask',
+      arguments: { question: 'Go on?' },
+    }),
+  ]
   const { id } = await createRun(app, { prompt: 'work' })
   await awaitRun(app, id, run => run.status === 'waiting')
   await setUpBy(['echo made >made.txt; echo other >other.txt'])
@@ -145,7 +194,10 @@ test('files that the agent created stay part of the change when the commands run
 test('a stop ends setup commands immediately', async () => {
   await setUpBy(['sleep 1000'])
   const { id } = await createRun(app, { prompt: 'work' })
-  expect(await awaitRun(app, id, run => run.phase === 'setup')).toMatchObject({ status: 'starting', waiting_on: 'setup' })
+  expect(await awaitRun(app, id, run => run.phase === 'setup')).toMatchObject({
+    status: 'starting',
+    waiting_on: 'setup',
+  })
   await app.call('POST', at('/agent/run/stop'), { agent_run_id: id })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'cancelled' })
 })
@@ -163,7 +215,10 @@ test('an organization can deny network access to them', async () => {
       tool_output: { reason: 'off', command: expect.stringContaining('curl') },
     },
   ])
-  await app.call('PUT', at('/egress'), { agent: { allow: [{ host: 'localhost', port: server.port }] }, setup: { mode: 'allowlist' } })
+  await app.call('PUT', at('/egress'), {
+    agent: { allow: [{ host: 'localhost', port: server.port }] },
+    setup: { mode: 'allowlist' },
+  })
   await app.call('DELETE', at(`/repos/${app.repo_id}/environments`))
   const next = await createRun(app, { prompt: 'work' })
   await awaitEnd(app, next.id)

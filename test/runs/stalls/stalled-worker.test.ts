@@ -14,8 +14,12 @@ test('a worker whose event loop is occupied for longer than a lease keeps its ru
   await untilStalled(cluster, occupier.id, 0)
   expect(await stateOf(cluster, neighbour.id)).toMatchObject({ stalled: false, owned: true })
   for (const { id } of [neighbour, occupier]) {
-    expect(await cluster.until(id, run => run.terminal)).toMatchObject({ status: 'completed', result: 'Done.' })
-    // A run that ends within a second of the stall keeps its record, which counts only when its worker is lost.
+    expect(await cluster.until(id, run => run.terminal)).toMatchObject({
+      status: 'completed',
+      result: 'Done.',
+    })
+    // A run that ends within a second of the stall keeps its record, which counts only when its worker is
+    // lost.
     expect(await stateOf(cluster, id)).toMatchObject({ epoch: 1, losses: 0, stalls: 0 })
   }
   expect(await occupiedBy(worker)).toEqual([[occupier.id]])
@@ -44,7 +48,9 @@ test('a run that stalls its process is recovered once, alone, and then fails; it
     status_reason: 'worker_stalled',
     error: { code: 'worker_stalled' },
   })
-  const errors = (await logsOf(cluster, id)).filter((entry: { message_type: string }) => entry.message_type === 'ERROR')
+  const errors = (await logsOf(cluster, id)).filter(
+    (entry: { message_type: string }) => entry.message_type === 'ERROR',
+  )
   expect(errors.map((entry: { observation: unknown }) => entry.observation)).toMatchObject([
     { code: 'worker_stalled', retryable: true },
     { code: 'worker_stalled' },
@@ -52,6 +58,9 @@ test('a run that stalls its process is recovered once, alone, and then fails; it
 
   await cluster.start('work', undefined, settings)
   for (const other of [neighbour, later])
-    expect(await cluster.until(other.id, run => run.terminal)).toMatchObject({ status: 'completed', result: 'Done.' })
+    expect(await cluster.until(other.id, run => run.terminal)).toMatchObject({
+      status: 'completed',
+      result: 'Done.',
+    })
   expect(await stateOf(cluster, neighbour.id)).toMatchObject({ stalls: 0 })
 }, 180_000)

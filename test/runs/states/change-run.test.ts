@@ -26,12 +26,17 @@ const runningRun = () => runIn('running')
 async function writtenOf({ id }: { id: number }) {
   const [row] = await rows<Record<string, unknown>>(
     app,
-    `select status, status_reason, phase, waiting_on, owner, lease_until, runnable_at, deadline_at, finished_at is not null as ended,
-        result, error_code, reserved_usd::float8, approved_sha, stop_requested_by, total_logs,
+    `select status, status_reason, phase, waiting_on, owner, lease_until, runnable_at, deadline_at,
+        finished_at is not null as ended, result, error_code, reserved_usd::float8, approved_sha,
+        stop_requested_by, total_logs,
         (select count(*)::int from log_entries l where l.run_id = r.id) as entries,
-        (select json_agg(body::json order by seq) from events e where e.run_id = r.id and type = 'agent_run.status') as events,
-        (select count(*)::int from webhook_deliveries d where d.run_id = r.id) as deliveries
-      from runs r where id = $1`,
+        (
+          select json_agg(body::json order by seq)
+          from events e
+          where e.run_id = r.id and type = 'agent_run.status'
+        ) as events, (select count(*)::int from webhook_deliveries d where d.run_id = r.id) as deliveries
+      from runs r
+      where id = $1`,
     [id],
   )
   return row
@@ -39,7 +44,13 @@ async function writtenOf({ id }: { id: number }) {
 
 test('a change writes the row, its entries, its event and the webhooks of the event', async () => {
   const run = await runningRun()
-  await rows(app, `update runs set reserved_usd = 1, approved_sha = 'call:1', error_code = 'old' where id = $1`, [run.id])
+  await rows(
+    app,
+    `update runs
+      set reserved_usd = 1, approved_sha = 'call:1', error_code = 'old'
+      where id = $1`,
+    [run.id],
+  )
   const before = await writtenOf(run)
   expect(await app.db.transaction(tx => changeRun(tx, run, completed))).toBe(true)
   expect(await writtenOf(run)).toEqual({
@@ -64,8 +75,14 @@ test('a change writes the row, its entries, its event and the webhooks of the ev
 test.each<[string, Change]>([
   ['another status', { from: ['starting', 'waiting'], to: 'failed', because: 'timeout', entries: [answer] }],
   ['another epoch', { ...completed, epoch: 1_000 } as Change],
-  ['no requested pause', { from: ['running'], to: 'paused', because: 'user_request', only: 'pausing', entries: [answer] }],
-  ['too many losses', { from: ['running'], to: 'queued', because: 'sandbox_lost', losses_below: 0, entries: [answer] }],
+  [
+    'no requested pause',
+    { from: ['running'], to: 'paused', because: 'user_request', only: 'pausing', entries: [answer] },
+  ],
+  [
+    'too many losses',
+    { from: ['running'], to: 'queued', because: 'sandbox_lost', losses_below: 0, entries: [answer] },
+  ],
 ])('a change that meets %s writes nothing', async (_, change) => {
   const run = await runningRun()
   const before = await writtenOf(run)
@@ -83,7 +100,11 @@ test.each<[RunStatus, Change, Record<string, unknown>]>([
   ['running', { from: ['running'], to: 'queued', because: 'worker_lost' }, begun],
   ['running', { from: ['running'], to: 'queued', because: 'sandbox_lost' }, begun],
   ['running', { from: ['running'], to: 'queued', because: 'handed_over' }, begun],
-  ['completed', { from: ['completed', 'failed'], to: 'running', because: 'session_reports' }, { status: 'running' }],
+  [
+    'completed',
+    { from: ['completed', 'failed'], to: 'running', because: 'session_reports' },
+    { status: 'running' },
+  ],
   ['starting', { from: ['starting'], to: 'starting', phase: 'setup' }, plain('starting')],
   ['starting', { from: ['starting'], to: 'running', phase: 'agent' }, plain('running')],
   ['running', { from: ['running'], to: 'waiting', because: 'ci', deadline_seconds: 60 }, plain('waiting')],
@@ -93,8 +114,16 @@ test.each<[RunStatus, Change, Record<string, unknown>]>([
     { from: ['running'], to: 'completed', because: 'checks_failed', result: '' },
     { status: 'completed', status_reason: 'checks_failed' },
   ],
-  ['running', { from: ['running'], to: 'failed', because: 'lost', error }, { status: 'failed', status_reason: 'lost' }],
-  ['running', { from: ['running'], to: 'paused', because: 'budget', error }, { status: 'paused', status_reason: 'budget' }],
+  [
+    'running',
+    { from: ['running'], to: 'failed', because: 'lost', error },
+    { status: 'failed', status_reason: 'lost' },
+  ],
+  [
+    'running',
+    { from: ['running'], to: 'paused', because: 'budget', error },
+    { status: 'paused', status_reason: 'budget' },
+  ],
   ['cancelling', { from: ['cancelling'], to: 'cancelled' }, plain('cancelled')],
 ])('the event of a move from %s, %j, is %j', async (from, change, event) => {
   const run = await runIn(from)
@@ -112,52 +141,60 @@ test.each([
   'user_request',
   'deadline_seconds',
   'agent_error',
-])('a secret with the value %s, a word of changes, prevents no change and is redacted from texts', async value => {
-  const writerOf = async () => {
-    const run = await runningRun()
-    const [row] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [run.id])
-    const writer = new RunWriter(app.db, { ...run, epoch: row?.epoch ?? 0 })
-    writer.protect(createBackgroundRedactor([{ name: 'MODE', value }]), { report: async () => {} })
-    return writer
-  }
-  const from = ['running'] as const
-  const message = `It was ${value}.`
-  const changes: [Parameters<RunWriter['change']>[0], Record<string, unknown>][] = [
-    [{ from, to: 'queued', because: 'handed_over', only: 'not_pausing' }, { status: 'queued' }],
-    [{ from, to: 'queued', because: 'sandbox_lost', losses_below: 1 }, { status: 'queued' }],
-    [{ from, to: 'waiting', because: 'tool_approval', deadline_seconds: 60 }, { waiting_on: 'tool_approval' }],
-    [{ from, to: 'paused', because: 'user_request' }, { status_reason: 'user_request' }],
-    [
-      { from, to: 'failed', because: 'agent_error', error: { code: 'internal', message } },
-      { status_reason: 'agent_error', error_message: 'It was [redacted:MODE].' },
-    ],
-    [
-      { from, to: 'completed', result: message },
-      { status: 'completed', result: 'It was [redacted:MODE].' },
-    ],
-  ]
-  for (const [change, expected] of changes) {
-    const writer = await writerOf()
-    expect(await writer.change(change)).toBe(true)
-    expect(await rows(app, 'select * from runs where id = $1', [writer.run_id])).toMatchObject([expected])
-  }
-  const too_many_losses = { from, to: 'queued', because: 'sandbox_lost', losses_below: 0 } as const
-  expect(await (await writerOf()).change(too_many_losses)).toBe(false)
-})
+])(
+  'a secret with the value %s, a word of changes, prevents no change and is redacted from texts',
+  async value => {
+    const writerOf = async () => {
+      const run = await runningRun()
+      const [row] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [run.id])
+      const writer = new RunWriter(app.db, { ...run, epoch: row?.epoch ?? 0 })
+      writer.protect(createBackgroundRedactor([{ name: 'MODE', value }]), { report: async () => {} })
+      return writer
+    }
+    const from = ['running'] as const
+    const message = `It was ${value}.`
+    const changes: [Parameters<RunWriter['change']>[0], Record<string, unknown>][] = [
+      [{ from, to: 'queued', because: 'handed_over', only: 'not_pausing' }, { status: 'queued' }],
+      [{ from, to: 'queued', because: 'sandbox_lost', losses_below: 1 }, { status: 'queued' }],
+      [
+        { from, to: 'waiting', because: 'tool_approval', deadline_seconds: 60 },
+        { waiting_on: 'tool_approval' },
+      ],
+      [{ from, to: 'paused', because: 'user_request' }, { status_reason: 'user_request' }],
+      [
+        { from, to: 'failed', because: 'agent_error', error: { code: 'internal', message } },
+        { status_reason: 'agent_error', error_message: 'It was [redacted:MODE].' },
+      ],
+      [
+        { from, to: 'completed', result: message },
+        { status: 'completed', result: 'It was [redacted:MODE].' },
+      ],
+    ]
+    for (const [change, expected] of changes) {
+      const writer = await writerOf()
+      expect(await writer.change(change)).toBe(true)
+      expect(await rows(app, 'select * from runs where id = $1', [writer.run_id])).toMatchObject([expected])
+    }
+    const too_many_losses = { from, to: 'queued', because: 'sandbox_lost', losses_below: 0 } as const
+    expect(await (await writerOf()).change(too_many_losses)).toBe(false)
+  },
+)
 
 test('a move that the table of transitions does not allow is a bug, not a conflict', async () => {
   const run = await runningRun()
   const to_queue: Change = { from: ['waiting'], to: 'queued', because: 'continued', deadline_seconds: 60 }
   await expect(changeRun(app.db, run, to_queue)).rejects.toThrow('does not move from waiting to queued')
-  await expect(changeRun(app.db, run, { from: ['running'], to: 'failed', because: 'budget' })).rejects.toThrow(
-    'cannot be failed with budget',
-  )
+  await expect(
+    changeRun(app.db, run, { from: ['running'], to: 'failed', because: 'budget' }),
+  ).rejects.toThrow('cannot be failed with budget')
 })
 
 test('a transaction that is rolled back resolves with the value, and nothing of it remains', async () => {
   const run = await runningRun()
   const before = await writtenOf(run)
-  const result = await app.db.transaction(async tx => ((await changeRun(tx, run, completed)) ? rollback('rolled back') : 'conflict'))
+  const result = await app.db.transaction(async tx =>
+    (await changeRun(tx, run, completed)) ? rollback('rolled back') : 'conflict',
+  )
   expect(result).toBe('rolled back')
   expect(await writtenOf(run)).toEqual(before)
 })

@@ -8,7 +8,9 @@ import { awaitEnd, createRun } from '../await-run.ts'
 import { calls, responses, shell, startCodingApp } from '../coding-app.ts'
 
 test('the files of a deleted run are removed by the sweep, and its pushed branch is kept', async () => {
-  await using app = await startCodingApp(responses(calls(shell('echo x > x.txt; mkdir -m 0 closed')), { text: 'Done.' }))
+  await using app = await startCodingApp(
+    responses(calls(shell('echo x > x.txt; mkdir -m 0 closed')), { text: 'Done.' }),
+  )
   const { id } = await createRun(app, { prompt: 'write' })
   const run = await awaitEnd(app, id)
   const [row] = await rows<{ workspace: string }>(app, 'select workspace from runs where id = $1', [id])

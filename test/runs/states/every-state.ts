@@ -41,22 +41,34 @@ export async function startSilentCluster(): Promise<Cluster & { silent_repo: num
   const silent = createServer(() => {})
   await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
   stack.defer(() => void silent.close())
-  const cluster = stack.use(await startCluster(script, { AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_WORKER_CONCURRENCY: '8' }))
+  const cluster = stack.use(
+    await startCluster(script, { AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_WORKER_CONCURRENCY: '8' }),
+  )
   const { port } = silent.address() as { port: number }
   const [repository] = await cluster.rows<{ id: number }>(
-    `insert into repositories (organization_id, name, full_name, url, kind) values (1, 'silent', 'x/silent', $1, 'http') returning id`,
+    `insert into repositories (organization_id, name, full_name, url, kind)
+      values (1, 'silent', 'x/silent', $1, 'http')
+      returning id`,
     [`http://127.0.0.1:${port}/silent.git`],
   )
   return { ...cluster, silent_repo: repository?.id ?? 0, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
 /** A run in each state that a worker processes. The remote does not respond to a push. */
-export async function startEveryState(cluster: Cluster & { silent_repo: number }): Promise<Record<State, number>> {
+export async function startEveryState(
+  cluster: Cluster & { silent_repo: number },
+): Promise<Record<State, number>> {
   const hook = join(cluster.repository, '.git/hooks/pre-receive')
   writeFileSync(hook, '#!/bin/sh\nsleep 12345\n', { mode: 0o755 })
   const ids: Partial<Record<State, number>> = {}
   for (const state of stateNames)
-    ids[state] = (await cluster.createRun({ prompt: `be at ${state}`, ...(state === 'clone' && { repo_id: cluster.silent_repo }) })).id
-  for (const state of stateNames) await cluster.until(ids[state] ?? 0, run => run.waiting_on === states[state].waiting_on)
+    ids[state] = (
+      await cluster.createRun({
+        prompt: `be at ${state}`,
+        ...(state === 'clone' && { repo_id: cluster.silent_repo }),
+      })
+    ).id
+  for (const state of stateNames)
+    await cluster.until(ids[state] ?? 0, run => run.waiting_on === states[state].waiting_on)
   return ids as Record<State, number>
 }

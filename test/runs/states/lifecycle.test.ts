@@ -17,8 +17,14 @@ test('a stop in the middle of a command ends the run as cancelled and leaves no 
   expect(run).toMatchObject({ status: 'cancelled', status_reason: null, result: '', terminal: true })
   expect(sandboxProcesses(app.data_dir)).toEqual([])
   const logs = await allLogs(app, id)
-  expect(logs.at(-1)).toMatchObject({ message_type: 'ACTION', tool_name: 'shell', tool_output: { status: 'interrupted' } })
-  expect((await app.call('POST', stopPath(app.org_id), { agent_run_id: id })).body).toMatchObject({ status: 'cancelled' })
+  expect(logs.at(-1)).toMatchObject({
+    message_type: 'ACTION',
+    tool_name: 'shell',
+    tool_output: { status: 'interrupted' },
+  })
+  expect((await app.call('POST', stopPath(app.org_id), { agent_run_id: id })).body).toMatchObject({
+    status: 'cancelled',
+  })
 })
 
 test('a stop while the model thinks closes its connection', async () => {
@@ -33,12 +39,18 @@ test('a stop while the model thinks closes its connection', async () => {
 test('a queued run is cancelled immediately', async () => {
   await using app = await startCodingApp(responses(), { AGENTRUN_WORKER_CONCURRENCY: '0' })
   const { id } = await createRun(app, { prompt: 'wait' })
-  expect((await app.call('POST', stopPath(app.org_id), { agent_run_id: id })).body).toMatchObject({ status: 'cancelled', terminal: true })
+  expect((await app.call('POST', stopPath(app.org_id), { agent_run_id: id })).body).toMatchObject({
+    status: 'cancelled',
+    terminal: true,
+  })
 })
 
 test('a cancelled run is resumed in its workspace, and the agent is notified that its call was interrupted', async () => {
   await using app = await startCodingApp(
-    (_request, n) => [calls(shell('echo kept > kept.txt; echo written; sleep 12345')), calls(shell('cat kept.txt'))][n] ?? { text: 'back' },
+    (_request, n) =>
+      [calls(shell('echo kept > kept.txt; echo written; sleep 12345')), calls(shell('cat kept.txt'))][n] ?? {
+        text: 'back',
+      },
   )
   const { id } = await createRun(app, { prompt: 'start' })
   for await (const { event } of followRun(app, id)) if (event === 'output') break
@@ -59,8 +71,12 @@ test('a message to a running run reaches the next model call', async () => {
     return [calls(shell('true')), calls(shell('true'))][n] ?? { text: 'heard' }
   })
   const { id } = await createRun(app, { prompt: 'work' })
-  for await (const { event, data } of followRun(app, id)) if (event === 'log' && data.tool_name === 'shell') break
-  const steered = await app.call('POST', resumePath(app.org_id), { agent_run_id: id, prompt: 'Also mind the gap.' })
+  for await (const { event, data } of followRun(app, id))
+    if (event === 'log' && data.tool_name === 'shell') break
+  const steered = await app.call('POST', resumePath(app.org_id), {
+    agent_run_id: id,
+    prompt: 'Also mind the gap.',
+  })
   expect(steered.body).toMatchObject({ status: 'running', turn: 1 })
   requested.resolve()
   const run = await awaitEnd(app, id)
@@ -71,10 +87,16 @@ test('a message to a running run reaches the next model call', async () => {
 })
 
 test('an interruption ends the running step, and the message comes next', async () => {
-  await using app = await startCodingApp(responses(calls(shell('sleep 12345'), shell('echo never')), { text: 'as you say' }))
+  await using app = await startCodingApp(
+    responses(calls(shell('sleep 12345'), shell('echo never')), { text: 'as you say' }),
+  )
   const { id } = await createRun(app, { prompt: 'work' })
   for await (const { event } of followRun(app, id)) if (event === 'tool') break
-  await app.call('POST', resumePath(app.org_id), { agent_run_id: id, prompt: 'Stop that.', mode: 'interrupt' })
+  await app.call('POST', resumePath(app.org_id), {
+    agent_run_id: id,
+    prompt: 'Stop that.',
+    mode: 'interrupt',
+  })
   const run = await awaitEnd(app, id)
   expect(run).toMatchObject({ status: 'completed', result: 'as you say' })
   const shells = (await allLogs(app, id)).filter(entry => entry.tool_name === 'shell')

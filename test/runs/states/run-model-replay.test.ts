@@ -38,14 +38,23 @@ import {
 } from './run-model.ts'
 
 /**
- * The statements of the store, the verbs of people, the ends of a worker and the sweep, in any order and with jumps of the clock, against the
- * pure rules of test/runs/states/run-model.ts: after each of them the row follows these rules. Time passes by moving due times towards now.
+ * The statements of the store, the verbs of people, the ends of a worker and the sweep, in any order and with
+ * jumps of the clock, against the pure rules of test/runs/states/run-model.ts: after each of them the row
+ * follows these rules. Time passes by moving due times towards now.
  */
 const seed = Number(process.env.TEST_SEED ?? 1)
 const more = Number(process.env.TEST_MORE ?? 1)
 
 // Sums of the jumps are never near one of these.
-const times: Times = { lease: 62, queue: 1_002, turn: 2_003, answer: 3_002, checks: 1_502, fence: 5, pause: 10 }
+const times: Times = {
+  lease: 62,
+  queue: 1_002,
+  turn: 2_003,
+  answer: 3_002,
+  checks: 1_502,
+  fence: 5,
+  pause: 10,
+}
 const JUMPS = [45, 400, 2_000]
 const NEAR_SECONDS = 3
 const MAX_LOSSES = 2
@@ -73,17 +82,20 @@ const sweep_deps = () =>
     log,
     host: 'h',
     driver: { end: async () => {} },
-    ...{ folder_id: null, owner: null },
+    folder_id: null,
+    owner: null,
     telemetry: { leasesExpired() {} },
   }) as unknown as SweepDeps
 const person = () =>
   ({
-    ...{ db, organization_id: member.organization_id, base_url: 'http://x', queue_seconds: times.queue, traceparent: null },
-    ...{
-      actor: { user_id: member.user_id },
-      known_values: [],
-      organizationModels: async () => ({ get: () => ({ id: 'm', scripted: false }) }),
-    },
+    db,
+    organization_id: member.organization_id,
+    base_url: 'http://x',
+    queue_seconds: times.queue,
+    traceparent: null,
+    actor: { user_id: member.user_id },
+    known_values: [],
+    organizationModels: async () => ({ get: () => ({ id: 'm', scripted: false }) }),
   }) as unknown as Context
 
 type World = { row: Row; now: number; id: number; claims: (RunWriter | null)[] }
@@ -91,9 +103,21 @@ type Op = { name: string; model(world: World): Row | null; real(world: World): P
 
 async function newWorld(): Promise<World> {
   const run = {
-    ...{ source_type: 'API', agent_type: 'a', model: 'm', prompt: 'p', title: 't', tags: [], metadata: null, webhooks: null },
-    ...{ base_ref: null, base_sha: null, auto_create_pr: false, parent_run_id: null, budget: no_budget },
-    ...{ deadline_seconds: times.queue, repository_id: null },
+    source_type: 'API',
+    agent_type: 'a',
+    model: 'm',
+    prompt: 'p',
+    title: 't',
+    tags: [],
+    metadata: null,
+    webhooks: null,
+    base_ref: null,
+    base_sha: null,
+    auto_create_pr: false,
+    parent_run_id: null,
+    budget: no_budget,
+    deadline_seconds: times.queue,
+    repository_id: null,
   } as const
   const { id } = await insertRun(db, { ...run, tags: [], ...member } as Parameters<typeof insertRun>[1])
   await insertMessage(db, { ...member, run_id: id, seq: 1, turn: 1, mode: 'prompt', text: 'p', images: null })
@@ -134,7 +158,11 @@ const of_worker = [0, 1].flatMap((worker): Op[] => {
       name: `claim(${worker})`,
       model: ({ row, now }) => claimed(row, `w${worker}`, now, times),
       async real(world) {
-        const run = await claimRun(db, { owner: `w${worker}`, seconds: times.lease, turn_seconds: times.turn })
+        const run = await claimRun(db, {
+          owner: `w${worker}`,
+          seconds: times.lease,
+          turn_seconds: times.turn,
+        })
         if (run) world.claims[worker] = new RunWriter(db, run)
       },
     },
@@ -156,7 +184,9 @@ const of_worker = [0, 1].flatMap((worker): Op[] => {
       ),
     ),
     write('begin', turnBegun, writer => writer.change({ from: ['starting'], to: 'running', phase: 'agent' })),
-    write('read messages', messagesRead, writer => takeMessages(db, writer.organization_id, writer.run_id, writer.epoch)),
+    write('read messages', messagesRead, writer =>
+      takeMessages(db, writer.organization_id, writer.run_id, writer.epoch),
+    ),
     ...(Object.keys(ends) as RowEnd[]).map(end =>
       write(
         end,
@@ -167,7 +197,11 @@ const of_worker = [0, 1].flatMap((worker): Op[] => {
   ]
 })
 const others: Op[] = [
-  { name: 'stop', model: ({ row, now }) => stopRequested(row, now, times), real: ({ id }) => stopRun(person(), id) },
+  {
+    name: 'stop',
+    model: ({ row, now }) => stopRequested(row, now, times),
+    real: ({ id }) => stopRun(person(), id),
+  },
   {
     name: 'pause',
     model: ({ row, now }) => pauseRequested(row, now, times),
@@ -178,7 +212,11 @@ const others: Op[] = [
     model: ({ row, now }) => resumed(row, now, times),
     real: ({ id }) => resumeRun(person(), { agent_run_id: id, prompt: 'go on' }).catch(unlessRefused),
   },
-  { name: 'sweep', model: ({ row, now }) => swept(row, now, MAX_LOSSES, times), real: () => sweepRuns(sweep_deps()) },
+  {
+    name: 'sweep',
+    model: ({ row, now }) => swept(row, now, MAX_LOSSES, times),
+    real: () => sweepRuns(sweep_deps()),
+  },
   ...JUMPS.map(
     (seconds): Op => ({
       name: `wait ${seconds} s`,
@@ -188,8 +226,10 @@ const others: Op[] = [
       },
       real: ({ id }) =>
         db.query({
-          text: `update runs set lease_until = lease_until - $2::interval, deadline_at = deadline_at - $2::interval,
-            runnable_at = runnable_at - $2::interval, recovering_since = recovering_since - $2::interval where id = $1`,
+          text: `update runs
+            set lease_until = lease_until - $2::interval, deadline_at = deadline_at - $2::interval,
+              runnable_at = runnable_at - $2::interval, recovering_since = recovering_since - $2::interval
+            where id = $1`,
           values: [id, `${seconds} seconds`],
         }),
     }),
@@ -197,13 +237,20 @@ const others: Op[] = [
 ]
 
 async function rowOf({ id, now }: World): Promise<Row> {
-  type Stored = Omit<Row, 'status' | 'status_reason'> & { status: RunStatus; status_reason: StatusReason | null }
+  type Stored = Omit<Row, 'status' | 'status_reason'> & {
+    status: RunStatus
+    status_reason: StatusReason | null
+  }
   const { rows } = await db.query<Stored>({
-    text: `select status, status_reason, turn, epoch, owner, waiting_on is not distinct from 'ci' as of_checks, extract(epoch from lease_until - clock_timestamp())::float8 as lease_until,
-        extract(epoch from deadline_at - clock_timestamp())::float8 as deadline_at, runnable_at is not null as claimable,
-        pause_requested_at is not null as pausing, recovering_since is not null as recovering, losses, stalls, stalled_epoch is not distinct from epoch and lease_until is not null as stalled, pending_messages > 0 as has_unread_messages,
-        resume_requested_at is not null as resume_requested
-      from runs where id = $1`,
+    text: `select status, status_reason, turn, epoch, owner, waiting_on is not distinct from 'ci' as of_checks,
+          extract(epoch from lease_until - clock_timestamp())::float8 as lease_until,
+          extract(epoch from deadline_at - clock_timestamp())::float8 as deadline_at,
+          runnable_at is not null as claimable, pause_requested_at is not null as pausing,
+          recovering_since is not null as recovering, losses, stalls, stalled_epoch is not distinct from epoch
+        and lease_until is not null as stalled, pending_messages > 0 as has_unread_messages,
+          resume_requested_at is not null as resume_requested
+      from runs
+      where id = $1`,
     values: [id],
   })
   const row = only(rows)
@@ -227,13 +274,18 @@ async function expectSame(world: World) {
 /** No worker claims it now. */
 const putAway = ({ id }: World) =>
   db.query({
-    text: `update runs set status = 'cancelled', status_reason = null, phase = null, waiting_on = null, owner = null, lease_until = null,
-      runnable_at = null, recovering_since = null, recovery_cause = null where id = $1`,
+    text: `update runs
+      set status = 'cancelled', status_reason = null, phase = null, waiting_on = null, owner = null,
+        lease_until = null, runnable_at = null, recovering_since = null, recovery_cause = null
+      where id = $1`,
     values: [id],
   })
 
 for (const op of [...of_worker, ...others]) Object.assign(op, { [fc.toStringMethod]: () => op.name })
-const any = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...of_worker) }, { weight: 2, arbitrary: fc.constantFrom(...others) })
+const any = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...of_worker) },
+  { weight: 2, arbitrary: fc.constantFrom(...others) },
+)
 
 test(
   'in every order of operations, the row in the database follows the rules',
@@ -243,12 +295,17 @@ test(
         const world = await newWorld()
         try {
           // Most sequences begin with a worker that has the run.
-          for (const op of [...of_worker.filter(({ name }) => name === 'claim(0)' || name === 'begin(0)'), ...ops]) {
+          for (const op of [
+            ...of_worker.filter(({ name }) => name === 'claim(0)' || name === 'begin(0)'),
+            ...ops,
+          ]) {
             const next = op.model(world)
             await op.real(world)
             world.row = next ?? world.row
             await expectSame(world).catch(error => {
-              throw new Error(`after ${op.name}: ${error instanceof Error ? error.message : error}`, { cause: error })
+              throw new Error(`after ${op.name}: ${error instanceof Error ? error.message : error}`, {
+                cause: error,
+              })
             })
           }
         } finally {

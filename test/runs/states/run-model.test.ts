@@ -19,7 +19,9 @@ import {
   turnBegun,
 } from './run-model.ts'
 
-/** Sequences of what workers, people and the sweep may do to a run, in any order and with jumps of the clock. */
+/**
+ * Sequences of what workers, people and the sweep may do to a run, in any order and with jumps of the clock.
+ */
 const seed = Number(process.env.TEST_SEED ?? 1)
 const numRuns = 500 * Number(process.env.TEST_MORE ?? 1)
 
@@ -89,7 +91,10 @@ const of_service: Op[] = [
 ]
 
 /** Invariants of every row, regardless of its last writer: the checks of the database, and more. */
-function expectSound({ row, now, stop_requested }: World, max_lease = now + Math.max(times.lease, times.fence, times.pause)) {
+function expectSound(
+  { row, now, stop_requested }: World,
+  max_lease = now + Math.max(times.lease, times.fence, times.pause),
+) {
   const live = ['starting', 'running', 'cancelling'].includes(row.status)
   expect(row.lease_until !== null).toBe(live)
   expect(row.owner !== null).toBe(live)
@@ -108,11 +113,14 @@ function expectSound({ row, now, stop_requested }: World, max_lease = now + Math
 
 function play(world: World, op: Op): void {
   const { row: before, now } = world
-  const holder = world.epochs.map(epoch => epoch !== null && epoch === before.epoch && before.lease_until !== null)
+  const holder = world.epochs.map(
+    epoch => epoch !== null && epoch === before.epoch && before.lease_until !== null,
+  )
   const after = op.play(world)
   const worker = /\((\d)\)$/.exec(op.name)?.[1]
   // Only the owner writes, and a fenced worker changes nothing.
-  if (worker !== undefined && !op.name.startsWith('claim') && !holder[Number(worker)]) expect(after).toBeNull()
+  if (worker !== undefined && !op.name.startsWith('claim') && !holder[Number(worker)])
+    expect(after).toBeNull()
   if (after === null) return
   world.row = after
   if (after.status !== before.status) {
@@ -121,7 +129,10 @@ function play(world: World, op: Op): void {
     const twofold =
       (op.name === 'stop' && after.status === 'cancelled') ||
       (op.name.startsWith('completed') && after.status === 'queued') ||
-      (before.status === 'cancelling' && before.resume_requested && after.status === 'queued' && after.turn === before.turn + 1)
+      (before.status === 'cancelling' &&
+        before.resume_requested &&
+        after.status === 'queued' &&
+        after.turn === before.turn + 1)
     expect(`${op.name}: ${before.status} → ${after.status}: ${direct || twofold}`).toMatch(/true$/)
   }
   expect(after.epoch).toBeGreaterThanOrEqual(before.epoch)
@@ -131,9 +142,15 @@ function play(world: World, op: Op): void {
 const shown = (op: Op): Op => Object.assign(op, { [fc.toStringMethod]: () => op.name })
 for (const op of [...of_worker, ...of_people, ...of_service]) shown(op)
 const any = fc.constantFrom(...of_worker, ...of_people, ...of_people, ...of_service, ...of_service)
-// The wait for checks counts from the push, which the row does not know: a worker does not request it repeatedly.
+// The wait for checks counts from the push, which the row does not know: a worker does not request it
+// repeatedly.
 const alone = fc.constantFrom(...of_worker.filter(({ name }) => !name.startsWith('checks')), ...of_service)
-const newWorld = (): World => ({ row: created(0, times), now: 0, epochs: WORKERS.map(() => null), stop_requested: false })
+const newWorld = (): World => ({
+  row: created(0, times),
+  now: 0,
+  epochs: WORKERS.map(() => null),
+  stop_requested: false,
+})
 
 test('one owner writes, a fenced one writes nothing, a stop always ends as cancelled, and every row is consistent', () => {
   fc.assert(
@@ -147,28 +164,33 @@ test('one owner writes, a fenced one writes nothing, a stop always ends as cance
 
 test('in every state and with any worker behaviour, a run rests when deadline, lease and grace period are over: each wait begins at most once', () => {
   fc.assert(
-    fc.property(fc.array(any, { maxLength: 40, size: 'max' }), fc.array(alone, { maxLength: 60, size: 'max' }), (ops, later) => {
-      const world = newWorld()
-      for (const op of ops) play(world, op)
-      const rests = () => isTerminal(world.row.status) || world.row.status === 'paused'
-      let rest = later
-      // Queue, turn, checks or a question, and once more for a late message: each has a deadline, and none can restart by itself.
-      for (let wait = 0; wait < 8 && !rests(); wait++) {
-        const ends_at: number = (world.row.deadline_at ?? 0) + END_SECONDS + times.lease
-        const deadline = world.row.deadline_at
-        // Workers do what they like until then; the sweep runs at least once a lease.
-        do {
-          const [op, ...more] = rest
-          rest = more
-          if (op && !op.name.startsWith('wait')) play(world, op)
-          else world.now += times.lease
-          play(world, sweep)
-        } while (world.now <= ends_at && world.row.deadline_at === deadline && !rests())
-        // By then it is in its next wait, or it rests.
-        expect(rests() || world.row.deadline_at !== deadline).toBe(true)
-      }
-      expect(rests()).toBe(true)
-    }),
+    fc.property(
+      fc.array(any, { maxLength: 40, size: 'max' }),
+      fc.array(alone, { maxLength: 60, size: 'max' }),
+      (ops, later) => {
+        const world = newWorld()
+        for (const op of ops) play(world, op)
+        const rests = () => isTerminal(world.row.status) || world.row.status === 'paused'
+        let rest = later
+        // Queue, turn, checks or a question, and once more for a late message: each has a deadline, and none
+        // can restart by itself.
+        for (let wait = 0; wait < 8 && !rests(); wait++) {
+          const ends_at: number = (world.row.deadline_at ?? 0) + END_SECONDS + times.lease
+          const deadline = world.row.deadline_at
+          // Workers do what they like until then; the sweep runs at least once a lease.
+          do {
+            const [op, ...more] = rest
+            rest = more
+            if (op && !op.name.startsWith('wait')) play(world, op)
+            else world.now += times.lease
+            play(world, sweep)
+          } while (world.now <= ends_at && world.row.deadline_at === deadline && !rests())
+          // By then it is in its next wait, or it rests.
+          expect(rests() || world.row.deadline_at !== deadline).toBe(true)
+        }
+        expect(rests()).toBe(true)
+      },
+    ),
     { seed, numRuns },
   )
 })
@@ -181,7 +203,8 @@ test('a stop ends a run whose worker is dead or frozen within the fence and one 
       fc.pre(!isTerminal(world.row.status))
       play(world, stop)
       const stopped_at = world.now
-      if (world.row.status === 'cancelling' && world.row.lease_until !== null) world.now = world.row.lease_until + 1
+      if (world.row.status === 'cancelling' && world.row.lease_until !== null)
+        world.now = world.row.lease_until + 1
       play(world, sweep)
       expect(world.row.status).toBe('cancelled')
       expect(world.now - stopped_at).toBeLessThanOrEqual(10)

@@ -21,10 +21,16 @@ test('a NUL in the message of git does not hide why the run failed', async () =>
   expect(run).toMatchObject({ status: 'failed', status_reason: 'git_unavailable' })
   expect(error.message).toContain('the repository cannot be fetched')
   expect(error.message).toMatch(/lazy fetching disabled|promisor|did not send/)
-  expect((await allLogs(app, id)).at(-1)).toMatchObject({ message_type: 'ERROR', observation: { phase: 'clone' } })
+  expect((await allLogs(app, id)).at(-1)).toMatchObject({
+    message_type: 'ERROR',
+    observation: { phase: 'clone' },
+  })
 })
 
-const refuse = (table: string, condition: string) => `create function refuse() returns trigger language plpgsql as $$
+const refuse = (
+  table: string,
+  condition: string,
+) => `create function refuse() returns trigger language plpgsql as $$
   begin if ${condition} then raise exception 'refused'; end if; return new; end $$;
   create trigger refuse before insert or update on ${table} for each row execute function refuse()`
 
@@ -35,7 +41,10 @@ test('a failure whose message cannot be stored keeps its reason', async () => {
   const { status_reason, error } = await awaitEnd(app, id)
   expect(status_reason).toBe('git_unavailable')
   expect(error.message).toContain('could not be stored as it was')
-  expect((await allLogs(app, id)).at(-1)).toMatchObject({ message_type: 'ERROR', observation: { message: error.message } })
+  expect((await allLogs(app, id)).at(-1)).toMatchObject({
+    message_type: 'ERROR',
+    observation: { message: error.message },
+  })
 })
 
 test('a failure without a last entry, because none can be stored, keeps its reason', async () => {
@@ -50,7 +59,8 @@ test('every text of a statement is stored, with a replacement for what PostgreSQ
   await using database = await createTestDatabase()
   await using db = new Database(database.url, { max: 1, on_error: () => {} })
   const values = ['a\0b', 'a\ud800b', ['c\0d', null, ['e\0f', '\udfff']].flat(), null, 1, Buffer.from([0])]
-  const text = 'select $1::text as nul, $2::text as half, $3::text[] as list, $4::text as nothing, $5::int as count, $6::bytea as bytes'
+  const text = `select $1::text as nul, $2::text as half, $3::text[] as list, $4::text as nothing, $5::int as count,
+        $6::bytea as bytes`
   const stored = {
     nul: 'a\ufffdb',
     half: 'a\ufffdb',

@@ -24,7 +24,10 @@ const steps: FakeScript = ({ body }) => {
 async function stop(node: ClusterNode) {
   node.child.kill('SIGTERM')
   const { code, output } = await node.ended
-  expect({ code, errors: output.split('\n').filter(line => line.includes('"level":"error"')) }).toEqual({ code: 0, errors: [] })
+  expect({ code, errors: output.split('\n').filter(line => line.includes('"level":"error"')) }).toEqual({
+    code: 0,
+    errors: [],
+  })
 }
 
 test.skipIf(earlier === null)(
@@ -47,7 +50,12 @@ test.skipIf(earlier === null)(
       balancer.remove(server.base_url)
     }
     const waits: AgentRunError[] = []
-    const client = createClient({ base_url, token: TOKEN, organization_id: 1, on_wait: error => waits.push(error) })
+    const client = createClient({
+      base_url,
+      token: TOKEN,
+      organization_id: 1,
+      on_wait: error => waits.push(error),
+    })
     const lives: Promise<{ id: number; seqs: number[] }>[] = []
     const createRuns = (phase: string) => {
       for (let n = 1; n <= RUNS_PER_PHASE; n++)
@@ -61,9 +69,16 @@ test.skipIf(earlier === null)(
     }
     const inProgress = async (node: ClusterNode) =>
       expect
-        .poll(async () => (await cluster.rows('select 1 from runs where owner like $1', [`${node.child.pid}-%`])).length, patience)
+        .poll(
+          async () =>
+            (await cluster.rows('select 1 from runs where owner like $1', [`${node.child.pid}-%`])).length,
+          patience,
+        )
         .toBeGreaterThan(0)
-    const names = async () => (await cluster.rows<{ name: string }>('select name from migrations order by name')).map(({ name }) => name)
+    const names = async () =>
+      (await cluster.rows<{ name: string }>('select name from migrations order by name')).map(
+        ({ name }) => name,
+      )
 
     const old_api = await join(cluster.api)
     const old_worker = await cluster.start('work', undefined, {}, old)

@@ -4,7 +4,10 @@ import type { PodSettings } from '../../../src/sandbox/kubernetes/pod-document.t
 import type { SandboxDriver } from '../../../src/sandbox/port.ts'
 import type { SystemUser } from '../../../src/system/users.ts'
 
-/** A cluster that tests run on, as words that another process can be given. `root`: the folder of this machine that the claim is. */
+/**
+ * A cluster that tests run on, as words that another process can be given. `root`: the folder of this machine
+ * that the claim is.
+ */
 export type ClusterOfTests = {
   name: 'kubernetes'
   access: { server: string; ca_file: string; token_file: string }
@@ -22,7 +25,10 @@ export type DriverOptions = {
   folder_id?: string
 }
 
-export function clusterDriver({ access, root, node, image, seccomp_profile }: ClusterOfTests, options: DriverOptions): SandboxDriver {
+export function clusterDriver(
+  { access, root, node, image, seccomp_profile }: ClusterOfTests,
+  options: DriverOptions,
+): SandboxDriver {
   return createKubernetesDriver({
     access: { ...access, server: new URL(access.server) },
     namespace: 'agentrun-sandboxes',
@@ -32,7 +38,11 @@ export function clusterDriver({ access, root, node, image, seccomp_profile }: Cl
     folder_id: createHash('sha256').update(options.runtime_dir).digest('hex').slice(0, 32),
     ...options,
     pod: {
-      ...{ node, image, seccomp_profile, runtime_class: null, user_namespaces: false },
+      node,
+      image,
+      seccomp_profile,
+      runtime_class: null,
+      user_namespaces: false,
       claims: [{ name: 'agentrun-data', root }],
       ...options.pod,
     },

@@ -3,7 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { IPod } from 'kubernetes-models/v1/Pod'
 import type { Engine } from './image.ts'
-import { type Container, imageMounts, memoryFolders, nodeFiles, type PodSpec, quantity, volumeMounts, Waiting } from './node-mounts.ts'
+import {
+  type Container,
+  imageMounts,
+  memoryFolders,
+  nodeFiles,
+  type PodSpec,
+  quantity,
+  volumeMounts,
+  Waiting,
+} from './node-mounts.ts'
 import type { Store, Stored } from './store.ts'
 
 export type NodeSettings = {
@@ -24,7 +33,10 @@ export type NodeSettings = {
 
 type StoredPod = Stored & IPod
 
-/** What this node can do for a pod. A field that is not here is one that it would silently not honour, so the pod fails. */
+/**
+ * What this node can do for a pod. A field that is not here is one that it would silently not honour, so the
+ * pod fails.
+ */
 const KNOWN = {
   pod: `activeDeadlineSeconds automountServiceAccountToken containers dnsConfig dnsPolicy enableServiceLinks hostIPC hostNetwork hostPID
     hostname nodeName restartPolicy securityContext serviceAccountName terminationGracePeriodSeconds volumes`,
@@ -36,7 +48,10 @@ const KNOWN = {
   emptyDir: 'medium sizeLimit',
 }
 
-/** The node agent of a cluster with one node: it executes each pod as a container of `engine`, and reports its status. */
+/**
+ * The node agent of a cluster with one node: it executes each pod as a container of `engine`, and reports its
+ * status.
+ */
 export function startFakeKubelet(
   store: Store,
   engine: Engine,
@@ -46,9 +61,13 @@ export function startFakeKubelet(
   const ids = new Map<string, string>()
   const folder = mkdtempSync(join(tmpdir(), 'kubelet-test-'))
   let at = 0
-  const notify = (pod: Stored, status: object) => void store.change(pod, { status: { hostIP: node.address, ...status } })
+  const notify = (pod: Stored, status: object) =>
+    void store.change(pod, { status: { hostIP: node.address, ...status } })
   const waiting = (pod: Stored, reason: string, message = '') =>
-    notify(pod, { phase: 'Pending', containerStatuses: [{ name: 'sandbox', state: { waiting: { reason, message } } }] })
+    notify(pod, {
+      phase: 'Pending',
+      containerStatuses: [{ name: 'sandbox', state: { waiting: { reason, message } } }],
+    })
 
   const run = async (pod: StoredPod): Promise<string | null> => {
     const misfit = misfitOf(pod, node)
@@ -66,11 +85,17 @@ export function startFakeKubelet(
       const deadline = setTimeout(() => void kill(id), (pod.spec?.activeDeadlineSeconds ?? 1e6) * 1000)
       void waited
         .then(async result => {
-          const { State } = (await engine('GET', `/containers/${id}/json`)) as { State: { OOMKilled: boolean } }
+          const { State } = (await engine('GET', `/containers/${id}/json`)) as {
+            State: { OOMKilled: boolean }
+          }
           const exitCode = (result as { StatusCode: number }).StatusCode
-          const reason = State.OOMKilled && exitCode === 137 ? 'OOMKilled' : exitCode === 0 ? 'Completed' : 'Error'
+          const reason =
+            State.OOMKilled && exitCode === 137 ? 'OOMKilled' : exitCode === 0 ? 'Completed' : 'Error'
           const phase = exitCode === 0 ? 'Succeeded' : 'Failed'
-          notify(pod, { phase, containerStatuses: [{ name: 'sandbox', state: { terminated: { exitCode, reason } } }] })
+          notify(pod, {
+            phase,
+            containerStatuses: [{ name: 'sandbox', state: { terminated: { exitCode, reason } } }],
+          })
         })
         // It was removed meanwhile, and its pod with it.
         .catch(() => {})
@@ -118,7 +143,10 @@ export function startFakeKubelet(
 }
 
 /** Why the node does not take the pod at all. */
-function misfitOf({ spec }: StoredPod, { allocatable }: NodeSettings): { reason: string; message: string } | null {
+function misfitOf(
+  { spec }: StoredPod,
+  { allocatable }: NodeSettings,
+): { reason: string; message: string } | null {
   for (const { resources } of spec?.containers ?? []) {
     const cpu = quantity(resources?.requests?.cpu)
     if (cpu > allocatable.cpu)
@@ -136,7 +164,13 @@ function misfitOf({ spec }: StoredPod, { allocatable }: NodeSettings): { reason:
   return null
 }
 
-async function createContainer(pod: StoredPod, store: Store, engine: Engine, node: NodeSettings, folder: string): Promise<string> {
+async function createContainer(
+  pod: StoredPod,
+  store: Store,
+  engine: Engine,
+  node: NodeSettings,
+  folder: string,
+): Promise<string> {
   const { spec } = pod
   const container = spec?.containers[0]
   if (spec === undefined || container === undefined || spec.containers.length !== 1)
@@ -162,13 +196,27 @@ async function createContainer(pod: StoredPod, store: Store, engine: Engine, nod
     Env: (container.env ?? []).map(({ name, value = '' }) => `${name}=${value.replaceAll('$$', () => '$')}`),
     HostConfig: {
       NetworkMode: closed ? 'none' : 'host',
-      ...(closed && { Sysctls: Object.fromEntries((spec.securityContext?.sysctls ?? []).map(({ name, value }) => [name, value])) }),
+      ...(closed && {
+        Sysctls: Object.fromEntries(
+          (spec.securityContext?.sysctls ?? []).map(({ name, value }) => [name, value]),
+        ),
+      }),
       ReadonlyRootfs: own.readOnlyRootFilesystem === true,
       CapDrop: own.capabilities?.drop ?? [],
-      SecurityOpt: [...(own.allowPrivilegeEscalation === false ? ['no-new-privileges'] : []), ...seccomp(spec, node)],
-      ...{ Memory: memory, MemorySwap: memory, NanoCpus: Math.round(quantity(limits.cpu) * 1e9), PidsLimit: node.pod_pids_limit },
+      SecurityOpt: [
+        ...(own.allowPrivilegeEscalation === false ? ['no-new-privileges'] : []),
+        ...seccomp(spec, node),
+      ],
+      Memory: memory,
+      MemorySwap: memory,
+      NanoCpus: Math.round(quantity(limits.cpu) * 1e9),
+      PidsLimit: node.pod_pids_limit,
       Tmpfs: memoryFolders(spec, container),
-      Mounts: [...imageMounts(), ...nodeFiles(spec, container, folder), ...volumeMounts(spec, container, node.claims)],
+      Mounts: [
+        ...imageMounts(),
+        ...nodeFiles(spec, container, folder),
+        ...volumeMounts(spec, container, node.claims),
+      ],
       LogConfig: { Type: 'none' },
     },
   })
@@ -178,7 +226,8 @@ async function createContainer(pod: StoredPod, store: Store, engine: Engine, nod
 function onlyKnown(spec: PodSpec, container: Container): void {
   const check = (where: keyof typeof KNOWN, object: object | undefined) => {
     const unknown = Object.keys(object ?? {}).find(name => !KNOWN[where].split(/\s+/).includes(name))
-    if (unknown !== undefined) throw new Waiting('CreateContainerConfigError', `this node cannot honour ${unknown} of the ${where}`)
+    if (unknown !== undefined)
+      throw new Waiting('CreateContainerConfigError', `this node cannot honour ${unknown} of the ${where}`)
   }
   check('pod', spec)
   check('podSecurity', spec.securityContext)
@@ -190,16 +239,29 @@ function onlyKnown(spec: PodSpec, container: Container): void {
     check('emptyDir', volume.emptyDir)
   }
   const wrong =
-    spec.hostNetwork || spec.hostPID || spec.hostIPC || spec.automountServiceAccountToken !== false || spec.enableServiceLinks !== false
+    spec.hostNetwork ||
+    spec.hostPID ||
+    spec.hostIPC ||
+    spec.automountServiceAccountToken !== false ||
+    spec.enableServiceLinks !== false
   if (wrong || spec.dnsPolicy !== 'None' || spec.restartPolicy !== 'Never')
     throw new Waiting('CreateContainerConfigError', 'this node cannot run such a pod')
 }
 
 /** Whether a policy of its namespace selects the pod and none allows it anything. */
 function isClosed(pod: StoredPod, store: Store): boolean {
-  type Policy = Stored & { spec?: { podSelector?: { matchLabels?: Record<string, string> }; policyTypes?: string[]; egress?: object[] } }
-  const selecting = (store.all('NetworkPolicy', pod.metadata.namespace ?? '') as Policy[]).filter(({ spec }) =>
-    Object.entries(spec?.podSelector?.matchLabels ?? {}).every(([name, value]) => pod.metadata.labels?.[name] === value),
+  type Policy = Stored & {
+    spec?: {
+      podSelector?: { matchLabels?: Record<string, string> }
+      policyTypes?: string[]
+      egress?: object[]
+    }
+  }
+  const selecting = (store.all('NetworkPolicy', pod.metadata.namespace ?? '') as Policy[]).filter(
+    ({ spec }) =>
+      Object.entries(spec?.podSelector?.matchLabels ?? {}).every(
+        ([name, value]) => pod.metadata.labels?.[name] === value,
+      ),
   )
   const of_egress = selecting.filter(({ spec }) => spec?.policyTypes?.includes('Egress'))
   return of_egress.length > 0 && of_egress.every(({ spec }) => (spec?.egress ?? []).length === 0)
@@ -211,6 +273,9 @@ function seccomp(spec: PodSpec, node: NodeSettings): string[] {
   if (type === 'RuntimeDefault') return []
   const path = node.seccomp_profiles[localhostProfile ?? '']
   if (type !== 'Localhost' || path === undefined)
-    throw new Waiting('CreateContainerError', `cannot load seccomp profile "${localhostProfile}": no such file or directory`)
+    throw new Waiting(
+      'CreateContainerError',
+      `cannot load seccomp profile "${localhostProfile}": no such file or directory`,
+    )
   return [`seccomp=${readFileSync(path, 'utf8')}`]
 }

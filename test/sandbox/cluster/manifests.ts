@@ -9,6 +9,9 @@ const folder = join(import.meta.dirname, '../../../deploy/kubernetes')
 export function readManifests(): (KubernetesObject & { file: string })[] {
   const files = readdirSync(folder).filter(name => name.endsWith('.yaml'))
   return files.flatMap(file =>
-    parseAllDocuments(readFileSync(join(folder, file), 'utf8')).map(document => ({ ...(document.toJS() as KubernetesObject), file })),
+    parseAllDocuments(readFileSync(join(folder, file), 'utf8')).map(document => ({
+      ...(document.toJS() as KubernetesObject),
+      file,
+    })),
   )
 }

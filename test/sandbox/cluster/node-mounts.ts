@@ -21,13 +21,24 @@ export class Waiting extends Error {
   }
 }
 
-const bind = (Source: string, Target: string, ReadOnly = true): Mount => ({ Type: 'bind', Source, Target, ReadOnly })
+const bind = (Source: string, Target: string, ReadOnly = true): Mount => ({
+  Type: 'bind',
+  Source,
+  Target,
+  ReadOnly,
+})
 
 /** What the image would hold. */
 export function imageMounts(): Mount[] {
-  const etc = ['alternatives', 'ssl/certs', 'ssl/openssl.cnf', 'ld.so.cache', 'services', 'protocols', 'mime.types'].map(
-    name => `/etc/${name}`,
-  )
+  const etc = [
+    'alternatives',
+    'ssl/certs',
+    'ssl/openssl.cnf',
+    'ld.so.cache',
+    'services',
+    'protocols',
+    'mime.types',
+  ].map(name => `/etc/${name}`)
   return [
     bind('/usr', '/usr'),
     ...etc.filter(path => existsSync(path)).map(path => bind(path, path)),
@@ -39,7 +50,9 @@ export function imageMounts(): Mount[] {
 export function nodeFiles(spec: PodSpec, container: Container, folder: string): Mount[] {
   const contents = {
     '/etc/hosts': '127.0.0.1\tlocalhost\n10.244.0.7\tsandbox\n',
-    '/etc/resolv.conf': (spec.dnsConfig?.nameservers ?? []).map(address => `nameserver ${address}\n`).join(''),
+    '/etc/resolv.conf': (spec.dnsConfig?.nameservers ?? [])
+      .map(address => `nameserver ${address}\n`)
+      .join(''),
     '/etc/hostname': `${spec.hostname}\n`,
   }
   return Object.entries(contents).flatMap(([target, content]) => {
@@ -55,31 +68,35 @@ export function nodeFiles(spec: PodSpec, container: Container, folder: string): 
 export function memoryFolders(spec: PodSpec, container: Container): Record<string, string> {
   const found = (container.volumeMounts ?? []).flatMap(({ name, mountPath }) => {
     const { emptyDir } = spec.volumes?.find(volume => volume.name === name) ?? {}
-    return emptyDir?.medium === 'Memory' ? [[mountPath, `exec,suid,dev,mode=777,size=${quantity(emptyDir.sizeLimit)}`]] : []
+    return emptyDir?.medium === 'Memory'
+      ? [[mountPath, `exec,suid,dev,mode=777,size=${quantity(emptyDir.sizeLimit)}`]]
+      : []
   })
   return Object.fromEntries(found)
 }
 
 export function volumeMounts(spec: PodSpec, container: Container, claims: Record<string, string>): Mount[] {
-  return (container.volumeMounts ?? []).flatMap(({ name, mountPath, subPath = '', readOnly = false }): Mount[] => {
-    const volume = spec.volumes?.find(volume => volume.name === name)
-    const { emptyDir, persistentVolumeClaim } = volume ?? {}
-    if (emptyDir?.medium === 'Memory') return []
-    const root = claims[persistentVolumeClaim?.claimName ?? '']
-    if (root === undefined) throw new Waiting('ContainerCreating', '')
-    let path = root
-    for (const part of subPath.split('/').filter(Boolean)) {
-      path = join(path, part)
-      // As the kubelet does: a folder for a missing path, and never a link.
-      if (!existsSync(path)) mkdirSync(path, { mode: 0o750 })
-      if (part === '..' || lstatSync(path).isSymbolicLink())
-        throw new Waiting(
-          'CreateContainerConfigError',
-          `failed to prepare subPath for volumeMount "${name}" of container "${container.name}"`,
-        )
-    }
-    return [bind(path, mountPath, readOnly)]
-  })
+  return (container.volumeMounts ?? []).flatMap(
+    ({ name, mountPath, subPath = '', readOnly = false }): Mount[] => {
+      const volume = spec.volumes?.find(volume => volume.name === name)
+      const { emptyDir, persistentVolumeClaim } = volume ?? {}
+      if (emptyDir?.medium === 'Memory') return []
+      const root = claims[persistentVolumeClaim?.claimName ?? '']
+      if (root === undefined) throw new Waiting('ContainerCreating', '')
+      let path = root
+      for (const part of subPath.split('/').filter(Boolean)) {
+        path = join(path, part)
+        // As the kubelet does: a folder for a missing path, and never a link.
+        if (!existsSync(path)) mkdirSync(path, { mode: 0o750 })
+        if (part === '..' || lstatSync(path).isSymbolicLink())
+          throw new Waiting(
+            'CreateContainerConfigError',
+            `failed to prepare subPath for volumeMount "${name}" of container "${container.name}"`,
+          )
+      }
+      return [bind(path, mountPath, readOnly)]
+    },
+  )
 }
 
 /** Kubernetes' quantities, those that we use. */

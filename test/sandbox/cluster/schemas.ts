@@ -36,11 +36,16 @@ type Validator = ((data: unknown) => boolean) & {
   errors?: { instancePath: string; message?: string; keyword: string; params: object }[] | null
 }
 
-export type KubernetesObject = { apiVersion: string; kind: string; metadata: { name: string; namespace?: string } }
+export type KubernetesObject = {
+  apiVersion: string
+  kind: string
+  metadata: { name: string; namespace?: string }
+}
 
 /**
- * What the API server would refuse, or silently drop: wrong and missing values, and fields that no schema knows. Those are found by
- * watching the validator: it reads every field that it knows, so an unread member is no field.
+ * What the API server would refuse, or silently drop: wrong and missing values, and fields that no schema
+ * knows. Those are found by watching the validator: it reads every field that it knows, so an unread member
+ * is no field.
  */
 export function schemaFaults(object: KubernetesObject): string[] {
   const validate = schemas[`${object.apiVersion}/${object.kind}`]
@@ -49,7 +54,9 @@ export function schemaFaults(object: KubernetesObject): string[] {
   const valid = validate(watched(object, '', read))
   const faults = valid
     ? []
-    : (validate.errors ?? []).map(error => `${error.instancePath}: ${error.keyword} ${JSON.stringify(error.params)}`)
+    : (validate.errors ?? []).map(
+        error => `${error.instancePath}: ${error.keyword} ${JSON.stringify(error.params)}`,
+      )
   return [...faults, ...unreadFields(object, '', read).map(path => `${path}: unknown field`)]
 }
 

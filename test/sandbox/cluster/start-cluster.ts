@@ -22,7 +22,10 @@ const NODE = 'node-1'
 const IMAGE = 'agentrun-sandbox:0.1.0'
 const PROFILE = 'agentrun.json'
 
-/** A cluster of one node with our manifests in it. `root`: the folder of this machine that the claim is. `agents`: the image has their programs. */
+/**
+ * A cluster of one node with our manifests in it. `root`: the folder of this machine that the claim is.
+ * `agents`: the image has their programs.
+ */
 export async function startCluster(root: string, agents: Record<string, string> = {}): Promise<Cluster> {
   await using stack = new AsyncDisposableStack()
   const files = mkdtempSync(join(tmpdir(), 'node-test-'))
@@ -49,7 +52,9 @@ export async function startCluster(root: string, agents: Record<string, string> 
   const access = { ...api.access, server: api.access.server.href }
   return {
     of_tests: { name: 'kubernetes', access, root, node: NODE, image: IMAGE, seccomp_profile: PROFILE },
-    ...{ api, node, kubelet },
+    api,
+    node,
+    kubelet,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   }
 }

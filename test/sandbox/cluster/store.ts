@@ -1,10 +1,15 @@
 import { EventEmitter } from 'node:events'
 import type { KubernetesObject } from './schemas.ts'
 
-export type Stored = KubernetesObject & { metadata: { uid: string; resourceVersion: string; labels?: Record<string, string> } }
+export type Stored = KubernetesObject & {
+  metadata: { uid: string; resourceVersion: string; labels?: Record<string, string> }
+}
 export type Change = { version: number; type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: Stored }
 
-/** The objects of a cluster with their versions, and the changes that a watch gets. The author of a change passes the new object. */
+/**
+ * The objects of a cluster with their versions, and the changes that a watch gets. The author of a change
+ * passes the new object.
+ */
 export class Store {
   private readonly objects = new Map<string, Stored>()
   private changes: Change[] = []
@@ -13,7 +18,9 @@ export class Store {
   version = 1_000
 
   all(kind: string, namespace: string): Stored[] {
-    return [...this.objects.values()].filter(object => object.kind === kind && object.metadata.namespace === namespace)
+    return [...this.objects.values()].filter(
+      object => object.kind === kind && object.metadata.namespace === namespace,
+    )
   }
   everything(): Stored[] {
     return [...this.objects.values()]

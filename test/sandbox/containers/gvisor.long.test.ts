@@ -23,10 +23,17 @@ if (problem === null) {
     rmSync(runtime_dir, { recursive: true, force: true })
   })
   const files = { seccomp_file: join(runtime_dir, 'seccomp.json'), owner: 'test' }
-  const docker = createDockerEngine({ name: 'docker', socket: engine.socket, image: null, runtime: 'runsc', ...files })
+  const docker = createDockerEngine({
+    name: 'docker',
+    socket: engine.socket,
+    image: null,
+    runtime: 'runsc',
+    ...files,
+  })
   const own = { user: ensureSystemUsers().sandbox, node_path: process.execPath, runtime_dir, own_root: false }
   const verdict = await createContainerDriver({ engine: docker, ...own }).selfTest()
-  if (verdict.ok) guaranteesOf({ name: 'docker', socket: engine.socket, runtime: 'runsc' }, 'in a container of gVisor')
+  if (verdict.ok)
+    guaranteesOf({ name: 'docker', socket: engine.socket, runtime: 'runsc' }, 'in a container of gVisor')
   else
     test('a gVisor that cannot isolate a sandbox is refused, with the reason', () => {
       expect(verdict.reason).toBe(

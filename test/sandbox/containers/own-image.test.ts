@@ -9,9 +9,25 @@ import { temporaryFolder } from '../../temporary-folder.ts'
 import { makeDriver, sandbox_user, startSandbox } from '../start-sandbox.ts'
 import { engineProblem, startEngine, type TestEngine } from './start-engine.ts'
 
-const programs = ['bash', 'cat', 'grep', 'head', 'id', 'ls', 'nice', 'sh', 'sleep', 'stat', 'touch', 'unshare']
+const programs = [
+  'bash',
+  'cat',
+  'grep',
+  'head',
+  'id',
+  'ls',
+  'nice',
+  'sh',
+  'sleep',
+  'stat',
+  'touch',
+  'unshare',
+]
 
-/** A root of a dozen programs and their libraries, as `deploy/sandbox/Dockerfile` makes one of many. Without `closed_bash` it lacks what process 1 is started from. */
+/**
+ * A root of a dozen programs and their libraries, as `deploy/sandbox/Dockerfile` makes one of many. Without
+ * `closed_bash` it lacks what process 1 is started from.
+ */
 function makeRoot(folder: string, closed_bash: boolean): Buffer {
   const at = (path: string) => join(folder, path)
   for (const path of [
@@ -32,7 +48,9 @@ function makeRoot(folder: string, closed_bash: boolean): Buffer {
     mkdirSync(at(path), { recursive: true })
   for (const name of ['bin', 'lib', 'lib64']) symlinkSync(`usr/${name}`, at(name))
   for (const name of programs) {
-    const libraries = execFileSync('ldd', [`/usr/bin/${name}`], { encoding: 'utf8' }).matchAll(/(\/\S+) \(0x/g)
+    const libraries = execFileSync('ldd', [`/usr/bin/${name}`], { encoding: 'utf8' }).matchAll(
+      /(\/\S+) \(0x/g,
+    )
     for (const path of [`/usr/bin/${name}`, ...[...libraries].flatMap(([, library]) => library ?? [])]) {
       const target = at(path.startsWith('/usr') ? path.slice(1) : `usr${path}`)
       mkdirSync(dirname(target), { recursive: true })
@@ -44,7 +62,9 @@ function makeRoot(folder: string, closed_bash: boolean): Buffer {
     copyFileSync('/bin/bash', at('opt/agentrun/bash'))
     chmodSync(at('opt/agentrun/bash'), 0o111)
   }
-  return execFileSync('tar', ['c', '--owner=0', '--group=0', '-C', folder, '.'], { maxBuffer: 256 * 1024 ** 2 })
+  return execFileSync('tar', ['c', '--owner=0', '--group=0', '-C', folder, '.'], {
+    maxBuffer: 256 * 1024 ** 2,
+  })
 }
 
 describe.skipIf((await engineProblem('docker')) !== null)('an image of one’s own', () => {
@@ -57,9 +77,13 @@ describe.skipIf((await engineProblem('docker')) !== null)('an image of one’s o
       ['open', false],
     ] as const) {
       using folder = temporaryFolder()
-      const response = await dockerApi(engine.socket).call('POST', `/images/create?fromSrc=-&repo=${name}&tag=1`, {
-        body: makeRoot(folder.path, closed),
-      })
+      const response = await dockerApi(engine.socket).call(
+        'POST',
+        `/images/create?fromSrc=-&repo=${name}&tag=1`,
+        {
+          body: makeRoot(folder.path, closed),
+        },
+      )
       expect(response.status).toBe(200)
     }
   })
@@ -72,14 +96,22 @@ describe.skipIf((await engineProblem('docker')) !== null)('an image of one’s o
     const runtime_dir = join(created.folder, `runtime-${image.replace(/\W/g, '-')}-${runtime}`)
     const files = { seccomp_file: join(runtime_dir, 'seccomp.json'), owner: 'test' }
     const docker = createDockerEngine({ name: 'docker', socket: engine.socket, image, runtime, ...files })
-    return createContainerDriver({ engine: docker, user: sandbox_user, node_path: process.execPath, runtime_dir, own_root: true })
+    return createContainerDriver({
+      engine: docker,
+      user: sandbox_user,
+      node_path: process.execPath,
+      runtime_dir,
+      own_root: true,
+    })
   }
 
   test('it contains only its programs, its bash protects the input of process 1, and the self-test passes', async () => {
     const driver = driverOf('good:1')
     expect(await driver.selfTest()).toEqual({ ok: true })
     await using box = await startSandbox(driver, created.makeWorkspace('own-root'))
-    expect((await box.shell('ls /usr/bin; id -un; echo kept >file; cat /proc/1/environ; ls /proc/1/fd')).text).toBe(
+    expect(
+      (await box.shell('ls /usr/bin; id -un; echo kept >file; cat /proc/1/environ; ls /proc/1/fd')).text,
+    ).toBe(
       `${programs.join('\n')}\nagent\ncat: /proc/1/environ: Permission denied\nls: cannot open directory '/proc/1/fd': Permission denied\n`,
     )
     expect((await box.shell('touch /usr/x 2>&1; ls /usr/share /opt')).text).toMatch(/Read-only file system/)

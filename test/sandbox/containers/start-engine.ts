@@ -35,11 +35,19 @@ async function detectProblem(name: EngineName): Promise<string | null> {
 }
 
 export function isInstalled(program: string): boolean {
-  return `${process.env.PATH}:/usr/sbin:/usr/bin`.split(delimiter).some(folder => existsSync(join(folder, program)))
+  return `${process.env.PATH}:/usr/sbin:/usr/bin`
+    .split(delimiter)
+    .some(folder => existsSync(join(folder, program)))
 }
 
-/** `storage`: `vfs` (default) works everywhere and copies every layer; with `detected`, Docker chooses what suits the file system. */
-type EngineOptions = { runtimes?: Record<string, { path: string; runtimeArgs?: string[] }>; storage?: 'vfs' | 'detected' }
+/**
+ * `storage`: `vfs` (default) works everywhere and copies every layer; with `detected`, Docker chooses what
+ * suits the file system.
+ */
+type EngineOptions = {
+  runtimes?: Record<string, { path: string; runtimeArgs?: string[] }>
+  storage?: 'vfs' | 'detected'
+}
 
 /** A container engine of its own, with its own folders and no network, which leaves nothing behind. */
 export async function startEngine(name: EngineName, options: EngineOptions = {}): Promise<TestEngine> {
@@ -69,28 +77,63 @@ export async function startEngine(name: EngineName, options: EngineOptions = {})
     }
     rmSync(folder, { recursive: true, force: true })
   }
-  if (!(await waitUntil(async () => child.exitCode !== null || (await responses()), START_MS, 50)) || child.exitCode !== null) {
+  if (
+    !(await waitUntil(async () => child.exitCode !== null || (await responses()), START_MS, 50)) ||
+    child.exitCode !== null
+  ) {
     await stop()
     throw new Error(`${name} does not start: ${output}`)
   }
   return { name, socket, folder, [Symbol.asyncDispose]: stop }
 }
 
-function startDocker(folder: string, socket: string, { runtimes = {}, storage = 'vfs' }: EngineOptions): ChildProcess {
+function startDocker(
+  folder: string,
+  socket: string,
+  { runtimes = {}, storage = 'vfs' }: EngineOptions,
+): ChildProcess {
   const config = join(folder, 'daemon.json')
   writeFileSync(config, JSON.stringify({ runtimes }))
-  const own = ['--config-file', config, '--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec'), '-p', join(folder, 'pid')]
+  const own = [
+    '--config-file',
+    config,
+    '--data-root',
+    join(folder, 'data'),
+    '--exec-root',
+    join(folder, 'exec'),
+    '-p',
+    join(folder, 'pid'),
+  ]
   const quiet = ['--bridge=none', '--iptables=false', '--ip-forward=false', '--log-level', 'error']
   if (storage !== 'detected') quiet.push('--storage-driver', storage)
-  return spawn('dockerd', [...own, ...quiet, '-H', `unix://${socket}`], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+  return spawn('dockerd', [...own, ...quiet, '-H', `unix://${socket}`], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
 }
 
 function startPodman(folder: string, socket: string): ChildProcess {
   for (const name of ['root', 'run', 'tmp']) mkdirSync(join(folder, name))
-  const own = ['--root', join(folder, 'root'), '--runroot', join(folder, 'run'), '--tmpdir', join(folder, 'tmp')]
+  const own = [
+    '--root',
+    join(folder, 'root'),
+    '--runroot',
+    join(folder, 'run'),
+    '--tmpdir',
+    join(folder, 'tmp'),
+  ]
   // Debian installs either runtime with Podman.
   const runtime = isInstalled('runc') ? 'runc' : 'crun'
-  const plain = ['--storage-driver', 'vfs', '--cgroup-manager', 'cgroupfs', '--runtime', runtime, '--events-backend', 'file']
+  const plain = [
+    '--storage-driver',
+    'vfs',
+    '--cgroup-manager',
+    'cgroupfs',
+    '--runtime',
+    runtime,
+    '--events-backend',
+    'file',
+  ]
   return spawn('podman', [...own, ...plain, 'system', 'service', '--time', '0', `unix://${socket}`], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],

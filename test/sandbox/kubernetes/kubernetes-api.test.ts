@@ -28,17 +28,24 @@ const settings = {
   node: 'node-1',
   claims: [{ name: 'agentrun-data', root: '/data' }],
   image: 'agentrun-sandbox:0.1.0',
-  ...{ runtime_class: null, seccomp_profile: null, user_namespaces: false },
+  runtime_class: null,
+  seccomp_profile: null,
+  user_namespaces: false,
 }
 const spec = {
-  ...{ command: ['/bin/sh'], environment: {}, mounts: [], memory_folders: [{ inside: '/tmp', bytes: 2 ** 20 }] },
+  command: ['/bin/sh'],
+  environment: {},
+  mounts: [],
+  memory_folders: [{ inside: '/tmp', bytes: 2 ** 20 }],
   shared_memory_bytes: 2 ** 21,
   user: { uid: 10_001, gid: 10_001 },
   bounds: { max_memory_bytes: 2 ** 30, cpus: 1, max_processes: 100 },
 }
-const pod = (name = `pod-${++next}`): PodDocument => podDocument(settings, { ...spec, name, labels: { mine: 'yes' } })
+const pod = (name = `pod-${++next}`): PodDocument =>
+  podDocument(settings, { ...spec, name, labels: { mine: 'yes' } })
 const soon = () => AbortSignal.timeout(10_000)
-const create = (document = pod(), signal = soon()) => api.call('POST', PODS, { schema: Pod, body: document, signal })
+const create = (document = pod(), signal = soon()) =>
+  api.call('POST', PODS, { schema: Pod, body: document, signal })
 const stored = (name: string) => {
   const found = server.store.find('Pod', 'agentrun-sandboxes', name)
   if (found === undefined) throw new Error(`there is no pod ${name}`)
@@ -51,7 +58,10 @@ test.each([
   ['breaks', { status: 500, message: 'etcdserver: request timed out' }],
   ['is restarted', { status: 503 }],
   ['cuts the connection', { status: 0 }],
-  ['counts a quota at the same moment', { status: 409, reason: 'Conflict', message: 'Operation cannot be fulfilled on resourcequotas' }],
+  [
+    'counts a quota at the same moment',
+    { status: 409, reason: 'Conflict', message: 'Operation cannot be fulfilled on resourcequotas' },
+  ],
 ])('a call is retried when the server %s', async (_name, how) => {
   server.disturb({ matches: creates, ...how })
   const { metadata } = await create()
@@ -61,7 +71,10 @@ test.each([
 
 it('waits as long as the server requests, and gives up when there is no more time', async () => {
   server.disturb({ matches: creates, status: 429, message: 'too many requests', retry_after: 60 })
-  await expect(create(pod(), AbortSignal.timeout(300))).rejects.toMatchObject({ status: 429, message: 'too many requests' })
+  await expect(create(pod(), AbortSignal.timeout(300))).rejects.toMatchObject({
+    status: 429,
+    message: 'too many requests',
+  })
   expect(server.calls.filter(creates)).toHaveLength(1)
 })
 
@@ -96,28 +109,47 @@ it('ignores a response that is cut off, or not from the cluster', async () => {
 it('trusts no other server than that of the cluster', async () => {
   await using other = await startFakeApi([], { name: 'x', namespace: 'y' })
   const strange = createApi({ ...server.access, server: other.access.server })
-  await expect(strange.call('GET', PODS, { schema: z.unknown(), signal: AbortSignal.timeout(500) })).rejects.toThrow(/certificate/)
+  await expect(
+    strange.call('GET', PODS, { schema: z.unknown(), signal: AbortSignal.timeout(500) }),
+  ).rejects.toThrow(/certificate/)
   expect(other.calls).toEqual([])
 })
 
 test.each([
-  ['schema', { ...pod('misspelt'), spec: { ...pod().spec, hostUsres: false } }, 422, '/spec/hostUsres: unknown field'],
+  [
+    'schema',
+    { ...pod('misspelt'), spec: { ...pod().spec, hostUsres: false } },
+    422,
+    '/spec/hostUsres: unknown field',
+  ],
   [
     'pod security',
     { ...pod('privileged'), spec: { ...pod().spec, hostNetwork: true } },
     403,
     'violates PodSecurity "restricted:latest": host namespaces',
   ],
-  ['account', { ...pod('nobody'), spec: { ...pod().spec, serviceAccountName: 'nobody' } }, 403, 'serviceaccount "nobody" not found'],
+  [
+    'account',
+    { ...pod('nobody'), spec: { ...pod().spec, serviceAccountName: 'nobody' } },
+    403,
+    'serviceaccount "nobody" not found',
+  ],
 ])('the server of these tests refuses what a cluster would: %s', async (_name, document, status, message) => {
-  await expect(create(document as PodDocument)).rejects.toMatchObject({ status, message: expect.stringContaining(message) })
+  await expect(create(document as PodDocument)).rejects.toMatchObject({
+    status,
+    message: expect.stringContaining(message),
+  })
 })
 
 it('has exactly the permissions in the cluster that the role in our manifests grants', async () => {
   const signal = soon()
-  await expect(api.call('GET', '/api/v1/namespaces/default/pods', { schema: z.unknown(), signal })).rejects.toMatchObject({ status: 403 })
+  await expect(
+    api.call('GET', '/api/v1/namespaces/default/pods', { schema: z.unknown(), signal }),
+  ).rejects.toMatchObject({ status: 403 })
   const policy = '/apis/networking.k8s.io/v1/namespaces/agentrun-sandboxes/networkpolicies'
-  await expect(api.call('DELETE', `${policy}/agentrun-sandboxes-closed`, { schema: z.unknown(), signal })).rejects.toMatchObject({
+  await expect(
+    api.call('DELETE', `${policy}/agentrun-sandboxes-closed`, { schema: z.unknown(), signal }),
+  ).rejects.toMatchObject({
     status: 403,
   })
   expect(await api.call('GET', policy, { schema: z.unknown(), signal })).toMatchObject({
@@ -154,7 +186,11 @@ it('reports a pod from its creation to its end, and ends with the last that is f
   await until(state => state?.metadata.uid === made.metadata.uid)
   server.store.change(stored(document.metadata.name), { status: { phase: 'Running' } })
   await until(state => state?.status?.phase === 'Running')
-  await api.call('DELETE', `${PODS}/${document.metadata.name}`, { schema: z.unknown(), body: { gracePeriodSeconds: 0 }, signal: soon() })
+  await api.call('DELETE', `${PODS}/${document.metadata.name}`, {
+    schema: z.unknown(),
+    body: { gracePeriodSeconds: 0 },
+    signal: soon(),
+  })
   await until(state => state === null)
   expect(states.filter(state => state === null)).toHaveLength(1)
   following.leave()
@@ -174,7 +210,10 @@ test.each([
   const pods = followPods(api, LABELLED)
   const [staying, going] = [pod(), pod()]
   const [stays, goes] = [listener(), listener()]
-  const following = [pods.follow(staying.metadata.name, stays.onState), pods.follow(going.metadata.name, goes.onState)]
+  const following = [
+    pods.follow(staying.metadata.name, stays.onState),
+    pods.follow(going.metadata.name, goes.onState),
+  ]
   for (const document of [staying, going]) await create(document)
   for (const one of following) one.created()
   await Promise.all([stays, goes].map(one => one.until(state => state !== null)))

@@ -15,12 +15,14 @@ const objects = manifests.map(({ file, ...object }): KubernetesObject => object)
 const all = <T>(kind: string) => objects.filter(object => object.kind === kind) as (KubernetesObject & T)[]
 const find = <T>(kind: string, name: string) => all<T>(kind).find(object => object.metadata.name === name)
 
-test.each(manifests.map(({ file, ...object }) => ({ object, of: `${object.kind} ${object.metadata.name} in ${file}` })))(
-  'Kubernetes knows every field and value of the $of',
-  ({ object }) => {
-    expect(schemaFaults(object)).toEqual([])
-  },
-)
+test.each(
+  manifests.map(({ file, ...object }) => ({
+    object,
+    of: `${object.kind} ${object.metadata.name} in ${file}`,
+  })),
+)('Kubernetes knows every field and value of the $of', ({ object }) => {
+  expect(schemaFaults(object)).toEqual([])
+})
 
 it('a misspelt field, a wrong value, a missing one and an unknown kind would be found', () => {
   const deployment = find<IDeployment>('Deployment', 'agentrun-work')
@@ -38,7 +40,10 @@ it('a misspelt field, a wrong value, a missing one and an unknown kind would be 
 
 it('the pods of the service satisfy the standard that their namespace demands', () => {
   for (const { metadata, spec } of all<IDeployment>('Deployment')) {
-    const namespace = find<{ metadata: { labels: Record<string, string> } }>('Namespace', metadata.namespace ?? '')
+    const namespace = find<{ metadata: { labels: Record<string, string> } }>(
+      'Namespace',
+      metadata.namespace ?? '',
+    )
     expect(namespace?.metadata.labels['pod-security.kubernetes.io/enforce']).toBe('restricted')
     expect(restrictedViolations({ ...spec?.template, apiVersion: 'v1', kind: 'Pod' } as IPod)).toEqual([])
   }
@@ -51,9 +56,19 @@ it('the worker may manage pods in the namespace of the sandboxes, and nothing el
   const pods = ['create', 'get', 'list', 'watch', 'delete']
   expect(pods.filter(verb => may(verb, 'pods'))).toEqual(pods)
   expect(may('list', 'networkpolicies', 'agentrun-sandboxes', 'networking.k8s.io')).toBe(true)
-  for (const verb of ['update', 'patch', 'deletecollection', 'impersonate', '*']) expect(may(verb, 'pods'), verb).toBe(false)
-  for (const resource of ['pods/exec', 'pods/attach', 'pods/ephemeralcontainers', 'secrets', 'serviceaccounts/token', 'configmaps', '*'])
-    for (const verb of ['create', 'get', 'list']) expect(may(verb, resource), `${verb} ${resource}`).toBe(false)
+  for (const verb of ['update', 'patch', 'deletecollection', 'impersonate', '*'])
+    expect(may(verb, 'pods'), verb).toBe(false)
+  for (const resource of [
+    'pods/exec',
+    'pods/attach',
+    'pods/ephemeralcontainers',
+    'secrets',
+    'serviceaccounts/token',
+    'configmaps',
+    '*',
+  ])
+    for (const verb of ['create', 'get', 'list'])
+      expect(may(verb, resource), `${verb} ${resource}`).toBe(false)
   for (const verb of ['create', 'update', 'delete'])
     expect(may(verb, 'networkpolicies', 'agentrun-sandboxes', 'networking.k8s.io')).toBe(false)
   expect(may('list', 'pods', 'agentrun')).toBe(false)
@@ -76,27 +91,38 @@ it('the worker has its data folder, and the namespace of the sandboxes four part
     expect(claim?.spec?.storageClassName).toBe(spec?.storageClassName)
   }
   const foldersOf = (namespace: string) =>
-    volumes.flatMap(({ spec }) => (spec?.claimRef?.namespace === namespace ? [[spec.claimRef.name, spec.local?.path]] : []))
+    volumes.flatMap(({ spec }) =>
+      spec?.claimRef?.namespace === namespace ? [[spec.claimRef.name, spec.local?.path]] : [],
+    )
   expect(foldersOf('agentrun')).toEqual([['agentrun-data', '/var/lib/agentrun']])
   const parts = ['workspaces', 'sandbox', 'mirrors', 'checkpoints']
-  expect(foldersOf('agentrun-sandboxes')).toEqual(parts.map(part => [`agentrun-data-${part}`, `/var/lib/agentrun/${part}`]))
+  expect(foldersOf('agentrun-sandboxes')).toEqual(
+    parts.map(part => [`agentrun-data-${part}`, `/var/lib/agentrun/${part}`]),
+  )
 })
 
-/** Whether policies let a connection to a port of the pod in, from a pod of another namespace that has these labels: Kubernetes' rule. */
+/**
+ * Whether policies let a connection to a port of the pod in, from a pod of another namespace that has these
+ * labels: Kubernetes' rule.
+ */
 function admits(pod: Record<string, string>, port: number, namespace: string): boolean {
   const has = (labels: Record<string, string>, wanted: Record<string, string> = {}) =>
     Object.entries(wanted).every(([name, value]) => labels[name] === value)
   const about = all<INetworkPolicy>('NetworkPolicy').filter(
     ({ metadata, spec }) =>
-      metadata.namespace === 'agentrun' && has(pod, spec?.podSelector?.matchLabels) && spec?.policyTypes?.includes('Ingress'),
+      metadata.namespace === 'agentrun' &&
+      has(pod, spec?.podSelector?.matchLabels) &&
+      spec?.policyTypes?.includes('Ingress'),
   )
   if (about.length === 0) return true
   const from = { 'kubernetes.io/metadata.name': namespace }
   return about.some(({ spec }) =>
     (spec?.ingress ?? []).some(
       rule =>
-        (rule.from === undefined || rule.from.some(peer => has(from, peer.namespaceSelector?.matchLabels ?? { none: '' }))) &&
-        (rule.ports === undefined || rule.ports.some(allowed => allowed.protocol === 'TCP' && allowed.port === port)),
+        (rule.from === undefined ||
+          rule.from.some(peer => has(from, peer.namespaceSelector?.matchLabels ?? { none: '' }))) &&
+        (rule.ports === undefined ||
+          rule.ports.some(allowed => allowed.protocol === 'TCP' && allowed.port === port)),
     ),
   )
 }
@@ -107,7 +133,8 @@ it('into the pods of the service come requests of the API from anywhere, and tho
     pods.find(labels => labels['app.kubernetes.io/name'] === `agentrun-${name}`),
   )
   expect([admits(serve, 4600, 'ingress'), admits(work, 4601, 'monitoring')]).toEqual([true, true])
-  for (const namespace of ['ingress', 'default', 'agentrun', 'agentrun-sandboxes']) expect(admits(work, 4601, namespace)).toBe(false)
+  for (const namespace of ['ingress', 'default', 'agentrun', 'agentrun-sandboxes'])
+    expect(admits(work, 4601, namespace)).toBe(false)
   expect([admits(serve, 4601, 'monitoring'), admits(serve, 4601, 'ingress')]).toEqual([true, false])
   for (const port of [22, 5432]) expect(admits(serve, port, 'monitoring')).toBe(false)
   for (const port of [22, 4600, 5432]) expect(admits(work, port, 'monitoring')).toBe(false)
@@ -116,7 +143,9 @@ it('into the pods of the service come requests of the API from anywhere, and tho
 })
 
 it('the pods of the service reach every pod, and every address but the metadata service of a cloud', () => {
-  const policies = all<INetworkPolicy>('NetworkPolicy').filter(({ metadata }) => metadata.namespace === 'agentrun')
+  const policies = all<INetworkPolicy>('NetworkPolicy').filter(
+    ({ metadata }) => metadata.namespace === 'agentrun',
+  )
   const peers = policies.flatMap(({ spec }) => (spec?.egress ?? []).flatMap(({ to }) => to ?? []))
   expect(peers).toEqual([
     { namespaceSelector: {} },
@@ -136,7 +165,11 @@ it('the service reads every variable that the manifests give it', () => {
     const env = { ...own, KUBERNETES_SERVICE_HOST: '10.96.0.1', KUBERNETES_SERVICE_PORT: '443' }
     const image = own.AGENTRUN_SANDBOX_IMAGE?.replace('DIGEST', '0'.repeat(64))
     expect(() => readConfig({ ...env, ...(image && { AGENTRUN_SANDBOX_IMAGE: image }) })).not.toThrow()
-    if (image) expect(() => readConfig(env), 'the digest is to be filled in').toThrow('AGENTRUN_SANDBOX_IMAGE')
-    expect(spec?.template.spec?.enableServiceLinks, 'a Service would make variables that look like ours').toBe(false)
+    if (image)
+      expect(() => readConfig(env), 'the digest is to be filled in').toThrow('AGENTRUN_SANDBOX_IMAGE')
+    expect(
+      spec?.template.spec?.enableServiceLinks,
+      'a Service would make variables that look like ours',
+    ).toBe(false)
   }
 })

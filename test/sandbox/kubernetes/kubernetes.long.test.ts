@@ -20,7 +20,10 @@ let cluster: Cluster
 let next = 0
 
 const makeDriver = (options: Partial<DriverOptions> = {}) =>
-  clusterDriver({ ...cluster.of_tests, seccomp_profile: null }, { user: sandbox_user, runtime_dir: join(folder, 'runtime'), ...options })
+  clusterDriver(
+    { ...cluster.of_tests, seccomp_profile: null },
+    { user: sandbox_user, runtime_dir: join(folder, 'runtime'), ...options },
+  )
 const makeWorkspace = () => {
   const path = join(folder, `workspace-${++next}`)
   createOwnFolder(path, 0o700, sandbox_user)
@@ -70,7 +73,9 @@ describe.skipIf((await engineProblem('docker')) !== null)('a sandbox in a pod of
   })
 
   it('sends the cluster no variable of the run and no path beyond the volume', async () => {
-    await using _box = await startSandbox(makeDriver(), makeWorkspace(), { environment: { TOKEN: 'a-secret-value' } })
+    await using _box = await startSandbox(makeDriver(), makeWorkspace(), {
+      environment: { TOKEN: 'a-secret-value' },
+    })
     const pod = JSON.stringify(onlyPod())
     expect(pod).not.toContain('a-secret-value')
     expect(pod).not.toContain(folder)
@@ -128,8 +133,16 @@ describe.skipIf((await engineProblem('docker')) !== null)('a sandbox in a pod of
       },
       'the API server of the cluster (127.0.0.1, port ',
     ],
-    ['the worker has no role', () => without('RoleBinding', 'agentrun-worker'), 'cannot list resource "networkpolicies"'],
-    ['the account of the sandboxes is missing', () => without('ServiceAccount', 'agentrun-sandbox'), 'error looking up service account'],
+    [
+      'the worker has no role',
+      () => without('RoleBinding', 'agentrun-worker'),
+      'cannot list resource "networkpolicies"',
+    ],
+    [
+      'the account of the sandboxes is missing',
+      () => without('ServiceAccount', 'agentrun-sandbox'),
+      'error looking up service account',
+    ],
   ])('takes no work when %s, and reports it in one line', async (_name, change, reason) => {
     const result = await meanwhile(change(), () => makeDriver().selfTest())
     expect(result).toMatchObject({ ok: false, reason: expect.stringContaining(reason) })
@@ -161,7 +174,12 @@ describe.skipIf((await engineProblem('docker')) !== null)('a sandbox in a pod of
       nothing,
       'cannot load seccomp profile "missing.json"',
     ],
-    ['the node can make no user namespaces', { user_namespaces: true }, nothing, 'this node cannot honour hostUsers'],
+    [
+      'the node can make no user namespaces',
+      { user_namespaces: true },
+      nothing,
+      'this node cannot honour hostUsers',
+    ],
     ['the quota is used up', {}, quota, 'exceeded quota: none'],
     [
       'the claim is another one',
@@ -175,19 +193,31 @@ describe.skipIf((await engineProblem('docker')) !== null)('a sandbox in a pod of
       nothing,
       'is on none of the volumes that pods can be shown: agentrun-data (',
     ],
-    ['nobody hears of its node', { node: 'node-2' }, nothing, 'nothing ran in it in time: the pod is Pending'],
-  ])('reports in one line why a sandbox cannot be started when %s, and leaves nothing behind', async (_name, pod, change, message) => {
-    const starting = meanwhile(change, () => startSandbox(makeDriver({ pod, start_timeout_ms: 2_000 }), makeWorkspace()))
-    const error: unknown = await starting.catch(error => error)
-    expect(error).toBeInstanceOf(SandboxError)
-    expect(error).toMatchObject({ message: expect.stringContaining(message) })
-    expect(error).toMatchObject({ message: expect.stringMatching(/^[^\n]*$/) })
-    expect(readdirSync(join(folder, 'runtime/pipes'))).toEqual([])
-  })
+    [
+      'nobody hears of its node',
+      { node: 'node-2' },
+      nothing,
+      'nothing ran in it in time: the pod is Pending',
+    ],
+  ])(
+    'reports in one line why a sandbox cannot be started when %s, and leaves nothing behind',
+    async (_name, pod, change, message) => {
+      const starting = meanwhile(change, () =>
+        startSandbox(makeDriver({ pod, start_timeout_ms: 2_000 }), makeWorkspace()),
+      )
+      const error: unknown = await starting.catch(error => error)
+      expect(error).toBeInstanceOf(SandboxError)
+      expect(error).toMatchObject({ message: expect.stringContaining(message) })
+      expect(error).toMatchObject({ message: expect.stringMatching(/^[^\n]*$/) })
+      expect(readdirSync(join(folder, 'runtime/pipes'))).toEqual([])
+    },
+  )
 
   it('reports which resources its node lacks', async () => {
     const starting = startSandbox(makeDriver(), makeWorkspace(), { limits: { cpus: 100 } })
-    await expect(starting).rejects.toThrow("OutOfcpu: Pod was rejected: Node didn't have enough resource: cpu, requested: 100")
+    await expect(starting).rejects.toThrow(
+      "OutOfcpu: Pod was rejected: Node didn't have enough resource: cpu, requested: 100",
+    )
   })
 
   const status = (fields: object) => (pod: Stored) => void cluster.api.store.change(pod, { status: fields })
@@ -200,22 +230,31 @@ describe.skipIf((await engineProblem('docker')) !== null)('a sandbox in a pod of
     ],
     [
       'ended for its memory',
-      status({ phase: 'Failed', containerStatuses: [{ name: 'sandbox', state: { terminated: { exitCode: 137, reason: 'OOMKilled' } } }] }),
+      status({
+        phase: 'Failed',
+        containerStatuses: [
+          { name: 'sandbox', state: { terminated: { exitCode: 137, reason: 'OOMKilled' } } },
+        ],
+      }),
       'its memory was used up (OOMKilled)',
     ],
-  ])('is lost immediately when its pod is %s, and the running command is notified', async (_name, happen, why) => {
-    const box = await startSandbox(makeDriver(), makeWorkspace())
-    const running = box.shell('sleep 1000', { timeout_ms: 60_000 }).catch(error => error)
-    happen(onlyPod())
-    const error = await running
-    expect(error).toBeInstanceOf(SandboxLostError)
-    expect(error.message).toContain(why)
-    await box.sandbox.ended
-  })
+  ])(
+    'is lost immediately when its pod is %s, and the running command is notified',
+    async (_name, happen, why) => {
+      const box = await startSandbox(makeDriver(), makeWorkspace())
+      const running = box.shell('sleep 1000', { timeout_ms: 60_000 }).catch(error => error)
+      happen(onlyPod())
+      const error = await running
+      expect(error).toBeInstanceOf(SandboxLostError)
+      expect(error.message).toContain(why)
+      await box.sandbox.ended
+    },
+  )
 
   it('continues while the API server is unavailable', async () => {
     const box = await startSandbox(makeDriver(), makeWorkspace())
-    for (let times = 0; times < 3; times++) cluster.api.disturb({ matches: ({ verb }) => verb === 'list' || verb === 'watch', status: 503 })
+    for (let times = 0; times < 3; times++)
+      cluster.api.disturb({ matches: ({ verb }) => verb === 'list' || verb === 'watch', status: 503 })
     cluster.api.cutWatches()
     expect((await box.shell('echo still here')).text).toBe('still here\n')
     await box.sandbox.stop()
@@ -276,7 +315,10 @@ describe.skipIf((await engineProblem('docker')) !== null)('a sandbox in a pod of
       async () => {
         const box = await startSandbox(makeDriver(), makeWorkspace(), { limits: { max_processes: 64 } })
         const fork = `perl -e 'for (1 .. 500) { fork or do { sleep 1000; exit } } sleep 1000'`
-        expect(await box.separate(fork, { timeout_ms: 25_000 })).toMatchObject({ status: 'exited', exit_code: 137 })
+        expect(await box.separate(fork, { timeout_ms: 25_000 })).toMatchObject({
+          status: 'exited',
+          exit_code: 137,
+        })
         expect((await box.shell('echo alive')).text).toBe('alive\n')
         await box.sandbox.stop()
       },
@@ -284,12 +326,18 @@ describe.skipIf((await engineProblem('docker')) !== null)('a sandbox in a pod of
   })
 
   it('limits what the pod declares', async () => {
-    const box = await startSandbox(makeDriver(), makeWorkspace(), { limits: { cpus: 0.5, max_memory_bytes: 300 * 1024 ** 2 } })
+    const box = await startSandbox(makeDriver(), makeWorkspace(), {
+      limits: { cpus: 0.5, max_memory_bytes: 300 * 1024 ** 2 },
+    })
     const [container] = onlyPod().spec?.containers ?? []
     const bounds = { cpu: '500m', memory: String(300 * 1024 ** 2), 'ephemeral-storage': '64Mi' }
     expect(container?.resources).toEqual({ limits: bounds, requests: bounds })
-    expect((await box.shell(`perl -e 'my $a = "x" x (600 << 20); print "got", " it"' 2>&1`)).text).not.toContain('got it')
-    expect((await box.shell('df --output=size /tmp /home/agent | tail -n 2')).text.trim().split(/\s+/)).toEqual(['65536', '65536'])
+    expect(
+      (await box.shell(`perl -e 'my $a = "x" x (600 << 20); print "got", " it"' 2>&1`)).text,
+    ).not.toContain('got it')
+    expect(
+      (await box.shell('df --output=size /tmp /home/agent | tail -n 2')).text.trim().split(/\s+/),
+    ).toEqual(['65536', '65536'])
     await box.sandbox.stop()
   })
 })

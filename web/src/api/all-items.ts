@@ -1,8 +1,8 @@
 type Page<Item> = { items: Item[]; total: number }
 
 /**
- * Returns all items of a list; `page` fetches one page from an offset on. The service counts only up to a bound beyond a page, so that
- * only the total of the last page shows whether more follow.
+ * Returns all items of a list; `page` fetches one page from an offset on. The service counts only up to a
+ * bound beyond a page, so that only the total of the last page shows whether more follow.
  */
 export async function allItems<Item>(page: (skip: number) => Promise<Page<Item>>): Promise<Item[]> {
   const items: Item[] = []

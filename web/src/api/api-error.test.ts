@@ -4,7 +4,9 @@ import { fieldMessages, isSignedOut, statusOf } from './api-error.ts'
 
 test('messages of a rejected form are shown at their fields', () => {
   const error = new AgentRunError({
-    ...{ status: 400, code: 'invalid_request', detail: 'Invalid' },
+    status: 400,
+    code: 'invalid_request',
+    detail: 'Invalid',
     errors: [
       { loc: ['body', 'budget', 'max_steps'], msg: 'too small', type: 'too_small' },
       { loc: ['body', 'tags', 3], msg: 'too long', type: 'too_big' },

@@ -1,12 +1,19 @@
 import { AgentRunError } from '../../../src/client/sdk/error.ts'
 
-/** The HTTP status of a failed call, 0 when the service could not be reached, null for an error of another kind. */
-export const statusOf = (error: unknown): number | null => (error instanceof AgentRunError ? error.status : null)
+/**
+ * The HTTP status of a failed call, 0 when the service could not be reached, null for an error of another
+ * kind.
+ */
+export const statusOf = (error: unknown): number | null =>
+  error instanceof AgentRunError ? error.status : null
 
 /** Whether an error means that this browser is not signed in. */
 export const isSignedOut = (error: unknown): boolean => statusOf(error) === 401
 
-/** Messages by field name, for forms: the last part of each `loc`, with those inside `budget` named `budget.<field>`. */
+/**
+ * Messages by field name, for forms: the last part of each `loc`, with those inside `budget` named
+ * `budget.<field>`.
+ */
 export function fieldMessages(error: unknown): Record<string, string> {
   if (!(error instanceof AgentRunError)) return {}
   const messages: Record<string, string> = {}

@@ -11,7 +11,10 @@ const SCREEN_ENTRIES = 24
 type Query = { skip: number; limit: number; message_type?: MessageType }
 type Page = Result<'getAgentRunLogs'>
 
-/** Responses that were requested before the code that needs them was loaded. Each is used once, and a failure is not kept. */
+/**
+ * Responses that were requested before the code that needs them was loaded. Each is used once, and a failure
+ * is not kept.
+ */
 const runs = new Map<number, Promise<AgentRun>>()
 const pages = new Map<string, Promise<Page>>()
 
@@ -44,8 +47,14 @@ export const fetchRun = (agent_run_id: number, signal: AbortSignal): Promise<Age
 export const fetchEntries = (agent_run_id: number, query: Query, signal: AbortSignal): Promise<Page> =>
   take(pages, JSON.stringify([agent_run_id, query])) ?? requestPage(agent_run_id, query, signal)
 
-/** Requests what the address of a trace shows first: the run, and the entries around the one that `hash` names or at the end. */
-export function fetchFirstView(agent_run_id: number, { search, hash }: { search: string; hash: string }): void {
+/**
+ * Requests what the address of a trace shows first: the run, and the entries around the one that `hash` names
+ * or at the end.
+ */
+export function fetchFirstView(
+  agent_run_id: number,
+  { search, hash }: { search: string; hash: string },
+): void {
   const run = keep(runs, agent_run_id, requestRun(agent_run_id))
   const filtered = new URLSearchParams(search)
   if (filtered.has('q') || filtered.has('type')) return
@@ -61,11 +70,16 @@ export function fetchFirstView(agent_run_id: number, { search, hash }: { search:
   )
 }
 
-/** The offsets of the pages that are on the first screen of a trace. `seq`: the entry that the address names, 0 for none. */
+/**
+ * The offsets of the pages that are on the first screen of a trace. `seq`: the entry that the address names,
+ * 0 for none.
+ */
 export function firstPages(total: number, seq: number): number[] {
   if (total === 0) return []
   const named = seq > 0 && seq <= total
-  const [first, last] = named ? [seq - 1, Math.min(total, seq - 1 + SCREEN_ENTRIES) - 1] : [Math.max(0, total - SCREEN_ENTRIES), total - 1]
+  const [first, last] = named
+    ? [seq - 1, Math.min(total, seq - 1 + SCREEN_ENTRIES) - 1]
+    : [Math.max(0, total - SCREEN_ENTRIES), total - 1]
   const pageOf = (index: number) => Math.floor(index / PAGE_ENTRIES) * PAGE_ENTRIES
   const pages = Math.floor((pageOf(last) - pageOf(first)) / PAGE_ENTRIES) + 1
   return Array.from({ length: pages }, (_, page) => pageOf(first) + page * PAGE_ENTRIES)

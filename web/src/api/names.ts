@@ -1,7 +1,12 @@
 import { message_types, run_statuses } from '../../../src/client/sdk/table.ts'
 import type { WebhookEvent } from '../../../src/contract/organizations/webhook-events.ts'
 import type { MessageType } from '../../../src/contract/runs/logs.ts'
-import type { CompletionReason, RunStatus, SourceType, StatusReason } from '../../../src/contract/runs/runs.ts'
+import type {
+  CompletionReason,
+  RunStatus,
+  SourceType,
+  StatusReason,
+} from '../../../src/contract/runs/runs.ts'
 import type { WebhookDelivery } from '../../../src/contract/webhooks/webhook-deliveries.ts'
 
 /** The names of the contract as values. The build replaces the table by its values, without the schemas. */
@@ -63,7 +68,8 @@ export const reasonNames: Record<StatusReason, string> = {
 const completionTexts: Record<CompletionReason, string> = {
   no_effect: 'The agent gave no answer, or answered without a call of the model, and changed nothing.',
   push_refused: 'The remote refused the branch. The commit is kept, and the next turn tries again.',
-  pull_request_refused: 'The branch is pushed, but the forge has no pull request of it. The next turn tries again.',
+  pull_request_refused:
+    'The branch is pushed, but the forge has no pull request of it. The next turn tries again.',
   checks_failed: 'Checks of the pushed commit fail, and no further attempt was made to fix them.',
   checks_unfinished: 'Checks of the pushed commit had not ended when the wait for them was over.',
   review_failed: 'The review of the change failed, also after the last round of fixes.',
@@ -73,9 +79,19 @@ const completionTexts: Record<CompletionReason, string> = {
   explanation_failed: 'The model gave no explanation. The findings are complete.',
 }
 
-/** Returns the explanation of what a completed run did not do; null: it did everything, or has not completed. */
-export const completionText = ({ status, status_reason }: { status: RunStatus; status_reason: StatusReason | null }): string | null =>
-  status === 'completed' && status_reason !== null ? (completionTexts[status_reason as CompletionReason] ?? null) : null
+/**
+ * Returns the explanation of what a completed run did not do; null: it did everything, or has not completed.
+ */
+export const completionText = ({
+  status,
+  status_reason,
+}: {
+  status: RunStatus
+  status_reason: StatusReason | null
+}): string | null =>
+  status === 'completed' && status_reason !== null
+    ? (completionTexts[status_reason as CompletionReason] ?? null)
+    : null
 
 /** The events that webhooks report. */
 export const webhookEvents: Record<WebhookEvent, string> = {

@@ -17,7 +17,10 @@ test('an expired token is discarded, and the call repeated once with the next on
   const { requests, respond } = service('second')
   const tokens = ['first', 'second']
   const core = createPageCore(respond, {
-    credentials: { token: async () => tokens[0], discard: token => void (tokens[0] === token && tokens.shift()) },
+    credentials: {
+      token: async () => tokens[0],
+      discard: token => void (tokens[0] === token && tokens.shift()),
+    },
     organization: async () => 3,
   })
   expect(await core.call('getAgentRun', { params: { agent_run_id: 5 } })).toEqual({ id: 5 })
@@ -29,7 +32,10 @@ test('an expired token is discarded, and the call repeated once with the next on
 
 test('a refusal of the new token is final', async () => {
   const { requests, respond } = service('none of them')
-  const core = createPageCore(respond, { credentials: { token: async () => 'one', discard: () => {} }, organization: async () => 3 })
+  const core = createPageCore(respond, {
+    credentials: { token: async () => 'one', discard: () => {} },
+    organization: async () => 3,
+  })
   await expect(core.call('getMe')).rejects.toMatchObject({ status: 401 })
   expect(requests).toHaveLength(2)
 })
@@ -46,5 +52,7 @@ test('an aborted call rejects with an AbortError, not as unreachable', async () 
     abort.abort()
     return Promise.reject(init?.signal?.reason)
   })
-  await expect(core.call('getReadiness', { signal: abort.signal })).rejects.toMatchObject({ name: 'AbortError' })
+  await expect(core.call('getReadiness', { signal: abort.signal })).rejects.toMatchObject({
+    name: 'AbortError',
+  })
 })

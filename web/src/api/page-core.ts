@@ -9,13 +9,17 @@ const anonymous: Identity = {
   organization: () => Promise.reject(new TypeError('A call without a session has no organization')),
 }
 
-/** The SDK's client for a page of this service. Retries are left to TanStack Query, which knows whether the page is visible and online. */
+/**
+ * The SDK's client for a page of this service. Retries are left to TanStack Query, which knows whether the
+ * page is visible and online.
+ */
 export function createPageCore(request: typeof fetch, identity: Identity = anonymous): Core {
   return createCore({
     base_url: '',
     ...identity,
     transport: {
-      fetch: (url, init) => request(url, init).catch(cause => Promise.reject(init?.signal?.aborted ? cause : unreachable(cause))),
+      fetch: (url, init) =>
+        request(url, init).catch(cause => Promise.reject(init?.signal?.aborted ? cause : unreachable(cause))),
       retries: 0,
       timeout_ms: 60_000,
       longest_wait_ms: 0,
@@ -26,6 +30,8 @@ export function createPageCore(request: typeof fetch, identity: Identity = anony
 
 const unreachable = (cause: unknown) =>
   new AgentRunError({
-    ...{ status: 0, code: 'unreachable', cause },
+    status: 0,
+    code: 'unreachable',
+    cause,
     detail: 'The service does not respond. It may be stopped or restarting.',
   })

@@ -14,7 +14,8 @@ export const createQueryClient = () =>
     defaultOptions: {
       queries: {
         staleTime: 30_000,
-        // Without a network a request fails at once, and the page shows it. Otherwise it would wait, and be sent at an unexpected moment.
+        // Without a network a request fails at once, and the page shows it. Otherwise it would wait, and be
+        // sent at an unexpected moment.
         networkMode: 'always',
         refetchOnWindowFocus: false,
         retry: (count, error) => count < MAX_RETRIES && isTransient(statusOf(error)),
@@ -34,7 +35,8 @@ export const UNREACHABLE_RETRY_MS = 2_000
 /** The interval at which active runs are fetched that no open stream reports. */
 const ACTIVE_REFETCH_MS = 3_000
 
-const isTransient = (status: number | null) => status !== null && (status === 0 || status === 429 || status >= 500)
+const isTransient = (status: number | null) =>
+  status !== null && (status === 0 || status === 429 || status >= 500)
 
 /** The filters of the list of runs, by the names of the API. */
 export type RunFilter = {
@@ -58,14 +60,16 @@ export const runQuery = (agent_run_id: number) =>
     queryKey: ['run', agent_run_id],
     queryFn: ({ signal }) => fetchRun(agent_run_id, signal),
     // Parts that are equal stay the same objects, as without this function.
-    structuralSharing: (old, run) => replaceEqualDeep(old, newerRun(run as AgentRun, old as AgentRun | undefined)),
+    structuralSharing: (old, run) =>
+      replaceEqualDeep(old, newerRun(run as AgentRun, old as AgentRun | undefined)),
   })
 
 /** `skip` of the next page is the number of runs already loaded, including those that arrived live. */
 export const runsQuery = (filter: RunFilter) =>
   infiniteQueryOptions({
     queryKey: ['runs', filter],
-    queryFn: ({ pageParam, signal }) => call('listAgentRuns', { query: { ...filter, skip: pageParam, limit: runs_page_size }, signal }),
+    queryFn: ({ pageParam, signal }) =>
+      call('listAgentRuns', { query: { ...filter, skip: pageParam, limit: runs_page_size }, signal }),
     initialPageParam: 0,
     getNextPageParam: (_last, pages) => {
       const here = pages.reduce((sum, page) => sum + page.items.length, 0)
@@ -73,7 +77,9 @@ export const runsQuery = (filter: RunFilter) =>
     },
   })
 
-/** The entries whose changes of the workspace are shown; neither: from the base commit to the newest commit. */
+/**
+ * The entries whose changes of the workspace are shown; neither: from the base commit to the newest commit.
+ */
 export type DiffRange = { from_seq?: number; to_seq?: number }
 
 /** `state`: what makes a different response likely, for example the pushed commit, the turn, the status. */
@@ -91,7 +97,9 @@ export const pullRequestQuery = (pr_id: number, state: string) =>
     queryFn: ({ signal }) => call('getPullRequest', { params: { pr_id }, signal }),
   })
 
-/** A pull request as its page shows it. No stream covers it, so that it is fetched again while it is shown. */
+/**
+ * A pull request as its page shows it. No stream covers it, so that it is fetched again while it is shown.
+ */
 export const pullRequestPageQuery = (pr_id: number) =>
   queryOptions({
     queryKey: ['pull_request', pr_id],
@@ -111,7 +119,8 @@ export const checksQuery = (pr_id: number, state: string) =>
 export const commitsQuery = (pr_id: number, state: string) =>
   queryOptions({
     queryKey: ['commits', pr_id, state],
-    queryFn: ({ signal }) => call('listPullRequestCommits', { params: { pr_id }, query: { limit: 100 }, signal }),
+    queryFn: ({ signal }) =>
+      call('listPullRequestCommits', { params: { pr_id }, query: { limit: 100 }, signal }),
     placeholderData: previous => previous,
   })
 
@@ -119,9 +128,13 @@ export const commitsQuery = (pr_id: number, state: string) =>
 export const commentsQuery = (pr_id: number, state: string) =>
   queryOptions({
     queryKey: ['comments', pr_id, state],
-    queryFn: ({ signal }) => allItems(skip => call('listPullRequestComments', { params: { pr_id }, query: { limit: 100, skip }, signal })),
+    queryFn: ({ signal }) =>
+      allItems(skip =>
+        call('listPullRequestComments', { params: { pr_id }, query: { limit: 100, skip }, signal }),
+      ),
     // No event reports when the forge has a comment.
-    refetchInterval: ({ state: { data } }) => (data?.some(comment => comment.forge_state === 'pending') ? 3_000 : false),
+    refetchInterval: ({ state: { data } }) =>
+      data?.some(comment => comment.forge_state === 'pending') ? 3_000 : false,
     placeholderData: previous => previous,
   })
 
@@ -133,14 +146,16 @@ export const relatedQuery = (agent_run_id: number, state: string) =>
     placeholderData: previous => previous,
     // The stream of a run does not report the others, and its trace ends with its turn.
     staleTime: 0,
-    refetchInterval: ({ state: { data } }) => (data?.items.some(run => !run.terminal) ? ACTIVE_REFETCH_MS : false),
+    refetchInterval: ({ state: { data } }) =>
+      data?.items.some(run => !run.terminal) ? ACTIVE_REFETCH_MS : false,
   })
 
 /** The recovery report of a run, without its steps; `state`: as above. */
 export const recoveryQuery = (agent_run_id: number, state: string) =>
   queryOptions({
     queryKey: ['recovery', agent_run_id, state],
-    queryFn: ({ signal }) => call('getAgentRunRecovery', { params: { agent_run_id }, query: { limit: 1 }, signal }),
+    queryFn: ({ signal }) =>
+      call('getAgentRunRecovery', { params: { agent_run_id }, query: { limit: 1 }, signal }),
     placeholderData: previous => previous,
   })
 
@@ -153,15 +168,24 @@ export const startupQuery = (agent_run_id: number, state: string) =>
   })
 
 export const startupsQuery = (repo_id: number) =>
-  queryOptions({ queryKey: ['startups', repo_id], queryFn: ({ signal }) => call('getRepositoryStartups', { params: { repo_id }, signal }) })
+  queryOptions({
+    queryKey: ['startups', repo_id],
+    queryFn: ({ signal }) => call('getRepositoryStartups', { params: { repo_id }, signal }),
+  })
 
 /** The environments that setup commands prepared for runs of a repository. */
 export const environmentsQuery = (repo_id: number) =>
-  queryOptions({ queryKey: ['environments', repo_id], queryFn: ({ signal }) => call('listEnvironments', { params: { repo_id }, signal }) })
+  queryOptions({
+    queryKey: ['environments', repo_id],
+    queryFn: ({ signal }) => call('listEnvironments', { params: { repo_id }, signal }),
+  })
 
 /** The hosts that runs of a repository may reach in addition to those of its organization. */
 export const egressQuery = (repo_id: number) =>
-  queryOptions({ queryKey: ['egress', repo_id], queryFn: ({ signal }) => call('getRepositoryEgress', { params: { repo_id }, signal }) })
+  queryOptions({
+    queryKey: ['egress', repo_id],
+    queryFn: ({ signal }) => call('getRepositoryEgress', { params: { repo_id }, signal }),
+  })
 
 /** The hosts that runs of all repositories may reach. */
 export const organizationEgressQuery = queryOptions({
@@ -172,11 +196,15 @@ export const organizationEgressQuery = queryOptions({
 export type Repository = Result<'getRepository'>
 
 export const repositoryQuery = (repo_id: number) =>
-  queryOptions({ queryKey: ['repository', repo_id], queryFn: ({ signal }) => call('getRepository', { params: { repo_id }, signal }) })
+  queryOptions({
+    queryKey: ['repository', repo_id],
+    queryFn: ({ signal }) => call('getRepository', { params: { repo_id }, signal }),
+  })
 
 export const repositoriesQuery = queryOptions({
   queryKey: ['repositories'],
-  queryFn: ({ signal }) => allItems(skip => call('listRepositories', { query: { limit: 100, skip }, signal })),
+  queryFn: ({ signal }) =>
+    allItems(skip => call('listRepositories', { query: { limit: 100, skip }, signal })),
   staleTime: 300_000,
 })
 
@@ -192,7 +220,11 @@ export const agentsQuery = queryOptions({
   staleTime: 300_000,
 })
 
-export const meQuery = queryOptions({ queryKey: ['me'], queryFn: ({ signal }) => call('getMe', { signal }), staleTime: 300_000 })
+export const meQuery = queryOptions({
+  queryKey: ['me'],
+  queryFn: ({ signal }) => call('getMe', { signal }),
+  staleTime: 300_000,
+})
 
 export const organizationsQuery = queryOptions({
   queryKey: ['organizations'],
@@ -216,7 +248,10 @@ export const readinessQuery = queryOptions({
   retry: false,
 })
 
-/** The organization's connections. Focusing the tab refetches them, because people return from a page of the forge. */
+/**
+ * The organization's connections. Focusing the tab refetches them, because people return from a page of the
+ * forge.
+ */
 export const forgesQuery = queryOptions({
   queryKey: ['forges'],
   queryFn: async ({ signal }) => {

@@ -7,7 +7,8 @@ export const queries = createQueryClient()
 
 const [readiness] = readinessQuery.queryKey
 
-// A request without a response is the first sign that the service is gone: the notice above the page must not wait for its own next request.
+// A request without a response is the first sign that the service is gone: the notice above the page must not
+// wait for its own next request.
 queries.getQueryCache().subscribe(event => {
   if (event.type !== 'updated' || event.query.queryKey[0] === readiness) return
   const { action } = event
@@ -15,9 +16,13 @@ queries.getQueryCache().subscribe(event => {
 })
 
 /** Whether the last request has shown that the service does not respond. */
-export const isKnownUnreachable = (): boolean => isUnreachable(queries.getQueryState(readinessQuery.queryKey)?.error)
+export const isKnownUnreachable = (): boolean =>
+  isUnreachable(queries.getQueryState(readinessQuery.queryKey)?.error)
 
-/** Whether the service responds. After a request that failed, only `untilResponding` and the notice above the page send others. */
+/**
+ * Whether the service responds. After a request that failed, only `untilResponding` and the notice above the
+ * page send others.
+ */
 export async function responds(): Promise<boolean> {
   if (isKnownUnreachable()) return false
   return queries.fetchQuery({ ...readinessQuery, staleTime: 0 }).then(
@@ -26,7 +31,9 @@ export async function responds(): Promise<boolean> {
   )
 }
 
-/** Resolves when the service responds. All who wait, and the notice above the page, share the same requests. */
+/**
+ * Resolves when the service responds. All who wait, and the notice above the page, share the same requests.
+ */
 export function untilResponding(): Promise<void> {
   return new Promise(resolve => {
     const unsubscribe = new QueryObserver(queries, readinessQuery).subscribe(({ error, isFetching }) => {

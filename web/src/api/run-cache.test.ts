@@ -47,7 +47,10 @@ test('a response that an event has overtaken does not replace what the event rep
   const client = new QueryClient()
   const [first, late] = [run(8), Promise.withResolvers<AgentRun>()]
   const responses = [Promise.resolve(first), late.promise]
-  const observer = new QueryObserver(client, { ...runQuery(8), queryFn: () => responses.shift() ?? Promise.reject() })
+  const observer = new QueryObserver(client, {
+    ...runQuery(8),
+    queryFn: () => responses.shift() ?? Promise.reject(),
+  })
   const unsubscribe = observer.subscribe(() => {})
   onTestFinished(unsubscribe)
   await observer.fetchOptimistic(observer.options)
@@ -79,9 +82,20 @@ test('filters match like those of the service', () => {
 
 test('filters by reason, person, model, source and time match like those of the service', () => {
   const one = run(1, {
-    ...{ status: 'failed', status_reason: 'oom', user_id: 7, model: 'a/b', source_type: 'API', created_at: '2026-11-20T10:00:00.000Z' },
+    status: 'failed',
+    status_reason: 'oom',
+    user_id: 7,
+    model: 'a/b',
+    source_type: 'API',
+    created_at: '2026-11-20T10:00:00.000Z',
   })
-  const same = { status_reason: 'oom', user_id: 7, model: 'a/b', source_type: 'API', repo_id: undefined } as const
+  const same = {
+    status_reason: 'oom',
+    user_id: 7,
+    model: 'a/b',
+    source_type: 'API',
+    repo_id: undefined,
+  } as const
   expect(matches(one, { ...same, status: ['completed', 'failed'] })).toBe(true)
   for (const other of [
     { status_reason: 'lost' },
@@ -91,7 +105,9 @@ test('filters by reason, person, model, source and time match like those of the 
     { status: ['running'] },
   ] as const)
     expect(matches(one, { ...same, ...other } as RunFilter)).toBe(false)
-  expect(matches(one, { created_after: '2026-11-20T09:59:59.999Z', created_before: '2026-11-20T10:00:00.001Z' })).toBe(true)
+  expect(
+    matches(one, { created_after: '2026-11-20T09:59:59.999Z', created_before: '2026-11-20T10:00:00.001Z' }),
+  ).toBe(true)
   expect(matches(one, { created_after: '2026-11-20T10:00:00.000Z' })).toBe(false)
   expect(matches(one, { created_before: '2026-11-20T10:00:00.000Z' })).toBe(false)
 })

@@ -21,7 +21,10 @@ export function dropRun(client: QueryClient, id: number): void {
     if (data) client.setQueryData(key, { ...data, pages: withoutRun(data.pages, id) })
 }
 
-/** The pages of a filtered list after a run changed or was created. Runs keep their positions; new ones come first. */
+/**
+ * The pages of a filtered list after a run changed or was created. Runs keep their positions; new ones come
+ * first.
+ */
 export function withRun(pages: Page[], run: AgentRun, filter: RunFilter): Page[] {
   const fits = matches(run, filter)
   const known = pages.some(page => page.items.some(item => item.id === run.id))
@@ -41,7 +44,11 @@ export function withRun(pages: Page[], run: AgentRun, filter: RunFilter): Page[]
 
 export function withoutRun(pages: Page[], id: number): Page[] {
   if (!pages.some(page => page.items.some(item => item.id === id))) return pages
-  return pages.map(page => ({ ...page, items: page.items.filter(item => item.id !== id), total: Math.max(0, page.total - 1) }))
+  return pages.map(page => ({
+    ...page,
+    items: page.items.filter(item => item.id !== id),
+    total: Math.max(0, page.total - 1),
+  }))
 }
 
 /** Whether the service would list the run with these filters. */
@@ -49,7 +56,12 @@ export function matches(run: AgentRun, filter: RunFilter): boolean {
   const { status, q, tag, created_after, created_before, archived = false, ...same } = filter
   if (run.archived !== archived) return false
   if (status && !status.includes(run.status)) return false
-  if (Object.entries(same).some(([key, value]) => value !== undefined && run[key as keyof typeof same] !== value)) return false
+  if (
+    Object.entries(same).some(
+      ([key, value]) => value !== undefined && run[key as keyof typeof same] !== value,
+    )
+  )
+    return false
   if (tag && !run.tags.includes(tag)) return false
   // Both are UTC with milliseconds, so that their order is that of the times.
   if (created_after && run.created_at <= created_after) return false

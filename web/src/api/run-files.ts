@@ -14,7 +14,11 @@ export const runFolderQuery = (agent_run_id: number, seq: number, { path, skip =
   queryOptions({
     queryKey: ['run-files', agent_run_id, seq, path, skip, q],
     queryFn: ({ signal }) =>
-      call('listAgentRunFiles', { params: { agent_run_id }, query: { path, seq, skip, limit: FILES_PAGE, ...(q && { q }) }, signal }),
+      call('listAgentRunFiles', {
+        params: { agent_run_id },
+        query: { path, seq, skip, limit: FILES_PAGE, ...(q && { q }) },
+        signal,
+      }),
     staleTime: FIXED,
   })
 
@@ -23,7 +27,11 @@ export const runRootQuery = (agent_run_id: number, seq: number | undefined, stat
   queryOptions({
     queryKey: ['run-root', agent_run_id, seq, state],
     queryFn: ({ signal }) =>
-      call('listAgentRunFiles', { params: { agent_run_id }, query: { limit: FILES_PAGE, ...(seq !== undefined && { seq }) }, signal }),
+      call('listAgentRunFiles', {
+        params: { agent_run_id },
+        query: { limit: FILES_PAGE, ...(seq !== undefined && { seq }) },
+        signal,
+      }),
     placeholderData: previous => previous,
     retry: false,
   })
@@ -32,13 +40,17 @@ export const runRootQuery = (agent_run_id: number, seq: number | undefined, stat
 export const runFileQuery = (agent_run_id: number, seq: number, path: string) =>
   queryOptions({
     queryKey: ['run-file', agent_run_id, seq, path],
-    queryFn: ({ signal }) => call('getAgentRunFile', { params: { agent_run_id }, query: { path, seq }, signal }),
+    queryFn: ({ signal }) =>
+      call('getAgentRunFile', { params: { agent_run_id }, query: { path, seq }, signal }),
     placeholderData: previous => (previous?.path === path ? previous : undefined),
     staleTime: FIXED,
   })
 
 /** The bytes of a file of a run. */
 export async function runFileBlob(agent_run_id: number, seq: number, path: string): Promise<Blob> {
-  const response = await core.request('downloadAgentRunFile', { params: { agent_run_id }, query: { path, seq } })
+  const response = await core.request('downloadAgentRunFile', {
+    params: { agent_run_id },
+    query: { path, seq },
+  })
   return response.blob()
 }

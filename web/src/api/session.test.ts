@@ -11,7 +11,11 @@ function service() {
   const respond = async (input: string | URL | Request, init?: RequestInit) => {
     state.requested.push(`${init?.method} ${input}`)
     state.bodies.push(init?.body)
-    if (!state.signed_in) return Response.json({ status: 401, code: 'unauthorized', detail: 'Not signed in.', errors: [] }, { status: 401 })
+    if (!state.signed_in)
+      return Response.json(
+        { status: 401, code: 'unauthorized', detail: 'Not signed in.', errors: [] },
+        { status: 401 },
+      )
     const token = `token-${state.requested.length}`
     return Response.json({
       token,

@@ -1,6 +1,9 @@
 import type { z } from 'zod'
 import type { Core } from '../../../src/client/sdk/request.ts'
-import type { AcceptSessionInvitationInput, OpenedInvitation } from '../../../src/contract/organizations/members.ts'
+import type {
+  AcceptSessionInvitationInput,
+  OpenedInvitation,
+} from '../../../src/contract/organizations/members.ts'
 import type { SessionToken } from '../../../src/contract/service.ts'
 import { chooseOrganization, chosenOrganization } from './chosen-organization.ts'
 
@@ -24,7 +27,10 @@ type SessionHolder = {
 
 const RENEW_BEFORE_MS = 60_000
 
-/** Keeps the bearer token in memory only; the cookie that is exchanged for a new one is HttpOnly and limited to /session. */
+/**
+ * Keeps the bearer token in memory only; the cookie that is exchanged for a new one is HttpOnly and limited
+ * to /session.
+ */
 export function createSession({ call }: Pick<Core, 'call'>, now: () => number = Date.now): SessionHolder {
   let cached: Session | null = null
   let pending: Promise<Session> | null = null

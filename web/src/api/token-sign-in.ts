@@ -5,10 +5,14 @@ import { createPageCore } from './page-core.ts'
 /** The code in a sign-in link; null when the text is no link. */
 const codeOfLink = (text: string) => /#code=([^&\s]+)/.exec(text)?.[1] ?? null
 
-/** The prefix of every token that the service creates. An operator may have chosen another one for the first. */
+/**
+ * The prefix of every token that the service creates. An operator may have chosen another one for the first.
+ */
 const TOKEN_PREFIX = 'arun_'
 
-/** Signs in with what a person pasted: a sign-in link, its code, or an API token. Rejects with AgentRunError. */
+/**
+ * Signs in with what a person pasted: a sign-in link, its code, or an API token. Rejects with AgentRunError.
+ */
 export async function signInWith(pasted: string): Promise<void> {
   const text = pasted.trim()
   const code = codeOfLink(text)
@@ -20,7 +24,10 @@ export async function signInWith(pasted: string): Promise<void> {
   })
 }
 
-/** Exchanges a token for a sign-in code with the same reach. Rejects with 401 for an unknown token, and with 403 for one that expires. */
+/**
+ * Exchanges a token for a sign-in code with the same reach. Rejects with 401 for an unknown token, and with
+ * 403 for one that expires.
+ */
 async function codeFor(token: string): Promise<string> {
   const { call } = createPageCore((input, init) => fetch(input, init), {
     credentials: { token: async () => token },

@@ -18,8 +18,16 @@ type LiveStream<Event> = {
 /** A hidden tab closes its connection after this time: browsers allow six for each origin. */
 const HIDDEN_TIMEOUT_MS = 30_000
 
-/** Follows a stream while the page is visible, and catches up when it becomes visible again. Call the result to stop. */
-export function followWhileVisible<Event extends object>({ open, after_seq, on_event, on_state }: LiveStream<Event>): () => void {
+/**
+ * Follows a stream while the page is visible, and catches up when it becomes visible again. Call the result
+ * to stop.
+ */
+export function followWhileVisible<Event extends object>({
+  open,
+  after_seq,
+  on_event,
+  on_state,
+}: LiveStream<Event>): () => void {
   const stopped = new AbortController()
   let seen = after_seq
   let reading: AbortController | null = null
@@ -27,13 +35,17 @@ export function followWhileVisible<Event extends object>({ open, after_seq, on_e
 
   const read = async (signal: AbortSignal) => {
     try {
-      for await (const event of open({ after_seq: seen, signal }, { persistent: true, on_state, wait: waitUntilUseful })) {
+      for await (const event of open(
+        { after_seq: seen, signal },
+        { persistent: true, on_state, wait: waitUntilUseful },
+      )) {
         if (signal.aborted) return
         if ('seq' in event && typeof event.seq === 'number') seen = event.seq
         on_event(event)
       }
     } catch (error) {
-      if (!signal.aborted) on_state({ name: 'ended', problem: error instanceof Error ? error : new Error(String(error)) })
+      if (!signal.aborted)
+        on_state({ name: 'ended', problem: error instanceof Error ? error : new Error(String(error)) })
     }
   }
   const start = () => {
@@ -64,7 +76,9 @@ const MAX_BACKOFF_MS = 1_000
 /** The longest back-off of the SDK. A longer wait was requested by the service. */
 const MAX_SDK_BACKOFF_MS = 8_000
 
-/** Waits `ms` or the page's own limit, or less when the machine is online again or the page is visible again. */
+/**
+ * Waits `ms` or the page's own limit, or less when the machine is online again or the page is visible again.
+ */
 function waitUntilUseful(ms: number, signal: AbortSignal | undefined): Promise<void> {
   const finished = new AbortController()
   const woken = new Promise<void>(resolve => {
@@ -73,5 +87,8 @@ function waitUntilUseful(ms: number, signal: AbortSignal | undefined): Promise<v
     document.addEventListener('visibilitychange', () => document.hidden || resolve(), options)
   })
   const limit = signal ? AbortSignal.any([signal, finished.signal]) : finished.signal
-  return Promise.race([pause(ms > MAX_SDK_BACKOFF_MS ? ms : Math.min(ms, MAX_BACKOFF_MS), limit), woken]).finally(() => finished.abort())
+  return Promise.race([
+    pause(ms > MAX_SDK_BACKOFF_MS ? ms : Math.min(ms, MAX_BACKOFF_MS), limit),
+    woken,
+  ]).finally(() => finished.abort())
 }

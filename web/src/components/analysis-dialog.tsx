@@ -19,7 +19,10 @@ type Props = {
   on_close: () => void
 }
 
-/** Starts an analysis of logs after a confirmation, and shows its findings, with a link to the run that explains them. */
+/**
+ * Starts an analysis of logs after a confirmation, and shows its findings, with a link to the run that
+ * explains them.
+ */
 export function AnalysisDialog({ title, about, children, analyze, open, on_close }: Props) {
   const analysis = useMutation({ mutationFn: analyze })
   return (
@@ -35,7 +38,9 @@ export function AnalysisDialog({ title, about, children, analyze, open, on_close
               if (!analysis.isPending) analysis.mutate()
             }}
           >
-            <p className="text-muted">{about} It creates a new run that explains them, whose cost counts like that of other runs.</p>
+            <p className="text-muted">
+              {about} It creates a new run that explains them, whose cost counts like that of other runs.
+            </p>
             {children}
             {analysis.error && <Notice tone="bad">{visible(analysis.error.message)}</Notice>}
             <div className="flex justify-end gap-2">
@@ -57,7 +62,12 @@ const Found = ({ analysis, on_leave }: { analysis: LogAnalysis; on_leave: () => 
   <div className="space-y-3" onClick={event => event.target instanceof HTMLAnchorElement && on_leave()}>
     <p>{visible(analysis.message)}</p>
     <LogFindings analysis={analysis} open={false} />
-    <Link to="/agent/trace/$id" params={{ id: String(analysis.agent_run_id) }} search={{ view: 'answer' }} className={buttonStyle()}>
+    <Link
+      to="/agent/trace/$id"
+      params={{ id: String(analysis.agent_run_id) }}
+      search={{ view: 'answer' }}
+      className={buttonStyle()}
+    >
       View explanation in run {analysis.agent_run_id}
     </Link>
   </div>

@@ -12,9 +12,15 @@ type FormProps = {
   request: { isPending: boolean; isSuccess?: boolean; error: Error | null; mutate(): void }
   /** The fields of the request that the form shows. Problems with other fields are shown below them. */
   fields: string[]
-  /** Why this person may not send it, or null; from permission.ts. The fields are then disabled, and the reason replaces the button. */
+  /**
+   * Why this person may not send it, or null; from permission.ts. The fields are then disabled, and the
+   * reason replaces the button.
+   */
   forbidden?: string | null
-  /** Of a form that changes what is saved: whether a value was edited. False: there is nothing to send. True: leaving needs a confirmation. */
+  /**
+   * Of a form that changes what is saved: whether a value was edited. False: there is nothing to send. True:
+   * leaving needs a confirmation.
+   */
   changed?: boolean | undefined
   /** What is missing before the form can be sent, or null. */
   missing?: string | null
@@ -27,9 +33,23 @@ type FormProps = {
   children: ReactNode
 }
 
-/** A form that sends one request of the API. Shows why a person may not send it, and the errors of the service at their fields. */
+/**
+ * A form that sends one request of the API. Shows why a person may not send it, and the errors of the service
+ * at their fields.
+ */
 export function ApiForm(props: FormProps) {
-  const { label, request, fields, forbidden = null, changed, submit, variant = 'plain', note, next, children } = props
+  const {
+    label,
+    request,
+    fields,
+    forbidden = null,
+    changed,
+    submit,
+    variant = 'plain',
+    note,
+    next,
+    children,
+  } = props
   const missing = props.missing ?? (changed === false ? 'No changes to save' : null)
   const shown = Object.keys(fieldMessages(request.error))
   const form = useRef<HTMLFormElement>(null)
@@ -50,7 +70,9 @@ export function ApiForm(props: FormProps) {
         <fieldset disabled={forbidden !== null} className="min-w-0 space-y-4">
           {children}
         </fieldset>
-        {request.error && !shown.some(field => fields.includes(field)) && <Notice tone="bad">{visible(request.error.message)}</Notice>}
+        {request.error && !shown.some(field => fields.includes(field)) && (
+          <Notice tone="bad">{visible(request.error.message)}</Notice>
+        )}
         {forbidden !== null && <p className="text-muted text-xs">{forbidden}.</p>}
         {forbidden === null &&
           (next ?? (

@@ -18,10 +18,14 @@ type Props = {
   on_close: () => void
 }
 
-/** Requests a confirmation of a dangerous action, executes it, and shows its error. The caller closes it on success. */
+/**
+ * Requests a confirmation of a dangerous action, executes it, and shows its error. The caller closes it on
+ * success.
+ */
 export function ConfirmDialog({ title, children, action, typed_name, request, open, on_close }: Props) {
   const [typed, setTyped] = useState('')
-  const reason = typed_name !== undefined && typed.trim() !== typed_name ? `Type ${visible(typed_name)} first` : null
+  const reason =
+    typed_name !== undefined && typed.trim() !== typed_name ? `Type ${visible(typed_name)} first` : null
   const close = () => {
     setTyped('')
     request.reset()
@@ -41,11 +45,20 @@ export function ConfirmDialog({ title, children, action, typed_name, request, op
           <Field
             label={
               <>
-                Type <strong className="select-all font-mono text-ink">{visible(typed_name)}</strong> to confirm
+                Type <strong className="select-all font-mono text-ink">{visible(typed_name)}</strong> to
+                confirm
               </>
             }
           >
-            {props => <Input {...props} value={typed} spellCheck={false} autoFocus onChange={event => setTyped(event.target.value)} />}
+            {props => (
+              <Input
+                {...props}
+                value={typed}
+                spellCheck={false}
+                autoFocus
+                onChange={event => setTyped(event.target.value)}
+              />
+            )}
           </Field>
         )}
         {request.error && <Notice tone="bad">{visible(request.error.message)}</Notice>}

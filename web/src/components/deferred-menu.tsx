@@ -4,7 +4,10 @@ type Props = {
   label: string
   trigger: ReactNode
   className: string
-  /** Loads the code of the menu. Called when the button gets the pointer or the focus, so that the menu opens at once. */
+  /**
+   * Loads the code of the menu. Called when the button gets the pointer or the focus, so that the menu opens
+   * at once.
+   */
   load: () => Promise<unknown>
   /** The menu with the same button, which opens at once. */
   children: ReactNode

@@ -16,10 +16,17 @@ type FilterProps<Value extends string | number> = {
 }
 
 /**
- * A filter by one of several values. A value that is not among them, from an address, is shown as it is. Its width does not depend on the
- * values, which may arrive later and would move what is below.
+ * A filter by one of several values. A value that is not among them, from an address, is shown as it is. Its
+ * width does not depend on the values, which may arrive later and would move what is below.
  */
-export function FilterSelect<Value extends string | number>({ label, any, value, options, wide = false, on_choose }: FilterProps<Value>) {
+export function FilterSelect<Value extends string | number>({
+  label,
+  any,
+  value,
+  options,
+  wide = false,
+  on_choose,
+}: FilterProps<Value>) {
   const known = value === undefined || options.some(([option]) => option === value)
   return (
     <Select
@@ -44,14 +51,25 @@ export function RepositoryFilter({ value, on_choose }: Pick<FilterProps<number>,
   const { data } = useQuery(repositoriesQuery)
   const loading: Option<number>[] = value === undefined ? [] : [[value, '…']]
   const options = data?.map(({ id, full_name }): Option<number> => [id, full_name]) ?? loading
-  return <FilterSelect label="Repository" any="Any repository" wide value={value} options={options} on_choose={on_choose} />
+  return (
+    <FilterSelect
+      label="Repository"
+      any="Any repository"
+      wide
+      value={value}
+      options={options}
+      on_choose={on_choose}
+    />
+  )
 }
 
 /** Options that are shown by their names. */
-export const sameNames = <Value extends string>(values: readonly Value[]) => values.map((value): Option<Value> => [value, value])
+export const sameNames = <Value extends string>(values: readonly Value[]) =>
+  values.map((value): Option<Value> => [value, value])
 
 /** Options with the names that people know them by. */
-export const named = <Value extends string>(names: Record<Value, string>) => Object.entries(names) as Option<Value>[]
+export const named = <Value extends string>(names: Record<Value, string>) =>
+  Object.entries(names) as Option<Value>[]
 
 type DayProps = {
   label: string

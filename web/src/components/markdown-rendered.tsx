@@ -23,7 +23,14 @@ const components: Components = {
       <table>{children}</table>
     </div>
   ),
-  input: ({ checked }) => <input type="checkbox" checked={checked === true} disabled aria-label={checked === true ? 'done' : 'open'} />,
+  input: ({ checked }) => (
+    <input
+      type="checkbox"
+      checked={checked === true}
+      disabled
+      aria-label={checked === true ? 'done' : 'open'}
+    />
+  ),
 }
 
 type Plugin = NonNullable<Options['remarkPlugins']>[number]
@@ -32,12 +39,18 @@ type Plugin = NonNullable<Options['remarkPlugins']>[number]
 const tablesAndTaskLists: Plugin = function (this: { data(): object }) {
   const data: { micromarkExtensions?: unknown[]; fromMarkdownExtensions?: unknown[] } = this.data()
   data.micromarkExtensions = [...(data.micromarkExtensions ?? []), gfmTable(), gfmTaskListItem()]
-  data.fromMarkdownExtensions = [...(data.fromMarkdownExtensions ?? []), gfmTableFromMarkdown(), gfmTaskListItemFromMarkdown()]
+  data.fromMarkdownExtensions = [
+    ...(data.fromMarkdownExtensions ?? []),
+    gfmTableFromMarkdown(),
+    gfmTaskListItemFromMarkdown(),
+  ]
 }
 
 type MarkdownNode = { type: string; value?: string; url?: string; children?: MarkdownNode[] }
 
-/** Addresses in the text are links, as on GitHub, whose parser of them takes quadratic time for hostile text. */
+/**
+ * Addresses in the text are links, as on GitHub, whose parser of them takes quadratic time for hostile text.
+ */
 const linkAddresses: Plugin = () => tree => {
   const open: MarkdownNode[] = [tree]
   for (let node = open.pop(); node; node = open.pop()) {
@@ -58,7 +71,12 @@ const plugins = [tablesAndTaskLists, linkAddresses]
 export default function MarkdownRendered({ text }: { text: string }) {
   return (
     <div className="prose">
-      <ReactMarkdown components={components} remarkPlugins={plugins} skipHtml={false} urlTransform={url => httpLink(url)}>
+      <ReactMarkdown
+        components={components}
+        remarkPlugins={plugins}
+        skipHtml={false}
+        urlTransform={url => httpLink(url)}
+      >
         {visible(text)}
       </ReactMarkdown>
     </div>

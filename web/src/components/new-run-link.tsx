@@ -14,17 +14,30 @@ type Props = {
   children: ReactNode
 }
 
-/** Leads to the form for a new run. For those who may not start one it is a disabled button with the reason. */
+/**
+ * Leads to the form for a new run. For those who may not start one it is a disabled button with the reason.
+ */
 export function NewRunLink({ search = {}, variant = 'plain', className = '', label, children }: Props) {
   const me = useQuery(meQuery).data
   if (me?.role === 'READER')
     return (
-      <Button variant={variant} className={className} reason="Your role, READER, may not start runs" aria-label={label}>
+      <Button
+        variant={variant}
+        className={className}
+        reason="Your role, READER, may not start runs"
+        aria-label={label}
+      >
         {children}
       </Button>
     )
   return (
-    <Link to="/new" search={search} className={buttonStyle(variant, className)} aria-label={label} data-hint={label}>
+    <Link
+      to="/new"
+      search={search}
+      className={buttonStyle(variant, className)}
+      aria-label={label}
+      data-hint={label}
+    >
       {children}
     </Link>
   )

@@ -18,7 +18,10 @@ const lists: Record<string, { name: string; link: LinkOptions }> = {
   sandbox: { name: 'All sandboxes', link: linkOptions({ to: '/sandboxes' }) },
 }
 
-/** The error state of a page. `error` null: there is no such page. While the service does not respond, `retry` is called until it does. */
+/**
+ * The error state of a page. `error` null: there is no such page. While the service does not respond, `retry`
+ * is called until it does.
+ */
 export function PageProblem({ error, retry = () => location.reload(), what = 'page' }: Props) {
   const status = statusOf(error)
   const back = lists[what] ?? runs
@@ -28,7 +31,9 @@ export function PageProblem({ error, retry = () => location.reload(), what = 'pa
       <Blank icon={<SearchX />} title={`There is no such ${what}`} level={what === 'change' ? 2 : 1}>
         <title>{`No such ${what} · Agent runs`}</title>
         <p className="mb-4">
-          {error instanceof Error ? visible(error.message) : 'The address may be wrong, or it belongs to another organization.'}
+          {error instanceof Error
+            ? visible(error.message)
+            : 'The address may be wrong, or it belongs to another organization.'}
         </p>
         <Link {...back.link} className={buttonStyle()}>
           {back.name}

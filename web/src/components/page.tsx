@@ -6,7 +6,10 @@ import { usePageScroll } from './use-page-scroll.ts'
 const widths = { wide: '', narrow: 'max-w-3xl' } as const
 
 type Props = {
-  /** The title of the browser's tab; `heading` if it is absent. Null: the content has its own, as the tabs of a repository. */
+  /**
+   * The title of the browser's tab; `heading` if it is absent. Null: the content has its own, as the tabs of
+   * a repository.
+   */
   title?: string | null
   heading: string
   /** Beside the heading, for example the number of items. */
@@ -18,8 +21,8 @@ type Props = {
 }
 
 /**
- * The scrolling content of the frame: heading, actions, and the rest. Every page but the trace is one. It is positioned, so that hidden labels in it
- * scroll with it and do not make the document taller.
+ * The scrolling content of the frame: heading, actions, and the rest. Every page but the trace is one. It is
+ * positioned, so that hidden labels in it scroll with it and do not make the document taller.
  */
 export function Page({ heading, title = heading, note, about, actions, width = 'wide', children }: Props) {
   const box = useRef<HTMLDivElement>(null)
@@ -30,7 +33,9 @@ export function Page({ heading, title = heading, note, about, actions, width = '
       <div className="mx-auto max-w-6xl px-4 py-5 md:px-6">
         <div className={widths[width]}>
           <div className="flex min-h-7 flex-wrap items-center gap-x-3 gap-y-2">
-            <h1 className="min-w-0 font-semibold text-xl tracking-tight [overflow-wrap:anywhere]">{visible(heading)}</h1>
+            <h1 className="min-w-0 font-semibold text-xl tracking-tight [overflow-wrap:anywhere]">
+              {visible(heading)}
+            </h1>
             {note !== undefined && <span className="tabular text-faint">{note}</span>}
             <div className="flex-1" />
             {actions && <div className="flex flex-wrap items-center gap-x-3 gap-y-2">{actions}</div>}
@@ -44,4 +49,6 @@ export function Page({ heading, title = heading, note, about, actions, width = '
 }
 
 /** The title of the browser's tab. */
-export const PageTitle = ({ children }: { children: string }) => <title>{`${visible(children)} · Agent runs`}</title>
+export const PageTitle = ({ children }: { children: string }) => (
+  <title>{`${visible(children)} · Agent runs`}</title>
+)

@@ -23,8 +23,18 @@ type Props<Item> = {
   children: (items: Item[]) => ReactNode
 }
 
-/** The loaded pages of a list, and a button that loads the next one; or that it is loading, why it failed, or what there is instead. */
-export function PagedList<Item>({ list, nouns: [one, many], empty, more = `Load older ${many}`, framed = false, children }: Props<Item>) {
+/**
+ * The loaded pages of a list, and a button that loads the next one; or that it is loading, why it failed, or
+ * what there is instead.
+ */
+export function PagedList<Item>({
+  list,
+  nouns: [one, many],
+  empty,
+  more = `Load older ${many}`,
+  framed = false,
+  children,
+}: Props<Item>) {
   const { items, total } = loaded(list)
   return (
     <>
@@ -47,12 +57,16 @@ export function PagedList<Item>({ list, nouns: [one, many], empty, more = `Load 
 }
 
 /** The items of all loaded pages, and how many there are in all. */
-export function loaded<Item>({ data }: { data: InfiniteData<Page<Item>> | undefined }): { items: Item[]; total: number } {
+export function loaded<Item>({ data }: { data: InfiniteData<Page<Item>> | undefined }): {
+  items: Item[]
+  total: number
+} {
   return { items: data?.pages.flatMap(page => page.items) ?? [], total: data?.pages[0]?.total ?? 0 }
 }
 
 /** The number of all items, for the heading; nothing while it is unknown. */
-export const totalNote = (list: { data: InfiniteData<Page<unknown>> | undefined }) => list.data && loaded(list).total.toLocaleString('en')
+export const totalNote = (list: { data: InfiniteData<Page<unknown>> | undefined }) =>
+  list.data && loaded(list).total.toLocaleString('en')
 
 /** Filters exclude every item. `link`: the page without filters. */
 export const NothingMatches = ({ what, link }: { what: string; link: LinkProps }) => (

@@ -7,7 +7,9 @@ const drawn_chars = 200_000
 
 /** Text of an agent or a person as it is, line breaks kept, nothing in it interpreted. */
 export const PlainText = ({ text, className = '' }: { text: string; className?: string }) => (
-  <p className={`whitespace-pre-wrap [overflow-wrap:anywhere] ${className}`}>{useMemo(() => visible(cut(text)), [text])}</p>
+  <p className={`whitespace-pre-wrap [overflow-wrap:anywhere] ${className}`}>
+    {useMemo(() => visible(cut(text)), [text])}
+  </p>
 )
 
 /** Output of a program with its colours, as text. */
@@ -25,8 +27,12 @@ export function AnsiText({ text }: { text: string }) {
     const plain = !part.classes && !part.color && !part.background
     if (plain) return part.text
     return (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never change their order
-      <span key={index} className={part.classes || undefined} style={{ color: part.color, backgroundColor: part.background }}>
+      <span
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never change their order
+        key={index}
+        className={part.classes || undefined}
+        style={{ color: part.color, backgroundColor: part.background }}
+      >
         {part.text}
       </span>
     )
@@ -34,4 +40,6 @@ export function AnsiText({ text }: { text: string }) {
 }
 
 const cut = (text: string) =>
-  text.length <= drawn_chars ? text : `${text.slice(0, drawn_chars)}\n… ${(text.length - drawn_chars).toLocaleString('en')} more characters`
+  text.length <= drawn_chars
+    ? text
+    : `${text.slice(0, drawn_chars)}\n… ${(text.length - drawn_chars).toLocaleString('en')} more characters`

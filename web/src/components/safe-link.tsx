@@ -2,8 +2,19 @@ import { useRouter } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { httpLink } from '../text/links.ts'
 
-/** A link when the address is an http(s) one, else its text. Pages of this service open in the same tab, others in a new tab without a referrer. */
-export function SafeLink({ href, children, className = '' }: { href: string | null; children: ReactNode; className?: string }) {
+/**
+ * A link when the address is an http(s) one, else its text. Pages of this service open in the same tab,
+ * others in a new tab without a referrer.
+ */
+export function SafeLink({
+  href,
+  children,
+  className = '',
+}: {
+  href: string | null
+  children: ReactNode
+  className?: string
+}) {
   const router = useRouter()
   const safe = httpLink(href)
   if (!safe) return <span className={className}>{children}</span>

@@ -11,7 +11,10 @@ export const ShownOnce = ({ name, value, children, on_done }: Props) => (
   <div className="space-y-4">
     <Notice tone="warn">{children}</Notice>
     <div className="flex items-start gap-1 rounded-md border border-line bg-sunken py-1.5 pr-1.5 pl-2.5">
-      <output aria-label={name} className="min-w-0 flex-1 select-all py-1 font-mono text-xs [overflow-wrap:anywhere]">
+      <output
+        aria-label={name}
+        className="min-w-0 flex-1 select-all py-1 font-mono text-xs [overflow-wrap:anywhere]"
+      >
         {visible(value)}
       </output>
       <CopyButton label={`Copy the ${name}`} text={() => value} />

@@ -3,7 +3,8 @@ type Theme = (typeof themes)[number]
 
 export const isTheme = (value: string): value is Theme => themes.some(theme => theme === value)
 
-export const chosenTheme = (): Theme => themes.find(theme => theme === document.documentElement.dataset.theme) ?? 'system'
+export const chosenTheme = (): Theme =>
+  themes.find(theme => theme === document.documentElement.dataset.theme) ?? 'system'
 
 /** Applies a theme and keeps the choice: theme-1.js applies it before the next first paint. */
 export function chooseTheme(theme: Theme): void {

@@ -9,14 +9,16 @@ const MAX_POSITIONS = 100
 const positions = new Map([readTabStorage(KEY)].flat().filter(isPosition))
 
 function isPosition(item: unknown): item is [string, number] {
-  return Array.isArray(item) && item.length === 2 && typeof item[0] === 'string' && typeof item[1] === 'number'
+  return (
+    Array.isArray(item) && item.length === 2 && typeof item[0] === 'string' && typeof item[1] === 'number'
+  )
 }
 
 window.addEventListener('pagehide', () => writeTabStorage(KEY, [...positions].slice(-MAX_POSITIONS)))
 
 /**
- * Restores the scroll position of a page after Back, Forward and a reload, also when its content grows as it is loaded. The person's own
- * scrolling ends the attempt.
+ * Restores the scroll position of a page after Back, Forward and a reload, also when its content grows as it
+ * is loaded. The person's own scrolling ends the attempt.
  */
 export function usePageScroll(box: RefObject<HTMLElement | null>): void {
   const key = useLocation({ select: ({ state }) => state.__TSR_key ?? '' })
@@ -38,7 +40,8 @@ export function usePageScroll(box: RefObject<HTMLElement | null>): void {
       restoring.current = false
       observer.disconnect()
     })
-    for (const name of ['wheel', 'touchmove', 'pointerdown', 'keydown']) element.addEventListener(name, () => attempt.abort(), { signal })
+    for (const name of ['wheel', 'touchmove', 'pointerdown', 'keydown'])
+      element.addEventListener(name, () => attempt.abort(), { signal })
     for (const child of element.children) observer.observe(child)
     restore()
     return () => attempt.abort()

@@ -15,14 +15,20 @@ import { useMedia } from '../ui/media.ts'
 import { Loading, Notice } from '../ui/notice.tsx'
 import { useSingleKeys } from '../ui/single-keys.ts'
 
-/** The public API reference. It shows the service's own OpenAPI document and needs no session. `#operationId` opens one operation. */
+/**
+ * The public API reference. It shows the service's own OpenAPI document and needs no session. `#operationId`
+ * opens one operation.
+ */
 export function ApiReferencePage() {
   const chosen = useLocation({ select: location => location.hash })
   const query = useQuery(apiDocumentQuery)
   const version = query.data?.info.version
   return (
     <div className="flex h-dvh flex-col">
-      <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-surface focus:p-2">
+      <a
+        href="#main"
+        className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-surface focus:p-2"
+      >
         Skip to content
       </a>
       <header className="flex h-11 shrink-0 items-center gap-1 border-line border-b bg-surface px-3">
@@ -30,7 +36,12 @@ export function ApiReferencePage() {
         <Link to="/" preload={false} className={buttonStyle('quiet', 'mr-1')}>
           <ArrowLeft aria-hidden className="size-4" /> <Brand /> Runs
         </Link>
-        <Link to="/docs" hash="" activeOptions={{ includeHash: true }} className="truncate rounded-md font-semibold text-base">
+        <Link
+          to="/docs"
+          hash=""
+          activeOptions={{ includeHash: true }}
+          className="truncate rounded-md font-semibold text-base"
+        >
           API reference
         </Link>
         {version && <span className="ml-1 text-faint text-xs">{version}</span>}
@@ -64,7 +75,12 @@ function Reference({ document, chosen }: { document: ApiDocument; chosen: string
       <title>{`${entry ? `${entry.operation.summary} · ` : ''}API reference · Agent runs`}</title>
       {wide && <div className="w-76 shrink-0 overflow-y-auto border-line border-r bg-canvas">{nav}</div>}
       {/* Another operation is another page, which starts at its top. */}
-      <main key={chosen} id="main" tabIndex={-1} className="min-w-0 flex-1 overflow-y-auto focus:outline-none">
+      <main
+        key={chosen}
+        id="main"
+        tabIndex={-1}
+        className="min-w-0 flex-1 overflow-y-auto focus:outline-none"
+      >
         {!wide && (
           // The list stays open until an operation is chosen.
           <details
@@ -77,8 +93,14 @@ function Reference({ document, chosen }: { document: ApiDocument; chosen: string
           </details>
         )}
         <div className="mx-auto max-w-4xl px-4 py-6 pb-16">
-          {chosen !== '' && chosen !== 'main' && !entry && <Notice tone="warn">There is no operation called {chosen}.</Notice>}
-          {entry ? <OperationView document={document} entry={entry} /> : <Overview document={document} chapters={chapters} />}
+          {chosen !== '' && chosen !== 'main' && !entry && (
+            <Notice tone="warn">There is no operation called {chosen}.</Notice>
+          )}
+          {entry ? (
+            <OperationView document={document} entry={entry} />
+          ) : (
+            <Overview document={document} chapters={chapters} />
+          )}
         </div>
       </main>
     </div>

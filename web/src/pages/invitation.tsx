@@ -11,7 +11,10 @@ import { readTabStorage, writeTabStorage } from '../ui/tab-storage.ts'
 
 const messageOf = (error: unknown) => visible(error instanceof Error ? error.message : String(error))
 
-/** The code of an invitation while its person signs in. It must not be in the address of that page, which the service receives. */
+/**
+ * The code of an invitation while its person signs in. It must not be in the address of that page, which the
+ * service receives.
+ */
 const STORED = 'invitation'
 
 function codeOfInvitation(): string {
@@ -37,7 +40,11 @@ export function InvitationPage() {
         </div>
         <div className="space-y-4 rounded-xl border border-line bg-surface p-5">
           <h1 className="text-lg font-semibold">Invitation</h1>
-          {code === '' && <Notice tone="bad">This address has no invitation code. Open the complete link that you received.</Notice>}
+          {code === '' && (
+            <Notice tone="bad">
+              This address has no invitation code. Open the complete link that you received.
+            </Notice>
+          )}
           {invitation.isLoading && <Loading label="Opening the invitation" />}
           {invitation.isError && <Notice tone="bad">{messageOf(invitation.error)}</Notice>}
           {invitation.data && <Acceptance code={code} invitation={invitation.data} />}
@@ -63,19 +70,32 @@ function Acceptance({ code, invitation }: { code: string; invitation: Invitation
   return (
     <>
       <p>
-        You are invited to join <strong>{visible(organization_name)}</strong> as {role}, known there as {visible(email)}.
+        You are invited to join <strong>{visible(organization_name)}</strong> as {role}, known there as{' '}
+        {visible(email)}.
       </p>
       {accept.isError && <Notice tone="bad">{messageOf(accept.error)}</Notice>}
       {account && (
-        <Button variant="primary" className="w-full" busy={accept.isPending} onClick={() => accept.mutate('signed_in')}>
+        <Button
+          variant="primary"
+          className="w-full"
+          busy={accept.isPending}
+          onClick={() => accept.mutate('signed_in')}
+        >
           Join as {name}
         </Button>
       )}
-      <Button variant={account ? 'quiet' : 'primary'} className="w-full" busy={accept.isPending} onClick={() => accept.mutate('new')}>
+      <Button
+        variant={account ? 'quiet' : 'primary'}
+        className="w-full"
+        busy={accept.isPending}
+        onClick={() => accept.mutate('new')}
+      >
         {account ? 'Join with a new, separate account' : 'Create an account and join'}
       </Button>
       <p className="text-muted text-xs">
-        {account ? 'A separate account signs you out of the current one in this browser.' : 'You have an account here already?'}{' '}
+        {account
+          ? 'A separate account signs you out of the current one in this browser.'
+          : 'You have an account here already?'}{' '}
         {!account && (
           <Link
             to="/sign-in"

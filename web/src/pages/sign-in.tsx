@@ -62,13 +62,19 @@ export function SignInPage() {
             >
               {signIn.isError && <Notice tone="bad">{failure(signIn.error, signIn.variables)}</Notice>}
               <p className="text-muted">
-                Every start of the service (<code className="font-mono">npm start</code>) creates a sign-in link that works once. It is in
-                the terminal of the service or, without a terminal, in the file <code className="font-mono">sign-in-link</code> of its data
-                folder.
+                Every start of the service (<code className="font-mono">npm start</code>) creates a sign-in
+                link that works once. It is in the terminal of the service or, without a terminal, in the file{' '}
+                <code className="font-mono">sign-in-link</code> of its data folder.
               </p>
               <Field label="Or paste the sign-in link, its code or an API token">
                 {props => (
-                  <Input {...props} name="code" value={pasted} onChange={event => setPasted(event.target.value)} spellCheck={false} />
+                  <Input
+                    {...props}
+                    name="code"
+                    value={pasted}
+                    onChange={event => setPasted(event.target.value)}
+                    spellCheck={false}
+                  />
                 )}
               </Field>
               <Button type="submit" variant="primary" className="w-full">

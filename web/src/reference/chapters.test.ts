@@ -3,7 +3,9 @@ import { openApiDocument } from '../../../src/contract/openapi.ts'
 import type { ApiDocument } from '../api/api-document.ts'
 import { chaptersOf, searchChapters } from './chapters.ts'
 
-const document = JSON.parse(JSON.stringify(openApiDocument({ base_url: 'http://service.test', version: '1' }))) as ApiDocument
+const document = JSON.parse(
+  JSON.stringify(openApiDocument({ base_url: 'http://service.test', version: '1' })),
+) as ApiDocument
 const chapters = chaptersOf(document)
 const ids = (found: typeof chapters) => found.flatMap(chapter => chapter.entries.map(entry => entry.id))
 

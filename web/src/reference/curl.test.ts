@@ -5,7 +5,9 @@ import type { ApiDocument } from '../api/api-document.ts'
 import { chaptersOf } from './chapters.ts'
 import { curlOf } from './curl.ts'
 
-const document = JSON.parse(JSON.stringify(openApiDocument({ base_url: 'http://service.test', version: '1' }))) as ApiDocument
+const document = JSON.parse(
+  JSON.stringify(openApiDocument({ base_url: 'http://service.test', version: '1' })),
+) as ApiDocument
 const entries = chaptersOf(document).flatMap(chapter => chapter.entries)
 const commandOf = (id: string) => {
   const entry = entries.find(one => one.id === id)
@@ -13,7 +15,9 @@ const commandOf = (id: string) => {
 }
 /** The arguments that a shell parses from a command line. */
 const argumentsOf = (command: string) =>
-  execFileSync('sh', ['-c', command.replace(/^curl/, "printf '%s\\0'")], { env: { AGENTRUN_TOKEN: 'secret' } })
+  execFileSync('sh', ['-c', command.replace(/^curl/, "printf '%s\\0'")], {
+    env: { AGENTRUN_TOKEN: 'secret' },
+  })
     .toString()
     .split('\0')
     .slice(0, -1)
@@ -33,7 +37,9 @@ test('a write sends the example as JSON, with any quotes in it', () => {
   expect(JSON.parse(argv.at(-1) ?? '')).toMatchObject({ repo_id: 1 })
   const tricky = entries.find(one => one.id === 'createAgentRun')
   if (!tricky?.operation.requestBody) throw new Error('it has a body')
-  const body = { content: { 'application/json': { examples: { one: { value: { prompt: "it's $HOME `x` \\" } } } } } }
+  const body = {
+    content: { 'application/json': { examples: { one: { value: { prompt: "it's $HOME `x` \\" } } } } },
+  }
   const command = curlOf(document, { ...tricky, operation: { ...tricky.operation, requestBody: body } })
   expect(JSON.parse(argumentsOf(command).at(-1) ?? '')).toEqual({ prompt: "it's $HOME `x` \\" })
 })

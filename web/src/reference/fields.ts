@@ -57,7 +57,8 @@ function range(schema: Schema, min: string, max: string, unit: string): string[]
   const low = typeof schema[min] === 'number' ? schema[min] : undefined
   const high = typeof schema[max] === 'number' && schema[max] < any_number ? schema[max] : undefined
   if (low === 0 && high === undefined) return []
-  const words = (count: number) => `${count.toLocaleString('en')}${unit && ` ${unit}${count === 1 ? '' : 's'}`}`
+  const words = (count: number) =>
+    `${count.toLocaleString('en')}${unit && ` ${unit}${count === 1 ? '' : 's'}`}`
   if (low !== undefined && high !== undefined) return [`${low.toLocaleString('en')} to ${words(high)}`]
   if (low !== undefined) return [`at least ${words(low)}`]
   return high === undefined ? [] : [`at most ${words(high)}`]
@@ -99,7 +100,9 @@ export function objectIn(document: ApiDocument, given: Schema): Schema | null {
 
 /** The description of a field, or else that of its named type. */
 function descriptionOf(document: ApiDocument, schema: Schema): string {
-  const descriptions = [schema, ...(choices(schema) ?? [])].map(one => one.description ?? resolve(document, one).description)
+  const descriptions = [schema, ...(choices(schema) ?? [])].map(
+    one => one.description ?? resolve(document, one).description,
+  )
   return descriptions.find(text => text !== undefined) ?? ''
 }
 
@@ -121,5 +124,7 @@ export function fieldsOf(document: ApiDocument, object: Schema): Field[] {
   )
 }
 
-export const parameterField = (document: ApiDocument, { name, schema, required = false, description }: Parameter): Field =>
-  fieldOf(document, name, description === undefined ? schema : { ...schema, description }, required)
+export const parameterField = (
+  document: ApiDocument,
+  { name, schema, required = false, description }: Parameter,
+): Field => fieldOf(document, name, description === undefined ? schema : { ...schema, description }, required)

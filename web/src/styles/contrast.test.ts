@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
-const css = ['app.css', 'ansi.css'].map(name => readFileSync(new URL(name, import.meta.url), 'utf8')).join('\n')
+const css = ['app.css', 'ansi.css']
+  .map(name => readFileSync(new URL(name, import.meta.url), 'utf8'))
+  .join('\n')
 const pairs = new Map(
-  [...css.matchAll(/(--color-[a-z]+|\.ansi-[a-z-]+-fg)[\s:{]+(?:color: )?light-dark\((#\w{6}), (#\w{6})\)/g)].map(m => [
-    m[1] ?? '',
-    [m[2] ?? '', m[3] ?? ''],
-  ]),
+  [
+    ...css.matchAll(/(--color-[a-z]+|\.ansi-[a-z-]+-fg)[\s:{]+(?:color: )?light-dark\((#\w{6}), (#\w{6})\)/g),
+  ].map(m => [m[1] ?? '', [m[2] ?? '', m[3] ?? '']]),
 )
 
 /** Relative luminance of WCAG 2.2. */
@@ -24,15 +25,23 @@ function contrast(a: string, b: string): number {
 }
 
 const backgrounds = ['canvas', 'surface', 'sunken']
-const texts = ['ink', 'muted', 'faint', 'accent', 'ok', 'bad', 'warn', 'paused'].map(name => `--color-${name}`)
+const texts = ['ink', 'muted', 'faint', 'accent', 'ok', 'bad', 'warn', 'paused'].map(
+  name => `--color-${name}`,
+)
 const terminal = [...pairs.keys()].filter(name => name.startsWith('.ansi-'))
 
 test.each([...texts, ...terminal])('%s is readable on every background, light and dark', name => {
   const surfaces = name.startsWith('.ansi-') ? ['sunken'] : backgrounds
   for (const surface of surfaces) {
     for (const theme of [0, 1]) {
-      const [text, background] = [pairs.get(name)?.[theme] ?? '', pairs.get(`--color-${surface}`)?.[theme] ?? '']
-      expect(contrast(text, background), `${name} ${text} on ${surface} ${background}`).toBeGreaterThanOrEqual(4.5)
+      const [text, background] = [
+        pairs.get(name)?.[theme] ?? '',
+        pairs.get(`--color-${surface}`)?.[theme] ?? '',
+      ]
+      expect(
+        contrast(text, background),
+        `${name} ${text} on ${surface} ${background}`,
+      ).toBeGreaterThanOrEqual(4.5)
     }
   }
 })

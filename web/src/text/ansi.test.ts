@@ -32,7 +32,9 @@ test('markup in output is text', () => {
 
 test('a terminal hyperlink leads to http(s) only', () => {
   const link = (url: string) => ansiParts(`${ESC}]8;;${url}${ESC}\\click${ESC}]8;;${ESC}\\`)
-  expect(link('https://example.com/a?b=1&c="2"')).toEqual([{ classes: '', href: 'https://example.com/a?b=1&c=%222%22', text: 'click' }])
+  expect(link('https://example.com/a?b=1&c="2"')).toEqual([
+    { classes: '', href: 'https://example.com/a?b=1&c=%222%22', text: 'click' },
+  ])
   expect(link('javascript:alert(1)').some(part => part.href)).toBe(false)
   expect(link('http://user:secret@example.com/').some(part => part.href)).toBe(false)
 })

@@ -7,18 +7,32 @@ type AnsiPart = { text: string; classes: string; color?: string; background?: st
 
 const tag = /<(\/?)(span|a)((?:\s+[a-z]+="[^"<>]*")*)>/g
 const attribute = /(?<![a-z])([a-z]+)="([^"]*)"/g
-const entities: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#x27;': "'" }
-const plain = (html: string) => html.replace(/&(?:amp|lt|gt|quot|#x27);/g, entity => entities[entity] ?? entity)
-/** Any OSC string, ended by BEL or ST: titles, clipboard writes, notifications. Hyperlinks (OSC 8) are left to ansi_up. */
+const entities: Record<string, string> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#x27;': "'",
+}
+const plain = (html: string) =>
+  html.replace(/&(?:amp|lt|gt|quot|#x27);/g, entity => entities[entity] ?? entity)
+/**
+ * Any OSC string, ended by BEL or ST: titles, clipboard writes, notifications. Hyperlinks (OSC 8) are left to
+ * ansi_up.
+ */
 const osc = /\u001b\](?!8;)[^\u0007\u001b]*(?:\u0007|\u001b\\)?/g
-/** The beginning of a hyperlink that does not end, for which ansi_up would search the rest of the text each time. */
+/**
+ * The beginning of a hyperlink that does not end, for which ansi_up would search the rest of the text each
+ * time.
+ */
 const unfinished_link = /\u001b\]8;(?![^\u0007\u001b]*(?:\u0007|\u001b\\))/g
 /** DCS, SOS, PM and APC strings. */
 const device_strings = /\u001b[PX^_][^\u001b]*(?:\u001b\\)?/g
 
 /**
- * Terminal output as parts to render as text: it is never turned into HTML. ansi_up reads the escape sequences; what it writes is
- * taken apart again by its closed grammar (escaped text in `span` and `a`), so that nothing can become markup.
+ * Terminal output as parts to render as text: it is never turned into HTML. ansi_up reads the escape
+ * sequences; what it writes is taken apart again by its closed grammar (escaped text in `span` and `a`), so
+ * that nothing can become markup.
  */
 export function ansiParts(output: string): AnsiPart[] {
   const reader = new AnsiUp()
@@ -32,7 +46,10 @@ export function ansiParts(output: string): AnsiPart[] {
   return withoutLastLineFeed(parts)
 }
 
-const inverted = ({ background: _, ...part }: AnsiPart): AnsiPart => ({ ...part, classes: `${part.classes} ansi-inverse`.trimStart() })
+const inverted = ({ background: _, ...part }: AnsiPart): AnsiPart => ({
+  ...part,
+  classes: `${part.classes} ansi-inverse`.trimStart(),
+})
 
 function withoutLastLineFeed(parts: AnsiPart[]): AnsiPart[] {
   const last = parts.at(-1)
@@ -111,8 +128,8 @@ const styles: Record<string, string> = {
 }
 
 /**
- * Progress bars rewrite their line by carriage returns: only what a terminal would still show is kept. No pattern: with a thousand carriage
- * returns it would begin at each of them again.
+ * Progress bars rewrite their line by carriage returns: only what a terminal would still show is kept. No
+ * pattern: with a thousand carriage returns it would begin at each of them again.
  */
 function overwritten(text: string): string {
   const shown = (line: string) => line.slice(line.lastIndexOf('\r') + 1)

@@ -13,10 +13,17 @@ export function bareLinks(text: string): { text: string; link: boolean }[] {
   return parts
 }
 
-/** The address without what ends the sentence around it, and without the closing parenthesis of one that was opened before it. */
+/**
+ * The address without what ends the sentence around it, and without the closing parenthesis of one that was
+ * opened before it.
+ */
 function withoutPunctuation(address: string): string {
   const opened = address.includes('(')
   let length = address.length
-  while (/[.,:;!?'"*_~\])]/.test(address.charAt(length - 1)) && !(opened && address.charAt(length - 1) === ')')) length--
+  while (
+    /[.,:;!?'"*_~\])]/.test(address.charAt(length - 1)) &&
+    !(opened && address.charAt(length - 1) === ')')
+  )
+    length--
   return address.slice(0, length)
 }

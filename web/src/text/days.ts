@@ -1,6 +1,9 @@
 type Days = { from?: string | undefined; to?: string | undefined }
 
-/** Returns the filter of the API for a first and a last day, `YYYY-MM-DD`. A day begins and ends in the time zone of the reader. */
+/**
+ * Returns the filter of the API for a first and a last day, `YYYY-MM-DD`. A day begins and ends in the time
+ * zone of the reader.
+ */
 export const createdWithin = ({ from, to }: Days) => ({
   created_after: from && new Date(startOf(from).getTime() - 1).toISOString(),
   created_before: to && startOf(to, 1).toISOString(),

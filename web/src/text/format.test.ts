@@ -22,7 +22,13 @@ test('counts fit a narrow column', () => {
 })
 
 test('durations are read at a glance', () => {
-  expect([12, 3240, 59_900, 65_000, 7_800_000].map(duration)).toEqual(['12 ms', '3.2 s', '59 s', '1 m 05 s', '2 h 10 m'])
+  expect([12, 3240, 59_900, 65_000, 7_800_000].map(duration)).toEqual([
+    '12 ms',
+    '3.2 s',
+    '59 s',
+    '1 m 05 s',
+    '2 h 10 m',
+  ])
 })
 
 test('times are relative for a week, and never in the future', () => {

@@ -45,4 +45,5 @@ export const moment = (iso: string) =>
 /** `14:04:31`, the reader's time. */
 export const clock = (iso: string) => new Date(iso).toLocaleTimeString(undefined, { hourCycle: 'h23' })
 
-export const plural = (count: number, one: string, many = `${one}s`) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`
+export const plural = (count: number, one: string, many = `${one}s`) =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`

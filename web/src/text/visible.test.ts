@@ -8,7 +8,9 @@ test('ordinary text, with line breaks and tabs, is left alone', () => {
 })
 
 test('what reorders or hides text is shown by its code point', () => {
-  expect(visible('a\u202Eb\u2066c\u200Bd\uFEFFe\u{E0041}f')).toBe('a⟨U+202E⟩b⟨U+2066⟩c⟨U+200B⟩d⟨U+FEFF⟩e⟨U+E0041⟩f')
+  expect(visible('a\u202Eb\u2066c\u200Bd\uFEFFe\u{E0041}f')).toBe(
+    'a⟨U+202E⟩b⟨U+2066⟩c⟨U+200B⟩d⟨U+FEFF⟩e⟨U+E0041⟩f',
+  )
 })
 
 test('control characters are shown by their picture, lone surrogates by their code', () => {
@@ -21,7 +23,18 @@ test('joined emoji stay whole', () => {
 })
 
 test('no output contains a bidi control, for any input', () => {
-  const nasty = fc.constantFrom('\u202E', '\u2067', '\u200F', '\u061C', '👩', '\u200D', '\uFE0F', 'a', '\u001b', '\uD83D')
+  const nasty = fc.constantFrom(
+    '\u202E',
+    '\u2067',
+    '\u200F',
+    '\u061C',
+    '👩',
+    '\u200D',
+    '\uFE0F',
+    'a',
+    '\u001b',
+    '\uD83D',
+  )
   fc.assert(
     fc.property(fc.array(nasty), parts => {
       expect(visible(parts.join(''))).not.toMatch(/[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\u001b]/)

@@ -5,15 +5,26 @@ import { blockedHost, blockedLine } from './blocked-host.ts'
 const request = { host: 'a.example', port: 8443, method: 'CONNECT' }
 
 test('the rule that is offered is for the host and port that were refused, and for the method where that was why', () => {
-  expect(blockedHost(request, { reason: 'not_allowed' })).toEqual({ host: 'a.example', port: 8443, methods: null })
+  expect(blockedHost(request, { reason: 'not_allowed' })).toEqual({
+    host: 'a.example',
+    port: 8443,
+    methods: null,
+  })
   expect(blockedHost(request, { reason: 'off' })).toEqual({ host: 'a.example', port: 8443, methods: null })
-  expect(blockedHost(request, { reason: 'method' })).toEqual({ host: 'a.example', port: 8443, methods: ['CONNECT'] })
+  expect(blockedHost(request, { reason: 'method' })).toEqual({
+    host: 'a.example',
+    port: 8443,
+    methods: ['CONNECT'],
+  })
   expect(EgressRule.safeParse(blockedHost(request, { reason: 'not_allowed' })).success).toBe(true)
 })
 
-test.each(['private_address', 'malformed', 'sni', 'cap', 'again', undefined, 7])('no rule is offered where none would help: %j', reason => {
-  expect(blockedHost(request, { reason })).toBeNull()
-})
+test.each(['private_address', 'malformed', 'sni', 'cap', 'again', undefined, 7])(
+  'no rule is offered where none would help: %j',
+  reason => {
+    expect(blockedHost(request, { reason })).toBeNull()
+  },
+)
 
 test.each([
   null,

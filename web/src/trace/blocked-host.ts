@@ -17,7 +17,10 @@ const isMethod = (name: string | null): name is Method => name !== null && Objec
 /** Egress rules name hosts, not addresses. */
 const isAddress = (host: string) => host.includes(':') || /^[0-9.]+$/.test(host)
 
-/** The rule that would have allowed the request of an `egress_blocked`; null where no rule can: an address, a private name, a limit, a setup command. */
+/**
+ * The rule that would have allowed the request of an `egress_blocked`; null where no rule can: an address, a
+ * private name, a limit, a setup command.
+ */
 export function blockedHost(input: unknown, output: unknown): EgressRule | null {
   const [host, port, reason] = [textAt(input, 'host'), numberAt(input, 'port'), textAt(output, 'reason')]
   if (host === null || port === null || isAddress(host) || textAt(input, 'for') === 'setup') return null

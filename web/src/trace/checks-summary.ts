@@ -1,7 +1,10 @@
 import { isObject, numberAt, objectsAt, textAt } from './fields.ts'
 import type { EntrySummary } from './summary-types.ts'
 
-/** Why the agent stopped fixing checks, as text (src/core/pull-requests/check-rounds.ts has the text for answers). */
+/**
+ * Why the agent stopped fixing checks, as text (src/core/pull-requests/check-rounds.ts has the text for
+ * answers).
+ */
 const stopped: Record<string, string> = {
   attempts_used: 'attempt limit reached',
   not_converging: 'no progress',
@@ -39,6 +42,7 @@ export function fixedSummary(observation: unknown): EntrySummary {
   ]
   const because = stoppedBecause(observation)
   const tone = because !== null ? 'bad' : left.length > 0 ? 'warn' : 'ok'
-  const label = because !== null ? 'Stopped retrying checks' : left.length > 0 ? 'Checks still failing' : 'Checks fixed'
+  const label =
+    because !== null ? 'Stopped retrying checks' : left.length > 0 ? 'Checks still failing' : 'Checks fixed'
   return { kind: 'evaluation', label, line: parts.join('; '), tone, note: because }
 }

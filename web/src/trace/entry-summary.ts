@@ -34,7 +34,12 @@ export function toolLine(tool_name: string | null, input: unknown): string {
   const title = textAt(input, 'title')
   switch (toolKind(tool_name, input)) {
     case 'shell':
-      return [tool_name === actionTool.check ? textAt(input, 'name') : null, textAt(input, 'command') ?? title].filter(Boolean).join(': ')
+      return [
+        tool_name === actionTool.check ? textAt(input, 'name') : null,
+        textAt(input, 'command') ?? title,
+      ]
+        .filter(Boolean)
+        .join(': ')
     case 'search':
       return title ?? [textAt(input, 'pattern'), textAt(input, 'path', 'glob')].filter(Boolean).join('  in  ')
     case 'git':
@@ -63,11 +68,15 @@ const patchedFiles = (patch: string) =>
 /** Which environment a run uses. */
 function environmentLine(output: unknown): string {
   if (!isObject(output) || typeof output.made !== 'boolean') return textAt(output, 'error') ?? ''
-  if (output.made) return output.kept === true ? 'created, and saved for later runs' : 'created for this run only'
+  if (output.made)
+    return output.kept === true ? 'created, and saved for later runs' : 'created for this run only'
   return `created by run ${numberAt(output, 'made_by_run') ?? '?'}, ${duration(1000 * (numberAt(output, 'age_seconds') ?? 0))} before`
 }
 
-/** The secrets that a sandbox received, the files that its setup changed and created, or the MCP servers that were opened. */
+/**
+ * The secrets that a sandbox received, the files that its setup changed and created, or the MCP servers that
+ * were opened.
+ */
 const namesAt = (output: unknown): string =>
   ['names', 'changed', 'left_out', 'servers']
     .flatMap(key => (isObject(output) && Array.isArray(output[key]) ? output[key] : []))
@@ -75,7 +84,10 @@ const namesAt = (output: unknown): string =>
     .filter(name => typeof name === 'string')
     .join(', ')
 
-const COMPACTED: Record<string, string> = { summarized: 'Earlier steps summarized', shortened: 'New tool results shortened' }
+const COMPACTED: Record<string, string> = {
+  summarized: 'Earlier steps summarized',
+  shortened: 'New tool results shortened',
+}
 
 /** How a conversation was compacted, and its estimated tokens before and after. */
 function compactionLine(input: unknown, output: unknown): string {
@@ -88,7 +100,12 @@ function compactionLine(input: unknown, output: unknown): string {
 export function callFailed(output: unknown): boolean {
   const status = textAt(output, 'status')
   const exit_code = numberAt(output, 'exit_code')
-  return status === 'error' || status === 'timeout' || status === 'interrupted' || (exit_code !== null && exit_code !== 0)
+  return (
+    status === 'error' ||
+    status === 'timeout' ||
+    status === 'interrupted' ||
+    (exit_code !== null && exit_code !== 0)
+  )
 }
 
 function actionSummary({ tool_name, tool_input, tool_output }: LogEntry): EntrySummary {
@@ -143,7 +160,13 @@ function messageSummary({ message_type, observation, thought, tool_name }: LogEn
     case 'PLAN_EVALUATION':
       return planSummary(observation, thought ?? '')
     case 'USER_MESSAGE':
-      return { kind: 'user', label: 'Message', line: textAt(observation, 'text') ?? observed, tone: 'accent', note: userNote(observation) }
+      return {
+        kind: 'user',
+        label: 'Message',
+        line: textAt(observation, 'text') ?? observed,
+        tone: 'accent',
+        note: userNote(observation),
+      }
     case 'USER_GITHUB_ISSUE_COMMENT':
       return {
         kind: 'user',
@@ -155,7 +178,13 @@ function messageSummary({ message_type, observation, thought, tool_name }: LogEn
     case 'ERROR':
       return errorSummary(tool_name, observation, observed)
     case 'INITIAL_PR_GENERATION':
-      return { kind: 'pull_request', label: 'Pull request', line: pullRequestLine(observation), tone: 'ok', note: changes(observation) }
+      return {
+        kind: 'pull_request',
+        label: 'Pull request',
+        line: pullRequestLine(observation),
+        tone: 'ok',
+        note: changes(observation),
+      }
     case 'PR_CREATION_FAILED':
       return {
         kind: 'error',
@@ -195,7 +224,11 @@ function planSummary(observation: unknown, thought: string): EntrySummary {
   }
 }
 
-const evaluationSummary = (message_type: MessageType, verdict: string | null, line: string): EntrySummary => ({
+const evaluationSummary = (
+  message_type: MessageType,
+  verdict: string | null,
+  line: string,
+): EntrySummary => ({
   kind: 'evaluation',
   label: messageLabels[message_type],
   line,
@@ -220,7 +253,10 @@ const userNote = (observation: unknown) => {
 }
 
 const pullRequestLine = (observation: unknown) =>
-  [numberAt(observation, 'pr_number') === null ? null : `#${numberAt(observation, 'pr_number')}`, textAt(observation, 'title')]
+  [
+    numberAt(observation, 'pr_number') === null ? null : `#${numberAt(observation, 'pr_number')}`,
+    textAt(observation, 'title'),
+  ]
     .filter(Boolean)
     .join(' ')
 
@@ -235,7 +271,8 @@ const relations = new Map([
   ['fork', 'Fork'],
   ['analysis', 'Log analysis'],
 ])
-const relationOf = (observation: unknown) => relations.get(textAt(observation, 'relation') ?? '') ?? 'Linked run'
+const relationOf = (observation: unknown) =>
+  relations.get(textAt(observation, 'relation') ?? '') ?? 'Linked run'
 
 export const messageLabels: Record<MessageType, string> = {
   ACTION: 'Action',

@@ -2,7 +2,8 @@
 
 type Json = Record<string, unknown>
 
-export const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The value of the first of these keys that has a non-empty string. */
 export function textAt(source: unknown, ...keys: string[]): string | null {

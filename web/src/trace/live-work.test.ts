@@ -2,8 +2,14 @@ import { expect, test } from 'vitest'
 import type { LogEntry } from '../../../src/contract/runs/logs.ts'
 import { afterDisconnect, afterEntry, afterEvent, afterReconnect, nothing_live } from './live-work.ts'
 
-const entry = (fields: Partial<LogEntry>) => ({ message_type: 'ACTION', tool_name: null, ...fields }) as LogEntry
-const tool = { call_id: 'c1', tool_name: 'shell', tool_input: { command: 'ls' }, started_at: '2026-11-20T10:00:00.000Z' }
+const entry = (fields: Partial<LogEntry>) =>
+  ({ message_type: 'ACTION', tool_name: null, ...fields }) as LogEntry
+const tool = {
+  call_id: 'c1',
+  tool_name: 'shell',
+  tool_input: { command: 'ls' },
+  started_at: '2026-11-20T10:00:00.000Z',
+}
 
 test('a running tool gathers its output until its entry is written', () => {
   let work = afterEvent(nothing_live, 'tool', tool)
@@ -17,7 +23,10 @@ test('an entry ends the first tool of its name only', () => {
   let work = afterEvent(nothing_live, 'tool', tool)
   work = afterEvent(work, 'tool', { ...tool, call_id: 'c2' })
   work = afterEvent(work, 'tool', { ...tool, call_id: 'c3', tool_name: 'read' })
-  expect(afterEntry(work, entry({ tool_name: 'shell' })).tools.map(({ call_id }) => call_id)).toEqual(['c2', 'c3'])
+  expect(afterEntry(work, entry({ tool_name: 'shell' })).tools.map(({ call_id }) => call_id)).toEqual([
+    'c2',
+    'c3',
+  ])
 })
 
 test('the model’s text is superseded by what it did, but not by a message of a person or the clone that runs beside it', () => {
@@ -27,7 +36,10 @@ test('the model’s text is superseded by what it did, but not by a message of a
   expect(work).toMatchObject({ reasoning: 'Hm. ', text: 'I will look.' })
   expect(afterEntry(work, entry({ message_type: 'USER_MESSAGE' }))).toEqual(work)
   expect(afterEntry(work, entry({ tool_name: 'git_clone' }))).toEqual(work)
-  expect(afterEntry(work, entry({ tool_name: 'shell' }))).toEqual({ ...nothing_live, early: { call_id: '', output: '' } })
+  expect(afterEntry(work, entry({ tool_name: 'shell' }))).toEqual({
+    ...nothing_live,
+    early: { call_id: '', output: '' },
+  })
 })
 
 test('the entry of a command of the service ends its card, and keeps what the model generates meanwhile', () => {
@@ -52,7 +64,9 @@ test('output of a command that was too short to be announced opens no card, befo
   let work = afterEntry(nothing_live, entry({ tool_name: 'shell' }))
   work = afterEvent(work, 'output', { call_id: 'c1', text: 'late' })
   expect(work.tools).toEqual([])
-  expect(afterEvent(work, 'so_far', { parts: [{ event: 'output', call_id: 'c2', text: 'running' }] }).tools).toHaveLength(1)
+  expect(
+    afterEvent(work, 'so_far', { parts: [{ event: 'output', call_id: 'c2', text: 'running' }] }).tools,
+  ).toHaveLength(1)
   work = afterEvent(work, 'tool', { ...tool, call_id: 'c2' })
   work = afterEvent(work, 'output', { call_id: 'c1', text: 'later' })
   work = afterEvent(work, 'output', { call_id: 'c2', text: 'new' })
@@ -107,7 +121,13 @@ test('endless output keeps its end', () => {
 })
 
 test('what an output contains so far replaces its pieces, so that nothing is doubled', () => {
-  const so_far = { parts: [{ event: 'output', call_id: 'c1', text: 'ab' }, { event: 'text', kind: 'text', text: 'I will' }, null] }
+  const so_far = {
+    parts: [
+      { event: 'output', call_id: 'c1', text: 'ab' },
+      { event: 'text', kind: 'text', text: 'I will' },
+      null,
+    ],
+  }
   const joined = afterEvent(nothing_live, 'so_far', so_far)
   expect(joined).toMatchObject({ tools: [{ call_id: 'c1', output: 'ab' }], text: 'I will' })
   let work = afterEvent(nothing_live, 'tool', tool)
@@ -128,6 +148,8 @@ test('without a connection a running tool stays as it was seen, until it is anno
   const back = afterReconnect(lost)
   expect(back.text).toBe('')
   expect(afterEvent(back, 'tool', tool).tools).toEqual([{ ...tool, output: 'a' }])
-  expect(afterEvent(back, 'so_far', { parts: [{ event: 'output', call_id: 'c1', text: 'xy' }] }).tools).toEqual([{ ...tool, output: 'xy' }])
+  expect(
+    afterEvent(back, 'so_far', { parts: [{ event: 'output', call_id: 'c1', text: 'xy' }] }).tools,
+  ).toEqual([{ ...tool, output: 'xy' }])
   expect(afterEntry(back, entry({ tool_name: 'shell' })).tools).toEqual([])
 })

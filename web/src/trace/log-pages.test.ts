@@ -22,7 +22,9 @@ function run(total: number, max_pages = 3) {
       const response = state.fail
         ? Promise.reject(new Error('no'))
         : Promise.resolve({
-            logs: Array.from({ length: Math.max(0, Math.min(limit, state.total - skip)) }, (_, i) => entry(skip + i + 1)),
+            logs: Array.from({ length: Math.max(0, Math.min(limit, state.total - skip)) }, (_, i) =>
+              entry(skip + i + 1),
+            ),
             total: state.total,
           })
       settled.push(response.catch(() => {}))

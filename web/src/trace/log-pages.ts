@@ -2,7 +2,10 @@ import type { LogEntry } from '../../../src/contract/runs/logs.ts'
 
 type LogPage = { logs: LogEntry[]; total: number }
 
-/** The entries of one run (or of one filter over it), loaded by page as they become visible, and growing at the end. */
+/**
+ * The entries of one run (or of one filter over it), loaded by page as they become visible, and growing at
+ * the end.
+ */
 export type LogPages = {
   /** The known number of entries. */
   readonly total: number
@@ -10,9 +13,15 @@ export type LogPages = {
   readonly ready: boolean
   /** The failure of the last load, null when there is none. */
   readonly problem: unknown
-  /** The entry at this position, or undefined while its page is not loaded. Without a filter, position = seq - 1. */
+  /**
+   * The entry at this position, or undefined while its page is not loaded. Without a filter, position = seq -
+   * 1.
+   */
   at(index: number): LogEntry | undefined
-  /** Loads the missing pages of a range of positions, now or after a pause, unless another range is wanted by then. A failed page is not loaded again before `retry`. */
+  /**
+   * Loads the missing pages of a range of positions, now or after a pause, unless another range is wanted by
+   * then. A failed page is not loaded again before `retry`.
+   */
   want(first: number, last: number): void
   retry(): void
   /** Appends an entry of the live stream (never with a filter: only the service knows what matches). */
@@ -32,7 +41,10 @@ type Options = {
   max_pages: number
 }
 
-/** While a person scrolls fast, pages are requested this often: those that were skipped would delay those where the scrolling ends. */
+/**
+ * While a person scrolls fast, pages are requested this often: those that were skipped would delay those
+ * where the scrolling ends.
+ */
 const LOAD_PAUSE_MS = 100
 
 type Page = { logs: LogEntry[]; state: 'idle' | 'loading' | 'failed'; used: number; total_then: number }
@@ -81,7 +93,9 @@ export function createLogPages({ load, on_change, page_size, max_pages }: Option
   }
 
   const evict = () => {
-    const idle = [...pages].filter(([, { state }]) => state === 'idle').sort(([, a], [, b]) => a.used - b.used)
+    const idle = [...pages]
+      .filter(([, { state }]) => state === 'idle')
+      .sort(([, a], [, b]) => a.used - b.used)
     for (const [number] of idle.slice(0, Math.max(0, pages.size - max_pages))) pages.delete(number)
   }
 
@@ -126,7 +140,8 @@ export function createLogPages({ load, on_change, page_size, max_pages }: Option
     append(entry) {
       const index = entry.seq - 1
       const target = page(numberOf(index))
-      // A new array: arrays that were returned before never change. After a gap the page is incomplete, and `want` requests it.
+      // A new array: arrays that were returned before never change. After a gap the page is incomplete, and
+      // `want` requests it.
       if (target.logs.length === index % page_size) target.logs = [...target.logs, entry]
       total = Math.max(total, entry.seq)
       evict()

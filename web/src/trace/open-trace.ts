@@ -4,13 +4,23 @@ import type { AgentRun, RunStatus } from '../../../src/contract/runs/runs.ts'
 import { call, core } from '../api/client.ts'
 import { fetchEntries, PAGE_ENTRIES } from '../api/first-view.ts'
 import { followWhileVisible, type StreamState } from '../api/visible-tab-stream.ts'
-import { afterDisconnect, afterEntry, afterEvent, afterReconnect, type LiveWork, nothing_live } from './live-work.ts'
+import {
+  afterDisconnect,
+  afterEntry,
+  afterEvent,
+  afterReconnect,
+  type LiveWork,
+  nothing_live,
+} from './live-work.ts'
 import { createLogPages, type LogPages } from './log-pages.ts'
 import { createLogSearch, type LogSearch } from './search/log-search.ts'
 
 export type LogFilter = { message_type?: MessageType; failed?: true }
 
-/** A run as the page shows it: its entries, its current activity, and the state of the stream. Outside React, read by useSyncExternalStore. */
+/**
+ * A run as the page shows it: its entries, its current activity, and the state of the stream. Outside React,
+ * read by useSyncExternalStore.
+ */
 export type Trace = {
   readonly pages: LogPages
   readonly work: LiveWork
@@ -34,13 +44,16 @@ const batch_ms = 16
 const refresh_ms = 1000
 const working = new Set<RunStatus>(['starting', 'running', 'cancelling'])
 
-const loadEntries = (agent_run_id: number, filter: LogFilter) => async (skip: number, limit: number, signal: AbortSignal) => {
-  const page = await fetchEntries(agent_run_id, { skip, limit, ...filter }, signal)
-  return { logs: page.logs, total: page.filtered_total ?? page.total_logs }
-}
+const loadEntries =
+  (agent_run_id: number, filter: LogFilter) => async (skip: number, limit: number, signal: AbortSignal) => {
+    const page = await fetchEntries(agent_run_id, { skip, limit, ...filter }, signal)
+    return { logs: page.logs, total: page.filtered_total ?? page.total_logs }
+  }
 
-const searchEntries = (agent_run_id: number, query: LogFilter & { q: string }) => (after_seq: number, limit: number, signal: AbortSignal) =>
-  call('searchAgentRunLogs', { params: { agent_run_id }, query: { ...query, after_seq, limit }, signal })
+const searchEntries =
+  (agent_run_id: number, query: LogFilter & { q: string }) =>
+  (after_seq: number, limit: number, signal: AbortSignal) =>
+    call('searchAgentRunLogs', { params: { agent_run_id }, query: { ...query, after_seq, limit }, signal })
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the entries of an open trace, in short functions
 export function openTrace(run: AgentRun, on_run: (run: AgentRun) => void): Trace {
@@ -59,7 +72,12 @@ export function openTrace(run: AgentRun, on_run: (run: AgentRun) => void): Trace
     }, batch_ms)
   }
   const pagesOf = (filter: LogFilter) =>
-    createLogPages({ load: loadEntries(run.id, filter), on_change: changed, page_size: PAGE_ENTRIES, max_pages })
+    createLogPages({
+      load: loadEntries(run.id, filter),
+      on_change: changed,
+      page_size: PAGE_ENTRIES,
+      max_pages,
+    })
   const pages = pagesOf({})
   pages.grow(run.total_logs)
   /** Calls `action` as the run continues, until the returned function is called. */
@@ -88,7 +106,8 @@ export function openTrace(run: AgentRun, on_run: (run: AgentRun) => void): Trace
     after_seq: run.total_logs,
     on_event: onEvent,
     on_state: state => {
-      // Running tools of a broken stream may have ended; entries are resumed, and the ephemeral events are summed up.
+      // Running tools of a broken stream may have ended; entries are resumed, and the ephemeral events are
+      // summed up.
       work = state.name === 'live' ? afterReconnect(work) : afterDisconnect(work)
       if (state.name === 'live' && pages.problem) pages.retry()
       stream = state
@@ -122,7 +141,11 @@ export function openTrace(run: AgentRun, on_run: (run: AgentRun) => void): Trace
       return { pages: matching, close }
     },
     search(query) {
-      const search = createLogSearch({ load: searchEntries(run.id, query), on_change: changed, page_size: HITS })
+      const search = createLogSearch({
+        load: searchEntries(run.id, query),
+        on_change: changed,
+        page_size: HITS,
+      })
       const unfollow = follow(() => search.extend(pages.total))
       const close = () => {
         unfollow()

@@ -1,6 +1,14 @@
 import type { ToolKind } from './tool-kind.ts'
 
-export type EntryKind = ToolKind | 'plan' | 'error' | 'user' | 'answer' | 'pull_request' | 'evaluation' | 'link'
+export type EntryKind =
+  | ToolKind
+  | 'plan'
+  | 'error'
+  | 'user'
+  | 'answer'
+  | 'pull_request'
+  | 'evaluation'
+  | 'link'
 
 export type Tone = 'neutral' | 'ok' | 'bad' | 'warn' | 'accent'
 

@@ -57,10 +57,15 @@ const service_tools: Record<ServiceTool, ToolKind> = {
 }
 const kinds = new Map<string, ToolKind>([...Object.entries(agent_tools), ...Object.entries(service_tools)])
 
-/** True for actions of the service beside the agent, like the clone that runs while the model already thinks. */
+/**
+ * True for actions of the service beside the agent, like the clone that runs while the model already thinks.
+ */
 export const isServiceTool = (tool_name: string | null) => Object.hasOwn(service_tools, tool_name ?? '')
 
-/** Kinds of calls of other vendors' agents (ACP). Such a kind is the name of a call that has no other, or a part of its input. */
+/**
+ * Kinds of calls of other vendors' agents (ACP). Such a kind is the name of a call that has no other, or a
+ * part of its input.
+ */
 const agent_kinds = new Map<string, ToolKind>([
   ['execute', 'shell'],
   ['read', 'read'],
@@ -69,4 +74,7 @@ const agent_kinds = new Map<string, ToolKind>([
 ])
 
 export const toolKind = (tool_name: string | null, input?: unknown): ToolKind =>
-  kinds.get(tool_name ?? '') ?? agent_kinds.get(tool_name ?? '') ?? agent_kinds.get(textAt(input, 'kind') ?? '') ?? 'tool'
+  kinds.get(tool_name ?? '') ??
+  agent_kinds.get(tool_name ?? '') ??
+  agent_kinds.get(textAt(input, 'kind') ?? '') ??
+  'tool'

@@ -30,9 +30,13 @@ const labels: Record<ServiceTool, string | { done: string; failed: string }> = {
 const OF_SERVER = /^([a-z][a-z0-9-]*)__(.+)$/
 
 /** Whether a tool is that of an MCP server. */
-export const isOfServer = (tool_name: string | null): boolean => tool_name !== null && OF_SERVER.test(tool_name)
+export const isOfServer = (tool_name: string | null): boolean =>
+  tool_name !== null && OF_SERVER.test(tool_name)
 
-/** The name of a tool as the page shows it: that of the agent's tools, words for the actions of the service, `server › tool` for those of MCP servers. */
+/**
+ * The name of a tool as the page shows it: that of the agent's tools, words for the actions of the service,
+ * `server › tool` for those of MCP servers.
+ */
 export function toolLabel(tool_name: string | null, failed: boolean): string {
   const label = Object.hasOwn(labels, tool_name ?? '')
     ? labels[tool_name as ServiceTool]

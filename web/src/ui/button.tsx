@@ -15,7 +15,9 @@ export const buttonStyle = (variant: Variant = 'plain', extra = '') =>
 
 type Props = Omit<ComponentProps<'button'>, 'disabled'> & {
   variant?: Variant
-  /** Why the button is disabled. It stays in the tab order and shows the reason; null or undefined: enabled. */
+  /**
+   * Why the button is disabled. It stays in the tab order and shows the reason; null or undefined: enabled.
+   */
   reason?: string | null
   busy?: boolean
   /** The tooltip; a `reason` takes precedence. */
@@ -23,7 +25,17 @@ type Props = Omit<ComponentProps<'button'>, 'disabled'> & {
   children: ReactNode
 }
 
-export function Button({ variant = 'plain', reason, busy, hint, className = '', onClick, children, type = 'button', ...rest }: Props) {
+export function Button({
+  variant = 'plain',
+  reason,
+  busy,
+  hint,
+  className = '',
+  onClick,
+  children,
+  type = 'button',
+  ...rest
+}: Props) {
   const off = Boolean(reason) || busy
   return (
     <button

@@ -14,7 +14,15 @@ type Props<T> = {
 }
 
 /** Several of a list. A long list scrolls inside its frame. */
-export function CheckList<T extends string | number>({ legend, hint, problem, options, chosen, on_change, columns = false }: Props<T>) {
+export function CheckList<T extends string | number>({
+  legend,
+  hint,
+  problem,
+  options,
+  chosen,
+  on_change,
+  columns = false,
+}: Props<T>) {
   const toggle = (value: T, on: boolean) =>
     on_change(options.map(option => option.value).filter(one => (one === value ? on : chosen.includes(one))))
   const note = problem ?? hint
@@ -25,7 +33,10 @@ export function CheckList<T extends string | number>({ legend, hint, problem, op
         className={`max-h-80 overflow-y-auto rounded-md border bg-surface p-1 ${problem ? 'border-bad' : 'border-line'} ${columns ? 'grid grid-cols-2 sm:grid-cols-3' : ''}`}
       >
         {options.map(({ value, label, hint }) => (
-          <label key={value} className="flex min-h-7 items-start gap-2 rounded px-1.5 py-1 text-sm hover:bg-hover">
+          <label
+            key={value}
+            className="flex min-h-7 items-start gap-2 rounded px-1.5 py-1 text-sm hover:bg-hover"
+          >
             <input
               type="checkbox"
               checked={chosen.includes(value)}

@@ -1,4 +1,7 @@
-/** Copies text to the clipboard. Pages served over plain http have no clipboard API, so they fall back to `execCommand`. */
+/**
+ * Copies text to the clipboard. Pages served over plain http have no clipboard API, so they fall back to
+ * `execCommand`.
+ */
 export async function copyText(text: string): Promise<boolean> {
   if (navigator.clipboard) {
     const done = await navigator.clipboard.writeText(text).then(

@@ -3,7 +3,10 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Button } from './button.tsx'
 import { IconButton } from './icon-button.tsx'
 
-/** `dialog`: in the middle, with its title. `palette`: near the top, its content only. `drawer`: the left edge of a narrow screen. */
+/**
+ * `dialog`: in the middle, with its title. `palette`: near the top, its content only. `drawer`: the left edge
+ * of a narrow screen.
+ */
 type Kind = 'dialog' | 'palette' | 'drawer'
 
 const styles: Record<Kind, string> = {
@@ -25,10 +28,17 @@ type Props = {
 const FIELD = ':is(input, select, textarea):not(:disabled)'
 
 /**
- * The browser's own modal dialog: it traps the focus, begins in its first field and returns it, and Escape or a click beside it closes it,
- * after a question when values were changed.
+ * The browser's own modal dialog: it traps the focus, begins in its first field and returns it, and Escape or
+ * a click beside it closes it, after a question when values were changed.
  */
-export function Dialog({ title, open, on_close, kind = 'dialog', discards_edits = kind !== 'dialog', children }: Props) {
+export function Dialog({
+  title,
+  open,
+  on_close,
+  kind = 'dialog',
+  discards_edits = kind !== 'dialog',
+  children,
+}: Props) {
   const ref = useRef<HTMLDialogElement>(null)
   /** The field that was changed last. One that is no longer shown was saved. */
   const edited = useRef<HTMLElement>(null)
@@ -88,8 +98,17 @@ export function Dialog({ title, open, on_close, kind = 'dialog', discards_edits 
   )
 }
 
-const DiscardQuestion = ({ on_continue, on_discard }: { on_continue: () => void; on_discard: () => void }) => (
-  <div role="alert" className="sticky bottom-0 flex flex-wrap items-center justify-end gap-2 border-line border-t bg-surface px-4 py-3">
+const DiscardQuestion = ({
+  on_continue,
+  on_discard,
+}: {
+  on_continue: () => void
+  on_discard: () => void
+}) => (
+  <div
+    role="alert"
+    className="sticky bottom-0 flex flex-wrap items-center justify-end gap-2 border-line border-t bg-surface px-4 py-3"
+  >
     <p className="mr-auto">You have changed values that are not saved.</p>
     <Button autoFocus onClick={on_continue}>
       Continue editing

@@ -12,14 +12,18 @@ export function changeDraft(name: string, change: (stored: unknown) => unknown):
 }
 
 /**
- * State of a form that survives leaving the page and reloading it, in this tab. `restore` turns what was stored, which may be of an earlier
- * version, into a value. `drop` ends the draft, for example when it was sent.
+ * State of a form that survives leaving the page and reloading it, in this tab. `restore` turns what was
+ * stored, which may be of an earlier version, into a value. `drop` ends the draft, for example when it was
+ * sent.
  */
 export function useDraft<T>(
   name: string,
   restore: (stored: unknown) => T,
 ): { value: T; set: (change: (old: T) => T) => void; drop: () => void } {
-  const [{ value, stored }, setDraft] = useState(() => ({ value: restore(readTabStorage(PREFIX + name)), stored: false }))
+  const [{ value, stored }, setDraft] = useState(() => ({
+    value: restore(readTabStorage(PREFIX + name)),
+    stored: false,
+  }))
   useEffect(() => {
     if (stored) writeTabStorage(PREFIX + name, value)
   }, [name, value, stored])

@@ -7,10 +7,16 @@ type FieldProps = {
   label: ReactNode
   hint?: ReactNode
   problem?: string | undefined
-  children: (props: { id: string; 'aria-invalid': true | undefined; 'aria-describedby': string | undefined }) => ReactNode
+  children: (props: {
+    id: string
+    'aria-invalid': true | undefined
+    'aria-describedby': string | undefined
+  }) => ReactNode
 }
 
-/** The service begins a message as the end of a sentence about its field. Names of fields keep their letters. */
+/**
+ * The service begins a message as the end of a sentence about its field. Names of fields keep their letters.
+ */
 const capitalized = (message: string) => message.replace(/^[a-z](?=[a-z]* )/, first => first.toUpperCase())
 
 /** A label, its input, a hint, and a validation problem. */
@@ -22,7 +28,11 @@ export function Field({ label, hint, problem, children }: FieldProps) {
       <label htmlFor={id} className="mb-1 block text-xs font-medium text-muted">
         {label}
       </label>
-      {children({ id, 'aria-invalid': problem ? true : undefined, 'aria-describedby': note ? `${id}-note` : undefined })}
+      {children({
+        id,
+        'aria-invalid': problem ? true : undefined,
+        'aria-describedby': note ? `${id}-note` : undefined,
+      })}
       {note && (
         <p id={`${id}-note`} className={`mt-1 text-xs ${problem ? 'text-bad' : 'text-faint'}`}>
           {note}

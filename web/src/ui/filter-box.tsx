@@ -16,7 +16,10 @@ type Props = {
   className: string
 }
 
-/** A box to filter by text. While it has the focus, its text is not replaced when `value` changes from outside, for example by Back. */
+/**
+ * A box to filter by text. While it has the focus, its text is not replaced when `value` changes from
+ * outside, for example by Back.
+ */
 export function FilterBox({ box, label, placeholder, value, on_text, low = false, className }: Props) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => {
@@ -24,7 +27,10 @@ export function FilterBox({ box, label, placeholder, value, on_text, low = false
   }, [box, value])
   return (
     <div className={`relative ${className}`}>
-      <Search aria-hidden className={`pointer-events-none absolute size-4 text-faint ${low ? 'top-1.5 left-2' : 'top-2 left-2.5'}`} />
+      <Search
+        aria-hidden
+        className={`pointer-events-none absolute size-4 text-faint ${low ? 'top-1.5 left-2' : 'top-2 left-2.5'}`}
+      />
       <Input
         ref={box}
         type="search"

@@ -6,8 +6,9 @@ const delay_ms = 350
 const gap_px = 6
 
 /**
- * Shows the `data-hint` of the element under the pointer or with the keyboard focus. One layer for the whole page: nothing can clip it.
- * Assistive technology reads the same text from `aria-label` or `aria-description` of the element itself.
+ * Shows the `data-hint` of the element under the pointer or with the keyboard focus. One layer for the whole
+ * page: nothing can clip it. Assistive technology reads the same text from `aria-label` or `aria-description`
+ * of the element itself.
  */
 export function HintLayer() {
   const [shown, setShown] = useState<Shown | null>(null)
@@ -31,12 +32,19 @@ export function HintLayer() {
       setShown(null)
     }
     const onKey = (event: KeyboardEvent) => event.key === 'Escape' && hide()
-    const listeners = { pointerover: onPointer, focusin: onFocus, focusout: hide, pointerdown: hide, scroll: hide } as const
+    const listeners = {
+      pointerover: onPointer,
+      focusin: onFocus,
+      focusout: hide,
+      pointerdown: hide,
+      scroll: hide,
+    } as const
     for (const [name, listener] of Object.entries(listeners)) document.addEventListener(name, listener, true)
     document.addEventListener('keydown', onKey)
     return () => {
       clearTimeout(timer)
-      for (const [name, listener] of Object.entries(listeners)) document.removeEventListener(name, listener, true)
+      for (const [name, listener] of Object.entries(listeners))
+        document.removeEventListener(name, listener, true)
       document.removeEventListener('keydown', onKey)
     }
   }, [])

@@ -13,14 +13,23 @@ type MenuProps = {
 }
 
 /**
- * A menu that opens below its button. `label` names the menu, and the button if `trigger` is an icon. Not modal: the policy of the page
- * allows no style elements, which a modal menu of Radix adds to lock the scrolling.
+ * A menu that opens below its button. `label` names the menu, and the button if `trigger` is an icon. Not
+ * modal: the policy of the page allows no style elements, which a modal menu of Radix adds to lock the
+ * scrolling.
  */
-export function Menu({ label, trigger, className = '', align = 'start', at_once = false, children }: MenuProps) {
+export function Menu({
+  label,
+  trigger,
+  className = '',
+  align = 'start',
+  at_once = false,
+  children,
+}: MenuProps) {
   const button = useRef<HTMLButtonElement>(null)
   const [container, setContainer] = useState<HTMLElement | null>(null)
   const [open, setOpen] = useState(false)
-  // Rendered inside the dialog or landmark of its button: outside of an open dialog of the browser nothing can be reached.
+  // Rendered inside the dialog or landmark of its button: outside of an open dialog of the browser nothing
+  // can be reached.
   const change = (next: boolean) => {
     if (next) setContainer(button.current?.closest<HTMLElement>('dialog, aside, header, main') ?? null)
     setOpen(next)
@@ -53,7 +62,13 @@ export function Menu({ label, trigger, className = '', align = 'start', at_once 
 const item_style =
   'flex min-h-7 cursor-pointer select-none items-center gap-2 rounded-md px-2 outline-none data-highlighted:bg-hover max-md:min-h-10 [&>svg]:size-4 [&>svg]:shrink-0 [&>svg]:text-faint'
 
-type ItemProps = { icon?: ReactNode; danger?: boolean; reason?: string | null; on_select: () => void; children: ReactNode }
+type ItemProps = {
+  icon?: ReactNode
+  danger?: boolean
+  reason?: string | null
+  on_select: () => void
+  children: ReactNode
+}
 
 /** `reason`: why the item cannot be chosen. It is shown below its text. */
 export const MenuItem = ({ icon, danger = false, reason = null, on_select, children }: ItemProps) => (
@@ -70,7 +85,11 @@ export const MenuItem = ({ icon, danger = false, reason = null, on_select, child
   </DropdownMenu.Item>
 )
 
-type ChoiceProps = { value: string; options: { value: string; text: string }[]; on_choose: (value: string) => void }
+type ChoiceProps = {
+  value: string
+  options: { value: string; text: string }[]
+  on_choose: (value: string) => void
+}
 
 /** Items of which one is chosen. */
 export const MenuChoice = ({ value, options, on_choose }: ChoiceProps) => (

@@ -2,7 +2,15 @@
 const NEAR_LIMIT = 0.8
 
 /** A bar for the used part of a limit; `share` from 0 to 1, or above when the limit is exceeded. */
-export function Meter({ label, share, className = 'mt-1' }: { label: string; share: number; className?: string }) {
+export function Meter({
+  label,
+  share,
+  className = 'mt-1',
+}: {
+  label: string
+  share: number
+  className?: string
+}) {
   const part = Math.min(1, Math.max(0, share))
   const color = share < NEAR_LIMIT ? 'bg-ok' : share < 1 ? 'bg-warn' : 'bg-bad'
   return (

@@ -8,10 +8,21 @@ const styles = {
 } as const
 
 /** A remark inside a page. `bad` ones are announced. */
-export function Notice({ tone = 'info', children, action }: { tone?: keyof typeof styles; children: ReactNode; action?: ReactNode }) {
+export function Notice({
+  tone = 'info',
+  children,
+  action,
+}: {
+  tone?: keyof typeof styles
+  children: ReactNode
+  action?: ReactNode
+}) {
   const [box, color, Icon] = styles[tone]
   return (
-    <div role={tone === 'bad' ? 'alert' : undefined} className={`flex items-start gap-2.5 rounded-lg border px-3 py-2.5 text-sm ${box}`}>
+    <div
+      role={tone === 'bad' ? 'alert' : undefined}
+      className={`flex items-start gap-2.5 rounded-lg border px-3 py-2.5 text-sm ${box}`}
+    >
       <Icon aria-hidden className={`mt-0.5 size-4 shrink-0 ${color}`} />
       <div className="min-w-0 flex-1 [overflow-wrap:anywhere]">{children}</div>
       {action}
@@ -20,7 +31,17 @@ export function Notice({ tone = 'info', children, action }: { tone?: keyof typeo
 }
 
 /** The content of a page or pane that has nothing else to show. `level` 1: it is the whole page. */
-export function Blank({ icon, title, level = 2, children }: { icon?: ReactNode; title: string; level?: 1 | 2; children?: ReactNode }) {
+export function Blank({
+  icon,
+  title,
+  level = 2,
+  children,
+}: {
+  icon?: ReactNode
+  title: string
+  level?: 1 | 2
+  children?: ReactNode
+}) {
   const Heading = level === 1 ? 'h1' : 'h2'
   return (
     <div className="mx-auto flex max-w-lg flex-col items-center px-6 py-14 text-center">

@@ -1,6 +1,9 @@
 import { Link, type LinkProps } from '@tanstack/react-router'
 
-/** `exact`: the addresses of other pages of the section begin with that of this one, so that they do not belong to it. */
+/**
+ * `exact`: the addresses of other pages of the section begin with that of this one, so that they do not
+ * belong to it.
+ */
 export type SectionLink = { name: string; link: LinkProps; exact?: true }
 
 /** Scrolls the tab of the current page into view, where not all of them fit. */
@@ -27,10 +30,16 @@ export const SectionTabs = ({ label, items }: { label: string; items: SectionLin
 )
 
 /**
- * The pages of a section as a list at the side; on narrow screens as a row above the content. `relative`: otherwise the hidden headings of that
- * row make the page scroll sideways.
+ * The pages of a section as a list at the side; on narrow screens as a row above the content. `relative`:
+ * otherwise the hidden headings of that row make the page scroll sideways.
  */
-export const SectionList = ({ label, groups }: { label: string; groups: { name: string; items: SectionLink[] }[] }) => (
+export const SectionList = ({
+  label,
+  groups,
+}: {
+  label: string
+  groups: { name: string; items: SectionLink[] }[]
+}) => (
   <nav
     ref={showCurrent}
     aria-label={label}

@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'react'
 
 /**
- * Returns whether a key goes into a field. The browser leaves the focus in the field of a dialog that has just closed until the next frame:
- * nobody types there.
+ * Returns whether a key goes into a field. The browser leaves the focus in the field of a dialog that has
+ * just closed until the next frame: nobody types there.
  */
 export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof Element &&
@@ -10,10 +10,12 @@ export const isTyping = (target: EventTarget | null): boolean =>
   target.closest('dialog:not([open])') === null
 
 /**
- * Calls what `actionOf` returns for a key that is pressed alone. Nothing happens while something is typed, a dialog is open, or another
- * listener has handled the key.
+ * Calls what `actionOf` returns for a key that is pressed alone. Nothing happens while something is typed, a
+ * dialog is open, or another listener has handled the key.
  */
-export function useSingleKeys(actionOf: (key: string, target: Element | null) => (() => void) | undefined): void {
+export function useSingleKeys(
+  actionOf: (key: string, target: Element | null) => (() => void) | undefined,
+): void {
   const latest = useRef(actionOf)
   latest.current = actionOf
   useEffect(() => {

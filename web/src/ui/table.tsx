@@ -11,15 +11,28 @@ export type Column<Row> = {
   main?: boolean
 }
 
-type Props<Row> = { label: string; columns: Column<Row>[]; rows: Row[]; row_key: (row: Row) => string | number; foot?: ReactNode }
+type Props<Row> = {
+  label: string
+  columns: Column<Row>[]
+  rows: Row[]
+  row_key: (row: Row) => string | number
+  foot?: ReactNode
+}
 
-/** A table in a frame. What is wider than the screen scrolls inside it. The last column may have an empty name for the actions of a row. */
+/**
+ * A table in a frame. What is wider than the screen scrolls inside it. The last column may have an empty name
+ * for the actions of a row.
+ */
 export function Table<Row>({ label, columns, rows, row_key, foot }: Props<Row>) {
   const style = ({ align, wide_only, main }: Column<Row>) =>
     `px-3 first:pl-4 last:pr-4 ${align === 'end' ? 'text-right tabular' : 'text-left'} ${wide_only ? 'max-md:hidden' : ''} ${main ? 'w-full' : 'whitespace-nowrap'}`
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable by keyboard
-    <section aria-label={label} tabIndex={0} className="overflow-x-auto rounded-lg border border-line bg-surface">
+    <section
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable by keyboard
+      tabIndex={0}
+      className="overflow-x-auto rounded-lg border border-line bg-surface"
+    >
       <table className="w-full border-collapse">
         <thead>
           <tr className="border-line border-b text-2xs text-faint">
@@ -32,7 +45,10 @@ export function Table<Row>({ label, columns, rows, row_key, foot }: Props<Row>) 
         </thead>
         <tbody>
           {rows.map(row => (
-            <tr key={row_key(row)} className="relative border-line border-b transition-colors last:border-b-0 hover:bg-hover">
+            <tr
+              key={row_key(row)}
+              className="relative border-line border-b transition-colors last:border-b-0 hover:bg-hover"
+            >
               {columns.map(column => (
                 <td key={column.name} className={`h-9 py-1 ${style(column)}`}>
                   {column.cell(row)}

@@ -9,7 +9,10 @@ function change(next: Message[]): void {
   for (const listener of listeners) listener()
 }
 
-/** Announces briefly that something was done, or failed, where the page does not show it by itself. Shown for five seconds. */
+/**
+ * Announces briefly that something was done, or failed, where the page does not show it by itself. Shown for
+ * five seconds.
+ */
 export function notify(text: string, tone: Message['tone'] = 'ok'): void {
   last_id += 1
   change([...messages, { id: last_id, text, tone }])

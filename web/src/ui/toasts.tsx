@@ -10,7 +10,9 @@ const SHOWN_MS = 5_000
 /** The open modal dialog, outside of which nothing can be seen or reached; without one the page. */
 const currentLayer = () => [...document.querySelectorAll('dialog:modal')].at(-1) ?? document.body
 
-/** Calls the listener when a dialog was opened or closed, until the result is called. Neither event bubbles. */
+/**
+ * Calls the listener when a dialog was opened or closed, until the result is called. Neither event bubbles.
+ */
 function onLayers(listener: () => void): () => void {
   for (const name of ['toggle', 'close']) document.addEventListener(name, listener, true)
   return () => {
@@ -30,7 +32,10 @@ export default function Toasts() {
           onOpenChange={open => !open && dismiss(id)}
           className="flex items-center gap-2 rounded-lg border border-line bg-surface py-1.5 pr-1.5 pl-3 shadow-lg"
         >
-          <span aria-hidden className={`size-2 shrink-0 rounded-full ${tone === 'ok' ? 'bg-ok' : 'bg-bad'}`} />
+          <span
+            aria-hidden
+            className={`size-2 shrink-0 rounded-full ${tone === 'ok' ? 'bg-ok' : 'bg-bad'}`}
+          />
           <Toast.Description className="min-w-0 flex-1 [overflow-wrap:anywhere]">{text}</Toast.Description>
           <Toast.Close asChild>
             <IconButton label="Dismiss">

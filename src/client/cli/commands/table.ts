@@ -36,14 +36,33 @@ import { sandboxes } from './runs/sandboxes.ts'
 import { show } from './runs/show.ts'
 import { stop } from './runs/stop.ts'
 
-/** Every command, in the order of the help. To add one: a file in a folder beside this one and its name in this list. */
+/**
+ * Every command, in the order of the help. To add one: a file in a folder beside this one and its name in
+ * this list.
+ */
 export const command_groups: readonly CommandGroup[] = [
-  { heading: 'Runs:', commands: [run, runs, show, related, logs, resume, fork, pause, stop, open, analyze, sandboxes] },
+  {
+    heading: 'Runs:',
+    commands: [run, runs, show, related, logs, resume, fork, pause, stop, open, analyze, sandboxes],
+  },
   { heading: 'Managing runs:', commands: [rename, archive, unarchive, remove] },
   { heading: 'Repositories:', commands: [repos, pr, setup, environments, checks] },
   {
     heading: 'Organization:',
-    commands: [settings, models, usage, members, tokens, secrets, skills, mcpServers, egress, webhooks, integrations, audit],
+    commands: [
+      settings,
+      models,
+      usage,
+      members,
+      tokens,
+      secrets,
+      skills,
+      mcpServers,
+      egress,
+      webhooks,
+      integrations,
+      audit,
+    ],
   },
   { heading: 'This machine:', commands: [login, doctor, completion, help] },
   { heading: 'The service, in its clone:', commands: [admin, ...roles] },

@@ -1,5 +1,8 @@
 import { deadline } from '../../../core/deadline.ts'
-import { checkModels as judgedModels, checkRepositories as judgedRepositories } from '../../../core/health-checks.ts'
+import {
+  checkModels as judgedModels,
+  checkRepositories as judgedRepositories,
+} from '../../../core/health-checks.ts'
 import { AgentRunError, type Client } from '../../sdk/client.ts'
 import type { Result } from '../../sdk/operations.ts'
 import { broken, type Finding, ok, type Patient, warning } from './check.ts'
@@ -16,7 +19,8 @@ export async function checkToken(client: Client, { settings, signal }: Patient):
   } catch (error) {
     if (!(error instanceof AgentRunError)) throw error
     if (error.status === 403) return [ok('token', `accepted, without the scope org:read (${token_from})`)]
-    const where = token_from === 'environment' ? 'put another into AGENTRUN_TOKEN' : 'run "agentrun login" with another'
+    const where =
+      token_from === 'environment' ? 'put another into AGENTRUN_TOKEN' : 'run "agentrun login" with another'
     return [
       broken(
         'token',
@@ -31,7 +35,11 @@ export async function checkToken(client: Client, { settings, signal }: Patient):
 export async function checkOrganization(client: Client, { signal }: Patient): Promise<Finding[]> {
   try {
     const organization_id = await client.organization()
-    const page = await client.call('listAgentRuns', { params: { org_id: organization_id }, query: { limit: 1 }, signal })
+    const page = await client.call('listAgentRuns', {
+      params: { org_id: organization_id },
+      query: { limit: 1 },
+      signal,
+    })
     return [ok('organization', `${organization_id}, runs so far: ${page.total}`)]
   } catch (error) {
     if (!(error instanceof AgentRunError)) throw error
@@ -44,8 +52,17 @@ export async function checkOrganization(client: Client, { signal }: Patient): Pr
 }
 
 /** What each scope is good for, and a question that changes nothing but is refused without it. */
-const questions: { scope: string; about: string; administers?: true; send: (client: Client, signal: AbortSignal) => Promise<unknown> }[] = [
-  { scope: 'runs:read', about: 'see runs', send: (client, signal) => client.call('listAgentRuns', { query: { limit: 1 }, signal }) },
+const questions: {
+  scope: string
+  about: string
+  administers?: true
+  send: (client: Client, signal: AbortSignal) => Promise<unknown>
+}[] = [
+  {
+    scope: 'runs:read',
+    about: 'see runs',
+    send: (client, signal) => client.call('listAgentRuns', { query: { limit: 1 }, signal }),
+  },
   // A stop of nothing is refused: 403 without the scope, and 400 with it.
   {
     scope: 'runs:write',
@@ -63,21 +80,29 @@ const questions: { scope: string; about: string; administers?: true; send: (clie
     about: 'see repositories',
     send: (client, signal) => client.call('listRepositories', { query: { limit: 1 }, signal }),
   },
-  { scope: 'org:read', about: 'see models and members', send: (client, signal) => client.call('listModels', { signal }) },
+  {
+    scope: 'org:read',
+    about: 'see models and members',
+    send: (client, signal) => client.call('listModels', { signal }),
+  },
   // Repository 0 never is: 404 with the scope.
   {
-    ...{ scope: 'repos:admin', about: 'register repositories', administers: true },
+    scope: 'repos:admin',
+    about: 'register repositories',
+    administers: true,
     send: (client, signal) => client.call('updateRepository', { params: { repo_id: 0 }, body: {}, signal }),
   },
   {
-    ...{ scope: 'org:admin', about: 'administer the organization', administers: true },
+    scope: 'org:admin',
+    about: 'administer the organization',
+    administers: true,
     send: (client, signal) => client.call('listAuditLog', { query: { limit: 1 }, signal }),
   },
 ]
 
 /**
- * Checks what the token may do. A missing scope is a warning, because the token may be meant to do less; one for administration is not
- * reported.
+ * Checks what the token may do. A missing scope is a warning, because the token may be meant to do less; one
+ * for administration is not reported.
  */
 export async function checkScopes(client: Client, { signal }: Patient): Promise<Finding[]> {
   const missing: typeof questions = []
@@ -91,7 +116,10 @@ export async function checkScopes(client: Client, { signal }: Patient): Promise<
   const wanted = missing.filter(({ administers }) => !administers)
   if (wanted.length === 0) return [may]
   const lacks = wanted.map(({ scope, about }) => `${scope} (${about})`).join(', ')
-  return [may, warning('permissions', `the token lacks ${lacks}`, 'if it shall, use a token with these scopes')]
+  return [
+    may,
+    warning('permissions', `the token lacks ${lacks}`, 'if it shall, use a token with these scopes'),
+  ]
 }
 
 /** Checks that there is a repository to work on. */
@@ -126,8 +154,15 @@ export async function checkEvents(client: Client, { signal }: Patient): Promise<
   } catch (error) {
     if (signal.aborted) throw error
     if (error instanceof AgentRunError && error.status === 403) return []
-    const fix = 'let the proxy in between pass text/event-stream on without buffering; until then the command polls every 2 s'
-    return [broken('events', error instanceof AgentRunError ? error.detail : 'the stream opens, but nothing comes through', fix)]
+    const fix =
+      'let the proxy in between pass text/event-stream on without buffering; until then the command polls every 2 s'
+    return [
+      broken(
+        'events',
+        error instanceof AgentRunError ? error.detail : 'the stream opens, but nothing comes through',
+        fix,
+      ),
+    ]
   }
 }
 

@@ -13,7 +13,13 @@ export async function checkNetwork({ settings, signal }: Patient): Promise<Findi
   const url = new URL(base_url)
   const findings = [ok('address', `${base_url} (${url_from})`)]
   if (url.protocol === 'http:' && !loopback.test(url.hostname) && token !== null)
-    findings.push(warning('address', 'the token goes over the network in clear text', 'put the service behind https, and use that address'))
+    findings.push(
+      warning(
+        'address',
+        'the token goes over the network in clear text',
+        'put the service behind https, and use that address',
+      ),
+    )
 
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (isIP(host) === 0) {
@@ -21,19 +27,34 @@ export async function checkNetwork({ settings, signal }: Patient): Promise<Findi
     if (found instanceof Error)
       return [
         ...findings,
-        broken('name', `${host} is not known here`, 'check the spelling of the address (--url, AGENTRUN_URL), and the DNS of this machine'),
+        broken(
+          'name',
+          `${host} is not known here`,
+          'check the spelling of the address (--url, AGENTRUN_URL), and the DNS of this machine',
+        ),
       ]
     findings.push(ok('name', `${host} is ${found.address}`))
   }
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
   using limit = deadline(CHECK_TIMEOUT_MS, signal)
   const refused = await reaches(host, port, url.protocol === 'https:', limit.signal)
-  return [...findings, refused ?? ok('connection', `${host} port ${port}${url.protocol === 'https:' ? ', certificate valid' : ''}`)]
+  return [
+    ...findings,
+    refused ??
+      ok('connection', `${host} port ${port}${url.protocol === 'https:' ? ', certificate valid' : ''}`),
+  ]
 }
 
 /** Null when a connection is possible. */
-async function reaches(host: string, port: number, tls: boolean, signal: AbortSignal): Promise<Finding | null> {
-  const socket = tls ? connectTls({ host, port, ...(isIP(host) === 0 && { servername: host }) }) : connect({ host, port })
+async function reaches(
+  host: string,
+  port: number,
+  tls: boolean,
+  signal: AbortSignal,
+): Promise<Finding | null> {
+  const socket = tls
+    ? connectTls({ host, port, ...(isIP(host) === 0 && { servername: host }) })
+    : connect({ host, port })
   try {
     await once(socket, tls ? 'secureConnect' : 'connect', { signal })
     return null
@@ -44,11 +65,25 @@ async function reaches(host: string, port: number, tls: boolean, signal: AbortSi
   }
 }
 
-function explained({ code = '', message, name }: Error & { code?: string }, host: string, port: number): Finding {
+function explained(
+  { code = '', message, name }: Error & { code?: string },
+  host: string,
+  port: number,
+): Finding {
   const where = `${host} port ${port}`
   if (code === 'ECONNREFUSED')
-    return broken('connection', `nothing listens at ${where}`, 'start the service (npm start in its clone), or give its address by --url')
-  if (name === 'AbortError' || name === 'TimeoutError' || code === 'ETIMEDOUT' || code === 'EHOSTUNREACH' || code === 'ENETUNREACH')
+    return broken(
+      'connection',
+      `nothing listens at ${where}`,
+      'start the service (npm start in its clone), or give its address by --url',
+    )
+  if (
+    name === 'AbortError' ||
+    name === 'TimeoutError' ||
+    code === 'ETIMEDOUT' ||
+    code === 'EHOSTUNREACH' ||
+    code === 'ENETUNREACH'
+  )
     return broken(
       'connection',
       `${where} does not respond (${code || 'no response in 10 s'})`,

@@ -6,8 +6,13 @@ import { broken, type Finding, ok, type Patient, warning } from './check.ts'
 /** How far clocks may be apart before times and signatures mislead. */
 const SKEW_MS = 60_000
 
-/** Checks that the address is a service that is alive and can work, and compares its version and its clock. */
-export async function checkService(client: Client, { settings, signal, now, version }: Patient): Promise<Finding[]> {
+/**
+ * Checks that the address is a service that is alive and can work, and compares its version and its clock.
+ */
+export async function checkService(
+  client: Client,
+  { settings, signal, now, version }: Patient,
+): Promise<Finding[]> {
   const findings: Finding[] = []
   try {
     const sent_at = now()
@@ -35,7 +40,8 @@ const stranger = (base_url: string) =>
     'give the address that the service printed at its start (--url, AGENTRUN_URL)',
   )
 
-const hidden = ({ detail }: AgentRunError) => broken('service', detail, 'allow this name: AGENTRUN_ALLOWED_HOSTS or AGENTRUN_BASE_URL')
+const hidden = ({ detail }: AgentRunError) =>
+  broken('service', detail, 'allow this name: AGENTRUN_ALLOWED_HOSTS or AGENTRUN_BASE_URL')
 
 async function readiness(client: Client, signal: AbortSignal, version: string): Promise<Finding[]> {
   try {
@@ -43,7 +49,9 @@ async function readiness(client: Client, signal: AbortSignal, version: string): 
     return [
       ok('database', 'answers'),
       ...checkWorkers({
-        ...{ sandbox: ready.sandbox, sandbox_limits: ready.sandbox_limits ?? null, processes: ready.worker_processes },
+        sandbox: ready.sandbox,
+        sandbox_limits: ready.sandbox_limits ?? null,
+        processes: ready.worker_processes,
         blocked: ready.workers === 'ready' ? null : (ready.workers_reason ?? 'see the log of the service'),
       }),
       ready.version === version
@@ -70,7 +78,13 @@ async function readiness(client: Client, signal: AbortSignal, version: string): 
 function clock(date: string | null, sent_at: number, received_at: number): Finding[] {
   const there = date === null ? Number.NaN : Date.parse(date)
   if (Number.isNaN(there))
-    return [warning('clock', 'the responses of the service have no Date header', 'let the proxy in between pass the Date header')]
+    return [
+      warning(
+        'clock',
+        'the responses of the service have no Date header',
+        'let the proxy in between pass the Date header',
+      ),
+    ]
   const apart = Math.max(sent_at - there - 1_000, there - received_at, 0)
   if (apart <= SKEW_MS) return [ok('clock', 'as here')]
   const words = `${Math.round(apart / 1_000)} s ${there > received_at ? 'ahead of' : 'behind'} this machine`

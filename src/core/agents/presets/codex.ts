@@ -1,6 +1,9 @@
 import type { AgentPreset, CalledModel } from '../agent-preset.ts'
 
-/** Codex by its adapter, which installs the program itself. Its own sandbox is off: that of the run is around it. */
+/**
+ * Codex by its adapter, which installs the program itself. Its own sandbox is off: that of the run is around
+ * it.
+ */
 export const codex: AgentPreset = {
   label: 'Codex',
   npm: { package: '@agentclientprotocol/codex-acp', verified: '2.6.0' },
@@ -35,7 +38,12 @@ function configOf({ gateway, name, context_tokens }: CalledModel) {
     model: name,
     model_provider: 'gateway',
     model_providers: {
-      gateway: { name: 'Gateway', base_url: `${gateway}/v1`, wire_api: 'responses', requires_openai_auth: false },
+      gateway: {
+        name: 'Gateway',
+        base_url: `${gateway}/v1`,
+        wire_api: 'responses',
+        requires_openai_auth: false,
+      },
     },
     ...(context_tokens !== null && { model_context_window: context_tokens }),
     // Searches of the provider would reach hosts that the network rules of the run forbid.

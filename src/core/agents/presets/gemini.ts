@@ -9,8 +9,12 @@ export const gemini: AgentPreset = {
   start: ({ gateway, name }, asks) => ({
     command: `exec node /opt/agents/gemini/node_modules/@google/gemini-cli/bundle/gemini.js --acp --approval-mode=${asks ? 'default' : 'yolo'}`,
     environment: {
-      ...{ GOOGLE_GEMINI_BASE_URL: gateway, GEMINI_API_KEY: NO_KEY, GEMINI_MODEL: name },
-      ...{ GEMINI_CLI_TRUST_WORKSPACE: 'true', GEMINI_SANDBOX: 'false', GEMINI_TELEMETRY_ENABLED: 'false' },
+      GOOGLE_GEMINI_BASE_URL: gateway,
+      GEMINI_API_KEY: NO_KEY,
+      GEMINI_MODEL: name,
+      GEMINI_CLI_TRUST_WORKSPACE: 'true',
+      GEMINI_SANDBOX: 'false',
+      GEMINI_TELEMETRY_ENABLED: 'false',
     },
     files: {
       '.gemini/settings.json': JSON.stringify({

@@ -16,7 +16,9 @@ export const opencode: AgentPreset = {
     command: 'exec /opt/agents/opencode/node_modules/.bin/opencode acp',
     environment: {
       OPENCODE_CONFIG_CONTENT: JSON.stringify(configOf(model, asks)),
-      ...{ OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_LSP_DOWNLOAD: '1' },
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
       OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
     },
   }),
@@ -34,8 +36,12 @@ function configOf({ gateway, api, name, context_tokens, max_output_tokens }: Cal
         models: { [name]: { name, tool_call: true, limit } },
       },
     },
-    ...{ model: `gateway/${name}`, small_model: `gateway/${name}`, enabled_providers: ['gateway'] },
-    ...{ autoupdate: false, share: 'disabled', snapshot: false },
+    model: `gateway/${name}`,
+    small_model: `gateway/${name}`,
+    enabled_providers: ['gateway'],
+    autoupdate: false,
+    share: 'disabled',
+    snapshot: false,
     permission: asks ? { edit: 'ask', bash: 'ask', webfetch: 'ask' } : 'allow',
   }
 }

@@ -21,18 +21,41 @@ test('a prompt from the cache of the provider counts a tenth against the ceiling
 
 test('nothing is reached below every limit', () => {
   expect(limitReached(spent, no_budget, wide)).toBeNull()
-  expect(limitReached(spent, { max_cost_usd: '1.51', max_steps: 6, max_active_seconds: 61, max_wall_seconds: 91 }, wide)).toBeNull()
+  expect(
+    limitReached(
+      spent,
+      { max_cost_usd: '1.51', max_steps: 6, max_active_seconds: 61, max_wall_seconds: 91 },
+      wide,
+    ),
+  ).toBeNull()
 })
 
 test("the caller's limits pause, each of them", () => {
-  for (const budget of [{ max_cost_usd: '1.5' }, { max_steps: 5 }, { max_active_seconds: 60 }, { max_wall_seconds: 90 }])
-    expect(limitReached(spent, { ...no_budget, ...budget }, wide)).toMatchObject({ kind: 'budget', limit: Object.keys(budget)[0] })
+  for (const budget of [
+    { max_cost_usd: '1.5' },
+    { max_steps: 5 },
+    { max_active_seconds: 60 },
+    { max_wall_seconds: 90 },
+  ])
+    expect(limitReached(spent, { ...no_budget, ...budget }, wide)).toMatchObject({
+      kind: 'budget',
+      limit: Object.keys(budget)[0],
+    })
 })
 
 test("the service's ceilings end the run, each with its reason", () => {
-  expect(limitReached(spent, no_budget, { ...wide, max_steps: 5 })).toMatchObject({ kind: 'ceiling', reason: 'max_steps' })
-  expect(limitReached(spent, no_budget, { ...wide, max_tokens: 1000 })).toMatchObject({ kind: 'ceiling', reason: 'out_of_tokens' })
-  expect(limitReached(spent, no_budget, { ...wide, max_active_ms: 60_000 })).toMatchObject({ kind: 'ceiling', reason: 'timeout' })
+  expect(limitReached(spent, no_budget, { ...wide, max_steps: 5 })).toMatchObject({
+    kind: 'ceiling',
+    reason: 'max_steps',
+  })
+  expect(limitReached(spent, no_budget, { ...wide, max_tokens: 1000 })).toMatchObject({
+    kind: 'ceiling',
+    reason: 'out_of_tokens',
+  })
+  expect(limitReached(spent, no_budget, { ...wide, max_active_ms: 60_000 })).toMatchObject({
+    kind: 'ceiling',
+    reason: 'timeout',
+  })
 })
 
 /** Of a run that has cost 0.25 dollars, with children that have cost 0.5. */
@@ -69,5 +92,6 @@ test('every limit has its column, and its row with the option in the documentati
   const columns = [...runs.matchAll(/^ +budget_(\w+) /gm)].map(([, name]) => name)
   expect(columns.sort()).toEqual(limit_names.toSorted())
   const guide = read('docs/how-to/budgets.md')
-  for (const name of limit_names) expect(guide).toContain(`| \`${name}\` | \`--${name.replaceAll('_', '-')}\` |`)
+  for (const name of limit_names)
+    expect(guide).toContain(`| \`${name}\` | \`--${name.replaceAll('_', '-')}\` |`)
 })

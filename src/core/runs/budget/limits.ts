@@ -10,8 +10,8 @@ type RunSpent = {
 }
 
 /**
- * What is a rule for a limit. `scope`: it counts over all turns of the run, or restarts with each turn. `spent`: what was used, in the unit of the
- * limit. `text`: the same in a message.
+ * What is a rule for a limit. `scope`: it counts over all turns of the run, or restarts with each turn.
+ * `spent`: what was used, in the unit of the limit. `text`: the same in a message.
  */
 type Rule = {
   scope: 'run' | 'turn'
@@ -55,7 +55,9 @@ export const usedLimits = (budget: RunBudget, spent: RunSpent): UsedLimit[] =>
   Object.entries(rules).flatMap(([key, rule]) => {
     const name = key as LimitName
     const allowed = budget[name]
-    return allowed === null ? [] : [{ ...rule, name, unit: run_limits[name].unit, allowed: Number(allowed), used: rule.spent(spent) }]
+    return allowed === null
+      ? []
+      : [{ ...rule, name, unit: run_limits[name].unit, allowed: Number(allowed), used: rule.spent(spent) }]
   })
 
 /** The columns of a run that store its budget. */
@@ -65,8 +67,13 @@ export const budgetOf = (run: BudgetColumns): RunBudget => byLimit(name => run[`
 
 type CountedRun = { steps: number; cost_usd: string; active_ms: number; turn_started_at: Date }
 
-/** Returns what a run has used by its row. `children_usd`: what its children have cost, and may still cost. */
-export const spentBy = (run: CountedRun, { children_usd, now_ms }: { children_usd: number; now_ms: number }): RunSpent => ({
+/**
+ * Returns what a run has used by its row. `children_usd`: what its children have cost, and may still cost.
+ */
+export const spentBy = (
+  run: CountedRun,
+  { children_usd, now_ms }: { children_usd: number; now_ms: number },
+): RunSpent => ({
   run_steps: run.steps,
   run_cost_usd: Number(run.cost_usd) + children_usd,
   run_active_ms: run.active_ms,
@@ -128,11 +135,14 @@ export const usedCeilings = (spent: Spent, ceilings: Ceilings): UsedCeiling[] =>
 const CACHED_SHARE = 0.1
 
 /**
- * Returns the tokens that a response counts against the ceiling: prompt tokens from the provider's cache count a tenth, which is about
- * their price.
+ * Returns the tokens that a response counts against the ceiling: prompt tokens from the provider's cache
+ * count a tenth, which is about their price.
  */
-export const countedTokens = (usage: { input_tokens: number; output_tokens: number; cached_tokens: number }): number =>
-  usage.input_tokens + usage.output_tokens - Math.floor(usage.cached_tokens * (1 - CACHED_SHARE))
+export const countedTokens = (usage: {
+  input_tokens: number
+  output_tokens: number
+  cached_tokens: number
+}): number => usage.input_tokens + usage.output_tokens - Math.floor(usage.cached_tokens * (1 - CACHED_SHARE))
 
 /** Checks the limits before every model call. Returns null when the run may continue. */
 export function limitReached(spent: Spent, budget: RunBudget, ceilings: Ceilings): LimitReached | null {
@@ -142,10 +152,14 @@ export function limitReached(spent: Spent, budget: RunBudget, ceilings: Ceilings
   return ceiling ? ended(ceiling) : null
 }
 
-/** Checks the calls of served tools, which a program makes in a turn without calling the model: it may make as many as it may take steps. */
+/**
+ * Checks the calls of served tools, which a program makes in a turn without calling the model: it may make as
+ * many as it may take steps.
+ */
 export function callLimitReached(calls: number, budget: RunBudget, ceilings: Ceilings): LimitReached | null {
   const text = `${calls} calls of tools of MCP servers`
-  if (budget.max_steps !== null && calls >= budget.max_steps) return paused('max_steps', `${text} in this turn`, budget)
+  if (budget.max_steps !== null && calls >= budget.max_steps)
+    return paused('max_steps', `${text} in this turn`, budget)
   if (calls < ceilings.max_steps) return null
   return ended({
     reason: 'max_steps',
@@ -158,21 +172,33 @@ export function callLimitReached(calls: number, budget: RunBudget, ceilings: Cei
 
 /** Returns the milliseconds until the nearest time limit. A step that takes longer is interrupted then. */
 export function timeLeft(spent: Spent, budget: RunBudget, ceilings: Ceilings): number {
-  const left = usedLimits(budget, spent).flatMap(({ unit, allowed, used }) => (unit === 'seconds' ? [(allowed - used) * 1_000] : []))
+  const left = usedLimits(budget, spent).flatMap(({ unit, allowed, used }) =>
+    unit === 'seconds' ? [(allowed - used) * 1_000] : [],
+  )
   return Math.max(0, Math.min(ceilings.max_active_ms - spent.turn_active_ms, ...left))
 }
 
 /**
- * Returns the maximum budget of a child: for every limit the rest of its parent's, and for money the requested amount or half of the rest.
- * `used`: with what its children have cost, and may still cost. A text: nothing is left.
+ * Returns the maximum budget of a child: for every limit the rest of its parent's, and for money the
+ * requested amount or half of the rest. `used`: with what its children have cost, and may still cost. A text:
+ * nothing is left.
  */
-export function childBudget(of_parent: RunBudget, used: RunSpent, requested_usd: number | null): RunBudget | string {
+export function childBudget(
+  of_parent: RunBudget,
+  used: RunSpent,
+  requested_usd: number | null,
+): RunBudget | string {
   const limits = usedLimits(of_parent, used)
   const left = new Map(
-    limits.flatMap(limit => (limit.unit === 'usd' ? [] : [[limit.name, Math.floor(limit.allowed - limit.used)] as const])),
+    limits.flatMap(limit =>
+      limit.unit === 'usd' ? [] : [[limit.name, Math.floor(limit.allowed - limit.used)] as const],
+    ),
   )
   for (const [name, rest] of left) if (rest < 1) return `Nothing is left of ${name} of this run for a child.`
-  const money = share({ allowed: of_parent.max_cost_usd, spent: used.run_cost_usd, reserved: 0 }, requested_usd)
+  const money = share(
+    { allowed: of_parent.max_cost_usd, spent: used.run_cost_usd, reserved: 0 },
+    requested_usd,
+  )
   if (money === 'nothing') return 'Nothing is left of max_cost_usd of this run for a child.'
   return byLimit(name => (name === 'max_cost_usd' ? money.usd : (left.get(name) ?? null)))
 }
@@ -183,7 +209,13 @@ const paused = (limit: LimitName, used: string, budget: RunBudget): LimitReached
   message: `The run used ${used} and its budget allows ${limit} ${budget[limit]}. Resume it with a larger budget to go on.`,
 })
 
-const ended = ({ reason, unit, variable, allowed, text }: Omit<UsedCeiling, 'name' | 'used'>): LimitReached => ({
+const ended = ({
+  reason,
+  unit,
+  variable,
+  allowed,
+  text,
+}: Omit<UsedCeiling, 'name' | 'used'>): LimitReached => ({
   kind: 'ceiling',
   reason,
   message: `the turn ${text}, the service allows ${allowed}${unit === 'seconds' ? ' s' : ''} (${variable}). Resume the run to continue with a new allowance.`,

@@ -3,10 +3,24 @@ import { no_budget, type RunBudget } from '../../../contract/runs/run-limits.ts'
 import type { Spent } from './limits.ts'
 import { nearLimits, noticeKey, noticeText } from './near-limits.ts'
 
-const spent: Spent = { run_steps: 0, run_cost_usd: 0, run_active_ms: 0, turn_wall_ms: 0, turn_steps: 0, turn_tokens: 0, turn_active_ms: 0 }
+const spent: Spent = {
+  run_steps: 0,
+  run_cost_usd: 0,
+  run_active_ms: 0,
+  turn_wall_ms: 0,
+  turn_steps: 0,
+  turn_tokens: 0,
+  turn_active_ms: 0,
+}
 const ceilings = { max_steps: 200, max_tokens: 1_000, max_active_ms: 60_000 }
-const near = (used: Partial<Spent>, budget: Partial<RunBudget> = {}, others: Parameters<typeof nearLimits>[3] = []) =>
-  nearLimits({ ...spent, ...used }, { ...no_budget, ...budget }, ceilings, others).map(({ limit, level }) => `${limit}: ${level}`)
+const near = (
+  used: Partial<Spent>,
+  budget: Partial<RunBudget> = {},
+  others: Parameters<typeof nearLimits>[3] = [],
+) =>
+  nearLimits({ ...spent, ...used }, { ...no_budget, ...budget }, ceilings, others).map(
+    ({ limit, level }) => `${limit}: ${level}`,
+  )
 
 test('a run that is far from its limits gets no notice', () => {
   expect(near({}, { max_steps: 1, max_cost_usd: '0.5' })).toEqual([])

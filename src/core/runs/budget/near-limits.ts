@@ -7,14 +7,19 @@ export type NearLimit = { limit: string; level: 'near' | 'last'; used: number; a
 const NEAR = 0.8
 const LAST = 0.95
 
-/** Returns every limit that the run is close to: its caller's, the service's for a turn, and `others` by name; null: no limit. */
+/**
+ * Returns every limit that the run is close to: its caller's, the service's for a turn, and `others` by name;
+ * null: no limit.
+ */
 export function nearLimits(
   spent: Spent,
   budget: RunBudget,
   ceilings: Ceilings,
   others: [limit: string, used: number, allowed: number | null][],
 ): NearLimit[] {
-  const own = usedLimits(budget, spent).sort((a, b) => limit_names.indexOf(a.name) - limit_names.indexOf(b.name))
+  const own = usedLimits(budget, spent).sort(
+    (a, b) => limit_names.indexOf(a.name) - limit_names.indexOf(b.name),
+  )
   const limits = [
     ...own.map(limit => ({ ...limit, name: `budget ${limit.name}` })),
     ...usedCeilings(spent, ceilings),
@@ -38,7 +43,9 @@ export const noticeKey = ({ limit, level, allowed }: NearLimit) => `${limit} ${a
 
 /** Returns the notice for the agent. */
 export function noticeText(limits: NearLimit[]): string {
-  const list = limits.map(({ limit, used, allowed }) => `- ${limit}: ${round(used)} of ${round(allowed)}`).join('\n')
+  const list = limits
+    .map(({ limit, used, allowed }) => `- ${limit}: ${round(used)} of ${round(allowed)}`)
+    .join('\n')
   const end = limits.some(({ level }) => level === 'last')
     ? 'Almost nothing is left. Leave the workspace in a working state and give your final answer now: what is done and what is not.'
     : 'Do what matters most first. At a limit the turn ends, so keep the workspace in a working state from now on.'

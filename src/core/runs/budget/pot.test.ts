@@ -1,15 +1,28 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { chargeOfBroken, chargeOfLost, overdrawn, type Price, reserve, type SharedPot, share, usedUp } from './pot.ts'
+import {
+  chargeOfBroken,
+  chargeOfLost,
+  overdrawn,
+  type Price,
+  reserve,
+  type SharedPot,
+  share,
+  usedUp,
+} from './pot.ts'
 
 /** 3 dollars for a million tokens in, 15 out. */
-const price: Price = ({ input_tokens, output_tokens }) => ((3 * input_tokens + 15 * output_tokens) / 1e6).toFixed(12)
+const price: Price = ({ input_tokens, output_tokens }) =>
+  ((3 * input_tokens + 15 * output_tokens) / 1e6).toFixed(12)
 const unknown: Price = () => null
 const call = { model: 'm', input_tokens: 10_000, max_output_tokens: 32_000 }
 
 test('a call uses its full limit while that fits', () => {
   expect(reserve(call, price, null)).toMatchObject({ fits: true, reservation: { output_tokens: 32_000 } })
-  expect(reserve(call, price, 0.51)).toMatchObject({ fits: true, reservation: { output_tokens: 32_000, cost_usd: '0.510000000000' } })
+  expect(reserve(call, price, 0.51)).toMatchObject({
+    fits: true,
+    reservation: { output_tokens: 32_000, cost_usd: '0.510000000000' },
+  })
 })
 
 test('its response is limited to what fits, down to a useful minimum', () => {
@@ -35,13 +48,21 @@ test('a call that was lost with its worker is charged its input and what a model
   // A record of an earlier version, and an unknown price.
   const { input_cost_usd: _, ...old } = reservation
   expect(chargeOfLost(old, 0)).toEqual(old)
-  expect(chargeOfLost(reserve(call, unknown, null).reservation, 0)).toMatchObject({ output_tokens: 1_000, cost_usd: null })
+  expect(chargeOfLost(reserve(call, unknown, null).reservation, 0)).toMatchObject({
+    output_tokens: 1_000,
+    cost_usd: null,
+  })
 })
 
 test('a reservation never exceeds the rest of the budget, and the charge of a broken call never exceeds its reservation', () => {
   fc.assert(
     fc.property(
-      ...[fc.nat(500_000), fc.integer({ min: 1, max: 64_000 }), fc.double({ min: 0, max: 3, noNaN: true }), fc.nat(200_000)],
+      ...[
+        fc.nat(500_000),
+        fc.integer({ min: 1, max: 64_000 }),
+        fc.double({ min: 0, max: 3, noNaN: true }),
+        fc.nat(200_000),
+      ],
       (input_tokens, max_output_tokens, left, seen) => {
         const { fits, reservation } = reserve({ model: 'm', input_tokens, max_output_tokens }, price, left)
         const cost = Number(reservation.cost_usd)
@@ -63,7 +84,9 @@ test('a shared pot is overdrawn when what was spent and is reserved exceeds it, 
     message: expect.stringMatching(/has cost 9\.5 US dollars .* up to 0\.500001 more, of 10 that/),
   })
   expect(usedUp([{ ...month, reserved: '5' }], 0)).toBeNull()
-  expect(usedUp([{ ...month, spent: '10' }], null)).toMatch(/cost 10 US dollars of the organization's budget of 10 /)
+  expect(usedUp([{ ...month, spent: '10' }], null)).toMatch(
+    /cost 10 US dollars of the organization's budget of 10 /,
+  )
 })
 
 test('the runs that a caller has created itself do not use up its number of runs, which matters only where a turn begins', () => {

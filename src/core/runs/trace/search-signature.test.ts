@@ -8,7 +8,8 @@ const may = (text: string, q: string) => {
     return ((signature[at >> 3] ?? 0) & (1 << (at & 7))) !== 0
   })
 }
-const words = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => `w${((from + n) * 2_654_435_761) % 999_983}`)
+const words = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, n) => `w${((from + n) * 2_654_435_761) % 999_983}`)
 
 test('no text that contains a search is excluded, of any size and case', () => {
   for (const size of [0, 1, 10, 1_000, 30_000]) {
@@ -52,7 +53,8 @@ test('a signature is small beside its text', () => {
 
 test('words of one or two characters and of other alphabets exclude texts, in any case', () => {
   const text = words(0, 200).join(' ')
-  for (const q of ['z', 'qz', 'ж', 'ошибка', 'ΣΊΣΥΦΟΣ', '😀']) expect({ q, may: may(text, q) }).toEqual({ q, may: false })
+  for (const q of ['z', 'qz', 'ж', 'ошибка', 'ΣΊΣΥΦΟΣ', '😀'])
+    expect({ q, may: may(text, q) }).toEqual({ q, may: false })
   for (const q of ['ОШИБКА', 'σίσυφοσ', 'σίσυφος', 'ΣΊΣΥΦΟΣ', '😀'])
     expect({ q, may: may('Ошибка Σίσυφος 😀', q) }).toEqual({ q, may: true })
 })

@@ -1,4 +1,7 @@
-/** Bits of the largest signature: the text of an entry is at most about 200 KB. A power of two, as every size of a signature. */
+/**
+ * Bits of the largest signature: the text of an entry is at most about 200 KB. A power of two, as every size
+ * of a signature.
+ */
 const MAX_BITS = 1 << 16
 const MIN_BITS = 64
 /** Bits of the signature per bit that is set. */
@@ -12,8 +15,9 @@ const ASCII = 128
 const seen_pairs = new Uint8Array(ASCII * ASCII)
 
 /**
- * Returns the signature of a text: a Bloom filter of its pieces of one, two and three characters, with their case folded. A text that
- * contains `q` has all bits of `searchBits(q)`, so that a search reads only the few texts that can contain it (decisions.md#search-by-signatures).
+ * Returns the signature of a text: a Bloom filter of its pieces of one, two and three characters, with their
+ * case folded. A text that contains `q` has all bits of `searchBits(q)`, so that a search reads only the few
+ * texts that can contain it (decisions.md#search-by-signatures).
  */
 export function searchSignature(text: string): Buffer {
   const bytes = new Uint8Array(MAX_BITS / 8)
@@ -51,14 +55,20 @@ export function searchSignature(text: string): Buffer {
 }
 
 /**
- * Returns the bits that the signature of each text with `q` has; a signature of n bits has them modulo n. Empty when nothing is known: `q` is
- * empty, or consists of characters whose other case has other UTF-16 halves.
+ * Returns the bits that the signature of each text with `q` has; a signature of n bits has them modulo n.
+ * Empty when nothing is known: `q` is empty, or consists of characters whose other case has other UTF-16
+ * halves.
  */
 export function searchBits(q: string): number[] {
-  const codes = Array.from({ length: q.length }, (_, at) => (isFoldedByUnit(q, at) ? folded(q.charCodeAt(at)) : null))
+  const codes = Array.from({ length: q.length }, (_, at) =>
+    isFoldedByUnit(q, at) ? folded(q.charCodeAt(at)) : null,
+  )
   const [first = null, second = null] = codes
   if (codes.length === 1) return first === null ? [] : [hash(0, 0, first), hash(0, SHORT_PIECE_SEED, first)]
-  if (codes.length === 2) return first === null || second === null ? [] : [hash(0, first, second), hash(SHORT_PIECE_SEED, first, second)]
+  if (codes.length === 2)
+    return first === null || second === null
+      ? []
+      : [hash(0, first, second), hash(SHORT_PIECE_SEED, first, second)]
   const pieces = new Set<number>()
   for (let at = 2; at < codes.length; at++) {
     const [one = null, two = null, three = null] = codes.slice(at - 2, at + 1)
@@ -69,7 +79,10 @@ export function searchBits(q: string): number[] {
   return Array.from({ length: Math.min(all.length, MAX_SEARCHED) }, (_, n) => all[Math.floor(n * step)] ?? 0)
 }
 
-/** Whether the case of the character at `at` is folded unit by unit: not that of pairs, nor of the dot that belongs to a lower-case İ. */
+/**
+ * Whether the case of the character at `at` is folded unit by unit: not that of pairs, nor of the dot that
+ * belongs to a lower-case İ.
+ */
 function isFoldedByUnit(q: string, at: number): boolean {
   const unit = q.charAt(at)
   if (unit === '\u0307') return false

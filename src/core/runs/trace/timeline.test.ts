@@ -2,8 +2,17 @@ import { expect, test } from 'vitest'
 import { type KindRow, partStarts, timelineOf } from './timeline.ts'
 
 const row = (part: number, from_seq: number, through_seq: number, more: Partial<KindRow> = {}): KindRow => ({
-  ...{ part, from_seq, through_seq, turn: 1, message_type: 'ACTION', tool_name: 'shell' },
-  ...{ entries: through_seq - from_seq + 1, failed: 0, first_at: from_seq * 1000, last_at: through_seq * 1000, ...more },
+  part,
+  from_seq,
+  through_seq,
+  turn: 1,
+  message_type: 'ACTION',
+  tool_name: 'shell',
+  entries: through_seq - from_seq + 1,
+  failed: 0,
+  first_at: from_seq * 1000,
+  last_at: through_seq * 1000,
+  ...more,
 })
 const at = (seconds: number) => new Date(seconds * 1000).toISOString()
 
@@ -23,9 +32,14 @@ test('a part lasts from the entry before it, but the first one of a turn does no
 })
 
 test('the kinds of a part are counted together, the most frequent first', () => {
-  const rows = [row(1, 1, 1, { message_type: 'ERROR', tool_name: null, failed: 1 }), row(1, 2, 4, { failed: 2 })]
+  const rows = [
+    row(1, 1, 1, { message_type: 'ERROR', tool_name: null, failed: 1 }),
+    row(1, 2, 4, { failed: 2 }),
+  ]
   const { parts } = timelineOf(rows, [], [], true)
-  expect(parts).toMatchObject([{ from_seq: 1, through_seq: 4, failed: 3, kinds: [{ tool_name: 'shell', entries: 3 }, { entries: 1 }] }])
+  expect(parts).toMatchObject([
+    { from_seq: 1, through_seq: 4, failed: 3, kinds: [{ tool_name: 'shell', entries: 3 }, { entries: 1 }] },
+  ])
 })
 
 test('sections divide a turn, plans that repeat the item in progress do not, and a turn begins without one', () => {
@@ -35,7 +49,12 @@ test('sections divide a turn, plans that repeat the item in progress do not, and
     { seq: 3, title: 'Find it' },
   ]
   const { turns } = timelineOf(rows, [], sections, true)
-  expect(turns.map(({ turn, sections: parts }) => [turn, parts.map(part => [part.title, part.from_seq, part.through_seq])])).toEqual([
+  expect(
+    turns.map(({ turn, sections: parts }) => [
+      turn,
+      parts.map(part => [part.title, part.from_seq, part.through_seq]),
+    ]),
+  ).toEqual([
     [
       1,
       [

@@ -19,7 +19,11 @@ export type CostRow = { part: number; turn: number; seq: number; cost_usd: strin
 /** An entry with which another section begins. */
 export type SectionStart = { seq: number; title: string | null }
 
-type Part = Omit<TimelinePart, 'started_at' | 'ended_at' | 'cost_usd'> & { started: number; ended: number; cost: number }
+type Part = Omit<TimelinePart, 'started_at' | 'ended_at' | 'cost_usd'> & {
+  started: number
+  ended: number
+  cost: number
+}
 type Span = Pick<Part, 'from_seq' | 'through_seq' | 'started' | 'ended' | 'failed' | 'cost'>
 
 /** Returns the entries with which parts begin: `parts` equally long ones, and one at each section. */
@@ -39,7 +43,9 @@ export function timelineOf(
   const parts = partsOf(rows)
   // A call of a turn that wrote no entry after it belongs to the last part of its turn.
   for (const { turn, seq, cost_usd } of costs) {
-    const part = parts.findLast(part => part.turn === turn && part.from_seq <= seq) ?? parts.find(part => part.turn === turn)
+    const part =
+      parts.findLast(part => part.turn === turn && part.from_seq <= seq) ??
+      parts.find(part => part.turn === turn)
     if (part) part.cost += Number(cost_usd)
   }
   const wire = <T extends Span>({ started, ended, cost, ...rest }: T) => ({
@@ -50,8 +56,15 @@ export function timelineOf(
   })
   const turns = grouped(parts, ({ turn }) => turn).map(({ key: turn, items }): TimelineTurn => {
     const of_turn = sections.filter(({ seq }) => seq >= (items[0]?.from_seq ?? 0))
-    const titled = grouped(items, ({ from_seq }) => of_turn.findLast(({ seq }) => seq <= from_seq)?.title ?? null)
-    return { ...wire(spanOf(items)), turn, sections: titled.map(({ key: title, items: inner }) => ({ ...wire(spanOf(inner)), title })) }
+    const titled = grouped(
+      items,
+      ({ from_seq }) => of_turn.findLast(({ seq }) => seq <= from_seq)?.title ?? null,
+    )
+    return {
+      ...wire(spanOf(items)),
+      turn,
+      sections: titled.map(({ key: title, items: inner }) => ({ ...wire(spanOf(inner)), title })),
+    }
   })
   return { turns, parts: parts.map(wire) }
 }

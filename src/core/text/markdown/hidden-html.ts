@@ -21,8 +21,8 @@ const HIDING = new Set(
 export type OpenElements = string[]
 
 /**
- * Returns a piece of HTML with blanks for comments, tags, and the text of elements that hide it, in linear time. `open` is changed by its tags:
- * between two pieces of a Markdown text is what they enclose.
+ * Returns a piece of HTML with blanks for comments, tags, and the text of elements that hide it, in linear
+ * time. `open` is changed by its tags: between two pieces of a Markdown text is what they enclose.
  */
 export function hideHtml(html: string, open: OpenElements): string {
   let shown = ''
@@ -42,7 +42,10 @@ export function hideHtml(html: string, open: OpenElements): string {
 
 const blank = (text: string) => text.replace(/[^\n]/g, ' ')
 
-/** Returns the end of the comment, instruction or tag at `from`; what does not end hides the rest. Any other `<` is text. */
+/**
+ * Returns the end of the comment, instruction or tag at `from`; what does not end hides the rest. Any other
+ * `<` is text.
+ */
 function markupEnd(html: string, from: number): number {
   if (html.startsWith('<!--', from)) return endAfter(html, '-->', from + 4)
   if (html.startsWith('<![CDATA[', from)) return endAfter(html, ']]>', from)

@@ -6,11 +6,23 @@ import { hideHtml, type OpenElements } from './hidden-html.ts'
 type Root = ReturnType<typeof fromMarkdown>
 type Nodes = Root | Root['children'][number]
 
-/** Code, and texts in which a forge detects no mention: links, what an image is called, and definitions of links. */
-const HIDDEN = new Set<Nodes['type']>(['code', 'definition', 'image', 'imageReference', 'inlineCode', 'link', 'linkReference'])
+/**
+ * Code, and texts in which a forge detects no mention: links, what an image is called, and definitions of
+ * links.
+ */
+const HIDDEN = new Set<Nodes['type']>([
+  'code',
+  'definition',
+  'image',
+  'imageReference',
+  'inlineCode',
+  'link',
+  'linkReference',
+])
 
 /** A forge reads what looks like the definition of a link as a footnote. */
-const isHidden = (node: Nodes) => HIDDEN.has(node.type) && !(node.type === 'definition' && node.label?.startsWith('^'))
+const isHidden = (node: Nodes) =>
+  HIDDEN.has(node.type) && !(node.type === 'definition' && node.label?.startsWith('^'))
 
 /** Forges turn addresses into links. */
 const ADDRESS = /\b(?:https?:\/\/|www\.)\S+/gi
@@ -18,8 +30,9 @@ const ADDRESS = /\b(?:https?:\/\/|www\.)\S+/gi
 type Range = { from: number; to: number }
 
 /**
- * Returns a Markdown text with blanks for what addresses nobody: quotations, code, comments, tags and links. The length and
- * the lines stay. The parser takes quadratic time for some texts, so call it where that delays nobody.
+ * Returns a Markdown text with blanks for what addresses nobody: quotations, code, comments, tags and links.
+ * The length and the lines stay. The parser takes quadratic time for some texts, so call it where that delays
+ * nobody.
  */
 export function visibleText(markdown: string): string {
   const root = fromMarkdown(markdown, { extensions: [gfmTable()], mdastExtensions: [gfmTableFromMarkdown()] })
@@ -47,9 +60,15 @@ export function visibleText(markdown: string): string {
 
 const blank = (text: string) => text.replace(/[^\n]/g, ' ')
 
-const rangeOf = ({ position }: Nodes): Range => ({ from: position?.start.offset ?? 0, to: position?.end.offset ?? 0 })
+const rangeOf = ({ position }: Nodes): Range => ({
+  from: position?.start.offset ?? 0,
+  to: position?.end.offset ?? 0,
+})
 
-/** A line without the mark of a quotation may continue it. People who reply below one without a blank line mean it as their own. */
+/**
+ * A line without the mark of a quotation may continue it. People who reply below one without a blank line
+ * mean it as their own.
+ */
 function withoutQuotations(text: string, quotations: Range[]): string {
   let result = ''
   for (const { from, to } of quotations) {

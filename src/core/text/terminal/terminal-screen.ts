@@ -2,7 +2,10 @@ import { PLAIN, type Style, styleChange, withoutLink } from './terminal-style.ts
 
 /** Rows that a program can still reach by moving the cursor. What is above them is final. */
 const ROWS = 100
-/** Characters after which a terminal continues a line in the next row. Wider than any, because programs without one do not know its width. */
+/**
+ * Characters after which a terminal continues a line in the next row. Wider than any, because programs
+ * without one do not know its width.
+ */
 const COLUMNS = 1024
 
 type Row = {
@@ -57,7 +60,10 @@ export function put(screen: Screen, char: string): void {
   screen.work++
 }
 
-/** Goes to the same column of the next row. A hyperlink ends with its line, so that its address is written once. */
+/**
+ * Goes to the same column of the next row. A hyperlink ends with its line, so that its address is written
+ * once.
+ */
 export function lineFeed(screen: Screen): void {
   screen.style = withoutLink(screen.style)
   screen.row++
@@ -106,7 +112,10 @@ export function eraseRows(screen: Screen, from: number, to: number): void {
   for (let at = from; at < Math.min(to, screen.rows.length); at++) screen.rows[at] = emptyRow()
 }
 
-/** Inserts blank cells before the cursor, or deletes cells from it on where `count` is negative; the rest of the row moves. */
+/**
+ * Inserts blank cells before the cursor, or deletes cells from it on where `count` is negative; the rest of
+ * the row moves.
+ */
 export function shiftCells(screen: Screen, count: number): void {
   const row = rowAt(screen)
   const { column } = screen
@@ -120,7 +129,10 @@ export function shiftCells(screen: Screen, count: number): void {
   screen.work += row.cells.length - column + 1
 }
 
-/** Inserts empty rows above the cursor, or deletes rows from it on where `count` is negative; the rows below move. */
+/**
+ * Inserts empty rows above the cursor, or deletes rows from it on where `count` is negative; the rows below
+ * move.
+ */
 export function shiftRows(screen: Screen, count: number): void {
   const { rows, row } = screen
   const added = Math.min(Math.max(count, 0), ROWS - row)
@@ -139,7 +151,9 @@ function fill(screen: Screen, row: Row, from: number, to: number): void {
   }
 }
 
-/** Returns everything that it shows, with the sequences of colours. Empty rows below the cursor are no lines. */
+/**
+ * Returns everything that it shows, with the sequences of colours. Empty rows below the cursor are no lines.
+ */
 export function screenText({ above, rows, row }: Screen): string {
   const last = Math.max(
     row,

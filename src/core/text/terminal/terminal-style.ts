@@ -1,4 +1,7 @@
-/** The attributes of text of a terminal, by kind, as the parameters that set them. Those of kind `link` are the address of a hyperlink. */
+/**
+ * The attributes of text of a terminal, by kind, as the parameters that set them. Those of kind `link` are
+ * the address of a hyperlink.
+ */
 export type Style = ReadonlyMap<string, string>
 
 export const PLAIN: Style = new Map()
@@ -13,7 +16,10 @@ const ENDS: Record<string, string> = {
   '49': 'background',
 }
 
-/** Returns the style after `ESC [ parameters m`. It has at most one value of each kind, whatever a program writes. */
+/**
+ * Returns the style after `ESC [ parameters m`. It has at most one value of each kind, whatever a program
+ * writes.
+ */
 export function styleAfter(style: Style, parameters: string): Style {
   const next = new Map(style)
   const codes = parameters.split(';')
@@ -38,7 +44,10 @@ export function styleAfter(style: Style, parameters: string): Style {
 const MAX_ADDRESS_CHARS = 2_083
 const HYPERLINK = /^8;[^;]*;([!-~]*)$/
 
-/** Returns the style after a string of the operating system command 8, which begins or ends a hyperlink; any other string changes nothing. */
+/**
+ * Returns the style after a string of the operating system command 8, which begins or ends a hyperlink; any
+ * other string changes nothing.
+ */
 export function styleAfterCommand(style: Style, content: string): Style {
   const address = HYPERLINK.exec(content)?.[1]
   if (address === undefined || address === (style.get('link') ?? '')) return style
@@ -67,18 +76,23 @@ function kindOf(code: string): string | null {
   return null
 }
 
-/** Returns the sequences between text of two styles. A hyperlink ends before the attributes change, and begins after it. */
+/**
+ * Returns the sequences between text of two styles. A hyperlink ends before the attributes change, and begins
+ * after it.
+ */
 export function styleChange(from: Style, to: Style): string {
   const [link, attributes] = [from.get('link'), attributesOf(to)]
   const ended = link === undefined || link === to.get('link') ? '' : END_OF_LINK
   const reset = attributesOf(from) === '' || attributesOf(from) === attributes ? '' : '\x1b[0m'
   const set = attributes === '' || attributesOf(from) === attributes ? '' : `\x1b[${attributes}m`
-  const begun = to.get('link') === undefined || link === to.get('link') ? '' : `\x1b]8;;${to.get('link')}\x1b\\`
+  const begun =
+    to.get('link') === undefined || link === to.get('link') ? '' : `\x1b]8;;${to.get('link')}\x1b\\`
   return `${ended}${reset}${set}${begun}`
 }
 
 const END_OF_LINK = '\x1b]8;;\x1b\\'
-const attributesOf = (style: Style) => [...style].flatMap(([kind, value]) => (kind === 'link' ? [] : [value])).join(';')
+const attributesOf = (style: Style) =>
+  [...style].flatMap(([kind, value]) => (kind === 'link' ? [] : [value])).join(';')
 
 export function withoutLink(style: Style): Style {
   if (!style.has('link')) return style

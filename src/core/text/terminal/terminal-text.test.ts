@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { terminalText } from './terminal-text.ts'
 
-const shown = async (output: string) => Buffer.from((await terminalText(Buffer.from(output))).bytes).toString()
+const shown = async (output: string) =>
+  Buffer.from((await terminalText(Buffer.from(output))).bytes).toString()
 const esc = '\x1b['
 
 test.each([
@@ -14,19 +15,31 @@ test.each([
   ['a line erased by blanks to its end', 'ls\nDownloading\r           \r', 'ls\n'],
   ['backspaces of a spinner', 'wait |\b/\b-\b\\\b \bok\n', 'wait ok\n'],
   ['npm', `${esc}1G${esc}0K⠙${esc}1G${esc}0K⠹${esc}1G${esc}0K\nadded 3 packages\n`, '\nadded 3 packages\n'],
-  ['pip', `   ━━━━ 1/9 MB\r${esc}2K   ━━━━━━━━ 9/9 MB\r${esc}2K   ━━━━━━━━ 9/9 MB\n${esc}?25hok\n`, '   ━━━━━━━━ 9/9 MB\nok\n'],
+  [
+    'pip',
+    `   ━━━━ 1/9 MB\r${esc}2K   ━━━━━━━━ 9/9 MB\r${esc}2K   ━━━━━━━━ 9/9 MB\n${esc}?25hok\n`,
+    '   ━━━━━━━━ 9/9 MB\nok\n',
+  ],
   [
     'cargo',
     `${esc}1m${esc}32m   Compiling${esc}0m a\n    Building 1/2\r${esc}K    Building 2/2\r${esc}K`,
     `${esc}1;32m   Compiling${esc}0m a\n`,
   ],
-  ['docker, several lines', `a: 1\nb: 1\n${esc}2A\r${esc}2Ka: 2\n\r${esc}2Kb: 1\n${esc}1A\r${esc}2Kb: done\n`, 'a: 2\nb: done\n'],
+  [
+    'docker, several lines',
+    `a: 1\nb: 1\n${esc}2A\r${esc}2Ka: 2\n\r${esc}2Kb: 1\n${esc}1A\r${esc}2Kb: done\n`,
+    'a: 2\nb: done\n',
+  ],
   ['tqdm, nested', `outer 0\ninner 0${esc}A\n\rinner 1${esc}A\router 1\n\n`, 'outer 1\ninner 1\n'],
   ['yarn, lines removed', `➤ 1\n➤ 2\n${esc}1A${esc}K${esc}1A${esc}K➤ done\n`, '➤ done\n'],
   ['ink, everything below erased', `frame 1\nmore\n${esc}2F${esc}Jframe 2\n`, 'frame 2\n'],
   ['apt, with a saved position', `Reading\x1b7${esc}3;1H50 %\x1b8${esc}J ok\n`, 'Reading ok\n'],
   ['columns', `name:${esc}20Gvalue${esc}2Dxx\n`, 'name:              valxx\n'],
-  ['a full screen in between', `before\n${esc}?1049h${esc}2J${esc}Heditor${esc}?1049lafter\n`, 'before\nafter\n'],
+  [
+    'a full screen in between',
+    `before\n${esc}?1049h${esc}2J${esc}Heditor${esc}?1049lafter\n`,
+    'before\nafter\n',
+  ],
   ['a cleared screen', `one\ntwo\n${esc}2J${esc}Hthree\n`, 'three\n'],
   ['inserted and deleted characters', `10%${esc}3D${esc}1P${esc}3P99%${esc}3D${esc}1@1\n`, '199%\n'],
   ['inserted and deleted lines', `a\nb\nc\n${esc}2A${esc}Lnew\n${esc}M`, 'a\nnew\nc'],
@@ -36,7 +49,11 @@ test.each([
     `old\r${esc}31m\x1b]8;id=1;http://x\x07one\x1b]8;;\x1b\\${esc}0m two\n`,
     `${esc}31m\x1b]8;;http://x\x1b\\one\x1b]8;;\x1b\\${esc}0m two\n`,
   ],
-  ['a hyperlink that does not end, with its line', '\x1b]8;;http://x\x1b\\a\nb\n', '\x1b]8;;http://x\x1b\\a\x1b]8;;\x1b\\\nb\n'],
+  [
+    'a hyperlink that does not end, with its line',
+    '\x1b]8;;http://x\x1b\\a\nb\n',
+    '\x1b]8;;http://x\x1b\\a\x1b]8;;\x1b\\\nb\n',
+  ],
   ['a sequence that is cut off', `a\rb${esc}`, 'b'],
   ['a title that does not end, with its line', 'a\rb\x1b]0;title\nmore\n', 'b\nmore\n'],
   ['colours of what is left', `${esc}31mold${esc}0m\r${esc}32mnew${esc}0m!\n`, `${esc}32mnew${esc}0m!\n`],
@@ -52,7 +69,10 @@ test.each([
 
 test('output that moves no cursor is returned unchanged: colours, tabs, line ends of Windows and trailing blanks too', async () => {
   for (const output of [`${esc}1;31mred${esc}0m \ttab  \n`, 'windows\r\nlines\r\n', 'a\0b\0c', '', 'no end'])
-    expect(await terminalText(Buffer.from(output))).toMatchObject({ bytes: Buffer.from(output), is_rewritten: false })
+    expect(await terminalText(Buffer.from(output))).toMatchObject({
+      bytes: Buffer.from(output),
+      is_rewritten: false,
+    })
   const line = fc.string({ unit: 'grapheme' }).filter(text => !/[\x00-\x1f\x7f]/.test(text))
   await fc.assert(
     fc.asyncProperty(fc.array(line), async lines => {

@@ -14,14 +14,23 @@ import {
 } from './terminal-screen.ts'
 import { PLAIN, type Style, styleAfter, styleAfterCommand } from './terminal-style.ts'
 
-/** What does more than to write text and its colours. A line end of Windows does not, nor several carriage returns before one. */
+/**
+ * What does more than to write text and its colours. A line end of Windows does not, nor several carriage
+ * returns before one.
+ */
 const REWRITES = /[\b\v\f]|\r(?![\r\n])|\x1b(?!\[[\d;:]*m)/
 const COMMAND = /^\x1b\]([^\x07\x1b]*)/
-/** A control sequence, a string with its content, which ends at the latest with its line, or another escape sequence. */
+/**
+ * A control sequence, a string with its content, which ends at the latest with its line, or another escape
+ * sequence.
+ */
 const SEQUENCE = /\x1b(?:\[([0-?]*)[ -/]*([@-~]?)|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]*([0-~]?))/y
 /** Work that a byte may cause on average. Above it the output is shown as it was written. */
 const WORK_PER_BYTE = 16
-/** Bytes that a byte may become on average: the address of a hyperlink is written wherever its text is interrupted. */
+/**
+ * Bytes that a byte may become on average: the address of a hyperlink is written wherever its text is
+ * interrupted.
+ */
 const BYTES_PER_BYTE = 4
 /** Work between two turns of the event loop. */
 const WORK_AT_ONCE = 100_000
@@ -31,9 +40,10 @@ const FAR = 1_000_000
 type Shown = { bytes: Uint8Array; gap: number | undefined; is_rewritten: boolean }
 
 /**
- * Returns output as a terminal would show it at its end: without what was overwritten or erased, such as the earlier states of a progress
- * bar. Colours stay. Output without such sequences, and binary output, is returned unchanged. `gap`: where its middle is missing; each of the
- * two parts is shown by itself, because nobody knows what happened between them.
+ * Returns output as a terminal would show it at its end: without what was overwritten or erased, such as the
+ * earlier states of a progress bar. Colours stay. Output without such sequences, and binary output, is
+ * returned unchanged. `gap`: where its middle is missing; each of the two parts is shown by itself, because
+ * nobody knows what happened between them.
  */
 export async function terminalText(bytes: Uint8Array, gap?: number): Promise<Shown> {
   const unchanged = { bytes, gap, is_rewritten: false }
@@ -41,11 +51,16 @@ export async function terminalText(bytes: Uint8Array, gap?: number): Promise<Sho
   const head = await play(latin1(bytes.subarray(0, gap)))
   const tail = gap === undefined ? '' : await play(latin1(bytes.subarray(gap)))
   if (head === null || tail === null) return unchanged
-  return { bytes: Buffer.from(head + tail, 'latin1'), gap: gap === undefined ? undefined : head.length, is_rewritten: true }
+  return {
+    bytes: Buffer.from(head + tail, 'latin1'),
+    gap: gap === undefined ? undefined : head.length,
+    is_rewritten: true,
+  }
 }
 
 /** One character per byte. */
-const latin1 = ({ buffer, byteOffset, byteLength }: Uint8Array) => Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
+const latin1 = ({ buffer, byteOffset, byteLength }: Uint8Array) =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
 
 /** The screen, and the one that a full-screen program shows instead until it ends. */
 type Terminal = { main: Screen; other: Screen | null }

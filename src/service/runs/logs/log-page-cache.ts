@@ -1,6 +1,6 @@
 /**
- * Entries as the inside of a JSON list, which never change. `response`: the last response with them, of which they are then a part, so that its
- * bytes stay the same while the run does not change.
+ * Entries as the inside of a JSON list, which never change. `response`: the last response with them, of which
+ * they are then a part, so that its bytes stay the same while the run does not change.
  */
 export type LogPage = { entries: Buffer; response?: { head: string; tail: string; bytes: Buffer } }
 
@@ -8,8 +8,9 @@ export type LogPage = { entries: Buffer; response?: { head: string; tail: string
 export type LogPages = { get(key: string): LogPage | undefined; put(key: string, page: () => LogPage): void }
 
 /**
- * Returns the most that a page takes. A response is kept only while the rest of it is smaller than the entries: it, and each of its two
- * compressed forms, is less than twice as large as they, and so are the texts of the rest.
+ * Returns the most that a page takes. A response is kept only while the rest of it is smaller than the
+ * entries: it, and each of its two compressed forms, is less than twice as large as they, and so are the
+ * texts of the rest.
  */
 const mostBytes = ({ entries }: LogPage) => entries.length * 8
 
@@ -17,8 +18,9 @@ const mostBytes = ({ entries }: LogPage) => entries.length * 8
 const MAX_SEEN = 1_000
 
 /**
- * Creates a cache of the most recently used pages, up to `max_bytes` with all that is kept beside their entries. A page is kept when it is put a
- * second time: one that is read once, as a reader of a whole trace does, displaces no other, and the collector frees it at once.
+ * Creates a cache of the most recently used pages, up to `max_bytes` with all that is kept beside their
+ * entries. A page is kept when it is put a second time: one that is read once, as a reader of a whole trace
+ * does, displaces no other, and the collector frees it at once.
  */
 export function createLogPages(max_bytes: number): LogPages {
   const pages = new Map<string, LogPage>()
@@ -73,13 +75,20 @@ export function pageOf(bytes: Buffer, head: string, tail: string): LogPage {
   const [before, after] = [Buffer.byteLength(head), Buffer.byteLength(tail)]
   const entries = bytes.subarray(before, bytes.length - after)
   // Not a part of the response, which would remain in memory with it.
-  return before + after < entries.length ? { entries, response: { head, tail, bytes } } : { entries: Buffer.from(entries) }
+  return before + after < entries.length
+    ? { entries, response: { head, tail, bytes } }
+    : { entries: Buffer.from(entries) }
 }
 
-/** Returns `head`, the items separated by commas, and `tail`, written into one piece: others would cost the collector more than the rest. */
+/**
+ * Returns `head`, the items separated by commas, and `tail`, written into one piece: others would cost the
+ * collector more than the rest.
+ */
 export function listBytes(head: string, items: string[], tail: string): Buffer {
   const lengths = [head, ...items, tail].map(text => Buffer.byteLength(text))
-  const bytes = Buffer.allocUnsafeSlow(lengths.reduce((sum, length) => sum + length, Math.max(items.length - 1, 0)))
+  const bytes = Buffer.allocUnsafeSlow(
+    lengths.reduce((sum, length) => sum + length, Math.max(items.length - 1, 0)),
+  )
   let at = bytes.write(head)
   for (const [n, item] of items.entries()) {
     if (n > 0) at += bytes.write(',', at)

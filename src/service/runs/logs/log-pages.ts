@@ -7,10 +7,15 @@ import { listBytes, pageOf, responseWith } from './log-page-cache.ts'
 type Range = { run_id: number; from: number; to: number; reverse: boolean }
 
 /**
- * Returns `head`, the entries as the inside of a JSON list, and `tail`. The caller has checked that the run belongs to the organization and has
- * all of these entries.
+ * Returns `head`, the entries as the inside of a JSON list, and `tail`. The caller has checked that the run
+ * belongs to the organization and has all of these entries.
  */
-export async function pageBytes(ctx: Context, { run_id, from, to, reverse }: Range, head: string, tail: string): Promise<Buffer> {
+export async function pageBytes(
+  ctx: Context,
+  { run_id, from, to, reverse }: Range,
+  head: string,
+  tail: string,
+): Promise<Buffer> {
   if (to < from) return listBytes(head, [], tail)
   const key = `${run_id} ${from} ${to} ${reverse}`
   const known = ctx.log_pages.get(key)

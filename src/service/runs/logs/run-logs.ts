@@ -13,9 +13,10 @@ import { pageBytes } from './log-pages.ts'
 type Head = { status: string; result: string | null }
 
 /**
- * Returns one page of a run's trace as JSON text (specification.md#logs), for a page that is kept and a run that has not changed the same bytes
- * as before. Entries are passed through as they are stored; `headOf` words the run's status and result for the caller. Without a filter the page
- * is a range of `seq`, so that its cost does not grow with `skip`.
+ * Returns one page of a run's trace as JSON text (specification.md#logs), for a page that is kept and a run
+ * that has not changed the same bytes as before. Entries are passed through as they are stored; `headOf`
+ * words the run's status and result for the caller. Without a filter the page is a range of `seq`, so that
+ * its cost does not grow with `skip`.
  */
 export async function listRunLogs(
   ctx: Context,
@@ -25,12 +26,23 @@ export async function listRunLogs(
 ): Promise<{ body: Buffer; extent: Extent }> {
   const run = ctx.run_head
   if (run === null) throw runNotFound()
-  const { skip: _skip, limit: _limit, page: _page, size: _size, cursor: _cursor, reverse = false, ...filter } = query
+  const {
+    skip: _skip,
+    limit: _limit,
+    page: _page,
+    size: _size,
+    cursor: _cursor,
+    reverse = false,
+    ...filter
+  } = query
   const window = pageWindow(query)
   if (Object.values(filter).some(value => value !== undefined)) {
     const { rows, total } = await findLogs(ctx, run_id, { ...filter, reverse }, known(window, run.total_logs))
     const shown = rows.map(row => shownEntry(row.body, ctx.base_url))
-    const [head, tail] = aroundEntries(ctx, run, headOf(run), { filtered_total: total, ...pageNumbers(total, window) })
+    const [head, tail] = aroundEntries(ctx, run, headOf(run), {
+      filtered_total: total,
+      ...pageNumbers(total, window),
+    })
     return { body: listBytes(head, shown, tail), extent: extentOf(rows, 'seq', total, window) }
   }
   const [from, to] = seqsOf(window, reverse, run.total_logs)
@@ -41,23 +53,41 @@ export async function listRunLogs(
   return { body, extent }
 }
 
-/** Returns the first and the last `seq` of a page, ascending; the last one is less than the first for an empty page. */
+/**
+ * Returns the first and the last `seq` of a page, ascending; the last one is less than the first for an empty
+ * page.
+ */
 function seqsOf({ skip, limit, from }: Window, reverse: boolean, total_logs: number): [number, number] {
   const key = from === undefined ? (reverse ? total_logs - skip + 1 : skip) : Number(from.key)
   const upwards = reverse === (from?.backward ?? false)
-  return upwards ? [key + 1, Math.min(key + limit, total_logs)] : [Math.max(key - limit, 1), Math.min(key - 1, total_logs)]
+  return upwards
+    ? [key + 1, Math.min(key + limit, total_logs)]
+    : [Math.max(key - limit, 1), Math.min(key - 1, total_logs)]
 }
 
-type LogFilter = Omit<ListLogsQuery, 'skip' | 'limit' | 'page' | 'size' | 'cursor' | 'reverse'> & { reverse: boolean }
+type LogFilter = Omit<ListLogsQuery, 'skip' | 'limit' | 'page' | 'size' | 'cursor' | 'reverse'> & {
+  reverse: boolean
+}
 
-/** A cursor may name any number, the database compares `seq` as an integer: beyond the trace it is the end of the trace. */
+/**
+ * A cursor may name any number, the database compares `seq` as an integer: beyond the trace it is the end of
+ * the trace.
+ */
 function known(window: Window, total_logs: number): Window {
   if (window.from === undefined) return window
-  return { ...window, from: { ...window.from, key: String(Math.min(Math.max(Number(window.from.key), 0), total_logs + 1)) } }
+  return {
+    ...window,
+    from: { ...window.from, key: String(Math.min(Math.max(Number(window.from.key), 0), total_logs + 1)) },
+  }
 }
 
 /** Returns one page of the matching entries. A cursor narrows the filter to the entries on one side of it. */
-async function findLogs(ctx: Context, run_id: number, filter: LogFilter, { skip, limit, from }: Window): Promise<Found> {
+async function findLogs(
+  ctx: Context,
+  run_id: number,
+  filter: LogFilter,
+  { skip, limit, from }: Window,
+): Promise<Found> {
   if (from === undefined) return find(ctx, run_id, filter, { skip, limit })
   const key = Number(from.key)
   const later = { ...filter, after_seq: Math.max(filter.after_seq ?? 0, key) }
@@ -73,7 +103,12 @@ async function findLogs(ctx: Context, run_id: number, filter: LogFilter, { skip,
   return { rows: rows.toReversed(), total: total + 1 + rest.total }
 }
 
-function find(ctx: Context, run_id: number, { q, reverse, ...filter }: LogFilter, page: { skip: number; limit: number }): Promise<Found> {
+function find(
+  ctx: Context,
+  run_id: number,
+  { q, reverse, ...filter }: LogFilter,
+  page: { skip: number; limit: number },
+): Promise<Found> {
   const window = { ...page, reverse }
   return q === undefined
     ? findEntries(ctx.db, ctx.organization_id, run_id, filter, window)

@@ -15,7 +15,14 @@ import { composed } from '../../../redaction/port.ts'
 import { takeApproval } from '../../../store/pull-requests/approvals.ts'
 import { KilledProgram } from '../../claim/killed-program.ts'
 import { countServedCalls, createServedTools } from '../../mcp/served-tools.ts'
-import { type AgentLoop, countLostCalls, instructionsOf, keepFiles, openOutside, reachableOf } from '../agent-loop.ts'
+import {
+  type AgentLoop,
+  countLostCalls,
+  instructionsOf,
+  keepFiles,
+  openOutside,
+  reachableOf,
+} from '../agent-loop.ts'
 import type { Begun } from '../begin-conversation.ts'
 import { costOfChildren } from '../child-runs.ts'
 import { createLoopJournal } from '../loop-journal.ts'
@@ -23,7 +30,14 @@ import { callsWithoutOutcome, closeOpenCalls, readJournal } from '../recovered-c
 import { watchLimits } from '../turn-limits.ts'
 import { connectGateway } from './connect-gateway.ts'
 import { createSizeEstimate } from './gateway-meter.ts'
-import { forgetSession, type Next, openSession, type Prompt, promptOfSession, reportLostSession } from './open-session.ts'
+import {
+  forgetSession,
+  type Next,
+  openSession,
+  type Prompt,
+  promptOfSession,
+  reportLostSession,
+} from './open-session.ts'
 import { createPermissions } from './permissions.ts'
 import { admitCall, interrupt, mustStop, onSignals, type State } from './program-state.ts'
 import type { ProgramTurn } from './program-turn.ts'
@@ -52,8 +66,9 @@ const BEFORE_FIRST_PROMPT = {
 } satisfies Partial<State>
 
 /**
- * Prepares the loop of a turn whose agent is a program of another vendor. It speaks the Agent Client Protocol and calls the model by the gateway;
- * trace, journal, limits and everything after its answer are those of the built-in agent.
+ * Prepares the loop of a turn whose agent is a program of another vendor. It speaks the Agent Client Protocol
+ * and calls the model by the gateway; trace, journal, limits and everything after its answer are those of the
+ * built-in agent.
  */
 export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<AgentLoop> {
   const { writer, live, run, observed, model, secrets, startup } = turn
@@ -103,7 +118,9 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
     spending: { steps: conversation.turn_steps, tokens: conversation.turn_tokens },
   }
   connectGateway(state)
-  conversation.messages.push(...(await closeOpenCalls(writer, callsWithoutOutcome(records), interruptedSummary)))
+  conversation.messages.push(
+    ...(await closeOpenCalls(writer, callsWithoutOutcome(records), interruptedSummary)),
+  )
   return {
     meter,
     run: current => runTurn(state, current),
@@ -114,7 +131,10 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
   }
 }
 
-/** Lets the agent work until it has answered every message, or must stop. Nothing of it is left when the outcome is published. */
+/**
+ * Lets the agent work until it has answered every message, or must stop. Nothing of it is left when the
+ * outcome is published.
+ */
 async function runTurn(state: State, conversation: Conversation): Promise<LoopOutcome> {
   const delivered = await state.journal.deliver()
   if (conversation.ending !== null && delivered.length === 0) return conversation.ending
@@ -170,7 +190,9 @@ async function promptOnce(state: State, next: Next): Promise<LoopOutcome | 'cont
     )
     prompting.catch(() => {})
     // A run that stops does not wait for its agent; a cancelled prompt gets a little time to end.
-    const late = cancelled.promise.then(() => (turn.control.signal.aborted ? null : withTimeout(prompting, CANCEL_TIMEOUT_MS, () => null)))
+    const late = cancelled.promise.then(() =>
+      turn.control.signal.aborted ? null : withTimeout(prompting, CANCEL_TIMEOUT_MS, () => null),
+    )
     const reason = await Promise.race([prompting, late])
     if (reason === null) await closeSession(state)
     await closeCalls(state)
@@ -181,7 +203,11 @@ async function promptOnce(state: State, next: Next): Promise<LoopOutcome | 'cont
     if (turn.control.signal.aborted) return { kind: 'stop' }
     if (!(error instanceof AgentError)) throw error
     // An agent may report a cancelled prompt or a refused call as an error.
-    return state.limit !== null || state.approval !== null || mustStop(turn) || state.messages_waiting || signal.aborted
+    return state.limit !== null ||
+      state.approval !== null ||
+      mustStop(turn) ||
+      state.messages_waiting ||
+      signal.aborted
       ? await outcomeOf(state, 'cancelled', signal)
       : await failedPrompt(state, error)
   } finally {
@@ -230,10 +256,14 @@ async function promptFor(state: State, next: Next): Promise<Prompt> {
   return prompt
 }
 
-/** A session that fails must not fail again at the next message; one that was continued has a second chance with the conversation as text. */
+/**
+ * A session that fails must not fail again at the next message; one that was continued has a second chance
+ * with the conversation as text.
+ */
 async function failedPrompt(state: State, error: AgentError): Promise<LoopOutcome | 'continue'> {
   // Nothing is known against the session.
-  if (error instanceof AgentKilledError) throw new KilledProgram('agent_killed', `The agent was killed. ${error.message}`)
+  if (error instanceof AgentKilledError)
+    throw new KilledProgram('agent_killed', `The agent was killed. ${error.message}`)
   const { turn, continued, last_failure } = state
   await forgetSession(turn)
   if (!continued || (last_failure !== null && last_failure.code !== 'rejected')) return failedBy(state, error)
@@ -241,7 +271,10 @@ async function failedPrompt(state: State, error: AgentError): Promise<LoopOutcom
   return 'continue'
 }
 
-/** Durable before the call is permitted: a worker that is killed after it asks again. Calls may be requested at once. */
+/**
+ * Durable before the call is permitted: a worker that is killed after it asks again. Calls may be requested
+ * at once.
+ */
 async function takeApprovalOf(state: State, digest: string): Promise<boolean> {
   if (state.approved !== digest) return false
   state.approved = null
@@ -249,19 +282,26 @@ async function takeApprovalOf(state: State, digest: string): Promise<boolean> {
   return takeApproval(db, { organization_id, run_id, epoch, approved: approvalOfCall(digest) })
 }
 
-async function outcomeOf(state: State, reason: string, signal: AbortSignal): Promise<LoopOutcome | 'continue'> {
+async function outcomeOf(
+  state: State,
+  reason: string,
+  signal: AbortSignal,
+): Promise<LoopOutcome | 'continue'> {
   const { turn, limit, approval, messages_waiting, recorder, last_failure } = state
   if (limit !== null) return outcomeOfLimit(limit)
   if (mustStop(turn)) return { kind: 'stop' }
   // A message that came meanwhile does not wait for the approval.
-  if (approval !== null && !messages_waiting) return { kind: 'waiting', approval_of: approvalOfCall(approval) }
+  if (approval !== null && !messages_waiting)
+    return { kind: 'waiting', approval_of: approvalOfCall(approval) }
   // A limit of time interrupts the step, and is then the reason why no other call is planned.
   const planned = signal.aborted ? state.meter.planAside([], state.spending, 1) : null
   if (planned?.kind === 'limit') return outcomeOfLimit(planned.limit)
   if (messages_waiting || signal.aborted) return 'continue'
   const answer = recorder.takeLastMessage()
-  // Programs report a failed call as an ordinary message, if at all. One that they closed themselves has not failed.
-  if (reason === 'end_turn' && last_failure !== null && last_failure.code !== 'aborted') return failedCall(last_failure)
+  // Programs report a failed call as an ordinary message, if at all. One that they closed themselves has not
+  // failed.
+  if (reason === 'end_turn' && last_failure !== null && last_failure.code !== 'aborted')
+    return failedCall(last_failure)
   if (reason === 'end_turn') return { kind: 'answer', text: answer.text, thought: answer.thought }
   const redact = (text: string) => turn.secrets.redactor.text(text)
   const stopped = `The agent stopped its turn: ${await new Quote(reason, 100).shown(redact)}.`
@@ -273,7 +313,11 @@ async function outcomeOf(state: State, reason: string, signal: AbortSignal): Pro
 type LastMessage = Extract<TurnEnding, { kind: 'answer' }>
 
 /** Records a last message of the agent. One that ends the turn is durable before anything is published. */
-async function recordMessage({ journal, turn, spending }: State, answer: LastMessage, ends: boolean): Promise<LoopOutcome> {
+async function recordMessage(
+  { journal, turn, spending }: State,
+  answer: LastMessage,
+  ends: boolean,
+): Promise<LoopOutcome> {
   const { redactor } = turn.secrets
   const text = await redactor.text(answer.text)
   const thought = answer.thought === null ? null : await redactor.text(answer.thought)
@@ -281,7 +325,9 @@ async function recordMessage({ journal, turn, spending }: State, answer: LastMes
   const call = { id: `answer-${turn.run.turn}-${spending.steps}`, name: actionTool.finish, input: {} }
   const message: ModelMessage = { role: 'assistant', content: text || NO_MESSAGE }
   const result = { status: 'ok' as const, output: {}, duration_ms: 0, truncated: false, whole: null }
-  await journal.toolFinished(composed({ call, result, message, response: null, ends_turn: ends ? ends_turn : null, next: null }))
+  await journal.toolFinished(
+    composed({ call, result, message, response: null, ends_turn: ends ? ends_turn : null, next: null }),
+  )
   return ends_turn
 }
 
@@ -294,6 +340,12 @@ async function closeSession(state: State): Promise<void> {
 function failedBy({ turn, last_failure }: State, error: AgentError): Failure {
   const text = `${turn.run.agent_type}: ${error.message}`
   if (last_failure?.code === 'auth')
-    return { kind: 'failed', reason: 'model_auth', code: 'auth', message: last_failure.message, phase: 'model' }
+    return {
+      kind: 'failed',
+      reason: 'model_auth',
+      code: 'auth',
+      message: last_failure.message,
+      phase: 'model',
+    }
   return { kind: 'failed', reason: 'agent_error', code: 'agent_failed', message: text, phase: 'agent' }
 }

@@ -15,13 +15,20 @@ export function connectGateway(state: State): void {
   const journal = new GatewayJournal(turn.writer, turn.run.model)
   const onLimit = (limit: LimitReached) => interrupt(state, () => (state.limit ??= limit))
   const onCall = (failure: ModelError | null, has_tools: boolean) => {
-    // Programs also call the model without tools, for a title: such a call does not decide about the work of the others.
+    // Programs also call the model without tools, for a title: such a call does not decide about the work of
+    // the others.
     if (has_tools) state.works_with_tools = true
     if (has_tools || !state.works_with_tools) state.last_failure = failure
   }
   turn.program.connect(
     createGatewayMeter({
-      ...{ model: turn.model, meter, journal, estimate, spending, onLimit, onCall },
+      model: turn.model,
+      meter,
+      journal,
+      estimate,
+      spending,
+      onLimit,
+      onCall,
       refusal() {
         state.active()
         if (mustStop(turn)) state.cancel()
@@ -46,6 +53,8 @@ function reportDropped({ writer, secrets }: ProgramTurn): (types: readonly strin
     reported = true
     const names = await secrets.redactor.text(types.join(', '))
     const message = `Tools that run at the provider of the model are not available, so calls do not offer them: ${names.slice(0, MAX_NAMES)}`
-    await writer.append({ entries: [errorEntry({ code: 'provider_tools_dropped', message, retryable: false, phase: 'agent' })] })
+    await writer.append({
+      entries: [errorEntry({ code: 'provider_tools_dropped', message, retryable: false, phase: 'agent' })],
+    })
   }
 }

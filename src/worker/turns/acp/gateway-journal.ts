@@ -9,8 +9,9 @@ import type { RunWriter } from '../../claim/run-writer.ts'
 import { record, usageOf } from '../journal-records.ts'
 
 /**
- * Records the model calls of a program: in the kinds of records of the built-in agent, with a key, because they may be parallel. Each write states
- * what is reserved for all calls in flight, so writes are in the order in which calls started and ended.
+ * Records the model calls of a program: in the kinds of records of the built-in agent, with a key, because
+ * they may be parallel. Each write states what is reserved for all calls in flight, so writes are in the
+ * order in which calls started and ended.
  */
 export class GatewayJournal {
   readonly #writer: RunWriter
@@ -48,15 +49,29 @@ export class GatewayJournal {
     const { input_tokens, output_tokens, cached_tokens, cost_usd } = usage
     this.#open.delete(key)
     return this.#write({
-      records: [record('model_answered', key, { messages: [], tool_calls: [], tokens: countedTokens(usage), usage })],
+      records: [
+        record('model_answered', key, { messages: [], tool_calls: [], tokens: countedTokens(usage), usage }),
+      ],
       usage: { model: this.#model, steps: 1, input_tokens, output_tokens, cached_tokens, cost_usd },
     })
   }
 
   /** Programs repeat failed calls themselves. */
-  failed({ key }: GatewayCall, { code, message, retryable, http_status }: ModelError, charge: Reservation | null): Promise<void> {
+  failed(
+    { key }: GatewayCall,
+    { code, message, retryable, http_status }: ModelError,
+    charge: Reservation | null,
+  ): Promise<void> {
     this.#open.delete(key)
-    const details = { code, message, retryable, phase: 'model', attempt: 1, http_status, retry_in_ms: retryable ? 0 : null }
+    const details = {
+      code,
+      message,
+      retryable,
+      phase: 'model',
+      attempt: 1,
+      http_status,
+      retry_in_ms: retryable ? 0 : null,
+    }
     return this.#write({
       entries: retryable ? [errorEntry(details)] : [],
       records: [record('model_failed', key, { code, attempt: 1, charge })],

@@ -5,7 +5,13 @@ import { countedTokens, type LimitReached } from '../../../core/runs/budget/limi
 import { chargeOfBroken, type Reservation } from '../../../core/runs/budget/pot.ts'
 import type { Redact } from '../../../core/secrets/quote.ts'
 import type { GatewayCall, GatewayEnd, GatewayMeter, GatewayRequest } from '../../../gateway/meter.ts'
-import { type CountedTokens, type Model, type ModelEndpoint, ModelError, type ModelResponse } from '../../../model/port.ts'
+import {
+  type CountedTokens,
+  type Model,
+  type ModelEndpoint,
+  ModelError,
+  type ModelResponse,
+} from '../../../model/port.ts'
 import type { TurnMeter } from '../turn-limits.ts'
 import type { GatewayJournal } from './gateway-journal.ts'
 
@@ -56,8 +62,9 @@ type MeteredTurn = {
 type Metering = MeteredTurn & { planning: Semaphore; ended: PromiseWithResolvers<void> }
 
 /**
- * Returns the meter of a run's model gateway: each call is a step of the agent, planned within the limits and recorded in the journal like a call of
- * the built-in agent, so that recovery and budgets need not know who called. Calls in flight count with what is reserved for them.
+ * Returns the meter of a run's model gateway: each call is a step of the agent, planned within the limits and
+ * recorded in the journal like a call of the built-in agent, so that recovery and budgets need not know who
+ * called. Calls in flight count with what is reserved for them.
  */
 export function createGatewayMeter(turn: MeteredTurn): GatewayMeter {
   const metering: Metering = { ...turn, planning: createSemaphore(1), ended: Promise.withResolvers() }
@@ -109,7 +116,11 @@ async function start(turn: Metering, request: GatewayRequest): Promise<GatewayCa
 }
 
 /** Records a planned call, or returns the limit of the organization that does not permit it. */
-async function record(turn: Metering, reservation: Reservation, has_tools: boolean): Promise<GatewayCall | LimitReached> {
+async function record(
+  turn: Metering,
+  reservation: Reservation,
+  has_tools: boolean,
+): Promise<GatewayCall | LimitReached> {
   const { meter, journal } = turn
   const call = { key: randomUUID(), reservation, has_tools }
   const recorded = journal.started(call)
@@ -123,13 +134,27 @@ async function record(turn: Metering, reservation: Reservation, has_tools: boole
   return unaffordable
 }
 
-const countInFlight = ({ meter, journal }: Metering) => meter.callsInFlight(journal.calls, journal.reserved_usd)
+const countInFlight = ({ meter, journal }: Metering) =>
+  meter.callsInFlight(journal.calls, journal.reserved_usd)
 
 async function responded(turn: Metering, call: GatewayCall, counted: CountedTokens): Promise<void> {
   const { model, meter, journal, spending } = turn
   const { input_tokens, output_tokens, cached_tokens } = counted
-  const usage = { input_tokens, output_tokens, cached_tokens, cost_usd: model.endpoint.cost(counted), raw: null }
-  const response: ModelResponse = { text: '', reasoning: null, tool_calls: [], finish_reason: 'stop', usage, messages: [] }
+  const usage = {
+    input_tokens,
+    output_tokens,
+    cached_tokens,
+    cost_usd: model.endpoint.cost(counted),
+    raw: null,
+  }
+  const response: ModelResponse = {
+    text: '',
+    reasoning: null,
+    tool_calls: [],
+    finish_reason: 'stop',
+    usage,
+    messages: [],
+  }
   spending.steps++
   spending.tokens += countedTokens(usage)
   meter.modelResponded([], response)
@@ -137,7 +162,11 @@ async function responded(turn: Metering, call: GatewayCall, counted: CountedToke
   await settle(turn, () => journal.responded(call, usage))
 }
 
-async function failed(turn: Metering, call: GatewayCall, end: Extract<GatewayEnd, { kind: 'failed' }>): Promise<void> {
+async function failed(
+  turn: Metering,
+  call: GatewayCall,
+  end: Extract<GatewayEnd, { kind: 'failed' }>,
+): Promise<void> {
   const { model, meter, journal, spending } = turn
   const { may_cost, seen_bytes } = end
   const error = await shownError(end, turn.redact)
@@ -151,7 +180,10 @@ async function failed(turn: Metering, call: GatewayCall, end: Extract<GatewayEnd
 }
 
 /** Some providers repeat a part of the request. */
-async function shownError({ error, quote }: Extract<GatewayEnd, { kind: 'failed' }>, redact: Redact): Promise<ModelError> {
+async function shownError(
+  { error, quote }: Extract<GatewayEnd, { kind: 'failed' }>,
+  redact: Redact,
+): Promise<ModelError> {
   const text = quote === null ? '' : await quote.shown(redact)
   return text === '' ? error : new ModelError(error.code, text, { http_status: error.http_status })
 }

@@ -9,10 +9,15 @@ import { record } from '../journal-records.ts'
 import type { ProgramTurn } from './program-turn.ts'
 import { continuedPrompt, firstPrompt, nextPrompt } from './prompt-parts.ts'
 
-/** The conversation so far, the messages of it that no prompt contained, and the session that knows the rest. */
+/**
+ * The conversation so far, the messages of it that no prompt contained, and the session that knows the rest.
+ */
 export type Next = { messages: ModelMessage[]; unsent: ModelMessage[]; earlier: Conversation['session'] }
 
-/** `approved`: the digest of the call that a person has approved. `opened_here`: an earlier session of this turn had the same sandbox. */
+/**
+ * `approved`: the digest of the call that a person has approved. `opened_here`: an earlier session of this
+ * turn had the same sandbox.
+ */
 type Opening = {
   turn: ProgramTurn
   instructions: string
@@ -36,8 +41,9 @@ export async function promptOfSession(opening: Opening, session: AgentSession, n
 }
 
 /**
- * Starts a process of the agent with its first prompt. Where the files of an earlier session are there and the agent can continue it, the prompt is
- * what that session does not know; otherwise the whole conversation as text.
+ * Starts a process of the agent with its first prompt. Where the files of an earlier session are there and
+ * the agent can continue it, the prompt is what that session does not know; otherwise the whole conversation
+ * as text.
  */
 export async function openSession(opening: Opening, next: Next): Promise<Prompt> {
   const { turn, instructions, approved, on_update, on_permission } = opening
@@ -55,22 +61,33 @@ export async function openSession(opening: Opening, next: Next): Promise<Prompt>
   await recordPrompt(opening, session, next)
   const { messages } = next
   if (earlier === null || !session.continued)
-    return { session, parts: firstPrompt({ instructions, messages, approved }, session.images), continued: false }
+    return {
+      session,
+      parts: firstPrompt({ instructions, messages, approved }, session.images),
+      continued: false,
+    }
   const changed = earlier.instructions === digestOf(instructions) ? null : instructions
-  const parts = continuedPrompt({ instructions: changed, messages, known: earlier.known, approved }, session.images)
+  const parts = continuedPrompt(
+    { instructions: changed, messages, known: earlier.known, approved },
+    session.images,
+  )
   return { session, parts, continued: true }
 }
 
 async function reportUnusedServers({ writer }: ProgramTurn): Promise<void> {
   const message = 'The agent has no tools of MCP servers, because it does not accept servers by HTTP.'
-  await writer.append({ entries: [errorEntry({ code: 'mcp_server_failed', message, retryable: false, phase: 'agent' })] })
+  await writer.append({
+    entries: [errorEntry({ code: 'mcp_server_failed', message, retryable: false, phase: 'agent' })],
+  })
 }
 
 /** Shows in the trace that the conversation is repeated as text. `problem` is text of the agent. */
 export async function reportLostSession({ writer, secrets }: ProgramTurn, problem: string): Promise<void> {
   const why = await secrets.redactor.text(problem)
   const message = `The session of the agent could not be continued, so it gets the conversation as text. ${why}`
-  await writer.append({ entries: [errorEntry({ code: 'agent_session_lost', message, retryable: true, phase: 'agent' })] })
+  await writer.append({
+    entries: [errorEntry({ code: 'agent_session_lost', message, retryable: true, phase: 'agent' })],
+  })
 }
 
 /** No later process continues the session of the last prompt. */
@@ -79,16 +96,25 @@ export async function forgetSession({ writer }: ProgramTurn): Promise<void> {
 }
 
 /** Before the prompt is sent: what the journal has by then is known to the session. */
-async function recordPrompt({ turn, instructions }: Opening, { id, resumable }: AgentSession, { earlier }: Next): Promise<void> {
+async function recordPrompt(
+  { turn, instructions }: Opening,
+  { id, resumable }: AgentSession,
+  { earlier }: Next,
+): Promise<void> {
   const { writer, run, secrets, program } = turn
-  const is_usable = program.continues && resumable && SESSION_ID.test(id) && (await secrets.redactor.text(id)) === id
+  const is_usable =
+    program.continues && resumable && SESSION_ID.test(id) && (await secrets.redactor.text(id)) === id
   if (!is_usable && earlier === null) return
   const { agent_type, model } = run
-  const session: ProgramSession | null = is_usable ? { id, agent_type, model, instructions: digestOf(instructions) } : null
+  const session: ProgramSession | null = is_usable
+    ? { id, agent_type, model, instructions: digestOf(instructions) }
+    : null
   await writer.append({ records: [record('prompt_started', null, { session })] })
 }
 
-/** An agent may call the model for which its session was opened, and the gateway has that of the run alone. */
+/**
+ * An agent may call the model for which its session was opened, and the gateway has that of the run alone.
+ */
 const isSameAgent = (earlier: Next['earlier'], { run }: ProgramTurn): boolean =>
   earlier !== null && earlier.agent_type === run.agent_type && earlier.model === run.model
 

@@ -7,7 +7,10 @@ import type { UpdateRecorder } from './record-updates.ts'
 
 type Permissions = {
   policy: AgentPermissions
-  /** Takes the approval of a call. Resolves with false when there is none of this digest: each permits one call. */
+  /**
+   * Takes the approval of a call. Resolves with false when there is none of this digest: each permits one
+   * call.
+   */
   takeApproval(digest: string): Promise<boolean>
   recorder: UpdateRecorder
   /** Whether a person must decide about another call first. */
@@ -37,7 +40,8 @@ export function createPermissions({ policy, takeApproval, recorder, waits, onWai
   }
 }
 
-const TOO_LONG = 'It was not permitted: its title, input or content is too long to be shown, and nobody can approve what is not shown.'
+const TOO_LONG =
+  'It was not permitted: its title, input or content is too long to be shown, and nobody can approve what is not shown.'
 
 /** As many as the id of a commit has, for which a request may also name an approval. */
 const DIGEST_DIGITS = 40

@@ -49,7 +49,10 @@ export function onSignals(state: State, { messages_waiting }: Pick<Signals, 'mes
   else if (state.turn.control.leaving) state.cancel()
 }
 
-/** Returns why the program gets nothing more from the service: what it did later would follow the outcome of its turn. Null: it does. */
+/**
+ * Returns why the program gets nothing more from the service: what it did later would follow the outcome of
+ * its turn. Null: it does.
+ */
 export function refusalOf({ turn, working, limit, approval }: State): string | null {
   if (mustStop(turn)) return 'The run stops.'
   if (limit !== null) return limit.message

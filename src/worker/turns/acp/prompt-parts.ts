@@ -19,35 +19,63 @@ const MAX_HISTORY = 120_000
 type FirstPrompt = { instructions: string; messages: ModelMessage[]; approved: string | null }
 
 /**
- * Returns the first prompt of a new process: the instructions, the conversation so far as text, and the messages that wait for a reply. A process
- * that was lost in the middle of a turn has no such messages.
+ * Returns the first prompt of a new process: the instructions, the conversation so far as text, and the
+ * messages that wait for a reply. A process that was lost in the middle of a turn has no such messages.
  */
-export function firstPrompt({ instructions, messages, approved }: FirstPrompt, images: boolean): PromptPart[] {
+export function firstPrompt(
+  { instructions, messages, approved }: FirstPrompt,
+  images: boolean,
+): PromptPart[] {
   const waiting = waitingMessages(messages)
   const before = messages.slice(0, messages.length - waiting.length)
-  const history = before.length === 0 ? [] : [`## The conversation so far\n\n${markedText('conversation', historyText(before))}`]
-  const task = waiting.length === 0 ? [textPart(endsWithCall(before, approved) ? APPROVED : CONTINUE)] : nextPrompt(waiting, images)
+  const history =
+    before.length === 0
+      ? []
+      : [`## The conversation so far\n\n${markedText('conversation', historyText(before))}`]
+  const task =
+    waiting.length === 0
+      ? [textPart(endsWithCall(before, approved) ? APPROVED : CONTINUE)]
+      : nextPrompt(waiting, images)
   return [textPart([instructions, ...history, '## Task'].join('\n\n')), ...task]
 }
 
 /** `instructions`: null: the session has them. `known`: how many of the messages the session contains. */
-type ContinuedPrompt = { instructions: string | null; messages: ModelMessage[]; known: number; approved: string | null }
+type ContinuedPrompt = {
+  instructions: string | null
+  messages: ModelMessage[]
+  known: number
+  approved: string | null
+}
 
 /**
- * Returns the first prompt of a new process that continues a session. A process that was lost may not have stored its last prompt and what it did
- * then, so the prompt repeats the end of what the service has recorded.
+ * Returns the first prompt of a new process that continues a session. A process that was lost may not have
+ * stored its last prompt and what it did then, so the prompt repeats the end of what the service has
+ * recorded.
  */
-export function continuedPrompt({ instructions, messages, known, approved }: ContinuedPrompt, images: boolean): PromptPart[] {
+export function continuedPrompt(
+  { instructions, messages, known, approved }: ContinuedPrompt,
+  images: boolean,
+): PromptPart[] {
   const since = messages.slice(known)
   const waiting = since.filter(({ role }) => role === 'user')
   const done = since.filter(({ role }) => role !== 'user')
   const is_approved = waiting.length === 0 && endsWithCall(messages, approved)
-  const recorded = done.length === 0 ? '' : markedText('recorded', historyText(done, is_approved ? MAX_HISTORY : MAX_RECORDED))
-  const recorded_part = recorded === '' ? [] : [`The service has recorded this since your last prompt:\n\n${recorded}`]
-  const intro = [...(instructions === null ? [] : [instructions]), SESSION_CONTINUES, ...recorded_part, '## Task']
+  const recorded =
+    done.length === 0
+      ? ''
+      : markedText('recorded', historyText(done, is_approved ? MAX_HISTORY : MAX_RECORDED))
+  const recorded_part =
+    recorded === '' ? [] : [`The service has recorded this since your last prompt:\n\n${recorded}`]
+  const intro = [
+    ...(instructions === null ? [] : [instructions]),
+    SESSION_CONTINUES,
+    ...recorded_part,
+    '## Task',
+  ]
   const unanswered = done.length === 0 ? waitingMessages(messages.slice(0, known)) : []
   const repeated = unanswered.length === 0 ? [] : [textPart(REPEATED), ...nextPrompt(unanswered, images)]
-  const task = waiting.length > 0 ? nextPrompt(waiting, images) : [textPart(is_approved ? APPROVED : CONTINUE)]
+  const task =
+    waiting.length > 0 ? nextPrompt(waiting, images) : [textPart(is_approved ? APPROVED : CONTINUE)]
   return [textPart(intro.join('\n\n')), ...repeated, ...task]
 }
 
@@ -68,7 +96,9 @@ const endsWithCall = (messages: ModelMessage[], digest: string | null): boolean 
 }
 
 function historyText(messages: ModelMessage[], max = MAX_HISTORY): string {
-  const lines = messages.map(message => `${message.role === 'user' ? 'Person' : 'You'}: ${textOf(message)}`).join('\n\n')
+  const lines = messages
+    .map(message => `${message.role === 'user' ? 'Person' : 'You'}: ${textOf(message)}`)
+    .join('\n\n')
   if (lines.length <= max) return lines
   const half = max / 2
   return `${lines.slice(0, half)}\n\n… left out …\n\n${lines.slice(-half)}`.toWellFormed()

@@ -1,8 +1,9 @@
 import { AgentError, type AgentSession, type PromptPart } from '../../../acp/agent-session.ts'
 
 /**
- * Sends a prompt and resolves as `session.prompt` does. Rejects with AgentError when the agent has neither reported nor requested anything for that
- * long: each call of the function that `on_start` receives is such an activity.
+ * Sends a prompt and resolves as `session.prompt` does. Rejects with AgentError when the agent has neither
+ * reported nor requested anything for that long: each call of the function that `on_start` receives is such
+ * an activity.
  */
 export async function promptWhileActive(
   session: AgentSession,

@@ -1,6 +1,12 @@
 import { shownRequest } from '../../../acp/call-request.ts'
 import { AgentProtocolError } from '../../../acp/messages.ts'
-import { type AgentEvent, type AgentToolCall, AgentUpdates, type PlanItem, planItems } from '../../../acp/updates.ts'
+import {
+  type AgentEvent,
+  type AgentToolCall,
+  AgentUpdates,
+  type PlanItem,
+  planItems,
+} from '../../../acp/updates.ts'
 import type { LoopJournal, Signals } from '../../../agent/journal.ts'
 import { shownOutcome, type ToolOutcome } from '../../../agent/tool.ts'
 import type { ModelMessage, ModelResponse, ToolCall } from '../../../model/port.ts'
@@ -24,12 +30,15 @@ type RecorderOf = {
 
 /** Characters of a message of the agent that are kept. */
 const MAX_TEXT = 256 * 1024
-/** Tool calls and plans of a turn: no turn needs as many, and every one is in the journal, which recovery reads as a whole. */
+/**
+ * Tool calls and plans of a turn: no turn needs as many, and every one is in the journal, which recovery
+ * reads as a whole.
+ */
 const MAX_RECORDED = 10_000
 
 /**
- * Writes the updates of an agent of another vendor to trace and journal: a tool call becomes one ACTION with the text before it as its thought, a
- * plan PLAN_EVALUATION. The text after the last tool call is the answer.
+ * Writes the updates of an agent of another vendor to trace and journal: a tool call becomes one ACTION with
+ * the text before it as its thought, a plan PLAN_EVALUATION. The text after the last tool call is the answer.
  */
 export class UpdateRecorder {
   readonly #of: RecorderOf
@@ -59,7 +68,10 @@ export class UpdateRecorder {
     if (event !== null) await this.#record(event)
   }
 
-  /** Removes secrets before anything of an update is shortened. Its texts arrive in pieces and are redacted when they are whole. */
+  /**
+   * Removes secrets before anything of an update is shortened. Its texts arrive in pieces and are redacted
+   * when they are whole.
+   */
   async #redacted(update: Record<string, unknown>): Promise<Record<string, unknown>> {
     const { sessionUpdate, toolCallId, status } = update
     if (sessionUpdate === 'agent_message_chunk' || sessionUpdate === 'agent_thought_chunk') return update
@@ -96,11 +108,17 @@ export class UpdateRecorder {
     if (call !== null) await this.#finished(call, { status, output: { ...call.output, status, error } })
   }
 
-  /** Records the calls that are open when a prompt has ended as interrupted; one that waits for approval is the last. */
+  /**
+   * Records the calls that are open when a prompt has ended as interrupted; one that waits for approval is
+   * the last.
+   */
   async closeOpen(): Promise<void> {
     const status = 'interrupted'
     for (const call of this.#updates.takeOpen())
-      await this.#finished(call, { status, output: { ...call.output, status, error: 'Interrupted before it ended.' } })
+      await this.#finished(call, {
+        status,
+        output: { ...call.output, status, error: 'Interrupted before it ended.' },
+      })
     const waiting = this.#waiting
     this.#waiting = null
     if (waiting === null) return
@@ -108,7 +126,12 @@ export class UpdateRecorder {
     const outcome = {
       status,
       // It has not run: what the agent calls its output is not shown as a part of the request.
-      output: { ...shownRequest(call.request), status, error: 'It waits for the approval of a person.', approval: digest },
+      output: {
+        ...shownRequest(call.request),
+        status,
+        error: 'It waits for the approval of a person.',
+        approval: digest,
+      },
     } as const
     await this.#finished(call, outcome, waitingSummary(call, digest))
   }
@@ -151,16 +174,29 @@ export class UpdateRecorder {
     await journal.toolStarted(toolCall(call))
   }
 
-  async #finished(call: AgentToolCall, outcome: ToolOutcome, message = summaryOf(call, outcome)): Promise<void> {
+  async #finished(
+    call: AgentToolCall,
+    outcome: ToolOutcome,
+    message = summaryOf(call, outcome),
+  ): Promise<void> {
     const { live, journal, redactor, onSignals } = this.#of
     await live.toolEnded()
     const duration_ms = performance.now() - call.started_at
     const shown = await shownOutcome(outcome, redactor).catch(error => {
       if (!(error instanceof RedactionError)) throw error
-      return { status: 'error' as const, output: { status: 'error', error: 'Its output is not shown.' }, truncated: false, whole: null }
+      return {
+        status: 'error' as const,
+        output: { status: 'error', error: 'Its output is not shown.' },
+        truncated: false,
+        whole: null,
+      }
     })
     const { text, thought } = this.takeLastMessage()
-    const finished = await redactor.value({ call: toolCall(call), message, response: responseOf(text, thought) })
+    const finished = await redactor.value({
+      call: toolCall(call),
+      message,
+      response: responseOf(text, thought),
+    })
     const result = composed({ ...shown, duration_ms })
     onSignals(await journal.toolFinished(composed({ ...finished, result, ends_turn: null, next: null })))
     // OpenCode reports its plan as a tool call only.
@@ -169,8 +205,13 @@ export class UpdateRecorder {
 }
 
 const toolCall = ({ id, name, input, title, kind }: AgentToolCall): ToolCall => ({
-  ...{ id, name },
-  input: { ...(title !== '' && title !== name && { title }), ...(kind !== null && kind !== name && { kind }), ...input },
+  id,
+  name,
+  input: {
+    ...(title !== '' && title !== name && { title }),
+    ...(kind !== null && kind !== name && { kind }),
+    ...input,
+  },
 })
 
 function outcomeOf({ output }: AgentToolCall, failed: boolean): ToolOutcome {
@@ -188,8 +229,12 @@ function summaryOf({ name, title, input }: AgentToolCall, { status }: ToolOutcom
 }
 
 /** How a call of a process that was lost is remembered. */
-export const interruptedSummary = ({ name, input }: ToolCall, { error }: { error: string }): ModelMessage => ({
-  ...{ role: 'assistant', content: `[${name}: ${JSON.stringify(input).slice(0, 500).toWellFormed()} → interrupted. ${error}]` },
+export const interruptedSummary = (
+  { name, input }: ToolCall,
+  { error }: { error: string },
+): ModelMessage => ({
+  role: 'assistant',
+  content: `[${name}: ${JSON.stringify(input).slice(0, 500).toWellFormed()} → interrupted. ${error}]`,
 })
 
 /** Characters of the input of a call that waits for approval: it must be repeated without a change. */
@@ -197,10 +242,15 @@ const MAX_WAITING_INPUT = 20_000
 
 function waitingSummary({ name, input }: AgentToolCall, digest: string): ModelMessage {
   const shown = JSON.stringify(input).slice(0, MAX_WAITING_INPUT).toWellFormed()
-  return { role: 'assistant', content: `[${name}: ${shown} → not done, it waits for the approval of a person: ${digest}]` }
+  return {
+    role: 'assistant',
+    content: `[${name}: ${shown} → not done, it waits for the approval of a person: ${digest}]`,
+  }
 }
 
-/** Returns the end of a text that is too long, from the beginning of a line: half a secret would not be found. */
+/**
+ * Returns the end of a text that is too long, from the beginning of a line: half a secret would not be found.
+ */
 function lastLines(text: string): string {
   if (text.length <= MAX_TEXT) return text
   const line = text.indexOf('\n', text.length - MAX_TEXT)
@@ -210,5 +260,10 @@ function lastLines(text: string): string {
 const no_usage = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_usd: null, raw: null }
 
 const responseOf = (text: string, reasoning: string | null): ModelResponse => ({
-  ...{ text, reasoning, tool_calls: [], finish_reason: 'tool_calls', usage: no_usage, messages: [] },
+  text,
+  reasoning,
+  tool_calls: [],
+  finish_reason: 'tool_calls',
+  usage: no_usage,
+  messages: [],
 })

@@ -1,4 +1,5 @@
-// Reads an event stream with a published client (first argument) and prints each message that it delivers as a line of JSON.
+// Reads an event stream with a published client (first argument) and prints each message that it delivers as
+// a line of JSON.
 import { fetchEventSource } from '@microsoft/fetch-event-source'
 import { EventSource } from 'eventsource'
 

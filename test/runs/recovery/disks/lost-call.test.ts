@@ -19,13 +19,20 @@ test('a model call that is lost with its worker is charged an estimate of what w
   const run = await cluster.until(id, ({ terminal }) => terminal)
   expect(run).toMatchObject({ status: 'completed', result: 'Done.' })
   const bodies = async <T>(kind: string): Promise<T[]> =>
-    (await cluster.rows<{ body: string }>('select body from journal where run_id = $1 and kind = $2 order by n', [id, kind])).map(
-      ({ body }) => JSON.parse(body),
-    )
+    (
+      await cluster.rows<{ body: string }>(
+        'select body from journal where run_id = $1 and kind = $2 order by n',
+        [id, kind],
+      )
+    ).map(({ body }) => JSON.parse(body))
   const [started] = await bodies<{ reservation: Reservation }>('model_started')
   const [lost] = await bodies<{ code: string; charge: Reservation; estimated: boolean }>('model_failed')
   const { reservation } = started ?? { reservation: null }
-  expect(lost).toMatchObject({ code: 'lost', estimated: true, charge: { input_tokens: reservation?.input_tokens } })
+  expect(lost).toMatchObject({
+    code: 'lost',
+    estimated: true,
+    charge: { input_tokens: reservation?.input_tokens },
+  })
   const { output_tokens = 0, cost_usd = null } = lost?.charge ?? {}
   expect(output_tokens).toBeGreaterThan(1_000)
   expect(output_tokens).toBeLessThan(Number(reservation?.output_tokens) / 2)
@@ -35,5 +42,8 @@ test('a model call that is lost with its worker is charged an estimate of what w
     'select output_tokens, reserved_usd from runs where id = $1',
     [id],
   )
-  expect(usage).toEqual({ output_tokens: output_tokens + 20, reserved_usd: expect.stringMatching(/^0(\.0+)?$/) })
+  expect(usage).toEqual({
+    output_tokens: output_tokens + 20,
+    reserved_usd: expect.stringMatching(/^0(\.0+)?$/),
+  })
 }, 120_000)

@@ -18,12 +18,19 @@ const stepOf = (entry: any): number => Number(/>file-(\d+)/.exec(JSON.stringify(
 const scriptOf =
   (steps: number): FakeScript =>
   ({ body }) => {
-    const results = (body.messages as { role: string; content: unknown }[]).filter(({ role }) => role === 'tool')
-    const done = results.filter(({ content }) => !JSON.stringify(content).includes('Interrupted: it may')).length
+    const results = (body.messages as { role: string; content: unknown }[]).filter(
+      ({ role }) => role === 'tool',
+    )
+    const done = results.filter(
+      ({ content }) => !JSON.stringify(content).includes('Interrupted: it may'),
+    ).length
     return done < steps ? calls(shell(commandOf(done + 1))) : finish('Done.')
   }
 
-/** How many steps are complete in each tree that a workspace may have: after a step, and while the next one has created its file but not written it. */
+/**
+ * How many steps are complete in each tree that a workspace may have: after a step, and while the next one
+ * has created its file but not written it.
+ */
 function completeSteps(repository: string, steps: number): Map<string, number> {
   const folder = testFolder()
   cpSync(repository, folder, { recursive: true })
@@ -41,13 +48,19 @@ function completeSteps(repository: string, steps: number): Map<string, number> {
   return complete
 }
 
-const isOk = ({ tool_name, tool_output }: any) => ['shell', 'bash'].includes(tool_name) && tool_output.status === 'ok'
+const isOk = ({ tool_name, tool_output }: any) =>
+  ['shell', 'bash'].includes(tool_name) && tool_output.status === 'ok'
 
 /**
- * Plays a run of steps that each write a file, on workers that share no disk, each of which is killed. Expects that every restored workspace
- * has the files of all actions that the trace shows as `ok`, and that the pull request has all files.
+ * Plays a run of steps that each write a file, on workers that share no disk, each of which is killed.
+ * Expects that every restored workspace has the files of all actions that the trace shows as `ok`, and that
+ * the pull request has all files.
  */
-export async function playOnLostDisks(agent: 'built_in' | 'program', steps: number, kills: Kill[]): Promise<void> {
+export async function playOnLostDisks(
+  agent: 'built_in' | 'program',
+  steps: number,
+  kills: Kill[],
+): Promise<void> {
   const program = agent === 'program'
   await using cluster = await startCluster(scriptOf(steps), {
     ...(program && programEnv()),
@@ -73,7 +86,8 @@ export async function playOnLostDisks(agent: 'built_in' | 'program', steps: numb
   expect(complete.get(treeOfBranch(cluster, run.branch ?? ''))).toBe(steps)
 }
 
-const treeOfBranch = ({ repository }: Cluster, branch: string) => gitIn(repository, 'rev-parse', `${branch}^{tree}`).trim()
+const treeOfBranch = ({ repository }: Cluster, branch: string) =>
+  gitIn(repository, 'rev-parse', `${branch}^{tree}`).trim()
 
 function expectNothingLost(logs: any[], complete: Map<string, number>): void {
   const restored = logs.filter(({ tool_name }) => tool_name === 'workspace_restored')

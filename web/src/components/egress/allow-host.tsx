@@ -36,7 +36,8 @@ export function AllowHost({ target: { saved, inherited, allow: send } }: { targe
   })
   const problems = fieldMessages(allow.error)
   // The organization's rules are sent as a whole: then the error names the field inside them.
-  const problemOf = (field: string) => messageWithin(problems, field) ?? messageWithin(problems, `agent.allow.${field}`)
+  const problemOf = (field: string) =>
+    messageWithin(problems, field) ?? messageWithin(problems, `agent.allow.${field}`)
   const off = (saved.agent.mode ?? inherited?.agent.mode) !== 'allowlist'
   return (
     <ApiForm
@@ -45,7 +46,9 @@ export function AllowHost({ target: { saved, inherited, allow: send } }: { targe
       fields={Object.keys(problems).filter(name => /(^|\.)(host|port|methods)(\.|$)/.test(name))}
       missing={typed.host.trim() === '' ? 'Enter a host first' : null}
       submit="Allow host"
-      note={off && <span className="text-faint text-xs">{inherited ? repository_off : organization_off}</span>}
+      note={
+        off && <span className="text-faint text-xs">{inherited ? repository_off : organization_off}</span>
+      }
     >
       <div className="grid gap-3 sm:grid-cols-[minmax(0,1fr)_8rem_14rem]">
         <TextField

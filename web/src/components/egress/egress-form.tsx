@@ -7,12 +7,20 @@ import { notify } from '../../ui/toast.ts'
 import { ApiForm } from '../api-form.tsx'
 import type { Egress, EgressTarget } from './egress-target.ts'
 
-type Draft = { agent: Egress['agent']['mode']; setup: Egress['setup']['mode']; presets: Egress['agent']['presets'] }
+type Draft = {
+  agent: Egress['agent']['mode']
+  setup: Egress['setup']['mode']
+  presets: Egress['agent']['presets']
+}
 
 const agent_modes = { off: 'No network', allowlist: 'Allowed hosts only' } as const
 const setup_modes = { open: 'Every public host', allowlist: 'Allowed hosts only', off: 'No network' } as const
 
-const draftOf = ({ agent, setup }: Egress): Draft => ({ agent: agent.mode, setup: setup.mode, presets: agent.presets })
+const draftOf = ({ agent, setup }: Egress): Draft => ({
+  agent: agent.mode,
+  setup: setup.mode,
+  presets: agent.presets,
+})
 
 /** Changes the modes and the package registries; the hosts stay. */
 export function EgressForm({ target: { saved, inherited, forbidden, set: send } }: { target: EgressTarget }) {
@@ -20,7 +28,11 @@ export function EgressForm({ target: { saved, inherited, forbidden, set: send } 
   const now = { ...draftOf(saved), ...touched }
   const set = (change: Partial<Draft>) => setTouched(old => ({ ...old, ...change }))
   const save = useMutation({
-    mutationFn: () => send({ agent: { mode: now.agent, presets: now.presets, allow: saved.agent.allow }, setup: { mode: now.setup } }),
+    mutationFn: () =>
+      send({
+        agent: { mode: now.agent, presets: now.presets, allow: saved.agent.allow },
+        setup: { mode: now.setup },
+      }),
     onSuccess: () => {
       setTouched({})
       notify('Saved')
@@ -32,7 +44,11 @@ export function EgressForm({ target: { saved, inherited, forbidden, set: send } 
     <ApiForm
       label="Network access"
       request={save}
-      fields={['agent.mode', 'setup.mode', ...Object.keys(problems).filter(name => name.startsWith('agent.presets'))]}
+      fields={[
+        'agent.mode',
+        'setup.mode',
+        ...Object.keys(problems).filter(name => name.startsWith('agent.presets')),
+      ]}
       forbidden={forbidden}
       changed={Object.keys(touched).length > 0}
       submit="Save"
@@ -57,7 +73,9 @@ export function EgressForm({ target: { saved, inherited, forbidden, set: send } 
         />
       </div>
       <fieldset>
-        <legend className="mb-1 font-medium text-muted text-xs">Package registries that may be reached</legend>
+        <legend className="mb-1 font-medium text-muted text-xs">
+          Package registries that may be reached
+        </legend>
         <div className="flex flex-wrap gap-x-5 gap-y-1">
           {egress_presets.map(name => {
             const is_inherited = inherited_presets.includes(name)
@@ -69,7 +87,11 @@ export function EgressForm({ target: { saved, inherited, forbidden, set: send } 
                   disabled={is_inherited}
                   checked={is_inherited || now.presets.includes(name)}
                   onChange={event =>
-                    set({ presets: egress_presets.filter(other => (other === name ? event.target.checked : now.presets.includes(other))) })
+                    set({
+                      presets: egress_presets.filter(other =>
+                        other === name ? event.target.checked : now.presets.includes(other),
+                      ),
+                    })
                   }
                 />
                 {name}
@@ -108,7 +130,11 @@ function ModeField<Mode extends string>({ label, modes, value, unset, problem, o
   return (
     <Field label={label} problem={problem}>
       {props => (
-        <Select {...props} value={value ?? ''} onChange={event => on_change(names.find(name => name === event.target.value) ?? null)}>
+        <Select
+          {...props}
+          value={value ?? ''}
+          onChange={event => on_change(names.find(name => name === event.target.value) ?? null)}
+        >
           <option value="">{unset}</option>
           {names.map(name => (
             <option key={name} value={name}>

@@ -18,8 +18,8 @@ export const EgressSettings = ({ target }: { target: EgressTarget }) => (
           Allowed hosts
         </h2>
         <p className="mt-1 max-w-prose text-muted">
-          Active runs apply a change within seconds. A request that was refused is an entry of the trace, which also offers to allow its
-          host.
+          Active runs apply a change within seconds. A request that was refused is an entry of the trace,
+          which also offers to allow its host.
         </p>
       </div>
       <HostTable target={target} />

@@ -6,7 +6,9 @@ export type Rule = Egress['agent']['allow'][number]
 /** The network rules of a repository or of the organization, and the requests that change them. */
 export type EgressTarget = {
   saved: Egress
-  /** The rules of the organization, which apply to the repository too. Null: the target is the organization. */
+  /**
+   * The rules of the organization, which apply to the repository too. Null: the target is the organization.
+   */
   inherited: Egress | null
   /** Why this person may not change them, or null. */
   forbidden: string | null

@@ -13,7 +13,8 @@ type Row = { rule: Rule; own: boolean }
 export function HostTable({ target: { saved, inherited, forbidden, set } }: { target: EgressTarget }) {
   const { agent, setup } = saved
   const remove = useMutation({
-    mutationFn: (rule: Rule) => set({ agent: { ...agent, allow: agent.allow.filter(other => keyOf(other) !== keyOf(rule)) }, setup }),
+    mutationFn: (rule: Rule) =>
+      set({ agent: { ...agent, allow: agent.allow.filter(other => keyOf(other) !== keyOf(rule)) }, setup }),
     onSuccess: (_, { host }) => notify(`Removed ${host}`),
   })
   const rows: Row[] = [
@@ -21,9 +22,17 @@ export function HostTable({ target: { saved, inherited, forbidden, set } }: { ta
     ...(inherited?.agent.allow ?? []).map(rule => ({ rule, own: false })),
   ]
   const columns: Column<Row>[] = [
-    { name: 'Host', main: true, cell: ({ rule }) => <code className="font-mono text-xs">{visible(rule.host)}</code> },
+    {
+      name: 'Host',
+      main: true,
+      cell: ({ rule }) => <code className="font-mono text-xs">{visible(rule.host)}</code>,
+    },
     { name: 'Port', cell: ({ rule }) => rule.port ?? '443 and 80' },
-    { name: 'Methods', wide_only: true, cell: ({ rule }) => rule.methods?.join(', ') ?? <span className="text-faint">all</span> },
+    {
+      name: 'Methods',
+      wide_only: true,
+      cell: ({ rule }) => rule.methods?.join(', ') ?? <span className="text-faint">all</span>,
+    },
     {
       name: '',
       cell: row =>
@@ -42,7 +51,8 @@ export function HostTable({ target: { saved, inherited, forbidden, set } }: { ta
         ),
     },
   ]
-  if (rows.length === 0) return <p className="text-faint">No host is allowed, except those of the registries above.</p>
+  if (rows.length === 0)
+    return <p className="text-faint">No host is allowed, except those of the registries above.</p>
   return (
     <div className="space-y-3">
       <Table label="Hosts" columns={columns} rows={rows} row_key={row => `${row.own} ${keyOf(row.rule)}`} />

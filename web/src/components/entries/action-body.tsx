@@ -8,8 +8,12 @@ import { PlainText } from '../plain-text.tsx'
 import { JsonView } from './json-view.tsx'
 import { Terminal } from './terminal.tsx'
 
-const EditDiff = lazy(() => import('./edit-diff.tsx').then(({ EditDiff }) => ({ default: EditDiff }), missing))
-const PatchDiff = lazy(() => import('./edit-diff.tsx').then(({ PatchDiff }) => ({ default: PatchDiff }), missing))
+const EditDiff = lazy(() =>
+  import('./edit-diff.tsx').then(({ EditDiff }) => ({ default: EditDiff }), missing),
+)
+const PatchDiff = lazy(() =>
+  import('./edit-diff.tsx').then(({ PatchDiff }) => ({ default: PatchDiff }), missing),
+)
 const missing = () => ({ default: NotLoaded })
 
 type Props = {
@@ -29,14 +33,19 @@ export function ActionBody({ tool_name, input, output, open, passed, on_toggle }
   if (passed && !open && !failed && kind === 'shell') return null
   const text = kind === 'search' ? matches(output) : (textAt(output, 'output', 'content', 'text') ?? '')
   const message = textAt(output, 'error')
-  const failure = message && message !== text ? <PlainText text={message} className="text-bad text-xs" /> : null
-  const terminal = (all: boolean) => <Terminal text={text} open={all} on_toggle={on_toggle} note={truncation(output)} failed={failed} />
+  const failure =
+    message && message !== text ? <PlainText text={message} className="text-bad text-xs" /> : null
+  const terminal = (all: boolean) => (
+    <Terminal text={text} open={all} on_toggle={on_toggle} note={truncation(output)} failed={failed} />
+  )
   if (kind === 'question') return <Markdown text={textAt(input, 'question') ?? ''} />
   if (kind === 'shell') {
     const command = textAt(input, 'command') ?? ''
     return (
       <>
-        {open && (command.includes('\n') || command.length > 80) && <JsonView title="Command" value={command} />}
+        {open && (command.includes('\n') || command.length > 80) && (
+          <JsonView title="Command" value={command} />
+        )}
         {terminal(open)}
         {failure}
       </>

@@ -18,13 +18,21 @@ export function BlockedHost({ agent_run_id, input, output }: Props) {
   const command = textAt(output, 'command')
   return (
     <div className="space-y-1.5 text-xs">
-      {why && <PlainText text={`${why}${command === null ? '' : `\n$ ${command}`}`} className="font-mono text-muted" />}
+      {why && (
+        <PlainText
+          text={`${why}${command === null ? '' : `\n$ ${command}`}`}
+          className="font-mono text-muted"
+        />
+      )}
       {rule && <AllowHost agent_run_id={agent_run_id} rule={rule} off={textAt(output, 'reason') === 'off'} />}
     </div>
   )
 }
 
-/** `off`: egress was off when the request was refused; allowing a host then gives the repository an allow-list. */
+/**
+ * `off`: egress was off when the request was refused; allowing a host then gives the repository an
+ * allow-list.
+ */
 function AllowHost({ agent_run_id, rule, off }: { agent_run_id: number; rule: EgressRule; off: boolean }) {
   const queries = useQueryClient()
   const run = useQuery(runQuery(agent_run_id)).data
@@ -36,16 +44,25 @@ function AllowHost({ agent_run_id, rule, off }: { agent_run_id: number; rule: Eg
     onSuccess: (egress, repo_id) => queries.setQueryData(egressQuery(repo_id).queryKey, egress),
   })
   const at = `${visible(rule.host)}:${rule.port}`
-  const covers = (other: EgressRule) => other.host === rule.host && (other.port == null || other.port === rule.port)
+  const covers = (other: EgressRule) =>
+    other.host === rule.host && (other.port == null || other.port === rule.port)
   const listed = known?.agent.allow.some(
-    other => covers(other) && (other.methods == null || rule.methods?.every(name => other.methods?.includes(name))),
+    other =>
+      covers(other) && (other.methods == null || rule.methods?.every(name => other.methods?.includes(name))),
   )
-  const allowed = allow.isSuccess || (listed && known?.agent.mode !== 'off' && (!off || known?.agent.mode === 'allowlist'))
+  const allowed =
+    allow.isSuccess || (listed && known?.agent.mode !== 'off' && (!off || known?.agent.mode === 'allowlist'))
   if (allowed) return <p className="text-ok">{at} is now allowed for this repository.</p>
-  const reason = forbidden ?? (run && repo_id === null ? 'This run has no repository: allow hosts for its organization instead' : null)
+  const reason =
+    forbidden ??
+    (run && repo_id === null ? 'This run has no repository: allow hosts for its organization instead' : null)
   return (
     <div className="flex flex-wrap items-center gap-2">
-      <Button reason={reason} busy={allow.isPending} onClick={() => repo_id !== null && allow.mutate(repo_id)}>
+      <Button
+        reason={reason}
+        busy={allow.isPending}
+        onClick={() => repo_id !== null && allow.mutate(repo_id)}
+      >
         Allow this host
       </Button>
       <span className="text-faint">

@@ -8,14 +8,17 @@ export function clampLines(text: string, lines: number): { shown: string; hidden
     if (end === -1) return { shown: text, hidden: 0 }
   }
   const hidden = text.slice(end + 1).split('\n').length
-  return text.slice(end + 1).trim() === '' ? { shown: text, hidden: 0 } : { shown: text.slice(0, end), hidden }
+  return text.slice(end + 1).trim() === ''
+    ? { shown: text, hidden: 0 }
+    : { shown: text.slice(0, end), hidden }
 }
 
 /** The last lines of a text, and how many precede them. */
 export function lastLines(text: string, lines: number): { shown: string; hidden: number } {
   const whole = text.trimEnd()
   let start = whole.length
-  for (let line = 0; line < lines && start !== -1; line++) start = start === 0 ? -1 : whole.lastIndexOf('\n', start - 1)
+  for (let line = 0; line < lines && start !== -1; line++)
+    start = start === 0 ? -1 : whole.lastIndexOf('\n', start - 1)
   if (start === -1) return { shown: whole, hidden: 0 }
   return { shown: whole.slice(start + 1), hidden: whole.slice(0, start).split('\n').length }
 }
@@ -35,7 +38,11 @@ export function Clamped({ text, lines, open, on_toggle, end = false, children }:
   const { shown, hidden } = end ? lastLines(text, lines) : clampLines(text, lines)
   const more = `Show ${hidden.toLocaleString('en')} ${end ? 'earlier' : 'more'} ${hidden === 1 ? 'line' : 'lines'}`
   const button = hidden > 0 && (
-    <button type="button" onClick={on_toggle} className="mx-2 my-0.5 min-h-6 rounded px-1 text-accent text-xs hover:underline">
+    <button
+      type="button"
+      onClick={on_toggle}
+      className="mx-2 my-0.5 min-h-6 rounded px-1 text-accent text-xs hover:underline"
+    >
       {open ? 'Show less' : more}
     </button>
   )

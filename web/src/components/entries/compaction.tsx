@@ -15,7 +15,9 @@ type Range = { agent_run_id: number; from_seq: number; through_seq: number }
 const summary_lines = 6
 const page_size = 100
 
-/** A compaction of the conversation: its summary, and on request the entries that it replaced for the model. */
+/**
+ * A compaction of the conversation: its summary, and on request the entries that it replaced for the model.
+ */
 export function Compaction({ agent_run_id, output, open, on_toggle }: Props) {
   const [expanded, setExpanded] = useState(false)
   const summary = textAt(output, 'summary')
@@ -30,10 +32,19 @@ export function Compaction({ agent_run_id, output, open, on_toggle }: Props) {
       )}
       {from_seq !== null && through_seq !== null && (
         <>
-          <Button variant="quiet" className="h-6! text-xs!" aria-expanded={expanded} onClick={() => setExpanded(!expanded)}>
-            {expanded ? 'Hide what it replaced' : `Show what it replaced: entries ${from_seq} to ${through_seq}`}
+          <Button
+            variant="quiet"
+            className="h-6! text-xs!"
+            aria-expanded={expanded}
+            onClick={() => setExpanded(!expanded)}
+          >
+            {expanded
+              ? 'Hide what it replaced'
+              : `Show what it replaced: entries ${from_seq} to ${through_seq}`}
           </Button>
-          {expanded && <ReplacedEntries agent_run_id={agent_run_id} from_seq={from_seq} through_seq={through_seq} />}
+          {expanded && (
+            <ReplacedEntries agent_run_id={agent_run_id} from_seq={from_seq} through_seq={through_seq} />
+          )}
         </>
       )}
     </>
@@ -45,7 +56,11 @@ function ReplacedEntries({ agent_run_id, from_seq, through_seq }: Range) {
   const entries = useInfiniteQuery({
     queryKey: ['replaced_entries', agent_run_id, from_seq, through_seq],
     queryFn: ({ pageParam: after_seq, signal }) =>
-      call('getAgentRunLogs', { params: { agent_run_id }, query: { after_seq, before_seq: through_seq + 1, limit: page_size }, signal }),
+      call('getAgentRunLogs', {
+        params: { agent_run_id },
+        query: { after_seq, before_seq: through_seq + 1, limit: page_size },
+        signal,
+      }),
     initialPageParam: from_seq - 1,
     getNextPageParam: ({ logs }) => (logs.length < page_size ? undefined : logs.at(-1)?.seq),
   })
@@ -65,7 +80,8 @@ function ReplacedEntries({ agent_run_id, from_seq, through_seq }: Range) {
               >
                 #{entry.seq}
               </Link>{' '}
-              <span className="font-medium">{visible(label)}</span> <span className="text-muted">{line}</span> {note}
+              <span className="font-medium">{visible(label)}</span> <span className="text-muted">{line}</span>{' '}
+              {note}
             </li>
           )
         })}
@@ -76,7 +92,12 @@ function ReplacedEntries({ agent_run_id, from_seq, through_seq }: Range) {
         </p>
       )}
       {entries.hasNextPage && (
-        <Button variant="quiet" className="h-6! text-xs!" busy={entries.isFetchingNextPage} onClick={() => entries.fetchNextPage()}>
+        <Button
+          variant="quiet"
+          className="h-6! text-xs!"
+          busy={entries.isFetchingNextPage}
+          onClick={() => entries.fetchNextPage()}
+        >
           Show more
         </Button>
       )}

@@ -28,7 +28,8 @@ test('taking the removed or the added lines out of a diff gives the text before 
     fc.property(text, text, (before, after) => {
       const diff = editLines(before.join('\n'), after.join('\n'))
       const without = (sign: string) => diff.filter(line => line.sign !== sign).map(line => line.text)
-      const split = (lines: string[]) => (lines.join('\n') === '' ? [] : lines.join('\n').replace(/\n$/, '').split('\n'))
+      const split = (lines: string[]) =>
+        lines.join('\n') === '' ? [] : lines.join('\n').replace(/\n$/, '').split('\n')
       expect(without('+')).toEqual(split(before))
       expect(without('-')).toEqual(split(after))
     }),

@@ -18,10 +18,16 @@ import { WholeOutput } from './whole-output.tsx'
 
 const missing = () => ({ default: NotLoaded })
 /** Rare entries, whose bodies are loaded with the first of them. */
-const BlockedHost = lazy(() => import('./blocked-host.tsx').then(({ BlockedHost }) => ({ default: BlockedHost }), missing))
-const Compaction = lazy(() => import('./compaction.tsx').then(({ Compaction }) => ({ default: Compaction }), missing))
+const BlockedHost = lazy(() =>
+  import('./blocked-host.tsx').then(({ BlockedHost }) => ({ default: BlockedHost }), missing),
+)
+const Compaction = lazy(() =>
+  import('./compaction.tsx').then(({ Compaction }) => ({ default: Compaction }), missing),
+)
 const MessageImages = lazy(() => import('./message-images.tsx').catch(missing))
-const LogFindings = lazy(() => import('./log-findings.tsx').then(({ LogFindings }) => ({ default: LogFindings }), missing))
+const LogFindings = lazy(() =>
+  import('./log-findings.tsx').then(({ LogFindings }) => ({ default: LogFindings }), missing),
+)
 
 type Props = { entry: LogEntry; open: boolean; passed: boolean; on_toggle: () => void }
 
@@ -91,11 +97,20 @@ export function EntryBody({ entry, open, passed, on_toggle }: Props) {
   }
 }
 
-function ActionEntry({ entry, open, passed, on_toggle, prose }: Props & { prose: (text: string) => ReactNode }) {
+function ActionEntry({
+  entry,
+  open,
+  passed,
+  on_toggle,
+  prose,
+}: Props & { prose: (text: string) => ReactNode }) {
   const { tool_name, tool_input, tool_output, artifact_url } = entry
-  if (toolKind(tool_name) === 'egress') return <BlockedHost agent_run_id={entry.agent_run_id} input={tool_input} output={tool_output} />
+  if (toolKind(tool_name) === 'egress')
+    return <BlockedHost agent_run_id={entry.agent_run_id} input={tool_input} output={tool_output} />
   if (tool_name === actionTool.context_compacted)
-    return <Compaction agent_run_id={entry.agent_run_id} output={tool_output} open={open} on_toggle={on_toggle} />
+    return (
+      <Compaction agent_run_id={entry.agent_run_id} output={tool_output} open={open} on_toggle={on_toggle} />
+    )
   if (tool_name === actionTool.log_analysis) {
     return (
       <>
@@ -106,7 +121,14 @@ function ActionEntry({ entry, open, passed, on_toggle, prose }: Props & { prose:
   }
   return (
     <>
-      <ActionBody tool_name={tool_name} input={tool_input} output={tool_output} open={open} passed={passed} on_toggle={on_toggle} />
+      <ActionBody
+        tool_name={tool_name}
+        input={tool_input}
+        output={tool_output}
+        open={open}
+        passed={passed}
+        on_toggle={on_toggle}
+      />
       {open && <ImagesOf entry={entry} count={numberAt(tool_output, 'images')} />}
       {(open || !passed) && <WholeOutput artifact_url={artifact_url} />}
     </>

@@ -5,7 +5,15 @@ import { SafeLink } from '../safe-link.tsx'
 import { Terminal } from './terminal.tsx'
 
 /** Checks that failed, each with the part of its output that shows why. */
-export function FailedChecks({ observation, open, on_toggle }: { observation: unknown; open: boolean; on_toggle: () => void }) {
+export function FailedChecks({
+  observation,
+  open,
+  on_toggle,
+}: {
+  observation: unknown
+  open: boolean
+  on_toggle: () => void
+}) {
   return (
     <ul className="space-y-1.5">
       {objectsAt(observation, 'checks').map((check, index) => (
@@ -14,7 +22,9 @@ export function FailedChecks({ observation, open, on_toggle }: { observation: un
           <div className="flex items-center gap-2 text-xs">
             <CircleX aria-label="failed" className="size-3.5 shrink-0 text-bad" />
             <SafeLink href={textAt(check, 'url')}>{visible(textAt(check, 'name') ?? 'check')}</SafeLink>
-            <span className="text-faint">{visible((textAt(check, 'conclusion') ?? '').replaceAll('_', ' '))}</span>
+            <span className="text-faint">
+              {visible((textAt(check, 'conclusion') ?? '').replaceAll('_', ' '))}
+            </span>
           </div>
           <Terminal text={textAt(check, 'log_excerpt') ?? ''} open={open} on_toggle={on_toggle} failed />
         </li>

@@ -22,7 +22,9 @@ export function Findings({ observation }: { observation: unknown }) {
           <li key={index} className="flex items-start gap-2">
             <Icon aria-label={word} className={`mt-0.5 size-3.5 shrink-0 ${color}`} />
             <span className="[overflow-wrap:anywhere]">
-              {path !== null && <code className="text-muted">{visible(`${path}${line === null ? '' : `:${line}`}`)} </code>}
+              {path !== null && (
+                <code className="text-muted">{visible(`${path}${line === null ? '' : `:${line}`}`)} </code>
+              )}
               {visible(textAt(finding, 'body') ?? '')}
             </span>
           </li>

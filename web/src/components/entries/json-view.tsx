@@ -1,7 +1,18 @@
 import { visible } from '../../text/visible.ts'
 
-/** Input and output of a tool that has no view of its own. `whole`: at its full height, instead of in a box that scrolls. */
-export function JsonView({ title, value, whole = false }: { title: string; value: unknown; whole?: boolean }) {
+/**
+ * Input and output of a tool that has no view of its own. `whole`: at its full height, instead of in a box
+ * that scrolls.
+ */
+export function JsonView({
+  title,
+  value,
+  whole = false,
+}: {
+  title: string
+  value: unknown
+  whole?: boolean
+}) {
   if (value === null || value === undefined) return null
   return (
     <div>

@@ -20,7 +20,11 @@ export function LogFindings({ analysis, open }: { analysis: unknown; open: boole
       {listed.map((finding, index) => {
         const severity = textAt(finding, 'severity') ?? 'info'
         const { Icon, color } = styles[severity] ?? note_style
-        const [cause, fix, excerpt] = [textAt(finding, 'cause'), textAt(finding, 'mend'), textAt(finding, 'excerpt')]
+        const [cause, fix, excerpt] = [
+          textAt(finding, 'cause'),
+          textAt(finding, 'mend'),
+          textAt(finding, 'excerpt'),
+        ]
         const brief = severity === 'info' && !open
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: the findings of an analysis never change their order
@@ -28,7 +32,9 @@ export function LogFindings({ analysis, open }: { analysis: unknown; open: boole
             <Icon aria-label={severity} className={`mt-0.5 size-3.5 shrink-0 ${color}`} />
             <div className="min-w-0 flex-1 space-y-0.5 [overflow-wrap:anywhere]">
               <p>
-                <span className={brief ? 'text-muted' : 'font-medium'}>{visible(textAt(finding, 'message') ?? '')}</span>{' '}
+                <span className={brief ? 'text-muted' : 'font-medium'}>
+                  {visible(textAt(finding, 'message') ?? '')}
+                </span>{' '}
                 <Location finding={finding} />
               </p>
               {!brief && cause !== null && <p className="text-muted">{visible(cause)}</p>}
@@ -38,7 +44,9 @@ export function LogFindings({ analysis, open }: { analysis: unknown; open: boole
           </li>
         )
       })}
-      {findings.length > listed.length && <li className="text-faint">and {findings.length - listed.length} more</li>}
+      {findings.length > listed.length && (
+        <li className="text-faint">and {findings.length - listed.length} more</li>
+      )}
     </ul>
   )
 }

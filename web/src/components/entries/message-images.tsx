@@ -5,7 +5,10 @@ import { Dialog } from '../../ui/dialog.tsx'
 
 type Props = { agent_run_id: number; seq: number; count: number }
 
-/** The images of a message, in a row of fixed height, so that nothing moves when they arrive. A click enlarges one. */
+/**
+ * The images of a message, in a row of fixed height, so that nothing moves when they arrive. A click enlarges
+ * one.
+ */
 export default function MessageImages({ agent_run_id, seq, count }: Props) {
   const { data } = useQuery({
     queryKey: ['message-images', agent_run_id, seq],
@@ -19,11 +22,21 @@ export default function MessageImages({ agent_run_id, seq, count }: Props) {
       {data?.images.map((image, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the images of a message never change
         <button key={index} type="button" className="shrink-0 rounded-md" onClick={() => setShown(index)}>
-          <img src={image} alt={nameOf(index)} className="h-full max-w-48 rounded-md border border-line object-contain" />
+          <img
+            src={image}
+            alt={nameOf(index)}
+            className="h-full max-w-48 rounded-md border border-line object-contain"
+          />
         </button>
       ))}
-      <Dialog title={shown === null ? '' : nameOf(shown)} open={shown !== null} on_close={() => setShown(null)}>
-        {shown !== null && <img src={data?.images[shown]} alt={nameOf(shown)} className="mx-auto max-h-[70vh] max-w-full" />}
+      <Dialog
+        title={shown === null ? '' : nameOf(shown)}
+        open={shown !== null}
+        on_close={() => setShown(null)}
+      >
+        {shown !== null && (
+          <img src={data?.images[shown]} alt={nameOf(shown)} className="mx-auto max-h-[70vh] max-w-full" />
+        )}
       </Dialog>
     </div>
   )

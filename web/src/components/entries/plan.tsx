@@ -19,7 +19,9 @@ export function PlanList({ observation }: { observation: unknown }) {
           // biome-ignore lint/suspicious/noArrayIndexKey: ids of items come from the agent and may repeat
           <li key={index} className="flex items-start gap-2">
             <Icon aria-label={word} className={`mt-0.5 size-4 shrink-0 ${color}`} />
-            <span className={`[overflow-wrap:anywhere] ${word === 'done' ? 'text-muted' : ''}`}>{visible(textAt(item, 'text') ?? '')}</span>
+            <span className={`[overflow-wrap:anywhere] ${word === 'done' ? 'text-muted' : ''}`}>
+              {visible(textAt(item, 'text') ?? '')}
+            </span>
           </li>
         )
       })}

@@ -51,7 +51,8 @@ export function PullRequestCard({ pr, children }: { pr: PullRequestFacts; childr
           {pr.files !== null && <span>{plural(pr.files, 'file')}</span>}
           {pr.additions !== null && pr.deletions !== null && (
             <span className="tabular">
-              <span className="text-ok">+{pr.additions}</span> <span className="text-bad">−{pr.deletions}</span>
+              <span className="text-ok">+{pr.additions}</span>{' '}
+              <span className="text-bad">−{pr.deletions}</span>
             </span>
           )}
         </div>

@@ -25,7 +25,13 @@ export function Terminal({ text, open, on_toggle, note, failed = false }: Props)
           <CopyButton label="Copy output" text={() => text} />
         </div>
       )}
-      <Clamped text={output} lines={failed ? lines_failed : lines_closed} open={open} on_toggle={on_toggle} end={failed}>
+      <Clamped
+        text={output}
+        lines={failed ? lines_failed : lines_closed}
+        open={open}
+        on_toggle={on_toggle}
+        end={failed}
+      >
         {shown => (
           <pre
             tabIndex={open ? 0 : undefined}

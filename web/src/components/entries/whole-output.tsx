@@ -5,7 +5,10 @@ import { artifactFile, artifactId } from '../../trace/download.ts'
 import { Button } from '../../ui/button.tsx'
 import { saveBlob } from '../../ui/save-blob.ts'
 
-/** Saves the whole output of a tool, where its entry shows only part of it. Renders nothing if it was not stored. */
+/**
+ * Saves the whole output of a tool, where its entry shows only part of it. Renders nothing if it was not
+ * stored.
+ */
 export function WholeOutput({ artifact_url }: { artifact_url: string | null }) {
   const id = artifact_url === null ? null : artifactId(artifact_url)
   const save = useMutation({

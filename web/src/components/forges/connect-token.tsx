@@ -30,7 +30,9 @@ export function ConnectByToken() {
       label="Connect with a token"
       request={connect}
       fields={['url', 'token']}
-      missing={url.trim() === '' ? 'Enter the address first' : token.trim() === '' ? 'Enter a token first' : null}
+      missing={
+        url.trim() === '' ? 'Enter the address first' : token.trim() === '' ? 'Enter a token first' : null
+      }
       submit="Connect"
       variant="primary"
     >
@@ -53,16 +55,30 @@ export function ConnectByToken() {
             </Select>
           )}
         </Field>
-        <TextField label="Address" hint={of_kind.url_hint} problem={problems.url} type="url" value={url} on_change={setTyped} />
+        <TextField
+          label="Address"
+          hint={of_kind.url_hint}
+          problem={problems.url}
+          type="url"
+          value={url}
+          on_change={setTyped}
+        />
       </div>
-      <TextField label="Token" hint={of_kind.token_hint} problem={problems.token} type="password" value={token} on_change={setToken} />
+      <TextField
+        label="Token"
+        hint={of_kind.token_hint}
+        problem={problems.token}
+        type="password"
+        value={token}
+        on_change={setToken}
+      />
       {secret !== null && (
         <Notice>
           Point a webhook of the forge at <code className="font-mono text-xs">{visible(webhook_url)}</code>
           <CopyButton label="Copy the address" text={() => webhook_url} /> with the secret{' '}
           <code className="font-mono text-xs">{visible(secret)}</code>
-          <CopyButton label="Copy the secret" text={() => secret} />. It is not shown again. Without a webhook the service polls for itself,
-          from time to time.
+          <CopyButton label="Copy the secret" text={() => secret} />. It is not shown again. Without a webhook
+          the service polls for itself, from time to time.
         </Notice>
       )}
     </ApiForm>

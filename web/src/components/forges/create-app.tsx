@@ -9,9 +9,14 @@ import { forgeKinds } from './forge-kinds.ts'
 
 /** Leads to GitHub, which creates an app and sends its keys to the service. */
 export function CreateApp() {
-  const [{ url, owner, name }, setApp] = useState({ url: forgeKinds.github.url ?? '', owner: '', name: 'agentrun' })
+  const [{ url, owner, name }, setApp] = useState({
+    url: forgeKinds.github.url ?? '',
+    owner: '',
+    name: 'agentrun',
+  })
   const begin = useMutation({
-    mutationFn: () => call('createGitHubApp', { body: { url: url.trim(), owner: owner.trim() || null, name: name.trim() } }),
+    mutationFn: () =>
+      call('createGitHubApp', { body: { url: url.trim(), owner: owner.trim() || null, name: name.trim() } }),
   })
   const problems = fieldMessages(begin.error)
   const set = (change: { url?: string; owner?: string; name?: string }) => {
@@ -27,7 +32,12 @@ export function CreateApp() {
       submit="Create app"
       next={
         begin.data && (
-          <a href={begin.data.open_url} target="_blank" rel="noopener noreferrer" className={buttonStyle('primary')}>
+          <a
+            href={begin.data.open_url}
+            target="_blank"
+            rel="noopener noreferrer"
+            className={buttonStyle('primary')}
+          >
             <ExternalLink aria-hidden className="size-3.5" /> Continue on GitHub
           </a>
         )

@@ -31,7 +31,8 @@ function MissingPermissions({ missing }: { missing: MissingPermission[] }) {
 
 /** One connection: its account on the forge, whether it works, and a button to disconnect it. */
 export function ForgeItem({ connection }: { connection: Connection }) {
-  const { kind, url, auth, login, active, problem, missing_permissions, last_used_at, webhook_url } = connection
+  const { kind, url, auth, login, active, problem, missing_permissions, last_used_at, webhook_url } =
+    connection
   const queries = useQueryClient()
   const forbidden = useAdminReason('connections')
   const [confirming, setConfirming] = useState(false)
@@ -52,9 +53,12 @@ export function ForgeItem({ connection }: { connection: Connection }) {
       </div>
       <p className="mt-1 text-muted text-xs">
         {auth === 'app' ? 'GitHub App' : 'Token'}
-        {login !== null && `, as ${visible(login)}`} · {last_used_at === null ? 'not used yet' : `last used ${moment(last_used_at)}`}
+        {login !== null && `, as ${visible(login)}`} ·{' '}
+        {last_used_at === null ? 'not used yet' : `last used ${moment(last_used_at)}`}
       </p>
-      {problem !== null && <p className="mt-1 text-bad text-xs [overflow-wrap:anywhere]">{visible(problem)}</p>}
+      {problem !== null && (
+        <p className="mt-1 text-bad text-xs [overflow-wrap:anywhere]">{visible(problem)}</p>
+      )}
       {missing_permissions.length > 0 && <MissingPermissions missing={missing_permissions} />}
       <p className="mt-1 flex flex-wrap items-center gap-1 text-2xs text-faint">
         Webhook <code className="font-mono [overflow-wrap:anywhere]">{visible(webhook_url)}</code>

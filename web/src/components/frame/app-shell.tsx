@@ -32,7 +32,11 @@ export function AppShell() {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the drawer and the menu close when they have led to another page
   useEffect(close, [path])
   const toggleSidebar = () => (wide ? setSidebar(open => !open) : setOverlay('navigation'))
-  useFrameKeys({ commands: () => setOverlay('commands'), keys: () => setOverlay('keys'), sidebar: toggleSidebar })
+  useFrameKeys({
+    commands: () => setOverlay('commands'),
+    keys: () => setOverlay('keys'),
+    sidebar: toggleSidebar,
+  })
 
   const was_used = useUsedParts(overlay === 'keys')
   const navigation = <Sidebar on_search={() => setOverlay('commands')} on_keys={() => setOverlay('keys')} />
@@ -42,7 +46,10 @@ export function AppShell() {
       {wide && sidebar && <div className="w-56 shrink-0 border-line border-r">{navigation}</div>}
       <div className="flex min-w-0 flex-1 flex-col">
         <header className="flex h-11 shrink-0 items-center gap-1.5 border-line border-b bg-canvas px-3">
-          <IconButton label={wide ? (sidebar ? 'Hide the sidebar' : 'Show the sidebar') : 'Open the navigation'} onClick={toggleSidebar}>
+          <IconButton
+            label={wide ? (sidebar ? 'Hide the sidebar' : 'Show the sidebar') : 'Open the navigation'}
+            onClick={toggleSidebar}
+          >
             {wide ? <PanelLeft className="size-4" /> : <Menu className="size-4.5" />}
           </IconButton>
           <Breadcrumbs />
@@ -62,10 +69,20 @@ export function AppShell() {
           <Outlet />
         </main>
       </div>
-      <Dialog kind="drawer" title="Navigation" open={overlay === 'navigation' && !wide} on_close={closing('navigation')}>
+      <Dialog
+        kind="drawer"
+        title="Navigation"
+        open={overlay === 'navigation' && !wide}
+        on_close={closing('navigation')}
+      >
         {navigation}
       </Dialog>
-      <Dialog kind="palette" title="Search and commands" open={overlay === 'commands'} on_close={closing('commands')}>
+      <Dialog
+        kind="palette"
+        title="Search and commands"
+        open={overlay === 'commands'}
+        on_close={closing('commands')}
+      >
         <CommandPalette on_close={closing('commands')} on_keys={() => setOverlay('keys')} />
       </Dialog>
       <Suspense>
@@ -76,7 +93,10 @@ export function AppShell() {
   )
 }
 
-/** Parts of the frame that are loaded at their first use, and then stay: the list of keys once it is open, messages with the first one. */
+/**
+ * Parts of the frame that are loaded at their first use, and then stay: the list of keys once it is open,
+ * messages with the first one.
+ */
 function useUsedParts(keys_open: boolean): { keys: boolean; messages: boolean } {
   const [keys, setKeys] = useState(false)
   if (keys_open && !keys) setKeys(true)
@@ -104,15 +124,20 @@ function ServiceNotice() {
   const readiness = useQuery(readinessQuery)
   if (readiness.isError && statusOf(readiness.error) === 0) {
     return (
-      <p role="alert" className="flex shrink-0 items-center gap-2 border-warn/40 border-b bg-warn/10 px-3 py-1.5 text-warn text-xs">
-        <CloudOff aria-hidden className="size-3.5 shrink-0" /> The service does not respond. What you see may be out of date; trying again…
+      <p
+        role="alert"
+        className="flex shrink-0 items-center gap-2 border-warn/40 border-b bg-warn/10 px-3 py-1.5 text-warn text-xs"
+      >
+        <CloudOff aria-hidden className="size-3.5 shrink-0" /> The service does not respond. What you see may
+        be out of date; trying again…
       </p>
     )
   }
   if (readiness.data?.workers !== 'blocked') return null
   return (
     <p role="alert" className="shrink-0 border-warn/40 border-b bg-warn/10 px-3 py-1.5 text-warn text-xs">
-      Runs are accepted and queued, but none is started: {visible(readiness.data.workers_reason ?? 'the workers are blocked')}
+      Runs are accepted and queued, but none is started:{' '}
+      {visible(readiness.data.workers_reason ?? 'the workers are blocked')}
     </p>
   )
 }

@@ -2,7 +2,10 @@ import { Search } from 'lucide-react'
 import type { ComponentProps } from 'react'
 import { Key } from '../../ui/key.tsx'
 
-type Props = Omit<ComponentProps<'input'>, 'onChange' | 'value'> & { typed: string; on_type: (text: string) => void }
+type Props = Omit<ComponentProps<'input'>, 'onChange' | 'value'> & {
+  typed: string
+  on_type: (text: string) => void
+}
 
 /** The field of the command menu. It takes what is typed before the rest of the menu is loaded. */
 export const CommandInput = ({ typed, on_type, ...rest }: Props) => (

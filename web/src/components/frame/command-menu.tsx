@@ -1,12 +1,26 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { type KeyboardEvent, type ReactNode, useDeferredValue, useEffect, useId, useRef, useState } from 'react'
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  useDeferredValue,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from 'react'
 import { Key } from '../../ui/key.tsx'
 import { CommandInput } from './command-input.tsx'
 import { type Command, useCommands } from './commands.tsx'
 import { foundRunsQuery } from './found-runs.ts'
 
 /** `entered`: Enter was pressed before the menu was loaded. */
-type Props = { typed: string; on_type: (text: string) => void; entered: boolean; on_close: () => void; on_keys: () => void }
+type Props = {
+  typed: string
+  on_type: (text: string) => void
+  entered: boolean
+  on_close: () => void
+  on_keys: () => void
+}
 
 /** Finds runs by number or text, pages, repositories and actions. Arrows choose, Enter executes. */
 export default function CommandMenu({ typed, on_type, entered, on_close, on_keys }: Props) {
@@ -36,7 +50,8 @@ export default function CommandMenu({ typed, on_type, entered, on_close, on_keys
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (event.key === 'Enter') setEntering(true)
-    else if (step) setChosen(old => (Math.min(old, all.length - 1) + step + all.length) % Math.max(1, all.length))
+    else if (step)
+      setChosen(old => (Math.min(old, all.length - 1) + step + all.length) % Math.max(1, all.length))
     else return
     event.preventDefault()
   }
@@ -65,11 +80,21 @@ export default function CommandMenu({ typed, on_type, entered, on_close, on_keys
         {groups.map(({ title, commands }) => (
           <Group key={title} title={title}>
             {commands.map(command => (
-              <Option key={command.id} id={`${id}-${command.id}`} command={command} selected={command === current} on_execute={execute} />
+              <Option
+                key={command.id}
+                id={`${id}-${command.id}`}
+                command={command}
+                selected={command === current}
+                on_execute={execute}
+              />
             ))}
           </Group>
         ))}
-        {all.length === 0 && <p className="px-2.5 py-6 text-center text-faint">{runs.isFetching ? 'Searching…' : 'Nothing matches'}</p>}
+        {all.length === 0 && (
+          <p className="px-2.5 py-6 text-center text-faint">
+            {runs.isFetching ? 'Searching…' : 'Nothing matches'}
+          </p>
+        )}
       </div>
     </div>
   )

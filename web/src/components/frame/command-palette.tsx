@@ -9,7 +9,13 @@ type Props = { on_close: () => void; on_keys: () => void }
 export function CommandPalette({ on_close, on_keys }: Props) {
   const [typed, setTyped] = useState('')
   const [entered, setEntered] = useState(false)
-  const waiting = <CommandInput typed={typed} on_type={setTyped} onKeyDown={({ key }) => key === 'Enter' && setEntered(true)} />
+  const waiting = (
+    <CommandInput
+      typed={typed}
+      on_type={setTyped}
+      onKeyDown={({ key }) => key === 'Enter' && setEntered(true)}
+    />
+  )
   return (
     <Suspense fallback={waiting}>
       <CommandMenu typed={typed} on_type={setTyped} entered={entered} on_close={on_close} on_keys={on_keys} />

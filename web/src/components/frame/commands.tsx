@@ -1,6 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { FolderGit2, Keyboard, LogOut, Monitor, Moon, Plus, Settings, SquareTerminal, Sun } from 'lucide-react'
+import {
+  FolderGit2,
+  Keyboard,
+  LogOut,
+  Monitor,
+  Moon,
+  Plus,
+  Settings,
+  SquareTerminal,
+  Sun,
+} from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { reasonNames } from '../../api/names.ts'
@@ -14,7 +24,15 @@ import { settingsSections } from './settings-sections.ts'
 import { useSignOut } from './use-sign-out.ts'
 
 /** `words`: by which it is found in addition to its text. */
-export type Command = { id: string; icon: ReactNode; text: string; words?: string; note?: string; keys?: string; execute: () => void }
+export type Command = {
+  id: string
+  icon: ReactNode
+  text: string
+  words?: string
+  note?: string
+  keys?: string
+  execute: () => void
+}
 
 const MAX_REPOSITORIES = 5
 
@@ -46,16 +64,24 @@ const matches = (text: string, search: string) => {
 }
 
 /** What the command menu offers for a text, in groups. `runs`: what the service found. */
-export function useCommands(text: string, runs: AgentRun[], on_keys: () => void): { title: string; commands: Command[] }[] {
+export function useCommands(
+  text: string,
+  runs: AgentRun[],
+  on_keys: () => void,
+): { title: string; commands: Command[] }[] {
   const navigate = useNavigate()
   const signOut = useSignOut()
   const may_start = useReadOnlyReason() === null
   const repositories = useQuery(repositoriesQuery).data ?? []
-  const found = (commands: Command[]) => commands.filter(command => text === '' || matches(`${command.text} ${command.words ?? ''}`, text))
+  const found = (commands: Command[]) =>
+    commands.filter(command => text === '' || matches(`${command.text} ${command.words ?? ''}`, text))
 
   const pages = all_navigation.map(
     ({ name, Icon, key, link }): Command => ({
-      ...{ id: `page-${key}`, icon: <Icon />, text: name, keys: `g ${key}` },
+      id: `page-${key}`,
+      icon: <Icon />,
+      text: name,
+      keys: `g ${key}`,
       words: words_of_pages[name] ?? '',
       execute: () => void navigate(link),
     }),
@@ -63,19 +89,38 @@ export function useCommands(text: string, runs: AgentRun[], on_keys: () => void)
   const settings = settingsSections.flatMap(section =>
     section.items.map(
       ({ name, link }): Command => ({
-        ...{ id: `settings-${name}`, icon: <Settings />, text: name, note: 'Settings', words: `settings ${words_of_pages[name] ?? ''}` },
+        id: `settings-${name}`,
+        icon: <Settings />,
+        text: name,
+        note: 'Settings',
+        words: `settings ${words_of_pages[name] ?? ''}`,
         execute: () => void navigate(link),
       }),
     ),
   )
-  const of_page = pageCommands().map(({ label, icon, start }): Command => ({ id: `here-${label}`, icon, text: label, execute: start }))
+  const of_page = pageCommands().map(
+    ({ label, icon, start }): Command => ({ id: `here-${label}`, icon, text: label, execute: start }),
+  )
   const actions: Command[] = [
     ...(may_start
-      ? [{ id: 'new-run', icon: <Plus />, text: 'New run', keys: 'c', execute: () => void navigate({ to: '/new', search: {} }) }]
+      ? [
+          {
+            id: 'new-run',
+            icon: <Plus />,
+            text: 'New run',
+            keys: 'c',
+            execute: () => void navigate({ to: '/new', search: {} }),
+          },
+        ]
       : []),
     { id: 'theme-light', icon: <Sun />, text: 'Light theme', execute: () => chooseTheme('light') },
     { id: 'theme-dark', icon: <Moon />, text: 'Dark theme', execute: () => chooseTheme('dark') },
-    { id: 'theme-system', icon: <Monitor />, text: "The system's theme", execute: () => chooseTheme('system') },
+    {
+      id: 'theme-system',
+      icon: <Monitor />,
+      text: "The system's theme",
+      execute: () => chooseTheme('system'),
+    },
     { id: 'keys', icon: <Keyboard />, text: 'Keyboard shortcuts', keys: '?', execute: on_keys },
     { id: 'sign-out', icon: <LogOut />, text: 'Sign out', execute: () => void signOut() },
   ]
@@ -105,5 +150,8 @@ export function useCommands(text: string, runs: AgentRun[], on_keys: () => void)
   ]
   // A number or a title is meant more often than a page, unless a page or an action matches too.
   const ordered = text === '' ? [groups[0], groups[3], groups[1], groups[2]] : groups
-  return ordered.filter(group => group !== undefined && group.commands.length > 0) as { title: string; commands: Command[] }[]
+  return ordered.filter(group => group !== undefined && group.commands.length > 0) as {
+    title: string
+    commands: Command[]
+  }[]
 }

@@ -5,7 +5,9 @@ import { call } from '../../api/client.ts'
 
 const MAX_FOUND = 6
 
-/** The run with this number, if the text is one, and the newest runs whose title or prompt contains the text. */
+/**
+ * The run with this number, if the text is one, and the newest runs whose title or prompt contains the text.
+ */
 export const foundRunsQuery = (text: string) =>
   queryOptions({
     queryKey: ['found-runs', text],

@@ -17,15 +17,17 @@ function read(): Kept | null {
 /** Remembers the filters of the run list, so that the link back from a run leads to the same list. */
 export function useKeepRunList(search: RunListSearch): void {
   // The location is already that of the next page while the list is still shown.
-  const index = useLocation({ select: ({ pathname, state }) => (pathname === '/' ? state.__TSR_index : null) })
+  const index = useLocation({
+    select: ({ pathname, state }) => (pathname === '/' ? state.__TSR_index : null),
+  })
   useEffect(() => {
     if (index !== null) writeTabStorage(KEY, { search, index } satisfies Kept)
   }, [search, index])
 }
 
 /**
- * Returns the link to the run list as the person left it. When the list is the previous entry of the history, the link goes back to it,
- * so that the scroll position is restored as well.
+ * Returns the link to the run list as the person left it. When the list is the previous entry of the history,
+ * the link goes back to it, so that the scroll position is restored as well.
  */
 export function useRunListLink(): { search: RunListSearch; onClick: (event: MouseEvent) => void } {
   const router = useRouter()
@@ -34,7 +36,8 @@ export function useRunListLink(): { search: RunListSearch; onClick: (event: Mous
   return {
     search: kept?.search ?? {},
     onClick(event) {
-      if (kept === null || kept.index !== index - 1 || event.ctrlKey || event.metaKey || event.shiftKey) return
+      if (kept === null || kept.index !== index - 1 || event.ctrlKey || event.metaKey || event.shiftKey)
+        return
       event.preventDefault()
       router.history.back()
     },

@@ -1,5 +1,13 @@
 import { linkOptions } from '@tanstack/react-router'
-import { BookOpen, Box, ChartNoAxesColumn, FolderGit2, GitPullRequest, ListTree, Settings } from 'lucide-react'
+import {
+  BookOpen,
+  Box,
+  ChartNoAxesColumn,
+  FolderGit2,
+  GitPullRequest,
+  ListTree,
+  Settings,
+} from 'lucide-react'
 
 /** The pages of the sidebar. `key`: the letter that opens the page after `g`. */
 export const navigation = [

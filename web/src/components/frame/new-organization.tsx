@@ -21,7 +21,8 @@ export function NewOrganization({ on_created }: { on_created: (id: number) => vo
       variant="primary"
     >
       <p className="text-muted">
-        You become its ADMIN. It has members, repositories, models and limits of its own. Sign in again in other browsers to see it there.
+        You become its ADMIN. It has members, repositories, models and limits of its own. Sign in again in
+        other browsers to see it there.
       </p>
       <TextField label="Name" problem={fieldMessages(create.error).name} value={name} on_change={setName} />
     </ApiForm>

@@ -8,9 +8,17 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../../ui/menu.tsx'
 import { NewOrganization } from './new-organization.tsx'
 
-type Props = { organizations: { id: number; name: string }[]; current: number | null; className: string; children: ReactNode }
+type Props = {
+  organizations: { id: number; name: string }[]
+  current: number | null
+  className: string
+  children: ReactNode
+}
 
-/** The organizations of the person. Choosing another one reloads the page, because everything on it, streams too, belongs to the other one. */
+/**
+ * The organizations of the person. Choosing another one reloads the page, because everything on it, streams
+ * too, belongs to the other one.
+ */
 export default function OrganizationMenu({ organizations, current, className, children }: Props) {
   const navigate = useNavigate()
   const role = useQuery(meQuery).data?.role
@@ -32,7 +40,9 @@ export default function OrganizationMenu({ organizations, current, className, ch
         <MenuSeparator />
         <MenuItem on_select={() => navigate({ to: '/settings' })}>Organization settings</MenuItem>
         <MenuItem
-          reason={role === undefined || role === 'ADMIN' ? null : `Your role, ${role}, may not create organizations`}
+          reason={
+            role === undefined || role === 'ADMIN' ? null : `Your role, ${role}, may not create organizations`
+          }
           on_select={() => setCreating(true)}
         >
           New organization…

@@ -91,13 +91,19 @@ function OrganizationRow() {
   const label = (
     <>
       <Brand />
-      <span className="min-w-0 flex-1 truncate font-semibold">{organization ? visible(organization.name) : 'Agent runs'}</span>
+      <span className="min-w-0 flex-1 truncate font-semibold">
+        {organization ? visible(organization.name) : 'Agent runs'}
+      </span>
       <ChevronsUpDown aria-hidden className="size-3.5 shrink-0 text-faint" />
     </>
   )
   return (
     <DeferredMenu label="Organization" trigger={label} className={row_style} load={loadOrganizationMenu}>
-      <OrganizationMenu organizations={organizations} current={organization?.id ?? null} className={row_style}>
+      <OrganizationMenu
+        organizations={organizations}
+        current={organization?.id ?? null}
+        className={row_style}
+      >
         {label}
       </OrganizationMenu>
     </DeferredMenu>
@@ -110,7 +116,10 @@ function AccountRow({ on_keys }: { on_keys: () => void }) {
   const name = me ? visible(me.full_name ?? (me.email || me.github_username || `user ${me.id}`)) : 'Account'
   const label = (
     <>
-      <span aria-hidden className="grid size-6 shrink-0 place-items-center rounded-full bg-hover font-medium text-2xs text-muted">
+      <span
+        aria-hidden
+        className="grid size-6 shrink-0 place-items-center rounded-full bg-hover font-medium text-2xs text-muted"
+      >
         {initials(name)}
       </span>
       <span className="min-w-0 flex-1 truncate">{name}</span>

@@ -12,9 +12,16 @@ const removesForm = ({ current, next }: { current: Address; next: Address }) =>
 
 const nothing = () => {}
 
-/** While it is shown, leaving the page or the view needs a confirmation: by the browser, when it closes or reloads the page. */
+/**
+ * While it is shown, leaving the page or the view needs a confirmation: by the browser, when it closes or
+ * reloads the page.
+ */
 export function UnsavedChanges() {
-  const { status, proceed = nothing, reset = nothing } = useBlocker({ shouldBlockFn: removesForm, withResolver: true })
+  const {
+    status,
+    proceed = nothing,
+    reset = nothing,
+  } = useBlocker({ shouldBlockFn: removesForm, withResolver: true })
   // Outside the form, which cannot contain the form of the dialog.
   return createPortal(
     <ConfirmDialog

@@ -6,7 +6,10 @@ import { all_navigation } from './navigation.ts'
 
 type Actions = { commands: () => void; keys: () => void; sidebar: () => void }
 
-/** The keys of every page: Ctrl or Cmd with K, `g` and a letter, `c`, `[`, `?`. Single keys do nothing while the person types. */
+/**
+ * The keys of every page: Ctrl or Cmd with K, `g` and a letter, `c`, `[`, `?`. Single keys do nothing while
+ * the person types.
+ */
 export function useFrameKeys(actions: Actions): void {
   const navigate = useNavigate()
   const latest = useRef(actions)
@@ -21,8 +24,21 @@ export function useFrameKeys(actions: Actions): void {
         event.stopPropagation()
         action()
       }
-      if (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey) return act(commands)
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || document.querySelector('dialog[open]')) return
+      if (
+        event.key.toLowerCase() === 'k' &&
+        (event.ctrlKey || event.metaKey) &&
+        !event.altKey &&
+        !event.shiftKey
+      )
+        return act(commands)
+      if (
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey ||
+        isTyping(event.target) ||
+        document.querySelector('dialog[open]')
+      )
+        return
       const in_chord = event.timeStamp < chord_until
       chord_until = 0
       const page = in_chord && all_navigation.find(({ key }) => key === event.key)

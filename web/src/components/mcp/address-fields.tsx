@@ -4,7 +4,12 @@ import { type DraftFields, Lines } from './lines-field.tsx'
 import type { ServerDraft } from './server-draft.ts'
 
 /** Where a server is reached, and with which credential. */
-export function AddressFields({ draft, set, problems, has_credential }: DraftFields & { has_credential: boolean }) {
+export function AddressFields({
+  draft,
+  set,
+  problems,
+  has_credential,
+}: DraftFields & { has_credential: boolean }) {
   return (
     <>
       <TextField
@@ -24,7 +29,11 @@ export function AddressFields({ draft, set, problems, has_credential }: DraftFie
       />
       <Field label="Credential" hint="It is added outside of the sandbox, where no agent sees it.">
         {props => (
-          <Select {...props} value={draft.sent} onChange={event => set({ sent: event.target.value as ServerDraft['sent'] })}>
+          <Select
+            {...props}
+            value={draft.sent}
+            onChange={event => set({ sent: event.target.value as ServerDraft['sent'] })}
+          >
             {Object.entries(ways).map(([way, label]) => (
               <option key={way} value={way}>
                 {label}
@@ -44,10 +53,18 @@ export function AddressFields({ draft, set, problems, has_credential }: DraftFie
         />
       )}
       {draft.sent === 'oauth' && <ClientFields field="oauth" draft={draft} set={set} problems={problems} />}
-      {draft.sent === 'sign_in' && <ClientFields field="sign_in" draft={draft} set={set} problems={problems} />}
+      {draft.sent === 'sign_in' && (
+        <ClientFields field="sign_in" draft={draft} set={set} problems={problems} />
+      )}
       {hasSecret(draft) && (
         <TextField
-          label={draft.sent === 'oauth' || draft.sent === 'sign_in' ? 'Client secret' : draft.sent === 'header' ? 'Value' : 'Token'}
+          label={
+            draft.sent === 'oauth' || draft.sent === 'sign_in'
+              ? 'Client secret'
+              : draft.sent === 'header'
+                ? 'Value'
+                : 'Token'
+          }
           hint={has_credential ? 'Empty: unchanged.' : 'It is never shown again.'}
           type="password"
           mono
@@ -69,12 +86,14 @@ const ways: Record<ServerDraft['sent'], string> = {
 }
 
 /** Most servers register the service by themselves, as a client without a secret. */
-const hasSecret = ({ sent, client_id }: ServerDraft) => sent !== 'none' && (sent !== 'sign_in' || client_id.trim() !== '')
+const hasSecret = ({ sent, client_id }: ServerDraft) =>
+  sent !== 'none' && (sent !== 'sign_in' || client_id.trim() !== '')
 
 const hints = {
   oauth: {
     client_id: undefined,
-    issuer: 'The authorization server, the only one that receives the secret. The network rules must allow it too.',
+    issuer:
+      'The authorization server, the only one that receives the secret. The network rules must allow it too.',
   },
   sign_in: {
     client_id: 'Empty: the service registers itself, which most servers accept.',

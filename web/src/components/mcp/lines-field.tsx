@@ -8,7 +8,13 @@ export type DraftFields = {
   problems: Record<string, string>
 }
 
-type LinesProps = { label: string; hint: string; problem: string | undefined; value: string; on_change(text: string): void }
+type LinesProps = {
+  label: string
+  hint: string
+  problem: string | undefined
+  value: string
+  on_change(text: string): void
+}
 
 /** A list with one item in each line. */
 export const Lines = ({ label, hint, problem, value, on_change }: LinesProps) => (

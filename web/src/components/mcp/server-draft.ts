@@ -28,8 +28,22 @@ export type ServerDraft = {
 }
 
 const empty: ServerDraft = {
-  ...{ name: '', kind: 'program', command: '', args: '', environment: '', url: '', headers: '', sent: 'none', credential: '' },
-  ...{ credential_header: '', client_id: '', issuer: '', scope: '', tools: '', enabled: true, timeout_seconds: '60' },
+  name: '',
+  kind: 'program',
+  command: '',
+  args: '',
+  environment: '',
+  url: '',
+  headers: '',
+  sent: 'none',
+  credential: '',
+  credential_header: '',
+  client_id: '',
+  issuer: '',
+  scope: '',
+  tools: '',
+  enabled: true,
+  timeout_seconds: '60',
 }
 
 const joined = (set: Record<string, string>, separator: string) =>
@@ -51,7 +65,15 @@ export function draftOf(server: McpServer | null): ServerDraft {
     url: server.url ?? '',
     headers: joined(server.headers, ': '),
     sent:
-      sign_in !== null ? 'sign_in' : oauth !== null ? 'oauth' : !has_credential ? 'none' : credential_header === null ? 'bearer' : 'header',
+      sign_in !== null
+        ? 'sign_in'
+        : oauth !== null
+          ? 'oauth'
+          : !has_credential
+            ? 'none'
+            : credential_header === null
+              ? 'bearer'
+              : 'header',
     credential: '',
     credential_header: credential_header ?? '',
     client_id: client?.client_id ?? '',
@@ -66,7 +88,10 @@ export function draftOf(server: McpServer | null): ServerDraft {
 const linesOf = (text: string) => text.split('\n').filter(line => line.trim() !== '')
 const trimmedLines = (text: string) => linesOf(text).map(line => line.trim())
 
-/** Names and values of lines like `NAME=value`; a line without the separator has an empty value, which the service refuses or takes. */
+/**
+ * Names and values of lines like `NAME=value`; a line without the separator has an empty value, which the
+ * service refuses or takes.
+ */
 function pairsOf(text: string, separator: '=' | ':'): Record<string, string> {
   return Object.fromEntries(
     trimmedLines(text).map(line => {
@@ -79,17 +104,31 @@ function pairsOf(text: string, separator: '=' | ':'): Record<string, string> {
 /** Returns the request of a draft. */
 export function requestOf(draft: ServerDraft): Request {
   const tools = trimmedLines(draft.tools)
-  const common = { tools: tools.length === 0 ? null : tools, enabled: draft.enabled, timeout_seconds: Number(draft.timeout_seconds) }
+  const common = {
+    tools: tools.length === 0 ? null : tools,
+    enabled: draft.enabled,
+    timeout_seconds: Number(draft.timeout_seconds),
+  }
   if (draft.kind === 'program')
-    return { command: draft.command.trim(), args: linesOf(draft.args), environment: pairsOf(draft.environment, '='), ...common }
+    return {
+      command: draft.command.trim(),
+      args: linesOf(draft.args),
+      environment: pairsOf(draft.environment, '='),
+      ...common,
+    }
   const { client_id, issuer, scope } = draft
   return {
     url: draft.url.trim(),
     headers: pairsOf(draft.headers, ':'),
     credential_header: draft.sent === 'header' ? draft.credential_header.trim() : null,
-    oauth: draft.sent === 'oauth' ? { client_id: client_id.trim(), issuer: issuer.trim(), scope: scope.trim() || null } : null,
+    oauth:
+      draft.sent === 'oauth'
+        ? { client_id: client_id.trim(), issuer: issuer.trim(), scope: scope.trim() || null }
+        : null,
     sign_in:
-      draft.sent === 'sign_in' ? { client_id: client_id.trim() || null, issuer: issuer.trim() || null, scope: scope.trim() || null } : null,
+      draft.sent === 'sign_in'
+        ? { client_id: client_id.trim() || null, issuer: issuer.trim() || null, scope: scope.trim() || null }
+        : null,
     ...(draft.sent === 'none' || (draft.sent === 'sign_in' && client_id.trim() === '')
       ? { credential: null }
       : draft.credential !== '' && { credential: draft.credential.trim() }),
@@ -103,8 +142,13 @@ export function missingIn(draft: ServerDraft, had_credential: boolean): string |
   if (draft.kind === 'program') return draft.command.trim() === '' ? 'Enter the program first' : null
   if (draft.url.trim() === '') return 'Enter the address first'
   if (draft.sent === 'sign_in')
-    return draft.client_id.trim() !== '' && draft.issuer.trim() === '' ? 'Enter the issuer of the client first' : null
+    return draft.client_id.trim() !== '' && draft.issuer.trim() === ''
+      ? 'Enter the issuer of the client first'
+      : null
   if (draft.sent !== 'none' && draft.credential === '' && !had_credential) return 'Enter the credential first'
-  if (draft.sent === 'header' && draft.credential_header.trim() === '') return 'Enter the name of the header first'
-  return draft.sent === 'oauth' && (draft.client_id.trim() === '' || draft.issuer.trim() === '') ? 'Enter the client first' : null
+  if (draft.sent === 'header' && draft.credential_header.trim() === '')
+    return 'Enter the name of the header first'
+  return draft.sent === 'oauth' && (draft.client_id.trim() === '' || draft.issuer.trim() === '')
+    ? 'Enter the client first'
+    : null
 }

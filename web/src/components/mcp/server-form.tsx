@@ -48,7 +48,11 @@ export function ServerForm({ repo_id, server, taken, on_done }: FormProps) {
         'tools',
         'timeout_seconds',
       ]}
-      missing={is_taken ? 'There is a server of this name: edit that one' : missingIn(draft, server?.has_credential ?? false)}
+      missing={
+        is_taken
+          ? 'There is a server of this name: edit that one'
+          : missingIn(draft, server?.has_credential ?? false)
+      }
       submit="Save server"
       variant="primary"
     >
@@ -65,7 +69,11 @@ export function ServerForm({ repo_id, server, taken, on_done }: FormProps) {
       )}
       <Field label="Kind" hint={kinds[draft.kind].hint}>
         {props => (
-          <Select {...props} value={draft.kind} onChange={event => set({ kind: event.target.value as ServerDraft['kind'] })}>
+          <Select
+            {...props}
+            value={draft.kind}
+            onChange={event => set({ kind: event.target.value as ServerDraft['kind'] })}
+          >
             {Object.entries(kinds).map(([kind, { label }]) => (
               <option key={kind} value={kind}>
                 {label}
@@ -77,7 +85,12 @@ export function ServerForm({ repo_id, server, taken, on_done }: FormProps) {
       {draft.kind === 'program' ? (
         <ProgramFields draft={draft} set={set} problems={problems} />
       ) : (
-        <AddressFields draft={draft} set={set} problems={problems} has_credential={server?.has_credential ?? false} />
+        <AddressFields
+          draft={draft}
+          set={set}
+          problems={problems}
+          has_credential={server?.has_credential ?? false}
+        />
       )}
       <Lines
         label="Tools"
@@ -93,14 +106,24 @@ export function ServerForm({ repo_id, server, taken, on_done }: FormProps) {
         value={draft.timeout_seconds}
         on_change={timeout_seconds => set({ timeout_seconds })}
       />
-      <Switch label="Enabled: runs use it" checked={draft.enabled} onChange={event => set({ enabled: event.target.checked })} />
+      <Switch
+        label="Enabled: runs use it"
+        checked={draft.enabled}
+        onChange={event => set({ enabled: event.target.checked })}
+      />
     </ApiForm>
   )
 }
 
 const kinds: Record<ServerDraft['kind'], { label: string; hint: string }> = {
-  program: { label: 'Program', hint: 'It runs inside the sandbox of each run and speaks over its standard streams.' },
-  address: { label: 'Address', hint: 'The service calls it with Streamable HTTP. The network rules of the run must allow its host.' },
+  program: {
+    label: 'Program',
+    hint: 'It runs inside the sandbox of each run and speaks over its standard streams.',
+  },
+  address: {
+    label: 'Address',
+    hint: 'The service calls it with Streamable HTTP. The network rules of the run must allow its host.',
+  },
 }
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of a configuration

@@ -18,7 +18,10 @@ import { problemOfSignIn, SignInButton, statuses } from './sign-in.tsx'
 
 type Act = { kind: 'add' } | { kind: 'edit' | 'delete'; server: McpServer }
 
-/** The MCP servers of a repository, or of the organization, with what changes them. `frame`: the page around the list and its button. */
+/**
+ * The MCP servers of a repository, or of the organization, with what changes them. `frame`: the page around
+ * the list and its button.
+ */
 export function ServerList({
   repo_id,
   frame,
@@ -29,17 +32,28 @@ export function ServerList({
   const servers = useQuery(serversQuery(repo_id))
   const [act, setAct] = useState<Act | null>(null)
   const close = () => setAct(null)
-  if (servers.isError) return <PageProblem error={servers.error} retry={() => servers.refetch()} what="list" />
+  if (servers.isError)
+    return <PageProblem error={servers.error} retry={() => servers.refetch()} what="list" />
   const { data } = servers
   const actions: Column<McpServer> = {
     name: '',
     cell: server => (
       <span className="flex justify-end gap-1">
-        {server.sign_in_state !== null && <SignInButton repo_id={repo_id} name={server.name} state={server.sign_in_state} />}
-        <Button variant="quiet" aria-label={`Edit ${server.name}`} onClick={() => setAct({ kind: 'edit', server })}>
+        {server.sign_in_state !== null && (
+          <SignInButton repo_id={repo_id} name={server.name} state={server.sign_in_state} />
+        )}
+        <Button
+          variant="quiet"
+          aria-label={`Edit ${server.name}`}
+          onClick={() => setAct({ kind: 'edit', server })}
+        >
           Edit
         </Button>
-        <Button variant="quiet" aria-label={`Delete ${server.name}`} onClick={() => setAct({ kind: 'delete', server })}>
+        <Button
+          variant="quiet"
+          aria-label={`Delete ${server.name}`}
+          onClick={() => setAct({ kind: 'delete', server })}
+        >
           Delete
         </Button>
       </span>
@@ -55,10 +69,13 @@ export function ServerList({
       {!data && <Loading label="Loading the MCP servers" />}
       {data?.length === 0 && (
         <Blank icon={<Blocks />} title="No MCP servers yet">
-          Add one for the tools that agents need in addition to their own, such as those of an issue tracker or of a database.
+          Add one for the tools that agents need in addition to their own, such as those of an issue tracker
+          or of a database.
         </Blank>
       )}
-      {data && data.length > 0 && <Table label="MCP servers" columns={[...columns, actions]} rows={data} row_key={({ name }) => name} />}
+      {data && data.length > 0 && (
+        <Table label="MCP servers" columns={[...columns, actions]} rows={data} row_key={({ name }) => name} />
+      )}
       <Dialog
         title={act?.kind === 'edit' ? act.server.name : 'Add MCP server'}
         open={act?.kind === 'add' || act?.kind === 'edit'}
@@ -89,7 +106,9 @@ const columns: Column<McpServer>[] = [
           <code className="font-mono text-xs">{visible(name)}</code>
           {!enabled && <Badge tone="neutral">Disabled</Badge>}
         </span>
-        <code className="block font-mono text-muted text-xs [overflow-wrap:anywhere]">{visible(url ?? [command, ...args].join(' '))}</code>
+        <code className="block font-mono text-muted text-xs [overflow-wrap:anywhere]">
+          {visible(url ?? [command, ...args].join(' '))}
+        </code>
         {sign_in_state?.problem != null && (
           <span className="block text-muted text-xs">{visible(problemOfSignIn(sign_in_state.problem))}</span>
         )}
@@ -120,7 +139,15 @@ const columns: Column<McpServer>[] = [
   },
 ]
 
-function Deletion({ repo_id, name, on_close }: { repo_id: number | null; name: string; on_close: () => void }) {
+function Deletion({
+  repo_id,
+  name,
+  on_close,
+}: {
+  repo_id: number | null
+  name: string
+  on_close: () => void
+}) {
   const queries = useQueryClient()
   const remove = useMutation({
     mutationFn: () =>
@@ -135,7 +162,8 @@ function Deletion({ repo_id, name, on_close }: { repo_id: number | null; name: s
   })
   return (
     <ConfirmDialog title={`Delete ${name}`} action="Delete server" request={remove} open on_close={on_close}>
-      Agents no longer get its tools from their next turn on. Its credential is deleted too and cannot be restored.
+      Agents no longer get its tools from their next turn on. Its credential is deleted too and cannot be
+      restored.
     </ConfirmDialog>
   )
 }

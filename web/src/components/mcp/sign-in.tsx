@@ -16,7 +16,15 @@ export const statuses: Record<State['status'], string> = {
 export const problemOfSignIn = (problem: string) => `The last sign-in or renewal failed: ${problem}.`
 
 /** Sends the person to the authorization server of an MCP server, which sends them back. */
-export function SignInButton({ repo_id, name, state: { status } }: { repo_id: number | null; name: string; state: State }) {
+export function SignInButton({
+  repo_id,
+  name,
+  state: { status },
+}: {
+  repo_id: number | null
+  name: string
+  state: State
+}) {
   const begin = useMutation({
     mutationFn: () =>
       repo_id === null
@@ -27,7 +35,12 @@ export function SignInButton({ repo_id, name, state: { status } }: { repo_id: nu
   })
   const label = status === 'signed_out' ? 'Sign in' : 'Sign in again'
   return (
-    <Button variant="quiet" aria-label={`${label} to ${name}`} busy={begin.isPending || begin.isSuccess} onClick={() => begin.mutate()}>
+    <Button
+      variant="quiet"
+      aria-label={`${label} to ${name}`}
+      busy={begin.isPending || begin.isSuccess}
+      onClick={() => begin.mutate()}
+    >
       {label}
     </Button>
   )

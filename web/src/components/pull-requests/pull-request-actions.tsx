@@ -13,7 +13,10 @@ type State = 'open' | 'closed' | 'draft' | 'ready_for_review'
 
 type Method = 'merge' | 'squash'
 
-/** The actions on a pull request. The run's stream reports the outcome; the run is also refetched, in case the stream is interrupted. */
+/**
+ * The actions on a pull request. The run's stream reports the outcome; the run is also refetched, in case the
+ * stream is interrupted.
+ */
 function usePullRequestActions(run_id: number | null, pr: RunPullRequest) {
   const queries = useQueryClient()
   const params = { pr_id: pr.id }
@@ -45,10 +48,12 @@ export function PullRequestActions({ run_id, pr, checks_failing }: Props) {
   const forbidden = useReadOnlyReason()
   const { merge, edit } = usePullRequestActions(run_id, pr)
   const [method, setMethod] = useState<Method>('merge')
-  // The head that was shown when the person chose to merge: a push between the two clicks is refused, not merged.
+  // The head that was shown when the person chose to merge: a push between the two clicks is refused, not
+  // merged.
   const [confirming, setConfirming] = useState<string | null>(null)
   const open = pr.state === 'open'
-  const mergeable = useQuery({ ...pullRequestQuery(pr.id, `${pr.state} ${pr.head_sha}`), enabled: open }).data?.mergeable
+  const mergeable = useQuery({ ...pullRequestQuery(pr.id, `${pr.state} ${pr.head_sha}`), enabled: open }).data
+    ?.mergeable
   if (pr.state === 'merged') return null
   const base = visible(pr.base_branch_name)
   const unmergeable = pr.state === 'draft' ? 'It is a draft' : open ? null : 'It is closed'
@@ -67,7 +72,9 @@ export function PullRequestActions({ run_id, pr, checks_failing }: Props) {
               variant="primary"
               reason={forbidden}
               busy={merge.isPending}
-              onClick={() => merge.mutate({ head_sha: confirming, method }, { onSettled: () => setConfirming(null) })}
+              onClick={() =>
+                merge.mutate({ head_sha: confirming, method }, { onSettled: () => setConfirming(null) })
+              }
             >
               {checks_failing ? `Merge into ${base} anyway` : `Merge into ${base}`}
             </Button>
@@ -96,7 +103,9 @@ export function PullRequestActions({ run_id, pr, checks_failing }: Props) {
         {pr.state === 'draft' && toggle('ready_for_review', 'Ready for review')}
         {open && toggle('draft', 'Convert to draft')}
         {pr.state === 'closed' ? toggle('open', 'Reopen') : toggle('closed', 'Close')}
-        {mergeable === 'conflict' && <span className="text-warn text-xs">Conflicts with {base}, as of the last fetch</span>}
+        {mergeable === 'conflict' && (
+          <span className="text-warn text-xs">Conflicts with {base}, as of the last fetch</span>
+        )}
       </div>
       {failure && <Notice tone="bad">{visible(failure.message)}</Notice>}
     </div>

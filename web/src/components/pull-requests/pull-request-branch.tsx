@@ -34,10 +34,15 @@ export function PullRequestBranch({ organization_id, repo_id, pr }: Props) {
 
 function Commits({ pr }: { pr: RunPullRequest }) {
   const [open, setOpen] = useState(false)
-  const commits = useQuery({ ...commitsQuery(pr.id, `${pr.head_sha} ${pr.state} ${pr.base_branch_name}`), enabled: open })
+  const commits = useQuery({
+    ...commitsQuery(pr.id, `${pr.head_sha} ${pr.state} ${pr.base_branch_name}`),
+    enabled: open,
+  })
   return (
     <details onToggle={event => setOpen(event.currentTarget.open)}>
-      <summary className="cursor-pointer text-muted text-xs">Commits{commits.data && ` (${commits.data.total})`}</summary>
+      <summary className="cursor-pointer text-muted text-xs">
+        Commits{commits.data && ` (${commits.data.total})`}
+      </summary>
       {commits.isError && (
         <p role="alert" className="mt-1 text-bad text-xs">
           {visible(commits.error.message)}
@@ -51,7 +56,9 @@ function Commits({ pr }: { pr: RunPullRequest }) {
               <code className="font-mono text-2xs text-faint" data-hint={sha}>
                 {sha.slice(0, 8)}
               </code>
-              <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">{visible(message.split('\n')[0] ?? '')}</span>
+              <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">
+                {visible(message.split('\n')[0] ?? '')}
+              </span>
               <span className="text-2xs text-faint">
                 {visible(author_name)}
                 {committed_at && ` · ${moment(committed_at)}`}
@@ -59,7 +66,9 @@ function Commits({ pr }: { pr: RunPullRequest }) {
             </li>
           ))}
           {commits.data.total > commits.data.items.length && (
-            <li className="text-faint text-xs">and {plural(commits.data.total - commits.data.items.length, 'newer commit')}</li>
+            <li className="text-faint text-xs">
+              and {plural(commits.data.total - commits.data.items.length, 'newer commit')}
+            </li>
           )}
         </ol>
       )}

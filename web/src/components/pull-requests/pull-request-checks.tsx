@@ -15,15 +15,18 @@ type Props = { pr_id: number; state: string; poll: boolean }
 
 /** The checks of a pull request and why they failed. */
 export function PullRequestChecks({ pr_id, state, poll }: Props) {
-  const { data } = useQuery({ ...checksQuery(pr_id, state), refetchInterval: poll ? POLL_INTERVAL_MS : false })
+  const { data } = useQuery({
+    ...checksQuery(pr_id, state),
+    refetchInterval: poll ? POLL_INTERVAL_MS : false,
+  })
   if (!data || data.items.length + data.unreadable.length === 0) return null
   return (
     <section aria-label="Checks" className="mt-2">
       <h3 className="text-muted text-xs">{summaryOf(data)}</h3>
       {data.unreadable.length > 0 && (
         <p className="mt-1 text-warn text-xs">
-          Cannot read: {data.unreadable.map(resource => forgeResourceNames[resource]).join(', ')}. The page Integrations shows which
-          permission is missing.
+          Cannot read: {data.unreadable.map(resource => forgeResourceNames[resource]).join(', ')}. The page
+          Integrations shows which permission is missing.
         </p>
       )}
       <ul className="mt-1 space-y-1">
@@ -50,7 +53,11 @@ function CheckLine({ check }: { check: Check }) {
   const { name, conclusion, url, log_excerpt, attempt, status } = check
   const word = (conclusion ?? status).replaceAll('_', ' ')
   const [Icon, color] =
-    conclusion === null ? [CircleDashed, 'text-faint'] : good.includes(conclusion) ? [CircleCheck, 'text-ok'] : [CircleX, 'text-bad']
+    conclusion === null
+      ? [CircleDashed, 'text-faint']
+      : good.includes(conclusion)
+        ? [CircleCheck, 'text-ok']
+        : [CircleX, 'text-bad']
   const line = (
     <>
       <Icon aria-hidden className={`size-3.5 shrink-0 ${color}`} />

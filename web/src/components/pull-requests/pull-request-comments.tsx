@@ -19,13 +19,16 @@ export function PullRequestComments({ pr }: { pr: RunPullRequest }) {
   const comments = useQuery(commentsQuery(pr.id, pr.updated_at))
   const onSettled = () => queries.invalidateQueries({ queryKey: ['comments', pr.id] })
   const remove = useMutation({
-    mutationFn: (comment_id: number) => call('deletePullRequestComment', { params: { pr_id: pr.id, comment_id } }),
+    mutationFn: (comment_id: number) =>
+      call('deletePullRequestComment', { params: { pr_id: pr.id, comment_id } }),
     onSettled,
   })
   const failure = comments.error ?? remove.error
   return (
     <section aria-label="Comments">
-      <h3 className="text-muted text-xs">Comments{comments.data && comments.data.length > 0 && ` (${comments.data.length})`}</h3>
+      <h3 className="text-muted text-xs">
+        Comments{comments.data && comments.data.length > 0 && ` (${comments.data.length})`}
+      </h3>
       {failure && (
         <p role="alert" className="mt-1 text-bad text-xs">
           {visible(failure.message)}
@@ -47,9 +50,18 @@ export function PullRequestComments({ pr }: { pr: RunPullRequest }) {
   )
 }
 
-const forgeWords = { pending: 'not on the forge yet', posted: 'also on the forge', refused: 'not on the forge' }
+const forgeWords = {
+  pending: 'not on the forge yet',
+  posted: 'also on the forge',
+  refused: 'not on the forge',
+}
 
-type CommentProps = { comment: PullRequestComment; remove: () => void; busy: boolean; on_saved: () => Promise<void> }
+type CommentProps = {
+  comment: PullRequestComment
+  remove: () => void
+  busy: boolean
+  on_saved: () => Promise<void>
+}
 
 function Comment({ comment, remove, busy, on_saved }: CommentProps) {
   const mine = useQuery(meQuery).data?.id === comment.user_id
@@ -73,10 +85,20 @@ function Comment({ comment, remove, busy, on_saved }: CommentProps) {
         )}
         {mine && mode === 'shown' && (
           <span className="ml-auto flex">
-            <Button variant="quiet" aria-label="Edit this comment" className="h-6! text-2xs!" onClick={() => setMode('editing')}>
+            <Button
+              variant="quiet"
+              aria-label="Edit this comment"
+              className="h-6! text-2xs!"
+              onClick={() => setMode('editing')}
+            >
               Edit
             </Button>
-            <Button variant="quiet" aria-label="Delete this comment" className="h-6! text-2xs!" onClick={() => setMode('confirming')}>
+            <Button
+              variant="quiet"
+              aria-label="Delete this comment"
+              className="h-6! text-2xs!"
+              onClick={() => setMode('confirming')}
+            >
               Delete
             </Button>
           </span>
@@ -92,8 +114,14 @@ function Comment({ comment, remove, busy, on_saved }: CommentProps) {
           </span>
         )}
       </div>
-      {mode === 'editing' ? <EditComment comment={comment} on_close={show} on_saved={on_saved} /> : <Markdown text={body} />}
-      {forge_state === 'refused' && forge_error !== null && <p className="text-bad text-2xs">{visible(forge_error)}</p>}
+      {mode === 'editing' ? (
+        <EditComment comment={comment} on_close={show} on_saved={on_saved} />
+      ) : (
+        <Markdown text={body} />
+      )}
+      {forge_state === 'refused' && forge_error !== null && (
+        <p className="text-bad text-2xs">{visible(forge_error)}</p>
+      )}
     </li>
   )
 }
@@ -103,7 +131,11 @@ type EditProps = { comment: PullRequestComment; on_close: () => void; on_saved: 
 function EditComment({ comment, on_close, on_saved }: EditProps) {
   const [text, setText] = useState(comment.body)
   const save = useMutation({
-    mutationFn: () => call('updatePullRequestComment', { params: { pr_id: comment.pr_id, comment_id: comment.id }, body: { body: text } }),
+    mutationFn: () =>
+      call('updatePullRequestComment', {
+        params: { pr_id: comment.pr_id, comment_id: comment.id },
+        body: { body: text },
+      }),
     onSuccess: async () => {
       await on_saved()
       on_close()
@@ -122,7 +154,13 @@ function EditComment({ comment, on_close, on_saved }: EditProps) {
         </Button>
       }
     >
-      <TextArea aria-label="Comment" rows={4} autoFocus value={text} onChange={event => setText(event.target.value)} />
+      <TextArea
+        aria-label="Comment"
+        rows={4}
+        autoFocus
+        value={text}
+        onChange={event => setText(event.target.value)}
+      />
     </ApiForm>
   )
 }
@@ -130,7 +168,8 @@ function EditComment({ comment, on_close, on_saved }: EditProps) {
 function NewComment({ pr, onSettled }: { pr: RunPullRequest; onSettled: () => Promise<void> }) {
   const [text, setText] = useState('')
   const create = useMutation({
-    mutationFn: (body: string) => call('createPullRequestComment', { params: { pr_id: pr.id }, body: { body } }),
+    mutationFn: (body: string) =>
+      call('createPullRequestComment', { params: { pr_id: pr.id }, body: { body } }),
     onSuccess: () => setText(''),
     onSettled,
   })

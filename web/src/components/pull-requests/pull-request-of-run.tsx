@@ -5,7 +5,10 @@ import { PullRequestBranch } from './pull-request-branch.tsx'
 import { PullRequestChecks } from './pull-request-checks.tsx'
 import { PullRequestComments } from './pull-request-comments.tsx'
 
-/** What the trace page shows of a pull request. The checks are fetched again when the run adds an entry about them. */
+/**
+ * What the trace page shows of a pull request. The checks are fetched again when the run adds an entry about
+ * them.
+ */
 export default function PullRequestOfRun({ run, pr }: { run: AgentRun; pr: RunPullRequest }) {
   const { id, status, phase, total_logs, waiting_on, repo_id, organization_id } = run
   const state = [pr.head_sha, status, phase, phase === 'evaluate' ? total_logs : 0].join(' ')
@@ -16,9 +19,15 @@ export default function PullRequestOfRun({ run, pr }: { run: AgentRun; pr: RunPu
       <PullRequestChecks pr_id={pr.id} state={state} poll={status === 'waiting' && waiting_on === 'ci'} />
       <PullRequestActions run_id={id} pr={pr} checks_failing={checks_failing} />
       <div className="mt-3 space-y-2 border-line border-t pt-2">
-        {repo_id !== null && <PullRequestBranch organization_id={organization_id} repo_id={repo_id} pr={pr} />}
+        {repo_id !== null && (
+          <PullRequestBranch organization_id={organization_id} repo_id={repo_id} pr={pr} />
+        )}
         <PullRequestComments pr={pr} />
-        <Link to="/pull-requests/$prId" params={{ prId: String(pr.id) }} className="text-accent text-xs hover:underline">
+        <Link
+          to="/pull-requests/$prId"
+          params={{ prId: String(pr.id) }}
+          className="text-accent text-xs hover:underline"
+        >
           Open the pull request page
         </Link>
       </div>

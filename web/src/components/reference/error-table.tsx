@@ -5,11 +5,19 @@ import { CodeBlock } from './code-block.tsx'
 import { Words } from './words.tsx'
 
 /** Every error that the document declares, with an example. */
-export function ErrorTable({ document, responses }: { document: ApiDocument; responses: Record<string, ResponseObject> }) {
+export function ErrorTable({
+  document,
+  responses,
+}: {
+  document: ApiDocument
+  responses: Record<string, ResponseObject>
+}) {
   const errors = Object.entries(responses)
     .filter(([status]) => !status.startsWith('2'))
     .map(([status, response]) => ({ status, response: resolve(document, response) }))
-  const [example] = errors.flatMap(({ response }) => examplesOf(document, response.content?.['application/problem+json']))
+  const [example] = errors.flatMap(({ response }) =>
+    examplesOf(document, response.content?.['application/problem+json']),
+  )
   return (
     <>
       <table className="w-full text-left text-xs">

@@ -32,19 +32,34 @@ export const FieldList = ({ document, fields, request = false }: Props) => (
         {field.values.length > 0 && (
           <p className="mt-0.5 flex flex-wrap gap-1">
             {field.values.map(value => (
-              <code key={value} className="rounded border border-line bg-sunken px-1 font-mono text-2xs text-muted">
+              <code
+                key={value}
+                className="rounded border border-line bg-sunken px-1 font-mono text-2xs text-muted"
+              >
                 {value}
               </code>
             ))}
           </p>
         )}
-        {field.inside && <Inside document={document} name={field.name} schema={field.inside} request={request} />}
+        {field.inside && (
+          <Inside document={document} name={field.name} schema={field.inside} request={request} />
+        )}
       </li>
     ))}
   </ul>
 )
 
-function Inside({ document, name, schema, request }: { document: ApiDocument; name: string; schema: Schema; request: boolean }) {
+function Inside({
+  document,
+  name,
+  schema,
+  request,
+}: {
+  document: ApiDocument
+  name: string
+  schema: Schema
+  request: boolean
+}) {
   const [open, setOpen] = useState(false)
   return (
     <details className="mt-1" onToggle={event => setOpen(event.currentTarget.open)}>

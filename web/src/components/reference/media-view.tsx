@@ -31,7 +31,9 @@ export function MediaView({ document, type, media, request = false }: Props) {
       ))}
       {examples.map(({ name, value }) => (
         <div key={name} className="mt-2">
-          <p className="mb-1 text-2xs text-faint uppercase tracking-wide">Example{examples.length > 1 && ` of ${name}`}</p>
+          <p className="mb-1 text-2xs text-faint uppercase tracking-wide">
+            Example{examples.length > 1 && ` of ${name}`}
+          </p>
           <CodeBlock
             label={`Example of ${request ? 'the body' : examples.length > 1 ? name : 'the answer'}`}
             text={typeof value === 'string' ? value : JSON.stringify(value, null, 2)}

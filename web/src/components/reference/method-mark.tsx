@@ -7,5 +7,7 @@ const styles: Record<string, string> = {
 }
 
 export const MethodMark = ({ method }: { method: string }) => (
-  <span className={`w-11 shrink-0 font-mono font-semibold text-2xs ${styles[method] ?? 'text-muted'}`}>{method}</span>
+  <span className={`w-11 shrink-0 font-mono font-semibold text-2xs ${styles[method] ?? 'text-muted'}`}>
+    {method}
+  </span>
 )

@@ -33,7 +33,9 @@ export function OperationView({ document, entry }: { document: ApiDocument; entr
       <Markdown text={operation.description} />
 
       {(['path', 'query', 'header'] as const).map(section => {
-        const fields = operation.parameters.filter(one => one.in === section).map(one => parameterField(document, one))
+        const fields = operation.parameters
+          .filter(one => one.in === section)
+          .map(one => parameterField(document, one))
         return (
           fields.length > 0 && (
             <Part key={section} title={sections[section]}>

@@ -38,7 +38,9 @@ export function ReferenceNav({ chapters, box }: Props) {
       {found.length === 0 && <p className="px-1 text-muted text-xs">No operation matches.</p>}
       {found.map(chapter => (
         <section key={chapter.name} aria-label={chapter.name}>
-          <h2 className="px-1 pb-0.5 font-medium text-2xs text-faint uppercase tracking-wide">{chapter.name}</h2>
+          <h2 className="px-1 pb-0.5 font-medium text-2xs text-faint uppercase tracking-wide">
+            {chapter.name}
+          </h2>
           <ul>
             {chapter.entries.map(({ id, method, operation }) => (
               <li key={id}>

@@ -13,15 +13,28 @@ const NEWEST_ACTIONS = 10
 
 /** Asks for approval of a push that changes files of CI, or of a call of an agent of another vendor. */
 export default function ApprovalQuestion(props: Props) {
-  const actions = useLatestEntries(props.run, { message_type: 'ACTION' }, { limit: NEWEST_ACTIONS, wanted: true })
+  const actions = useLatestEntries(
+    props.run,
+    { message_type: 'ACTION' },
+    { limit: NEWEST_ACTIONS, wanted: true },
+  )
   const evaluation = useLatestEntry(props.run, { message_type: 'COMMIT_EVALUATION' }, true)
   const call = actions.find(({ tool_output }) => textAt(tool_output, 'approval') !== null)
   const is_call = call !== undefined && call.seq > (evaluation?.seq ?? 0)
-  const expected = is_call ? textAt(call.tool_output, 'approval') : textAt(evaluation?.observation, 'head_sha')
-  const files = objectsAt(evaluation?.observation, 'findings').filter(finding => APPROVAL_CODES.has(textAt(finding, 'code') ?? ''))
-  const lines = is_call ? [`${call.tool_name}: ${callText(call.tool_input)}`] : files.map(finding => textAt(finding, 'path') ?? '')
+  const expected = is_call
+    ? textAt(call.tool_output, 'approval')
+    : textAt(evaluation?.observation, 'head_sha')
+  const files = objectsAt(evaluation?.observation, 'findings').filter(finding =>
+    APPROVAL_CODES.has(textAt(finding, 'code') ?? ''),
+  )
+  const lines = is_call
+    ? [`${call.tool_name}: ${callText(call.tool_input)}`]
+    : files.map(finding => textAt(finding, 'path') ?? '')
   return (
-    <div className="mb-2 flex flex-wrap items-center gap-3 rounded-md border border-warn/40 bg-warn/8 px-3 py-2" data-testid="approval">
+    <div
+      className="mb-2 flex flex-wrap items-center gap-3 rounded-md border border-warn/40 bg-warn/8 px-3 py-2"
+      data-testid="approval"
+    >
       <div className="min-w-0 flex-1">
         <div className="mb-0.5 font-medium text-warn text-xs">Waiting for your approval</div>
         <p>

@@ -64,7 +64,11 @@ function ConfigForm({ run }: { run: AgentRun }) {
   const save = () => {
     const { budget, title, ...rest } = touched
     update.mutate(
-      { ...rest, ...(title === undefined ? {} : { title: title.trim() }), ...(budget ? { budget: budgetOf(budget) } : {}) },
+      {
+        ...rest,
+        ...(title === undefined ? {} : { title: title.trim() }),
+        ...(budget ? { budget: budgetOf(budget) } : {}),
+      },
       { onSuccess: () => setTouched({}) },
     )
   }
@@ -80,7 +84,14 @@ function ConfigForm({ run }: { run: AgentRun }) {
       note={<SaveNote saved={update.isSuccess && !changed} discard={changed ? () => setTouched({}) : null} />}
     >
       <Field label="Title" problem={problems.title}>
-        {props => <Input {...props} value={now.title} maxLength={200} onChange={event => set({ title: event.target.value })} />}
+        {props => (
+          <Input
+            {...props}
+            value={now.title}
+            maxLength={200}
+            onChange={event => set({ title: event.target.value })}
+          />
+        )}
       </Field>
       <TagField tags={now.tags} on_change={tags => set({ tags })} problem={problems.tags} />
       <Switch
@@ -90,7 +101,12 @@ function ConfigForm({ run }: { run: AgentRun }) {
       />
       {!isRecorded(run) && (
         <>
-          <ModelField label="Model of the next turn" value={now.model} on_change={model => set({ model })} problem={problems.model} />
+          <ModelField
+            label="Model of the next turn"
+            value={now.model}
+            on_change={model => set({ model })}
+            problem={problems.model}
+          />
           <EffortField
             value={now.reasoning_effort}
             on_change={reasoning_effort => set({ reasoning_effort })}
@@ -126,7 +142,11 @@ function RunDetails({ run }: { run: AgentRun }) {
       <Row name="Source">{sourceNames[run.source_type]}</Row>
       {run.parent_run_id !== null && (
         <Row name="Parent run">
-          <Link to="/agent/trace/$id" params={{ id: String(run.parent_run_id) }} className="text-accent hover:underline">
+          <Link
+            to="/agent/trace/$id"
+            params={{ id: String(run.parent_run_id) }}
+            className="text-accent hover:underline"
+          >
             #{run.parent_run_id}
           </Link>
           {run.forked_at_seq !== null && `, forked at entry ${run.forked_at_seq}`}

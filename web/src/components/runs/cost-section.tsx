@@ -23,7 +23,12 @@ export function CostSection({ run }: { run: AgentRun }) {
         className="mt-2 block h-16 w-full overflow-visible border-line border-b border-l"
       >
         <polygon points={`0,${HEIGHT} ${curve} ${WIDTH},${HEIGHT}`} className="fill-accent/12" />
-        <polyline points={curve} fill="none" vectorEffect="non-scaling-stroke" className="stroke-[1.5] stroke-accent" />
+        <polyline
+          points={curve}
+          fill="none"
+          vectorEffect="non-scaling-stroke"
+          className="stroke-[1.5] stroke-accent"
+        />
       </svg>
       <div className="tabular flex justify-between text-2xs text-faint">
         <span>0</span>

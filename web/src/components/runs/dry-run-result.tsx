@@ -15,8 +15,8 @@ type Props = {
 const show = (section: HTMLElement | null) => section?.scrollIntoView({ block: 'nearest' })
 
 /**
- * What the service would do with a new run, and what prevents it. Problems of a field that is shown stand at that field; the form
- * explains scripted models itself.
+ * What the service would do with a new run, and what prevents it. Problems of a field that is shown stand at
+ * that field; the form explains scripted models itself.
  */
 export function DryRunResult({ result, shown }: Props) {
   const { blocking_problems: problems, notices } = result
@@ -47,19 +47,39 @@ export function DryRunResult({ result, shown }: Props) {
   )
 }
 
-function factsOf({ repository, base_ref, base_sha, model, reasoning_effort, environment, limits_left }: DryRun) {
+function factsOf({
+  repository,
+  base_ref,
+  base_sha,
+  model,
+  reasoning_effort,
+  environment,
+  limits_left,
+}: DryRun) {
   const { sandbox, network, checks, startups } = environment
   const first_action = startups?.p50.first_action_ms ?? null
   const creations = limits_left.agent_creation
   return [
     ['Repository', repository && visible(repository.full_name)],
     ['Starts from', base_ref && `${visible(base_ref)}${base_sha ? `, commit ${base_sha.slice(0, 12)}` : ''}`],
-    ['Model', model && `${visible(model)}${reasoning_effort ? `, reasoning effort ${reasoning_effort}` : ''}`],
-    ['Sandbox', sandbox && `${visible(sandbox)}, ${network === 'none' ? 'without network access' : 'with access to the allowed hosts'}`],
+    [
+      'Model',
+      model && `${visible(model)}${reasoning_effort ? `, reasoning effort ${reasoning_effort}` : ''}`,
+    ],
+    [
+      'Sandbox',
+      sandbox &&
+        `${visible(sandbox)}, ${network === 'none' ? 'without network access' : 'with access to the allowed hosts'}`,
+    ],
     ['Setup', setupText(environment.setup)],
     ['Checks', checks === 0 ? null : `${plural(checks, 'check')} of the change`],
     ['First action', first_action === null ? null : `usually after ${duration(first_action)}`],
-    ['New runs left', creations ? `${creations.remaining} of ${creations.limit}, all again in ${creations.reset_seconds} s` : null],
+    [
+      'New runs left',
+      creations
+        ? `${creations.remaining} of ${creations.limit}, all again in ${creations.reset_seconds} s`
+        : null,
+    ],
   ] as const
 }
 

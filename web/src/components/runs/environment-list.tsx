@@ -28,13 +28,17 @@ export function EnvironmentList({ repo_id, used }: { repo_id: number; used: numb
       )}
       <ul className="mt-1 space-y-1">
         {data.items.map(item => (
-          <li key={item.id} className="flex flex-wrap items-center gap-x-3 rounded-md border border-line px-2.5 py-1">
+          <li
+            key={item.id}
+            className="flex flex-wrap items-center gap-x-3 rounded-md border border-line px-2.5 py-1"
+          >
             <span className={item.id === used ? 'font-medium text-ink' : 'text-muted'}>
-              {item.id} · {visible(item.base_ref)} <code className="font-mono">{item.base_sha.slice(0, 8)}</code>
+              {item.id} · {visible(item.base_ref)}{' '}
+              <code className="font-mono">{item.base_sha.slice(0, 8)}</code>
             </span>
             <span className="text-faint">
-              {ago(item.made_at, now)} by run {item.made_by_run} · {(item.bytes / 1024 ** 2).toFixed(1)} MiB · setup{' '}
-              {duration(item.setup_ms)} · {item.uses} {item.uses === 1 ? 'run' : 'runs'}
+              {ago(item.made_at, now)} by run {item.made_by_run} · {(item.bytes / 1024 ** 2).toFixed(1)} MiB ·
+              setup {duration(item.setup_ms)} · {item.uses} {item.uses === 1 ? 'run' : 'runs'}
             </span>
             <Button
               variant="quiet"

@@ -19,14 +19,21 @@ import { useLatestEntry } from './use-latest-entry.ts'
 
 const ApprovalQuestion = lazy(() => import('./approval-question.tsx').catch(() => ({ default: NotLoaded })))
 
-const modes = { steer: 'before its next step', enqueue: 'as its next turn', interrupt: 'now, stopping this step' } as const
+const modes = {
+  steer: 'before its next step',
+  enqueue: 'as its next turn',
+  interrupt: 'now, stopping this step',
+} as const
 type Mode = keyof typeof modes
 
 /** Failures at a ceiling: a new turn gets new limits and continues the run. */
 const ceilings: ReadonlySet<string> = new Set(['max_steps', 'out_of_tokens', 'timeout'])
 const working = new Set(['queued', 'starting', 'running'])
 
-/** What raises the limit at which the run is paused: without it the service refuses to continue. Null when it is paused at none of its own. */
+/**
+ * What raises the limit at which the run is paused: without it the service refuses to continue. Null when it
+ * is paused at none of its own.
+ */
 function raiseOf(run: AgentRun) {
   const remedy = run.status_reason === 'budget' ? remedyOf(run) : null
   return remedy?.kind === 'resume' && remedy.budget ? { label: remedy.label, budget: remedy.budget } : null
@@ -36,14 +43,21 @@ function raiseOf(run: AgentRun) {
 function purpose(run: AgentRun): { label: string; send: string } {
   if (run.status === 'waiting' && run.waiting_on === 'tool_approval')
     return { label: 'Or describe what the agent should do instead', send: 'Send' }
-  if (run.status === 'waiting' && run.waiting_on === 'user_input') return { label: 'Your answer', send: 'Answer' }
+  if (run.status === 'waiting' && run.waiting_on === 'user_input')
+    return { label: 'Your answer', send: 'Answer' }
   const remedy = raiseOf(run)
   if (remedy !== null) return { label: 'Add instructions for when the run continues', send: remedy.label }
-  if (run.status_reason === 'budget') return { label: 'The budget of the organization is used up', send: 'Continue' }
-  if (run.status === 'paused') return { label: 'The run is paused. Add instructions for when it continues', send: 'Continue' }
-  if (run.status === 'cancelling') return { label: 'The run is being stopped. Add instructions for its next turn', send: 'Send' }
+  if (run.status_reason === 'budget')
+    return { label: 'The budget of the organization is used up', send: 'Continue' }
+  if (run.status === 'paused')
+    return { label: 'The run is paused. Add instructions for when it continues', send: 'Continue' }
+  if (run.status === 'cancelling')
+    return { label: 'The run is being stopped. Add instructions for its next turn', send: 'Send' }
   if (run.status_reason !== null && ceilings.has(run.status_reason))
-    return { label: 'The run reached a limit of the service. Add instructions for when it continues', send: 'Continue' }
+    return {
+      label: 'The run reached a limit of the service. Add instructions for when it continues',
+      send: 'Continue',
+    }
   if (run.terminal) return { label: 'Follow up: start a new turn in the same workspace', send: 'Send' }
   return { label: 'Send a message to the agent', send: 'Send' }
 }
@@ -51,7 +65,9 @@ function purpose(run: AgentRun): { label: string; send: string } {
 /** The end of the trace: the follow-up box, or why there is none. */
 export function FollowUp({ run }: { run: AgentRun }) {
   const forbidden = useReadOnlyReason()
-  const reason = isRecorded(run) ? 'Recorded from a local session. Only that session can continue it' : forbidden
+  const reason = isRecorded(run)
+    ? 'Recorded from a local session. Only that session can continue it'
+    : forbidden
   if (reason === null) return <FollowUpForm run={run} />
   return <p className="shrink-0 border-line border-t bg-surface px-3 py-2 text-muted text-sm">{reason}.</p>
 }
@@ -61,7 +77,11 @@ function FollowUpForm({ run }: { run: AgentRun }) {
   const draft = useDraft(followUpDraft(run.id), stored => (typeof stored === 'string' ? stored : ''))
   const text = draft.value
   const [mode, setMode] = useState<Mode>('steer')
-  const question = useLatestEntry(run, { message_type: 'ACTION', tool_name: actionTool.ask }, run.waiting_on === 'user_input')
+  const question = useLatestEntry(
+    run,
+    { message_type: 'ACTION', tool_name: actionTool.ask },
+    run.waiting_on === 'user_input',
+  )
   const { label, send } = purpose(run)
   const active = working.has(run.status)
   const raise = raiseOf(run)
@@ -69,7 +89,10 @@ function FollowUpForm({ run }: { run: AgentRun }) {
   const reason = prompt === '' ? 'Write something first' : null
   const submit = () => {
     if (reason || resume.isPending) return
-    resume.mutate({ prompt, ...(active && { mode }), ...(raise && { budget: raise.budget }) }, { onSuccess: draft.drop })
+    resume.mutate(
+      { prompt, ...(active && { mode }), ...(raise && { budget: raise.budget }) },
+      { onSuccess: draft.drop },
+    )
   }
   return (
     <form
@@ -86,7 +109,9 @@ function FollowUpForm({ run }: { run: AgentRun }) {
           <ApprovalQuestion
             run={run}
             busy={resume.isPending}
-            approve={expected_head_sha => resume.mutate({ prompt: 'Approved.', approve: true, expected_head_sha })}
+            approve={expected_head_sha =>
+              resume.mutate({ prompt: 'Approved.', approve: true, expected_head_sha })
+            }
           />
         </Suspense>
       )}
@@ -101,7 +126,8 @@ function FollowUpForm({ run }: { run: AgentRun }) {
         onKeyDown={event => {
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit()
           // Escape ends the composition of a character first.
-          if (event.key === 'Escape' && !event.nativeEvent.isComposing) document.querySelector<HTMLElement>('[role=feed]')?.focus()
+          if (event.key === 'Escape' && !event.nativeEvent.isComposing)
+            document.querySelector<HTMLElement>('[role=feed]')?.focus()
         }}
       />
       <div className="mt-1.5 flex items-end gap-2">
@@ -134,7 +160,12 @@ const AgentQuestion = ({ text }: { text: string }) => (
 const DeliveryMode = ({ mode, on_change }: { mode: Mode; on_change: (mode: Mode) => void }) => (
   <div className="flex items-center gap-1.5 text-muted text-xs">
     Delivered
-    <Select aria-label="Delivered" className="h-7! w-auto! text-xs!" value={mode} onChange={event => on_change(event.target.value as Mode)}>
+    <Select
+      aria-label="Delivered"
+      className="h-7! w-auto! text-xs!"
+      value={mode}
+      onChange={event => on_change(event.target.value as Mode)}
+    >
       {Object.entries(modes).map(([name, words]) => (
         <option key={name} value={name}>
           {words}

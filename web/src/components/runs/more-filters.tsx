@@ -26,15 +26,26 @@ const no_filters = {
 
 type Props = { search: RunListSearch; change: (next: Partial<RunListSearch>) => void }
 
-/** The filters of the run list that are needed less often: failure reason, person, model, source, tag and days. */
+/**
+ * The filters of the run list that are needed less often: failure reason, person, model, source, tag and
+ * days.
+ */
 export function MoreFilters({ search, change }: Props) {
   const box = useRef<HTMLInputElement>(null)
   const people = useQuery(peopleQuery).data ?? []
   const models = useQuery(modelsQuery).data?.providers.flatMap(provider => provider.models) ?? []
-  const persons = people.map(({ user_id, full_name, email }): Option<number> => [user_id, full_name ?? email ?? `User ${user_id}`])
+  const persons = people.map(
+    ({ user_id, full_name, email }): Option<number> => [user_id, full_name ?? email ?? `User ${user_id}`],
+  )
   return (
     <div className="flex flex-wrap items-center gap-2">
-      <FilterSelect label="Person" any="Anyone" value={search.user} options={persons} on_choose={user => change({ user })} />
+      <FilterSelect
+        label="Person"
+        any="Anyone"
+        value={search.user}
+        options={persons}
+        on_choose={user => change({ user })}
+      />
       <FilterSelect
         label="Model"
         any="Any model"
@@ -56,7 +67,14 @@ export function MoreFilters({ search, change }: Props) {
         options={named(reasonNames)}
         on_choose={reason => change({ reason })}
       />
-      <FilterBox box={box} label="Tag" placeholder="Tag" value={search.tag ?? ''} on_text={tag => change({ tag })} className="w-28" />
+      <FilterBox
+        box={box}
+        label="Tag"
+        placeholder="Tag"
+        value={search.tag ?? ''}
+        on_text={tag => change({ tag })}
+        className="w-28"
+      />
       <span className="flex items-center gap-1.5 text-muted text-xs">
         <span aria-hidden>Created</span>
         <Day label="Created from" value={search.from} max={search.to} on_change={from => change({ from })} />

@@ -60,7 +60,11 @@ export function PromptImages({ images, on_add, on_remove, problem, children }: P
         {images.map((image, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the same image may be added twice
           <span key={index} className="relative">
-            <img src={image} alt={`Attachment ${index + 1}`} className="h-14 max-w-28 rounded-md border border-line object-cover" />
+            <img
+              src={image}
+              alt={`Attachment ${index + 1}`}
+              className="h-14 max-w-28 rounded-md border border-line object-cover"
+            />
             <button
               type="button"
               aria-label={`Remove image ${index + 1}`}

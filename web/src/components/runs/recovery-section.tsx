@@ -18,7 +18,10 @@ const workspaces: Record<NonNullable<Recovery['workspace']>['how'], string> = {
 
 const SECTION_ID = 'recovery'
 
-/** One line about lost workers, with a link to the report. Nothing when a worker shut down and each call is known. */
+/**
+ * One line about lost workers, with a link to the report. Nothing when a worker shut down and each call is
+ * known.
+ */
 export function RecoveryNote({ run }: { run: AgentRun }) {
   // A recovery changes the status.
   const { data } = useQuery({ ...recoveryQuery(run.id, `${run.status} ${run.turn}`), staleTime: 0 })
@@ -49,16 +52,25 @@ const scrollToIfNamed = (section: HTMLElement | null) => {
   if (location.hash === `#${SECTION_ID}`) section?.scrollIntoView()
 }
 
-/** How often another worker continued the run, and what became of the calls that were in progress. Nothing while there was no interruption. */
+/**
+ * How often another worker continued the run, and what became of the calls that were in progress. Nothing
+ * while there was no interruption.
+ */
 export function RecoverySection({ run }: { run: AgentRun }) {
   const { data } = useQuery(recoveryQuery(run.id, `${run.status} ${run.total_logs}`))
   if (data === undefined || (data.recoveries.length === 0 && data.counts.interrupted === 0)) return null
   const { committed, reissued, interrupted } = data.counts
   return (
-    <section ref={scrollToIfNamed} id={SECTION_ID} aria-label="Recovery" className="border-line border-t p-4 text-xs">
+    <section
+      ref={scrollToIfNamed}
+      id={SECTION_ID}
+      aria-label="Recovery"
+      className="border-line border-t p-4 text-xs"
+    >
       <h3 className="text-muted">Recovery</h3>
       <p className="mt-1">
-        {plural(committed, 'step')} committed, {plural(reissued, 'model call')} repeated, {plural(interrupted, 'tool call')} interrupted.
+        {plural(committed, 'step')} committed, {plural(reissued, 'model call')} repeated,{' '}
+        {plural(interrupted, 'tool call')} interrupted.
       </p>
       <ol className="mt-2 space-y-2">
         {data.recoveries.map(recovery => (
@@ -77,20 +89,23 @@ function RecoveryItem({ recovery }: { recovery: Recovery }) {
   return (
     <>
       <p>
-        {cause === 'lease_lost' ? 'The worker or its sandbox was lost' : 'The worker shut down'} after entry {after_seq}; another one
-        continued after {duration(gap)}.
+        {cause === 'lease_lost' ? 'The worker or its sandbox was lost' : 'The worker shut down'} after entry{' '}
+        {after_seq}; another one continued after {duration(gap)}.
       </p>
       <p className="text-faint">{moment(recovered_at)}</p>
       {model_call_reissued && <p>A model call that was in progress is repeated.</p>}
       {interrupted.map(({ call_id, tool_name }) => (
         <p key={call_id} className="text-warn">
-          {visible(toolLabel(tool_name, false))} may or may not have completed. It is not repeated, and the agent is informed.
+          {visible(toolLabel(tool_name, false))} may or may not have completed. It is not repeated, and the
+          agent is informed.
         </p>
       ))}
       {workspace && (
         <p>
           {workspaces[workspace.how]}{' '}
-          {workspace.up_to_date ? 'They are complete, except ignored files.' : 'They are older than the last step.'}
+          {workspace.up_to_date
+            ? 'They are complete, except ignored files.'
+            : 'They are older than the last step.'}
         </p>
       )}
     </>

@@ -8,7 +8,10 @@ import { relatedQuery } from '../../api/queries.ts'
 import { visible } from '../../text/visible.ts'
 import { StatusPill } from './status-pill.tsx'
 
-/** The runs that are related to a run as a tree: its parent, and the runs that it started. Nothing while there are none. */
+/**
+ * The runs that are related to a run as a tree: its parent, and the runs that it started. Nothing while there
+ * are none.
+ */
 export function RelatedSection({ run }: { run: AgentRun }) {
   const { data } = useQuery(relatedQuery(run.id, `${run.status} ${run.total_logs}`))
   if (data === undefined || data.total === 0) return null
@@ -26,7 +29,9 @@ export function RelatedSection({ run }: { run: AgentRun }) {
           <RunNodes runs={started} className={parents.length > 0 ? nested : ''} />
         </li>
       </ul>
-      {data.total > data.items.length && <p className="mt-1 text-faint text-xs">{data.total - data.items.length} more</p>}
+      {data.total > data.items.length && (
+        <p className="mt-1 text-faint text-xs">{data.total - data.items.length} more</p>
+      )}
     </section>
   )
 }

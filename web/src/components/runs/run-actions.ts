@@ -12,13 +12,18 @@ export function useRunActions({ id }: AgentRun) {
   return {
     stop: useMutation({ mutationFn: () => call('stopAgentRun', { body }), onSuccess }),
     pause: useMutation({ mutationFn: () => call('pauseAgentRun', { body }), onSuccess }),
-    archive: useMutation({ mutationFn: (on: boolean) => call(on ? 'archiveAgentRun' : 'unarchiveAgentRun', { body }), onSuccess }),
+    archive: useMutation({
+      mutationFn: (on: boolean) => call(on ? 'archiveAgentRun' : 'unarchiveAgentRun', { body }),
+      onSuccess,
+    }),
     update: useMutation({
-      mutationFn: (changes: Body<'updateAgentRun'>) => call('updateAgentRun', { params: body, body: changes }),
+      mutationFn: (changes: Body<'updateAgentRun'>) =>
+        call('updateAgentRun', { params: body, body: changes }),
       onSuccess,
     }),
     resume: useMutation({
-      mutationFn: (message: Omit<Body<'resumeAgentRun'>, 'agent_run_id'>) => call('resumeAgentRun', { body: { ...body, ...message } }),
+      mutationFn: (message: Omit<Body<'resumeAgentRun'>, 'agent_run_id'>) =>
+        call('resumeAgentRun', { body: { ...body, ...message } }),
       onSuccess,
     }),
   }

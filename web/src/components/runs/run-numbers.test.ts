@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { activeClock } from './run-numbers.ts'
 
-const run = (status: AgentRun['status'], active_seconds: number) => ({ status, usage: { active_seconds } }) as AgentRun
+const run = (status: AgentRun['status'], active_seconds: number) =>
+  ({ status, usage: { active_seconds } }) as AgentRun
 
 test('the active time continues from the last report while a worker has the run, and never goes back', () => {
   const clock = activeClock()

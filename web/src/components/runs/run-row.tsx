@@ -30,13 +30,26 @@ export const RunRowHead = ({ selectable }: { selectable: boolean }) => (
   />
 )
 
-type Props = { run: AgentRun; repository: string | null; now: number; selected: boolean; on_select: (() => void) | null }
+type Props = {
+  run: AgentRun
+  repository: string | null
+  now: number
+  selected: boolean
+  on_select: (() => void) | null
+}
 
 /** One run of the list. The whole row links to its trace. `on_select` null: rows cannot be selected. */
 export function RunRow({ run, repository, now, selected, on_select }: Props) {
-  const detail = run.status_reason ? reasonNames[run.status_reason] : run.status === 'waiting' ? statusDetail(run) : null
+  const detail = run.status_reason
+    ? reasonNames[run.status_reason]
+    : run.status === 'waiting'
+      ? statusDetail(run)
+      : null
   return (
-    <li data-run-id={run.id} className={`${rowStyle} ${columns} ${on_select ? selectable_style : ''} ${selected ? 'bg-accent/8' : ''}`}>
+    <li
+      data-run-id={run.id}
+      className={`${rowStyle} ${columns} ${on_select ? selectable_style : ''} ${selected ? 'bg-accent/8' : ''}`}
+    >
       {on_select && <SelectRow run={run} selected={selected} on_select={on_select} />}
       <div className="min-w-0 max-md:col-start-2 max-md:row-start-1 max-md:text-right">
         <StatusPill run={run} />
@@ -55,7 +68,15 @@ export function RunRow({ run, repository, now, selected, on_select }: Props) {
 }
 
 /** At the left edge, over the link of the row. */
-const SelectRow = ({ run, selected, on_select }: { run: AgentRun; selected: boolean; on_select: () => void }) => (
+const SelectRow = ({
+  run,
+  selected,
+  on_select,
+}: {
+  run: AgentRun
+  selected: boolean
+  on_select: () => void
+}) => (
   <div className="absolute inset-y-0 left-0 z-10 flex w-8 items-center justify-center">
     <input
       type="checkbox"
@@ -165,7 +186,8 @@ function Proposal({ run }: { run: AgentRun }) {
           <bdi>#{pull_request.number}</bdi> {pull_request.state}
         </Link>
         <span className="tabular shrink-0 text-2xs">
-          <span className="text-ok">+{pull_request.additions}</span> <span className="text-bad">−{pull_request.deletions}</span>
+          <span className="text-ok">+{pull_request.additions}</span>{' '}
+          <span className="text-bad">−{pull_request.deletions}</span>
         </span>
       </span>
       {run.checks && run.checks.state !== 'none' && <ChecksMark summary={run.checks} />}

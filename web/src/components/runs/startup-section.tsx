@@ -25,7 +25,10 @@ export function StartupSection({ run }: { run: AgentRun }) {
   const { data: median } = useQuery({ ...startupsQuery(run.repo_id ?? 0), enabled: run.repo_id !== null })
   const begun = data !== undefined && data.queue_ms !== null
   if (!begun) return run.repo_id === null ? null : <EnvironmentList repo_id={run.repo_id} used={null} />
-  const ends = [...data.spans.map(span => span.start_ms + span.duration_ms), ...milestones.map(([key]) => data[key] ?? 0)]
+  const ends = [
+    ...data.spans.map(span => span.start_ms + span.duration_ms),
+    ...milestones.map(([key]) => data[key] ?? 0),
+  ]
   const whole_ms = Math.max(1, ...ends)
   return (
     <section aria-label="Start" className="border-line border-t p-4">
@@ -58,7 +61,9 @@ export function StartupSection({ run }: { run: AgentRun }) {
           ))}
           {milestones.map(([key, name]) => (
             <PartRow key={key} name={name} ms={data[key]} median={median?.p50[key] ?? null}>
-              {data[key] !== null && <Bar start={data[key] / whole_ms} share={0} hint={`${name}: after ${duration(data[key])}`} />}
+              {data[key] !== null && (
+                <Bar start={data[key] / whole_ms} share={0} hint={`${name}: after ${duration(data[key])}`} />
+              )}
             </PartRow>
           ))}
         </tbody>
@@ -71,7 +76,9 @@ export function StartupSection({ run }: { run: AgentRun }) {
 
 function usedEnvironment({ id, made, age_seconds }: NonNullable<RunStartup['environment']>): string {
   if (id === null) return 'Its setup was not saved for later runs, because a command failed.'
-  return made ? `Created environment ${id}.` : `Used environment ${id}, created ${duration(age_seconds * 1000)} earlier.`
+  return made
+    ? `Created environment ${id}.`
+    : `Used environment ${id}, created ${duration(age_seconds * 1000)} earlier.`
 }
 
 type RowProps = { name: string; ms: number | null; median: number | null; children: ReactNode }
@@ -86,7 +93,9 @@ function PartRow({ name, ms, median, children }: RowProps) {
       <td className="w-full">
         <div className="relative h-2 rounded-xs bg-hover">{children}</div>
       </td>
-      <td className="tabular whitespace-nowrap pl-3 text-right text-muted">{ms === null ? '–' : duration(ms)}</td>
+      <td className="tabular whitespace-nowrap pl-3 text-right text-muted">
+        {ms === null ? '–' : duration(ms)}
+      </td>
       <td className="tabular whitespace-nowrap pl-3 text-right text-faint" title="Median of this repository">
         {median === null ? '' : `⌀ ${duration(median)}`}
       </td>

@@ -30,13 +30,18 @@ const styles: Record<RunStatus, { tone: BadgeTone; Icon: typeof CircleDot; spin?
 /** Of a completed run that did not do everything, or whose pull request fails checks. */
 const incomplete = { tone: 'warn', Icon: CircleAlert, spin: false } as const
 
-/** The detail after the status: the current phase, what the run waits for, why it ended, or the checks of what it proposed. */
+/**
+ * The detail after the status: the current phase, what the run waits for, why it ended, or the checks of what
+ * it proposed.
+ */
 export function statusDetail(run: AgentRun): string | null {
   const { status, waiting_on, status_reason, queue_position, pause_requested_at, checks } = run
   const of_checks = status_reason === null || status_reason === 'checks_failed'
-  if (status === 'completed' && of_checks && checks?.state === 'failure') return `${plural(checks.failed, 'check')} failing`
+  if (status === 'completed' && of_checks && checks?.state === 'failure')
+    return `${plural(checks.failed, 'check')} failing`
   if (status === 'completed' && status_reason === null && checks?.state === 'pending') return 'checks running'
-  if (status === 'queued' && waiting_on !== 'worker') return queue_position ? `number ${queue_position} in the queue` : null
+  if (status === 'queued' && waiting_on !== 'worker')
+    return queue_position ? `number ${queue_position} in the queue` : null
   if ((status === 'starting' || status === 'running') && pause_requested_at !== null) return 'about to pause'
   return waiting_on ? waitingWords[waiting_on] : status_reason ? reasonNames[status_reason] : null
 }

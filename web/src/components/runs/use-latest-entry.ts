@@ -10,11 +10,19 @@ export const useLatestEntry = (run: AgentRun, which: Which, wanted: boolean): Lo
   useLatestEntries(run, which, { limit: 1, wanted })[0] ?? null
 
 /** The newest entries of a kind, the newest first. */
-export function useLatestEntries(run: AgentRun, which: Which, { limit, wanted }: { limit: number; wanted: boolean }): LogEntry[] {
+export function useLatestEntries(
+  run: AgentRun,
+  which: Which,
+  { limit, wanted }: { limit: number; wanted: boolean },
+): LogEntry[] {
   const query = useQuery({
     queryKey: ['latest', run.id, which, limit, run.total_logs],
     queryFn: ({ signal }) =>
-      call('getAgentRunLogs', { params: { agent_run_id: run.id }, query: { ...which, reverse: true, limit }, signal }),
+      call('getAgentRunLogs', {
+        params: { agent_run_id: run.id },
+        query: { ...which, reverse: true, limit },
+        signal,
+      }),
     placeholderData: previous => previous,
     enabled: wanted,
   })

@@ -23,7 +23,8 @@ export function useLiveRuns(): StreamState {
       },
       on_state: next => {
         setState(next)
-        // Before the first event there is nothing to resume from: what happened until the stream was open is loaded again.
+        // Before the first event there is nothing to resume from: what happened until the stream was open is
+        // loaded again.
         if (next.name === 'live' && !seen) void queries.invalidateQueries({ queryKey: ['runs'] })
         if (next.name === 'ended' && isSignedOut(next.problem)) void router.invalidate()
       },

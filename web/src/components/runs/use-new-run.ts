@@ -8,23 +8,47 @@ import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { SAMPLE_PROMPT } from '../../../../src/core/repositories/sample.ts'
 import { fieldMessages } from '../../api/api-error.ts'
 import { call } from '../../api/client.ts'
-import { currentOrganizationQuery, modelsQuery, organizationsQuery, repositoriesQuery } from '../../api/queries.ts'
+import {
+  currentOrganizationQuery,
+  modelsQuery,
+  organizationsQuery,
+  repositoriesQuery,
+} from '../../api/queries.ts'
 import type { NewRunSearch } from '../../search-params.ts'
 import { useDraft } from '../../ui/draft.ts'
 import { useReadOnlyReason } from '../permission.ts'
 import { budget_fields, budgetOf, no_budget } from './fields/budget-fields.tsx'
 
 const empty = {
-  ...{ base_ref: '', model: '', agent_type: '', reasoning_effort: null as ReasoningEffort | null, title: '', tags: [] as string[] },
-  ...{ review: null as ReviewMode | null, tools_off: [] as string[] },
-  ...{ budget: no_budget, open_pr: null as boolean | null },
+  base_ref: '',
+  model: '',
+  agent_type: '',
+  reasoning_effort: null as ReasoningEffort | null,
+  title: '',
+  tags: [] as string[],
+  review: null as ReviewMode | null,
+  tools_off: [] as string[],
+  budget: no_budget,
+  open_pr: null as boolean | null,
 }
 
 type NewRunDraft = typeof empty & { prompt: string; repo_id: number | null }
 
 /** Fields that show their own problems. Any other problem is shown below the form. */
 const shown = new Set([
-  ...['prompt', 'repo_id', 'base_ref', 'model', 'agent_type', 'reasoning_effort', 'review', 'title', 'tags', 'tools_off', 'images'],
+  ...[
+    'prompt',
+    'repo_id',
+    'base_ref',
+    'model',
+    'agent_type',
+    'reasoning_effort',
+    'review',
+    'title',
+    'tags',
+    'tools_off',
+    'images',
+  ],
   ...budget_fields,
 ])
 
@@ -45,20 +69,30 @@ const bodyOf = (draft: NewRunDraft, images: string[], repository: { id: number }
 })
 
 /** The message names its field, beside which it is shown. */
-const withoutName = (field: string, detail: string) => (detail.startsWith(`${field}: `) ? detail.slice(field.length + 2) : detail)
+const withoutName = (field: string, detail: string) =>
+  detail.startsWith(`${field}: `) ? detail.slice(field.length + 2) : detail
 
 const blank: NewRunDraft = { ...empty, prompt: '', repo_id: null }
 
-/** The draft that was left, with the values of the address. Of what was stored, only values of the right type count. */
+/**
+ * The draft that was left, with the values of the address. Of what was stored, only values of the right type
+ * count.
+ */
 function restored(stored: unknown, { sample, repo }: NewRunSearch): NewRunDraft {
   const left: Record<string, unknown> = typeof stored === 'object' && stored !== null ? { ...stored } : {}
-  const fits = (key: string, value: unknown) => value === null || Array.isArray(value) || typeof left[key] === typeof value
-  const kept = Object.fromEntries(Object.entries(blank).map(([key, value]) => [key, key in left && fits(key, value) ? left[key] : value]))
+  const fits = (key: string, value: unknown) =>
+    value === null || Array.isArray(value) || typeof left[key] === typeof value
+  const kept = Object.fromEntries(
+    Object.entries(blank).map(([key, value]) => [key, key in left && fits(key, value) ? left[key] : value]),
+  )
   const draft = kept as NewRunDraft
   return { ...draft, prompt: sample ? SAMPLE_PROMPT : draft.prompt, repo_id: repo ?? draft.repo_id }
 }
 
-/** The draft of a new run, with the defaults that the service would choose. `search`: the sample or a repository from the address. */
+/**
+ * The draft of a new run, with the defaults that the service would choose. `search`: the sample or a
+ * repository from the address.
+ */
 export function useNewRun(search: NewRunSearch, onCreated: (run: AgentRun) => unknown) {
   const repositories = useQuery(repositoriesQuery)
   const models = useQuery(modelsQuery).data
@@ -94,7 +128,17 @@ export function useNewRun(search: NewRunSearch, onCreated: (run: AgentRun) => un
     setImages(change)
   }
   return {
-    ...{ draft, images, repositories, choices, repository, create, check, problems, reason, forbidden, shown },
+    draft,
+    images,
+    repositories,
+    choices,
+    repository,
+    create,
+    check,
+    problems,
+    reason,
+    forbidden,
+    shown,
     addImages: (added: string[]) => changeImages(old => [...old, ...added]),
     removeImage: (index: number) => changeImages(old => old.filter((_image, at) => at !== index)),
     set(change: Partial<NewRunDraft>) {
@@ -121,7 +165,9 @@ export function useNewRun(search: NewRunSearch, onCreated: (run: AgentRun) => un
 
 /** Returns the messages of a dry run by field. */
 function blockingProblems(dry_run: DryRun | undefined): Record<string, string> {
-  const of_fields = dry_run?.blocking_problems.flatMap(({ field, detail }) => (field === null ? [] : [[field, withoutName(field, detail)]]))
+  const of_fields = dry_run?.blocking_problems.flatMap(({ field, detail }) =>
+    field === null ? [] : [[field, withoutName(field, detail)]],
+  )
   return Object.fromEntries(of_fields ?? [])
 }
 

@@ -9,7 +9,13 @@ import { duration } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
 import { textAt } from '../../trace/fields.ts'
 import { foundSetupOf } from '../../trace/setup/found-setup.ts'
-import { hasFailed, isCommand, lineOf, reusedFrom, type SetupProgress } from '../../trace/setup/setup-progress.ts'
+import {
+  hasFailed,
+  isCommand,
+  lineOf,
+  reusedFrom,
+  type SetupProgress,
+} from '../../trace/setup/setup-progress.ts'
 import { Button } from '../../ui/button.tsx'
 import { Loading, Notice } from '../../ui/notice.tsx'
 import { Terminal } from '../entries/terminal.tsx'
@@ -21,11 +27,17 @@ import { useSetupProgress } from './use-setup-progress.ts'
 type Props = {
   id: number
   repo_id: number
-  /** Offered after a run that reused an environment: discards it and executes the commands. Null: this person may not. */
+  /**
+   * Offered after a run that reused an environment: discards it and executes the commands. Null: this person
+   * may not.
+   */
   rebuild: (() => void) | null
 }
 
-/** The setup commands of a run and their output, live while it runs, and its result. Nothing for a run of another repository. */
+/**
+ * The setup commands of a run and their output, live while it runs, and its result. Nothing for a run of
+ * another repository.
+ */
 export function SetupOutput({ id, repo_id, rebuild }: Props) {
   const { progress, problem } = useSetupProgress(id)
   const { run, entries, running } = progress
@@ -45,7 +57,11 @@ export function SetupOutput({ id, repo_id, rebuild }: Props) {
       <div className="flex flex-wrap items-center gap-2 border-line border-b px-3 py-2">
         <span className="font-medium">{run.source_type === 'SETUP_COMMANDS' ? 'Detection' : 'Dry run'}</span>
         <StatusPill run={run} detailed />
-        <Link to="/agent/trace/$id" params={{ id: String(run.id) }} className="ml-auto text-accent hover:underline">
+        <Link
+          to="/agent/trace/$id"
+          params={{ id: String(run.id) }}
+          className="ml-auto text-accent hover:underline"
+        >
           Run #{run.id}
         </Link>
       </div>
@@ -75,13 +91,24 @@ function SetupStep({ entry }: { entry: LogEntry }) {
   return (
     <li className={step_style}>
       <div className={line_style}>
-        <Icon aria-label={failed ? 'Failed' : 'Succeeded'} className={`size-4 shrink-0 ${failed ? 'text-bad' : 'text-ok'}`} />
-        <span className={`min-w-0 flex-1 truncate ${command ? 'font-mono text-xs' : ''}`}>{visible(lineOf(entry))}</span>
+        <Icon
+          aria-label={failed ? 'Failed' : 'Succeeded'}
+          className={`size-4 shrink-0 ${failed ? 'text-bad' : 'text-ok'}`}
+        />
+        <span className={`min-w-0 flex-1 truncate ${command ? 'font-mono text-xs' : ''}`}>
+          {visible(lineOf(entry))}
+        </span>
         {command && entry.duration_ms !== null && (
           <span className="tabular shrink-0 text-2xs text-faint">{duration(entry.duration_ms)}</span>
         )}
       </div>
-      {command && <Terminal text={textAt(entry.tool_output, 'output') ?? ''} open={open} on_toggle={() => setOpen(!open)} />}
+      {command && (
+        <Terminal
+          text={textAt(entry.tool_output, 'output') ?? ''}
+          open={open}
+          on_toggle={() => setOpen(!open)}
+        />
+      )}
     </li>
   )
 }
@@ -101,19 +128,35 @@ const Running = ({ command, output }: NonNullable<SetupProgress['running']>) => 
 )
 
 /** How the run ended: the commands that were detected, or whether the sandbox was prepared. */
-function Outcome({ run, entries, rebuild }: { run: AgentRun; entries: LogEntry[]; rebuild: Props['rebuild'] }) {
+function Outcome({
+  run,
+  entries,
+  rebuild,
+}: {
+  run: AgentRun
+  entries: LogEntry[]
+  rebuild: Props['rebuild']
+}) {
   const found = foundSetupOf(run)
   if (found) return <FoundSetup run={run} found={found} />
-  if (run.status === 'failed') return <Notice tone="bad">{visible(run.error?.message ?? 'The run failed.')}</Notice>
-  if (run.status !== 'completed') return <Notice tone="warn">The run was stopped before its setup ended.</Notice>
+  if (run.status === 'failed')
+    return <Notice tone="bad">{visible(run.error?.message ?? 'The run failed.')}</Notice>
+  if (run.status !== 'completed')
+    return <Notice tone="warn">The run was stopped before its setup ended.</Notice>
   const source = reusedFrom(entries)
-  if (entries.some(hasFailed)) return <Notice tone="warn">A command failed. An agent would start nevertheless, and be informed.</Notice>
+  if (entries.some(hasFailed))
+    return <Notice tone="warn">A command failed. An agent would start nevertheless, and be informed.</Notice>
   if (source === null) return <Notice>The sandbox was prepared without an error.</Notice>
   return (
     <>
-      <Notice>The sandbox was prepared from the environment of run #{source}, without executing the commands.</Notice>
+      <Notice>
+        The sandbox was prepared from the environment of run #{source}, without executing the commands.
+      </Notice>
       {rebuild && (
-        <Button hint="Discards the environments of this repository; later runs reuse the new one" onClick={rebuild}>
+        <Button
+          hint="Discards the environments of this repository; later runs reuse the new one"
+          onClick={rebuild}
+        >
           <RotateCw aria-hidden className="size-3.5" /> Execute the commands
         </Button>
       )}

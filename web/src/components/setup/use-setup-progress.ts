@@ -6,7 +6,10 @@ import { core } from '../../api/client.ts'
 import { followWhileVisible } from '../../api/visible-tab-stream.ts'
 import { afterEvent, no_progress, type SetupProgress } from '../../trace/setup/setup-progress.ts'
 
-/** Follows the setup of a run from its first entry to its end. `problem`: why it cannot be followed. The component has the id as its key. */
+/**
+ * Follows the setup of a run from its first entry to its end. `problem`: why it cannot be followed. The
+ * component has the id as its key.
+ */
 export function useSetupProgress(agent_run_id: number): { progress: SetupProgress; problem: Error | null } {
   const router = useRouter()
   const [progress, setProgress] = useState(no_progress)

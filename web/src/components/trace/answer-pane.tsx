@@ -20,14 +20,19 @@ import { RelatedSection } from '../runs/related-section.tsx'
 import { reachedLimit } from '../runs/remedies/remedy.ts'
 import { useLatestEntry } from '../runs/use-latest-entry.ts'
 
-const PullRequestOfRun = lazy(() => import('../pull-requests/pull-request-of-run.tsx').catch(() => ({ default: NotLoaded })))
+const PullRequestOfRun = lazy(() =>
+  import('../pull-requests/pull-request-of-run.tsx').catch(() => ({ default: NotLoaded })),
+)
 
 const LiveSection = lazy(() => import('./live-section.tsx').catch(() => ({ default: NotLoaded })))
 const FoundSetup = lazy(() => import('../runs/found-setup.tsx').catch(() => ({ default: NotLoaded })))
 
 const PROBLEM_LINES = 12
 
-/** The outcome of the run: pull request and answer, or while it is active its plan, its changes so far and its terminal. */
+/**
+ * The outcome of the run: pull request and answer, or while it is active its plan, its changes so far and its
+ * terminal.
+ */
 export function AnswerPane({ run, tools }: { run: AgentRun; tools: LiveTool[] }) {
   const working = run.result === '' && !run.terminal
   const setup = foundSetupOf(run)
@@ -66,7 +71,9 @@ export function AnswerPane({ run, tools }: { run: AgentRun; tools: LiveTool[] })
             </h2>
             <CopyButton label="Copy answer" text={() => run.result} />
           </div>
-          <Suspense>{setup === null ? <Markdown text={run.result} /> : <FoundSetup run={run} found={setup} />}</Suspense>
+          <Suspense>
+            {setup === null ? <Markdown text={run.result} /> : <FoundSetup run={run} found={setup} />}
+          </Suspense>
         </section>
       )}
       {plan && (
@@ -82,7 +89,10 @@ export function AnswerPane({ run, tools }: { run: AgentRun; tools: LiveTool[] })
   )
 }
 
-/** Why the run is paused or has failed. The end of a long message is shown: it is where a command reports what is wrong. */
+/**
+ * Why the run is paused or has failed. The end of a long message is shown: it is where a command reports what
+ * is wrong.
+ */
 function RunProblem({ run, error }: { run: AgentRun; error: NonNullable<AgentRun['error']> }) {
   const [open, setOpen] = useState(false)
   const limit = reachedLimit(run)
@@ -121,20 +131,26 @@ function NotDone({ run }: { run: AgentRun }) {
 
 function NoAnswer({ run }: { run: AgentRun }) {
   const read_only = useReadOnlyReason() !== null
-  if (run.terminal) return <Blank icon={<CircleAlert />} title="No answer">{`The run is ${run.status}.`}</Blank>
+  if (run.terminal)
+    return <Blank icon={<CircleAlert />} title="No answer">{`The run is ${run.status}.`}</Blank>
   if (run.waiting_on === 'user_input' || run.waiting_on === 'tool_approval') {
     const question = run.waiting_on === 'user_input'
     const others = `The run continues when a member ${question ? 'replies' : 'decides'}.`
     const own = question ? 'Reply at the end of the log.' : 'Review and approve at the end of the log.'
     return (
-      <Blank icon={<MessageCircleQuestionMark />} title={question ? 'The agent has a question' : 'The agent waits for approval'}>
+      <Blank
+        icon={<MessageCircleQuestionMark />}
+        title={question ? 'The agent has a question' : 'The agent waits for approval'}
+      >
         {read_only ? others : own} The answer appears here when the run has completed.
       </Blank>
     )
   }
   return (
     <Blank icon={<Hourglass />} title="No answer yet">
-      {run.status === 'queued' ? 'The run waits for a free worker.' : 'The answer appears here when the run has completed.'}
+      {run.status === 'queued'
+        ? 'The run waits for a free worker.'
+        : 'The answer appears here when the run has completed.'}
     </Blank>
   )
 }

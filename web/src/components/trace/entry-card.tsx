@@ -14,7 +14,13 @@ import { EntryIcon } from './entry-icon.tsx'
 
 const ForkEntry = lazy(() => import('./fork-entry.tsx').catch(() => ({ default: NotLoaded })))
 
-const tones: Record<Tone, string> = { neutral: 'text-faint', ok: 'text-ok', bad: 'text-bad', warn: 'text-warn', accent: 'text-accent' }
+const tones: Record<Tone, string> = {
+  neutral: 'text-faint',
+  ok: 'text-ok',
+  bad: 'text-bad',
+  warn: 'text-warn',
+  accent: 'text-accent',
+}
 const thought_lines = 6
 /** Their first line would only repeat their body. */
 const self_explanatory = new Set([
@@ -40,7 +46,16 @@ type Props = {
 }
 
 /** One entry of the trace. */
-export const EntryCard = memo(function EntryCard({ entry, index, size, open, passed, current, on_toggle, on_select }: Props) {
+export const EntryCard = memo(function EntryCard({
+  entry,
+  index,
+  size,
+  open,
+  passed,
+  current,
+  on_toggle,
+  on_select,
+}: Props) {
   const { seq, thought, message_type } = entry
   const toggle = () => on_toggle(index)
   const redacted = redactionNote(entry.redactions)
@@ -100,12 +115,18 @@ function EntryLine({ entry, open, on_toggle }: LineProps) {
         id={`e${seq}-line`}
         className="flex min-h-6 min-w-0 flex-1 items-center gap-2 text-left"
       >
-        <span className={`shrink-0 font-medium ${summary.tone === 'bad' ? 'text-bad' : ''}`}>{visible(summary.label)}</span>
+        <span className={`shrink-0 font-medium ${summary.tone === 'bad' ? 'text-bad' : ''}`}>
+          {visible(summary.label)}
+        </span>
         {!self_explanatory.has(message_type) && summary.kind !== 'question' && (
-          <span className={`min-w-0 truncate text-muted ${mono ? 'font-mono text-xs' : ''}`}>{summary.line}</span>
+          <span className={`min-w-0 truncate text-muted ${mono ? 'font-mono text-xs' : ''}`}>
+            {summary.line}
+          </span>
         )}
         {summary.note && (
-          <span className={`shrink-0 text-2xs ${summary.tone === 'bad' ? 'text-bad' : 'text-faint'}`}>{visible(summary.note)}</span>
+          <span className={`shrink-0 text-2xs ${summary.tone === 'bad' ? 'text-bad' : 'text-faint'}`}>
+            {visible(summary.note)}
+          </span>
         )}
         {mono && (
           <span

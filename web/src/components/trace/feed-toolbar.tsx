@@ -29,10 +29,18 @@ export function FeedToolbar({ children, total, outline, on_outline }: Props) {
   const shown = search.q === undefined ? chips : chips.filter(chip => chip === type)
   const rest = MessageTypes.filter(type => !shown.includes(type))
   const change = (next: { type?: MessageType; failed?: true }) =>
-    navigate({ search: previous => ({ ...previous, type: undefined, failed: undefined, ...next }), hash: '', replace: true })
+    navigate({
+      search: previous => ({ ...previous, type: undefined, failed: undefined, ...next }),
+      hash: '',
+      replace: true,
+    })
   return (
     <search className="flex shrink-0 items-center gap-2 overflow-x-auto border-line border-b bg-surface px-3 py-1.5">
-      <IconButton label={outline ? 'Hide the outline' : 'Show the outline'} aria-pressed={outline} onClick={on_outline}>
+      <IconButton
+        label={outline ? 'Hide the outline' : 'Show the outline'}
+        aria-pressed={outline}
+        onClick={on_outline}
+      >
         <ListTree className={`size-4 ${outline ? 'text-accent' : ''}`} />
       </IconButton>
       {children}
@@ -63,7 +71,8 @@ export function FeedToolbar({ children, total, outline, on_outline }: Props) {
         </Select>
       </div>
       <span className="tabular ml-auto shrink-0 text-faint text-xs">
-        {total !== null && (type || failed ? `${total.toLocaleString('en')} found` : plural(total, 'entry', 'entries'))}
+        {total !== null &&
+          (type || failed ? `${total.toLocaleString('en')} found` : plural(total, 'entry', 'entries'))}
       </span>
     </search>
   )

@@ -36,7 +36,11 @@ type LiveRow = 'notice' | 'text' | LiveTool
 const liveRows = (work: LiveWork | null): LiveRow[] =>
   work === null
     ? []
-    : [...(work.limits.length > 0 ? (['notice'] as const) : []), ...(work.text || work.reasoning ? (['text'] as const) : []), ...work.tools]
+    : [
+        ...(work.limits.length > 0 ? (['notice'] as const) : []),
+        ...(work.text || work.reasoning ? (['text'] as const) : []),
+        ...work.tools,
+      ]
 
 /** The entries of a run. Only visible ones are rendered. */
 export function Feed({ ref, pages, work, target, begin, q, on_step, view }: Props) {
@@ -47,9 +51,18 @@ export function Feed({ ref, pages, work, target, begin, q, on_step, view }: Prop
   const { box, virtualizer, items, size, visible_range, follow, unpin } = scrolling
   if (follow.on) seen_total.current = pages.total
   const reveal = useHighlight(box, q, unpin)
-  const { toggled, toggle, toEnd } = useFeedHandle(ref, scrolling, { pages, target, current, setCurrent, on_step, reveal })
+  const { toggled, toggle, toEnd } = useFeedHandle(ref, scrolling, {
+    pages,
+    target,
+    current,
+    setCurrent,
+    on_step,
+    reveal,
+  })
   const focus = useFeedFocus(box, current ?? visible_range.first)
-  useEffect(() => view.set({ first: visible_range.first, last: Math.min(visible_range.last, pages.total - 1), current }))
+  useEffect(() =>
+    view.set({ first: visible_range.first, last: Math.min(visible_range.last, pages.total - 1), current }),
+  )
   const onInteraction = () => {
     reveal(null)
     unpin()
@@ -114,7 +127,8 @@ const FeedBox = ({ box, busy, focus, on_interaction, children }: BoxProps) => (
 
 const EndButton = ({ fresh, on_click }: { fresh: number; on_click: () => void }) => (
   <Button className="absolute right-4 bottom-3 rounded-full! shadow-md" onClick={on_click}>
-    <ArrowDown aria-hidden className="size-3.5" /> {fresh > 0 ? `${fresh.toLocaleString('en')} new` : 'Jump to latest'}
+    <ArrowDown aria-hidden className="size-3.5" />{' '}
+    {fresh > 0 ? `${fresh.toLocaleString('en')} new` : 'Jump to latest'}
   </Button>
 )
 

@@ -20,7 +20,8 @@ export default function ForkEntry({ agent_run_id, seq, label = 'Fork from here' 
   const queries = useQueryClient()
   const navigate = useNavigate()
   const fork = useMutation({
-    mutationFn: () => call('forkAgentRun', { body: { agent_run_id, from_seq: seq, ...(prompt.trim() && { prompt }) } }),
+    mutationFn: () =>
+      call('forkAgentRun', { body: { agent_run_id, from_seq: seq, ...(prompt.trim() && { prompt }) } }),
     onSuccess: run => {
       putRun(queries, run)
       setOpen(false)
@@ -40,7 +41,9 @@ export default function ForkEntry({ agent_run_id, seq, label = 'Fork from here' 
             if (!fork.isPending) fork.mutate()
           }}
         >
-          <p className="text-muted">Starts a new run with the conversation up to this entry and the files as they were after it.</p>
+          <p className="text-muted">
+            Starts a new run with the conversation up to this entry and the files as they were after it.
+          </p>
           <TextArea
             aria-label="What should it do?"
             placeholder="What should it do? Leave empty to continue."

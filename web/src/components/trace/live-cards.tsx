@@ -21,11 +21,16 @@ export const LiveText = ({ reasoning, text }: { reasoning: string; text: string 
 
 /** Limits that the run is close to: its agent was instructed to finish. */
 export const LiveNotice = ({ limits }: { limits: LiveLimit[] }) => (
-  <article aria-label="Close to a limit" data-testid="live-notice" className="flex gap-2.5 px-3 py-1.5 text-warn text-xs">
+  <article
+    aria-label="Close to a limit"
+    data-testid="live-notice"
+    className="flex gap-2.5 px-3 py-1.5 text-warn text-xs"
+  >
     <Gauge aria-hidden className="size-4 shrink-0" />
     <span>
-      Close to its limits: {limits.map(({ limit, used, allowed }) => `${visible(limit)} ${used} of ${allowed}`).join(', ')}. The agent was
-      instructed to finish.
+      Close to its limits:{' '}
+      {limits.map(({ limit, used, allowed }) => `${visible(limit)} ${used} of ${allowed}`).join(', ')}. The
+      agent was instructed to finish.
     </span>
   </article>
 )
@@ -40,13 +45,16 @@ export function LiveToolCard({ tool }: { tool: LiveTool }) {
       <div className="flex min-h-6 items-center gap-2.5">
         <EntryIcon kind={toolKind(tool.tool_name, tool.tool_input)} className="text-accent" />
         <span className="shrink-0 font-medium">{name}</span>
-        <span className="min-w-0 flex-1 truncate font-mono text-muted text-xs">{oneLine(toolLine(tool.tool_name, tool.tool_input))}</span>
+        <span className="min-w-0 flex-1 truncate font-mono text-muted text-xs">
+          {oneLine(toolLine(tool.tool_name, tool.tool_input))}
+        </span>
         <span className="tabular flex shrink-0 items-center gap-1.5 text-2xs text-accent">
           {tool.stale ? (
             <span className="text-muted">as of the last connection</span>
           ) : (
             <>
-              <LoaderCircle aria-hidden className="size-3 animate-spin" /> running{since >= 1000 && ` ${duration(since)}`}
+              <LoaderCircle aria-hidden className="size-3 animate-spin" /> running
+              {since >= 1000 && ` ${duration(since)}`}
             </>
           )}
         </span>

@@ -11,7 +11,9 @@ import { AnsiText } from '../plain-text.tsx'
 const FILES = 8
 const LINES = 20
 
-/** What an active run does: the files that it has changed so far, and the end of the output of its command. */
+/**
+ * What an active run does: the files that it has changed so far, and the end of the output of its command.
+ */
 export default function LiveSection({ run, tools }: { run: AgentRun; tools: LiveTool[] }) {
   const command = tools.findLast(({ output }) => output !== '') ?? tools.findLast(hasTerminal)
   return (
@@ -21,7 +23,9 @@ export default function LiveSection({ run, tools }: { run: AgentRun; tools: Live
         <section aria-label="Terminal">
           <h2 className="mb-1.5 text-faint text-xs">Terminal</h2>
           <pre className="overflow-hidden whitespace-pre-wrap rounded-md border border-line bg-sunken px-3 py-2 font-mono text-xs [overflow-wrap:anywhere]">
-            <span className="text-faint">$ {visible(toolLine(command.tool_name, command.tool_input)).slice(0, 500)}</span>
+            <span className="text-faint">
+              $ {visible(toolLine(command.tool_name, command.tool_input)).slice(0, 500)}
+            </span>
             {'\n'}
             {command.output === '' && <span className="text-faint">No output yet</span>}
             <AnsiText text={command.output.trimEnd().split('\n').slice(-LINES).join('\n')} />
@@ -33,7 +37,11 @@ export default function LiveSection({ run, tools }: { run: AgentRun; tools: Live
 }
 
 function ChangesSoFar({ run }: { run: AgentRun }) {
-  const { data } = useQuery({ ...diffQuery(run.id, `${run.turn} live`, { from_seq: 0 }), refetchInterval: 5_000, retry: false })
+  const { data } = useQuery({
+    ...diffQuery(run.id, `${run.turn} live`, { from_seq: 0 }),
+    refetchInterval: 5_000,
+    retry: false,
+  })
   if (data === undefined || data.files_changed === 0) return null
   return (
     <section aria-label="Changes so far">
@@ -44,7 +52,8 @@ function ChangesSoFar({ run }: { run: AgentRun }) {
             <bdi className="min-w-0 flex-1 truncate">{visible(file.path)}</bdi>
             {!file.binary && (
               <span className="tabular shrink-0">
-                <span className="text-ok">+{file.additions ?? 0}</span> <span className="text-bad">−{file.deletions ?? 0}</span>
+                <span className="text-ok">+{file.additions ?? 0}</span>{' '}
+                <span className="text-bad">−{file.deletions ?? 0}</span>
               </span>
             )}
           </li>

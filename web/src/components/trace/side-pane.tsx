@@ -25,11 +25,14 @@ type Props = {
   log: ReactNode | null
 }
 
-/** Answer, change, files and configuration of a run, and on narrow screens its log. The tab is in the address. */
+/**
+ * Answer, change, files and configuration of a run, and on narrow screens its log. The tab is in the address.
+ */
 export function SidePane({ run, tools, view, log }: Props) {
   const navigate = useNavigate({ from: '/agent/trace/$id' })
   const views = log ? trace_views : trace_views.slice(1)
-  const choose = (tab: TraceView | undefined) => navigate({ search: previous => ({ ...previous, view: tab }), hash: true, replace: true })
+  const choose = (tab: TraceView | undefined) =>
+    navigate({ search: previous => ({ ...previous, view: tab }), hash: true, replace: true })
   useSingleKeys(key => {
     const tab = views[Number(key) - 1]
     return tab && (() => void choose(tab))
@@ -55,7 +58,9 @@ export function SidePane({ run, tools, view, log }: Props) {
             className="-mb-px min-h-9.5 border-transparent border-b-2 px-0.5 font-medium text-muted text-sm hover:text-ink data-[state=active]:border-ink data-[state=active]:text-ink max-lg:mt-[-1px] max-lg:mb-0 max-lg:min-h-11 max-lg:border-t-2 max-lg:border-b-0"
           >
             {nameOf(tab)}
-            {tab === 'changes' && files !== undefined && <span className="tabular ml-1.5 text-2xs text-faint">{files}</span>}
+            {tab === 'changes' && files !== undefined && (
+              <span className="tabular ml-1.5 text-2xs text-faint">{files}</span>
+            )}
           </Tabs.Trigger>
         ))}
       </Tabs.List>

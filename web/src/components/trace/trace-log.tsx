@@ -28,7 +28,10 @@ const HitList = lazy(() => import('./search/hit-list.tsx').catch(() => ({ defaul
 
 type Props = { run: AgentRun; trace: Trace; feed: RefObject<FeedHandle | null> }
 
-/** Search, entries and follow-up box of a run. A search lists its matches, and each leads to the entry in the whole trace. */
+/**
+ * Search, entries and follow-up box of a run. A search lists its matches, and each leads to the entry in the
+ * whole trace.
+ */
 export function TraceLog({ run, trace, feed }: Props) {
   const { type, failed, q } = useSearch({ from: '/app/agent/trace/$id' })
   const seq = useEntrySeq()
@@ -55,14 +58,36 @@ export function TraceLog({ run, trace, feed }: Props) {
     address.go(index + 1)
   }
   const toggleOutline = () => outline.set(!outline.open)
-  useTraceKeys({ feed, search_box, q, steps, total: pages.total, on_error: toError, on_outline: toggleOutline })
+  useTraceKeys({
+    feed,
+    search_box,
+    q,
+    steps,
+    total: pages.total,
+    on_error: toError,
+    on_outline: toggleOutline,
+  })
 
   return (
     <section aria-label="Log" className="flex min-h-0 min-w-0 flex-1 flex-col">
-      <FeedToolbar total={q === undefined ? pages.total : null} outline={outline.open} on_outline={toggleOutline}>
-        <SearchField box={search_box} q={q} search={search} seq={seq} steps={steps} on_leave={() => feed.current?.focus()} />
+      <FeedToolbar
+        total={q === undefined ? pages.total : null}
+        outline={outline.open}
+        on_outline={toggleOutline}
+      >
+        <SearchField
+          box={search_box}
+          q={q}
+          search={search}
+          seq={seq}
+          steps={steps}
+          on_leave={() => feed.current?.focus()}
+        />
       </FeedToolbar>
-      <Problem error={pages.problem ?? search?.problem ?? null} retry={() => (pages.problem === null ? search?.retry() : pages.retry())} />
+      <Problem
+        error={pages.problem ?? search?.problem ?? null}
+        retry={() => (pages.problem === null ? search?.retry() : pages.retry())}
+      />
       {notice && (
         <p role="status" className="border-line border-b bg-surface px-3 py-1 text-muted text-xs">
           {notice}

@@ -34,7 +34,8 @@ export function useEntryAddress({ seq, shown, feed }: Options): EntryAddress {
       else
         void navigate({
           // With a text, the kind of entry restricts the search; without one, the feed.
-          search: previous => (previous.q === undefined ? { ...previous, type: undefined, failed: undefined } : previous),
+          search: previous =>
+            previous.q === undefined ? { ...previous, type: undefined, failed: undefined } : previous,
           hash: `e${wanted}`,
           replace: shown !== 'matches',
         })
@@ -42,7 +43,10 @@ export function useEntryAddress({ seq, shown, feed }: Options): EntryAddress {
     step(index) {
       if (shown !== 'all') return
       clearTimeout(timer.current)
-      timer.current = setTimeout(() => void navigate({ search: previous => previous, hash: `e${index + 1}`, replace: true }), DELAY_MS)
+      timer.current = setTimeout(
+        () => void navigate({ search: previous => previous, hash: `e${index + 1}`, replace: true }),
+        DELAY_MS,
+      )
     },
   }
 }

@@ -13,25 +13,35 @@ const NOTICE_MS = 10_000
 const MAX_FRAMES = 60
 
 /**
- * Moves to the next or previous entry of the whole trace that reports a failure: an error, a failed command or check. After the last one
- * follows the first. `notice`: for ten seconds, or until the next jump or another
- * search `q`, that it began again, or that there is none.
+ * Moves to the next or previous entry of the whole trace that reports a failure: an error, a failed command
+ * or check. After the last one follows the first. `notice`: for ten seconds, or until the next jump or
+ * another search `q`, that it began again, or that there is none.
  */
-export function useErrorJump(run: AgentRun, feed: RefObject<FeedHandle | null>, q: string | undefined, go: (seq: number) => void) {
+export function useErrorJump(
+  run: AgentRun,
+  feed: RefObject<FeedHandle | null>,
+  q: string | undefined,
+  go: (seq: number) => void,
+) {
   const [shown, setShown] = useState<{ text: string; q: string | undefined } | null>(null)
   const setNotice = (text: string | null) => setShown(text === null ? null : { text, q })
   const notice = shown !== null && shown.q === q ? shown.text : null
 
   const failure = async (direction: Direction, from: number | undefined) => {
     const query = direction === 'next' ? { after_seq: from } : { before_seq: from, reverse: true }
-    const { logs } = await call('getAgentRunLogs', { params: { agent_run_id: run.id }, query: { ...query, failed: true, limit: 1 } })
+    const { logs } = await call('getAgentRunLogs', {
+      params: { agent_run_id: run.id },
+      query: { ...query, failed: true, limit: 1 },
+    })
     return logs[0]?.seq
   }
   const toError = async (direction: Direction) => {
     const found = await failure(direction, feed.current?.seq_from(direction))
     const again = found ?? (await failure(direction, undefined))
     const end =
-      direction === 'next' ? 'No failure after this entry: this is the first one' : 'No failure before this entry: this is the last one'
+      direction === 'next'
+        ? 'No failure after this entry: this is the first one'
+        : 'No failure before this entry: this is the last one'
     setNotice(again === undefined ? 'The trace has no failure' : found === undefined ? end : null)
     if (again === undefined) return
     go(again)
@@ -42,12 +52,14 @@ export function useErrorJump(run: AgentRun, feed: RefObject<FeedHandle | null>, 
     const timer = setTimeout(() => setShown(null), NOTICE_MS)
     return () => clearTimeout(timer)
   }, [notice])
-  // One after the other: a key that is pressed twice moves twice, and the second time from where the first one led.
+  // One after the other: a key that is pressed twice moves twice, and the second time from where the first
+  // one led.
   const jumps = useRef(Promise.resolve())
   return {
     notice,
     toError(direction: Direction) {
-      const report = (error: unknown) => setNotice(visible(error instanceof Error ? error.message : String(error)))
+      const report = (error: unknown) =>
+        setNotice(visible(error instanceof Error ? error.message : String(error)))
       jumps.current = jumps.current.then(() => toError(direction)).catch(report)
     },
   }

@@ -5,16 +5,23 @@ const controls = ['a[href]', 'button', 'input', 'select', 'textarea', 'summary',
   .join()
 
 /**
- * Makes a feed one stop of the Tab key: Tab enters it at one entry and leaves it again, and arrow keys move inside. The controls of an open
- * entry come after it. `stop`: the index of the entry that is the stop. `before` and `after` are empty elements beside the box: the browser
- * continues from them.
+ * Makes a feed one stop of the Tab key: Tab enters it at one entry and leaves it again, and arrow keys move
+ * inside. The controls of an open entry come after it. `stop`: the index of the entry that is the stop.
+ * `before` and `after` are empty elements beside the box: the browser continues from them.
  */
 export function useFeedFocus(box: RefObject<HTMLDivElement | null>, stop: number) {
   const before = useRef<HTMLSpanElement>(null)
   const after = useRef<HTMLSpanElement>(null)
   const focusStop = () => box.current?.querySelector<HTMLElement>(`[data-index="${stop}"] > article`)?.focus()
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== 'Tab' || event.ctrlKey || event.altKey || event.metaKey || !(event.target instanceof HTMLElement)) return
+    if (
+      event.key !== 'Tab' ||
+      event.ctrlKey ||
+      event.altKey ||
+      event.metaKey ||
+      !(event.target instanceof HTMLElement)
+    )
+      return
     const article = event.target.closest<HTMLElement>('article')
     const inner = article?.dataset.open ? [...article.querySelectorAll<HTMLElement>(controls)] : []
     if (!event.shiftKey && (inner.length === 0 || inner.at(-1) === event.target)) after.current?.focus()

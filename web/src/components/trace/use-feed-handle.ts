@@ -15,7 +15,10 @@ export type FeedHandle = {
   /** Moves the focus to the selected entry, or to the first visible one. */
   focus: () => void
   current_seq: () => number | null
-  /** The `seq` after or before which the next or previous entry is: that of the selected one, otherwise next to the visible ones. */
+  /**
+   * The `seq` after or before which the next or previous entry is: that of the selected one, otherwise next
+   * to the visible ones.
+   */
   seq_from: (direction: 'next' | 'previous') => number
 }
 
@@ -31,12 +34,18 @@ type Options = {
   reveal: Reveal
 }
 
-/** What the keys and the toolbar do with the entries: select, open, move, follow the end. Returns which ones are open. */
+/**
+ * What the keys and the toolbar do with the entries: select, open, move, follow the end. Returns which ones
+ * are open.
+ */
 export function useFeedHandle(ref: RefObject<FeedHandle | null>, scrolling: FeedScrolling, options: Options) {
   const { pages, target, current, setCurrent, on_step, reveal } = options
   const { virtualizer, visible_range, follow, pin, unpin, focus, focusEntry } = scrolling
   const [toggled, setToggled] = useState<ReadonlyMap<number, boolean>>(new Map())
-  const toggle = useCallback((index: number) => setToggled(old => new Map(old).set(index, !old.get(index))), [])
+  const toggle = useCallback(
+    (index: number) => setToggled(old => new Map(old).set(index, !old.get(index))),
+    [],
+  )
   const show = useCallback(
     (index: number) => {
       follow.set(false)

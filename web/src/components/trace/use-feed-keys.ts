@@ -34,7 +34,12 @@ const keys: Record<string, keyof FeedKeys> = {
 }
 
 /** Keys that move or scroll anywhere else. They move through the entries while one of them has the focus. */
-const keys_of_entries: Record<string, keyof FeedKeys> = { ArrowDown: 'next', ArrowUp: 'previous', Home: 'first', End: 'last' }
+const keys_of_entries: Record<string, keyof FeedKeys> = {
+  ArrowDown: 'next',
+  ArrowUp: 'previous',
+  Home: 'first',
+  End: 'last',
+}
 
 /** Single keys of the trace page. */
 export function useFeedKeys(actions: FeedKeys): void {

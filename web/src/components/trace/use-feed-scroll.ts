@@ -6,7 +6,10 @@ import { useFollow } from './use-stick-to-end.ts'
 type Box = RefObject<HTMLDivElement | null>
 type FeedVirtualizer = Virtualizer<HTMLDivElement, Element>
 
-/** Of a row of one line. An estimate that holds costs nothing: for another height, the list computes the positions of all later rows. */
+/**
+ * Of a row of one line. An estimate that holds costs nothing: for another height, the list computes the
+ * positions of all later rows.
+ */
 const ROW_PX = 37
 const ROWS_AHEAD = 12
 
@@ -20,11 +23,19 @@ type Options = {
 
 export type FeedScrolling = ReturnType<typeof useFeedScrolling>
 
-/** The scrolling box of a feed: its rendered rows, what it follows or keeps in view. Loads the entries around the visible ones. */
+/**
+ * The scrolling box of a feed: its rendered rows, what it follows or keeps in view. Loads the entries around
+ * the visible ones.
+ */
 export function useFeedScrolling({ pages, live_rows, selected, target, begin }: Options) {
   const box = useRef<HTMLDivElement>(null)
   const count = pages.total + live_rows
-  const virtualizer = useFeedVirtualizer(box, { count, total: pages.total, selected, first: target ?? (begin === 'end' ? count : 0) })
+  const virtualizer = useFeedVirtualizer(box, {
+    count,
+    total: pages.total,
+    selected,
+    first: target ?? (begin === 'end' ? count : 0),
+  })
   const size = virtualizer.getTotalSize()
   const follow = useFollow(box, target === null && begin === 'end', size, () => virtualizer.scrollToEnd())
   const { pin, unpin } = usePinnedEntry(virtualizer, size)
@@ -34,16 +45,26 @@ export function useFeedScrolling({ pages, live_rows, selected, target, begin }: 
   const items = virtualizer.getVirtualItems()
   useEffect(() => {
     // Before the box is measured there is no range, and the first page must not be loaded for it.
-    if (items.length > 0) pages.want(visible_range.first - ROWS_AHEAD, Math.min(visible_range.last + ROWS_AHEAD, pages.total - 1))
+    if (items.length > 0)
+      pages.want(visible_range.first - ROWS_AHEAD, Math.min(visible_range.last + ROWS_AHEAD, pages.total - 1))
   })
   return { box, virtualizer, items, size, visible_range, follow, pin, unpin, focus, focusEntry }
 }
 
-/** The virtual list of `total` entries and the live rows after them. `selected`: the index of the selected entry. */
-function useFeedVirtualizer(box: Box, rows: { count: number; total: number; selected: number | null; first: number }): FeedVirtualizer {
+/**
+ * The virtual list of `total` entries and the live rows after them. `selected`: the index of the selected
+ * entry.
+ */
+function useFeedVirtualizer(
+  box: Box,
+  rows: { count: number; total: number; selected: number | null; first: number },
+): FeedVirtualizer {
   const { count, total, selected, first } = rows
   // Another function would have the position of each entry computed in each frame.
-  const getItemKey = useCallback((index: number) => (index < total ? index : `live-${index - total}`), [total])
+  const getItemKey = useCallback(
+    (index: number) => (index < total ? index : `live-${index - total}`),
+    [total],
+  )
   return useVirtualizer({
     count,
     getScrollElement: () => box.current,
@@ -81,9 +102,13 @@ function usePinnedEntry(virtualizer: FeedVirtualizer, size: number) {
   )
 }
 
-const articleAt = (box: Box, index: number) => box.current?.querySelector<HTMLElement>(`[data-index="${index}"] > article`)
+const articleAt = (box: Box, index: number) =>
+  box.current?.querySelector<HTMLElement>(`[data-index="${index}"] > article`)
 
-/** Focuses the entry whose index was assigned to the result, once it is in the document. Who types keeps the focus. */
+/**
+ * Focuses the entry whose index was assigned to the result, once it is in the document. Who types keeps the
+ * focus.
+ */
 function useEntryFocus(box: Box): RefObject<number | null> {
   const wanted = useRef<number | null>(null)
   useEffect(() => {

@@ -6,11 +6,17 @@ const end_px = 48
 type Follow = { on: boolean; set: (on: boolean) => void }
 
 /**
- * Keeps a scrolling box at its end while following is on. Scrolling up turns it off, scrolling back to the end turns it on;
- * growth never moves the visible text. The end stays visible when the box becomes lower. `size` is the height of the content, `toEnd` scrolls to its
- * end: the virtual list does it, because it corrects positions that others set while rows above are measured.
+ * Keeps a scrolling box at its end while following is on. Scrolling up turns it off, scrolling back to the
+ * end turns it on; growth never moves the visible text. The end stays visible when the box becomes lower.
+ * `size` is the height of the content, `toEnd` scrolls to its end: the virtual list does it, because it
+ * corrects positions that others set while rows above are measured.
  */
-export function useFollow(box: RefObject<HTMLElement | null>, initially: boolean, size: number, toEnd: () => void): Follow {
+export function useFollow(
+  box: RefObject<HTMLElement | null>,
+  initially: boolean,
+  size: number,
+  toEnd: () => void,
+): Follow {
   const [on, setOn] = useState(initially)
   const last_top = useRef(0)
   const latest = useRef(toEnd)

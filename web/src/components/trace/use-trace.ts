@@ -7,7 +7,10 @@ import { putRun } from '../../api/run-cache.ts'
 import type { LogPages } from '../../trace/log-pages.ts'
 import { type LogFilter, openTrace, type Trace } from '../../trace/open-trace.ts'
 
-/** Opens the trace of a run while the page shows it and puts the state of the run into the query cache. Null until it is open. */
+/**
+ * Opens the trace of a run while the page shows it and puts the state of the run into the query cache. Null
+ * until it is open.
+ */
 export function useTrace(run: AgentRun): Trace | null {
   const queries = useQueryClient()
   const router = useRouter()

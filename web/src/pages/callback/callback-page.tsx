@@ -34,14 +34,18 @@ function passedIn(path: string): Passed | null {
 }
 
 /**
- * The page to which another service sends the browser of a person, and which completes what was begun here: at once for the person who began
- * it, and for another one after a confirmation (decisions.md#a-person-signs-in-to-mcp-servers). Nothing in its address is trusted.
+ * The page to which another service sends the browser of a person, and which completes what was begun here:
+ * at once for the person who began it, and for another one after a confirmation
+ * (decisions.md#a-person-signs-in-to-mcp-servers). Nothing in its address is trusted.
  */
-export function CallbackPage<Request extends { started_by: number }, Done>(callback: Callback<Request, Done>) {
+export function CallbackPage<Request extends { started_by: number }, Done>(
+  callback: Callback<Request, Done>,
+) {
   const { heading, path, missing } = callback
   const [passed] = useState(() => passedIn(path))
   useEffect(() => {
-    // While its person signs in to the service it must not be in the address of that page, nor in the history.
+    // While its person signs in to the service it must not be in the address of that page, nor in the
+    // history.
     writeTabStorage(path, passed)
     history.replaceState(history.state, '', location.pathname)
   }, [path, passed])
@@ -54,14 +58,21 @@ export function CallbackPage<Request extends { started_by: number }, Done>(callb
         </div>
         <div className="space-y-4 rounded-xl border border-line bg-surface p-5">
           <h1 className="text-lg font-semibold">{heading}</h1>
-          {passed === null ? <Problem>This address has {missing}.</Problem> : <Begun callback={callback} passed={passed} />}
+          {passed === null ? (
+            <Problem>This address has {missing}.</Problem>
+          ) : (
+            <Begun callback={callback} passed={passed} />
+          )}
         </div>
       </div>
     </main>
   )
 }
 
-type Props<Request extends { started_by: number }, Done> = { callback: Callback<Request, Done>; passed: Passed }
+type Props<Request extends { started_by: number }, Done> = {
+  callback: Callback<Request, Done>
+  passed: Passed
+}
 
 function Begun<Request extends { started_by: number }, Done>({ callback, passed }: Props<Request, Done>) {
   const begun = useQuery({
@@ -82,7 +93,11 @@ function Begun<Request extends { started_by: number }, Done>({ callback, passed 
   return <Completion callback={callback} passed={passed} of={begun.data} />
 }
 
-function Completion<Request extends { started_by: number }, Done>({ callback, passed, of }: Props<Request, Done> & { of: Of<Request> }) {
+function Completion<Request extends { started_by: number }, Done>({
+  callback,
+  passed,
+  of,
+}: Props<Request, Done> & { of: Of<Request> }) {
   const { own, org_id } = of
   const forget = () => writeTabStorage(callback.path, null)
   const finish = useMutation({ mutationFn: () => callback.complete(passed, org_id), onSuccess: forget })
@@ -111,8 +126,19 @@ function Completion<Request extends { started_by: number }, Done>({ callback, pa
   )
 }
 
-/** Leads to a page of this organization. It is loaded again, because everything on it belongs to one organization. */
-export function BackTo({ href, org_id, children }: { href: string; org_id: number | undefined; children: ReactNode }) {
+/**
+ * Leads to a page of this organization. It is loaded again, because everything on it belongs to one
+ * organization.
+ */
+export function BackTo({
+  href,
+  org_id,
+  children,
+}: {
+  href: string
+  org_id: number | undefined
+  children: ReactNode
+}) {
   const choose = () => {
     if (org_id !== undefined) session.choose(org_id)
   }
@@ -126,7 +152,10 @@ export function BackTo({ href, org_id, children }: { href: string; org_id: numbe
 /** The person comes back here after the sign-in. */
 const SignedOut = ({ path }: { path: string }) => (
   <>
-    <p>You are not signed in to this service. Sign in as the person who began, or as another one who has the permission.</p>
+    <p>
+      You are not signed in to this service. Sign in as the person who began, or as another one who has the
+      permission.
+    </p>
     <Link to="/sign-in" search={{ next: path }} className={buttonStyle('primary', 'w-full')}>
       Sign in to this service
     </Link>

@@ -11,22 +11,27 @@ export const GitHubAppPage = () => (
     path="/github-app"
     missing="no response of GitHub"
     view={(state, org_id) => call('getGitHubApp', { params: { org_id }, query: { state } })}
-    complete={({ state, code = '' }, org_id) => call('finishGitHubApp', { params: { org_id }, body: { state, code } })}
+    complete={({ state, code = '' }, org_id) =>
+      call('finishGitHubApp', { params: { org_id }, body: { state, code } })
+    }
     question={({ organization, request: { url, owner, name } }) => (
       <>
         <p>
           Connect <strong>{organization}</strong> with the app <strong>{visible(name)}</strong> of{' '}
-          <strong>{owner === null ? 'your account' : visible(owner)}</strong> on <strong>{visible(new URL(url).host)}</strong>?
+          <strong>{owner === null ? 'your account' : visible(owner)}</strong> on{' '}
+          <strong>{visible(new URL(url).host)}</strong>?
         </p>
         <Notice tone="warn">
-          Another person began this. {organization} then has the key of the app, and acts with its permissions where you install it. Connect
-          it only if you expected this.
+          Another person began this. {organization} then has the key of the app, and acts with its permissions
+          where you install it. Connect it only if you expected this.
         </Notice>
       </>
     )}
     result={({ name, install_url }, org_id) => (
       <>
-        <p role="status">{visible(name)} is connected. What is left: install it on the repositories that it is for.</p>
+        <p role="status">
+          {visible(name)} is connected. What is left: install it on the repositories that it is for.
+        </p>
         <a href={install_url} className={buttonStyle('primary', 'w-full')}>
           Install it
         </a>

@@ -14,11 +14,13 @@ export const McpSignInPage = () => (
     question={({ organization, request: { server, issuer, url } }) => (
       <>
         <p>
-          Connect <strong>{server}</strong> of <strong>{organization}</strong> to <strong>{visible(new URL(issuer).host)}</strong>?
+          Connect <strong>{server}</strong> of <strong>{organization}</strong> to{' '}
+          <strong>{visible(new URL(issuer).host)}</strong>?
         </p>
         <Notice tone="warn">
-          Another person began this sign-in. Everybody who starts runs in {organization} then acts with your access to{' '}
-          <code className="font-mono text-xs [overflow-wrap:anywhere]">{visible(url)}</code>. Connect it only if you expected this.
+          Another person began this sign-in. Everybody who starts runs in {organization} then acts with your
+          access to <code className="font-mono text-xs [overflow-wrap:anywhere]">{visible(url)}</code>.
+          Connect it only if you expected this.
         </Notice>
       </>
     )}
@@ -29,7 +31,10 @@ export const McpSignInPage = () => (
         ) : (
           <Notice tone="bad">{visible(`You are not signed in to ${server}: ${problem}.`)}</Notice>
         )}
-        <BackTo org_id={org_id} href={repo_id === null ? '/settings/mcp-servers' : `/repositories/${repo_id}/mcp-servers`}>
+        <BackTo
+          org_id={org_id}
+          href={repo_id === null ? '/settings/mcp-servers' : `/repositories/${repo_id}/mcp-servers`}
+        >
           Back to the MCP servers
         </BackTo>
       </>

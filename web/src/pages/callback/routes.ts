@@ -14,5 +14,8 @@ const gitHubApp = createRoute({
   component: lazyPage(() => import('./github-app.tsx'), 'GitHubAppPage'),
 })
 
-/** Pages to which another service sends the browser. They have no frame, because they belong to the organization of what was begun. */
+/**
+ * Pages to which another service sends the browser. They have no frame, because they belong to the
+ * organization of what was begun.
+ */
 export const callbackRoutes = [mcpSignIn, gitHubApp] as const

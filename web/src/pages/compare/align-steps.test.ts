@@ -1,11 +1,22 @@
 import { expect, test } from 'vitest'
 import { alignSteps, callsPerTool, firstDivergence, type Step } from './align-steps.ts'
 
-const step = (line: string, failed = false): Step => ({ seq: 1, label: 'shell', line, failed, tool: 'shell', duration_ms: null })
-const lines = (pairs: ReturnType<typeof alignSteps>) => pairs.map(({ a, b }) => [a?.line ?? null, b?.line ?? null])
+const step = (line: string, failed = false): Step => ({
+  seq: 1,
+  label: 'shell',
+  line,
+  failed,
+  tool: 'shell',
+  duration_ms: null,
+})
+const lines = (pairs: ReturnType<typeof alignSteps>) =>
+  pairs.map(({ a, b }) => [a?.line ?? null, b?.line ?? null])
 
 test('steps with the same tool and input correspond, and others stand alone', () => {
-  const pairs = alignSteps([step('ls'), step('npm test'), step('git diff')], [step('ls'), step('cat a'), step('npm test')])
+  const pairs = alignSteps(
+    [step('ls'), step('npm test'), step('git diff')],
+    [step('ls'), step('cat a'), step('npm test')],
+  )
   expect(lines(pairs)).toEqual([
     ['ls', 'ls'],
     [null, 'cat a'],

@@ -11,21 +11,33 @@ import { duration, moment, money } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
 
 /** `repository`: its name with its owner. */
-type Fact = { name: string; value: (run: AgentRun, repository: string | null) => string | null; show?: (run: AgentRun) => ReactNode }
+type Fact = {
+  name: string
+  value: (run: AgentRun, repository: string | null) => string | null
+  show?: (run: AgentRun) => ReactNode
+}
 
 const number = (value: number) => value.toLocaleString('en')
 
 const outcome: Fact[] = [
-  { name: 'Status', value: run => `${run.status} ${statusDetail(run)}`, show: run => <StatusPill run={run} detailed /> },
+  {
+    name: 'Status',
+    value: run => `${run.status} ${statusDetail(run)}`,
+    show: run => <StatusPill run={run} detailed />,
+  },
   { name: 'Cost', value: ({ usage }) => (usage.cost_usd === null ? null : money(usage.cost_usd)) },
   { name: 'Active time', value: ({ usage }) => duration(usage.active_seconds * 1000) },
   { name: 'Tokens', value: run => number(tokens(run)) },
-  { name: 'Cached', value: ({ usage }) => (usage.cached_share === null ? null : `${Math.round(usage.cached_share * 100)} %`) },
+  {
+    name: 'Cached',
+    value: ({ usage }) => (usage.cached_share === null ? null : `${Math.round(usage.cached_share * 100)} %`),
+  },
   { name: 'Turns', value: ({ turn }) => String(turn) },
   { name: 'Entries', value: ({ total_logs }) => number(total_logs) },
   {
     name: 'Pull request',
-    value: ({ github_pull_requests: all }) => (all.length === 0 ? null : `#${all.at(-1)?.number} ${all.at(-1)?.state}`),
+    value: ({ github_pull_requests: all }) =>
+      all.length === 0 ? null : `#${all.at(-1)?.number} ${all.at(-1)?.state}`,
   },
 ]
 
@@ -34,7 +46,10 @@ const configuration: Fact[] = [
   { name: 'Reasoning effort', value: ({ reasoning_effort }) => reasoning_effort },
   { name: 'Review', value: ({ review }) => review },
   { name: 'Repository', value: (_run, repository) => repository },
-  { name: 'Base', value: ({ base_ref, base_sha }) => [base_ref, base_sha?.slice(0, 12)].filter(Boolean).join(' ') || null },
+  {
+    name: 'Base',
+    value: ({ base_ref, base_sha }) => [base_ref, base_sha?.slice(0, 12)].filter(Boolean).join(' ') || null,
+  },
   { name: 'Tools off', value: ({ tools_off }) => tools_off.join(', ') || null },
   { name: 'Max cost', value: ({ budget }) => budget.max_cost_usd && money(budget.max_cost_usd) },
   { name: 'Max steps', value: ({ budget }) => (budget.max_steps === null ? null : number(budget.max_steps)) },
@@ -43,7 +58,9 @@ const configuration: Fact[] = [
   { name: 'Prompt', value: ({ prompt }) => prompt, show: ({ prompt }) => <Prompt text={prompt} /> },
 ]
 
-const Prompt = ({ text }: { text: string }) => <p className="line-clamp-6 whitespace-pre-wrap">{visible(text)}</p>
+const Prompt = ({ text }: { text: string }) => (
+  <p className="line-clamp-6 whitespace-pre-wrap">{visible(text)}</p>
+)
 
 /** Outcome and configuration of both runs. What differs is marked. */
 export function ComparedFacts({ runs }: { runs: [AgentRun, AgentRun] }) {
@@ -79,7 +96,8 @@ export function ComparedFacts({ runs }: { runs: [AgentRun, AgentRun] }) {
 
 function FactRow({ fact: { name, value, show }, runs }: { fact: Fact; runs: [AgentRun, AgentRun] }) {
   const repositories = useQuery(repositoriesQuery).data
-  const fullName = (run: AgentRun) => repositories?.find(({ id }) => id === run.repo_id)?.full_name ?? run.repo_name
+  const fullName = (run: AgentRun) =>
+    repositories?.find(({ id }) => id === run.repo_id)?.full_name ?? run.repo_name
   const values = runs.map(run => value(run, fullName(run)))
   const differs = values[0] !== values[1]
   if (values.every(one => one === null)) return null
@@ -92,7 +110,13 @@ function FactRow({ fact: { name, value, show }, runs }: { fact: Fact; runs: [Age
       {runs.map((run, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a run may be compared with itself
         <td key={index} className="tabular px-3 py-1.5 [overflow-wrap:anywhere] max-sm:px-2">
-          {values[index] === null ? <span className="text-faint">–</span> : show ? show(run) : visible(values[index] ?? '')}
+          {values[index] === null ? (
+            <span className="text-faint">–</span>
+          ) : show ? (
+            show(run)
+          ) : (
+            visible(values[index] ?? '')
+          )}
         </td>
       ))}
     </tr>

@@ -10,7 +10,15 @@ import { toolLabel } from '../../trace/tool-label.ts'
 import { Button } from '../../ui/button.tsx'
 import { Loading } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
-import { alignSteps, callsPerTool, firstDivergence, isSame, type Step, type StepPair, stepsOf } from './align-steps.ts'
+import {
+  alignSteps,
+  callsPerTool,
+  firstDivergence,
+  isSame,
+  type Step,
+  type StepPair,
+  stepsOf,
+} from './align-steps.ts'
 import { MAX_STEPS, stepsQuery } from './compare-queries.ts'
 
 /** Equal steps before the first divergence that are shown. */
@@ -18,9 +26,15 @@ const CONTEXT = 3
 
 /** The steps of both runs side by side, and how often each tool was called. */
 export function ComparedSteps({ runs: [a, b] }: { runs: [AgentRun, AgentRun] }) {
-  const [first, second] = [useQuery(stepsQuery(a.id, `${a.total_logs}`)), useQuery(stepsQuery(b.id, `${b.total_logs}`))]
+  const [first, second] = [
+    useQuery(stepsQuery(a.id, `${a.total_logs}`)),
+    useQuery(stepsQuery(b.id, `${b.total_logs}`)),
+  ]
   const problem = first.isError ? first : second.isError ? second : null
-  const steps = useMemo(() => [stepsOf(first.data ?? []), stepsOf(second.data ?? [])] as const, [first.data, second.data])
+  const steps = useMemo(
+    () => [stepsOf(first.data ?? []), stepsOf(second.data ?? [])] as const,
+    [first.data, second.data],
+  )
   if (problem) return <PageProblem error={problem.error} retry={() => problem.refetch()} what="trace" />
   if (!first.data || !second.data) return <Loading label="Loading the steps" />
   return (
@@ -41,7 +55,9 @@ export function ComparedSteps({ runs: [a, b] }: { runs: [AgentRun, AgentRun] }) 
       </section>
       <Alignment a={a} b={b} pairs={alignSteps(...steps)} />
       {steps.some(({ length }) => length >= MAX_STEPS) && (
-        <p className="text-faint text-xs">Only the first {MAX_STEPS.toLocaleString('en')} steps of each run are compared.</p>
+        <p className="text-faint text-xs">
+          Only the first {MAX_STEPS.toLocaleString('en')} steps of each run are compared.
+        </p>
       )}
     </>
   )
@@ -58,7 +74,9 @@ function Alignment({ a, b, pairs }: { a: AgentRun; b: AgentRun; pairs: StepPair[
       <div className="mb-2 flex flex-wrap items-center gap-x-3">
         <h2 className="font-semibold">Steps</h2>
         <p className="text-muted text-xs" data-testid="divergence">
-          {divergence === -1 ? 'Both runs made the same steps.' : `The first difference is at step ${divergence + 1} of ${pairs.length}.`}
+          {divergence === -1
+            ? 'Both runs made the same steps.'
+            : `The first difference is at step ${divergence + 1} of ${pairs.length}.`}
         </p>
       </div>
       <div className="overflow-hidden rounded-lg border border-line bg-surface text-xs">

@@ -7,13 +7,25 @@ import { Controls, Feedback, Forms, Lists, Overlays, States } from './samples.ts
 import { Colours, Spacing, Type } from './tokens.tsx'
 
 const sections: [string, string, () => ReactNode][] = [
-  ['Type', 'Six sizes. 13 px is the text of the page; headings differ by weight before they differ by size.', Type],
+  [
+    'Type',
+    'Six sizes. 13 px is the text of the page; headings differ by weight before they differ by size.',
+    Type,
+  ],
   ['Colours', 'Each has one meaning, and no state is shown by colour alone.', Colours],
   ['Spacing', 'Steps of 4 px. Controls are 28 px high, rows 36 px, and 40 px under a finger.', Spacing],
-  ['Buttons and badges', 'One primary button per view. A control that cannot be used stays in reach and shows the reason.', Controls],
+  [
+    'Buttons and badges',
+    'One primary button per view. A control that cannot be used stays in reach and shows the reason.',
+    Controls,
+  ],
   ['Forms', 'The label above the field, the hint or the problem below it.', Forms],
   ['Choices', 'Several of a list, and a box that filters what is below it.', Choices],
-  ['Feedback', 'Inside the page where it belongs; a message for what the page does not show by itself.', Feedback],
+  [
+    'Feedback',
+    'Inside the page where it belongs; a message for what the page does not show by itself.',
+    Feedback,
+  ],
   ['States', 'What a page shows instead of its content.', States],
   ['Lists', 'A table where columns are compared. The whole row is a link.', Lists],
   ['Limits', 'Green, yellow from 80 % on, red when nothing is left. The number is beside the bar.', Limits],

@@ -30,7 +30,13 @@ export function Choices() {
   ]
   return (
     <div className="grid items-start gap-8 sm:grid-cols-2">
-      <CheckList legend="Scopes" hint="What a token may do." options={options} chosen={chosen} on_change={setChosen} />
+      <CheckList
+        legend="Scopes"
+        hint="What a token may do."
+        options={options}
+        chosen={chosen}
+        on_change={setChosen}
+      />
       <CheckList
         legend="Repositories"
         problem="Choose at least one"
@@ -38,7 +44,14 @@ export function Choices() {
         chosen={[]}
         on_change={() => {}}
       />
-      <FilterBox box={box} label="Filter the samples" placeholder="Title or prompt" value="" on_text={() => {}} className="" />
+      <FilterBox
+        box={box}
+        label="Filter the samples"
+        placeholder="Title or prompt"
+        value=""
+        on_text={() => {}}
+        className=""
+      />
     </div>
   )
 }

@@ -56,7 +56,9 @@ export const Controls = () => (
 )
 
 const refused = new AgentRunError({
-  ...{ status: 422, code: 'validation_failed', detail: 'The request is not valid.' },
+  status: 422,
+  code: 'validation_failed',
+  detail: 'The request is not valid.',
   errors: [{ loc: ['body', 'url'], msg: 'must be an https or ssh address', type: 'value_error' }],
 })
 
@@ -74,7 +76,13 @@ export function Forms() {
         variant="primary"
       >
         <TextField label="Name" hint="What it is for." value={name} on_change={setName} />
-        <TextField label="Address" problem="must be an https or ssh address" mono value={url} on_change={setUrl} />
+        <TextField
+          label="Address"
+          problem="must be an https or ssh address"
+          mono
+          value={url}
+          on_change={setUrl}
+        />
         <Field label="Role">
           {props => (
             <Select {...props} defaultValue="member">
@@ -83,7 +91,11 @@ export function Forms() {
             </Select>
           )}
         </Field>
-        <Switch label="Open a pull request with the change" checked={on} onChange={event => setOn(event.target.checked)} />
+        <Switch
+          label="Open a pull request with the change"
+          checked={on}
+          onChange={event => setOn(event.target.checked)}
+        />
       </ApiForm>
       <ApiForm
         label="A forbidden form"
@@ -92,7 +104,9 @@ export function Forms() {
         forbidden="Your role, READER, may not change this"
         submit="Save"
       >
-        <Field label="Rules">{props => <TextArea {...props} rows={4} defaultValue="Every change has a test." />}</Field>
+        <Field label="Rules">
+          {props => <TextArea {...props} rows={4} defaultValue="Every change has a test." />}
+        </Field>
         <Field label="Limit">{props => <Input {...props} type="number" placeholder="no limit" />}</Field>
       </ApiForm>
     </div>
@@ -108,13 +122,23 @@ export const Feedback = () => (
     </Notice>
     <div className="flex gap-2 pt-1">
       <Button onClick={() => notify('Saved')}>Show a message</Button>
-      <Button onClick={() => notify('The run could not be stopped: it has ended.', 'bad')}>Show a failure</Button>
+      <Button onClick={() => notify('The run could not be stopped: it has ended.', 'bad')}>
+        Show a failure
+      </Button>
     </div>
   </div>
 )
 
-const unreachable = new AgentRunError({ status: 0, code: 'unreachable', detail: 'The service does not respond. It may be stopped.' })
-const forbidden = new AgentRunError({ status: 403, code: 'forbidden', detail: 'Your role, READER, may not read the audit log.' })
+const unreachable = new AgentRunError({
+  status: 0,
+  code: 'unreachable',
+  detail: 'The service does not respond. It may be stopped.',
+})
+const forbidden = new AgentRunError({
+  status: 403,
+  code: 'forbidden',
+  detail: 'Your role, READER, may not read the audit log.',
+})
 
 export const States = () => (
   <div className="grid gap-3 sm:grid-cols-2 [&>div]:rounded-lg [&>div]:border [&>div]:border-line [&>div]:bg-surface">
@@ -184,7 +208,11 @@ export function Overlays() {
       <Button variant="danger" onClick={() => setOpen('confirm')}>
         Delete repository
       </Button>
-      <Menu label="Order" trigger="Order" className="h-7 rounded-md border border-line bg-surface px-2.5 font-medium hover:bg-hover">
+      <Menu
+        label="Order"
+        trigger="Order"
+        className="h-7 rounded-md border border-line bg-surface px-2.5 font-medium hover:bg-hover"
+      >
         <MenuLabel>Order</MenuLabel>
         <MenuChoice
           value={order}

@@ -18,7 +18,10 @@ const DEFAULT_SCOPES: Scope[] = ['runs:read', 'runs:write', 'logs:read', 'repos:
 
 const scope_options = Object.entries(scope_texts).map(([value, label]) => ({ value: value as Scope, label }))
 
-/** Asks a person whether a program may act for them (specification.md#mcp). The program opens this page; nothing in its address is trusted. */
+/**
+ * Asks a person whether a program may act for them (specification.md#mcp). The program opens this page;
+ * nothing in its address is trusted.
+ */
 export function ConsentPage() {
   const search = useSearch({ from: '/app/oauth/authorize' })
   const { client_id = '', redirect_uri = '' } = search
@@ -28,7 +31,8 @@ export function ConsentPage() {
     retry: false,
   })
   if (client.isPending) return <Loading label="Loading the program" />
-  if (client.isError) return <PageProblem error={client.error} retry={() => client.refetch()} what="program" />
+  if (client.isError)
+    return <PageProblem error={client.error} retry={() => client.refetch()} what="program" />
   return <Consent client={client.data} search={search} />
 }
 
@@ -62,11 +66,12 @@ function Consent({ client, search }: Props) {
         }}
       >
         <p>
-          It gets a token of yours for <strong>{visible(organization?.name ?? 'this organization')}</strong> that expires after 30 days. You
-          can revoke it in Settings, Tokens.
+          It gets a token of yours for <strong>{visible(organization?.name ?? 'this organization')}</strong>{' '}
+          that expires after 30 days. You can revoke it in Settings, Tokens.
         </p>
         <Notice tone="warn">
-          Allow it only if you have just started this sign-in. The program chose its name itself. Its response is sent to{' '}
+          Allow it only if you have just started this sign-in. The program chose its name itself. Its response
+          is sent to{' '}
           <strong>{client.host === null ? 'a program on this computer' : visible(client.host)}</strong>{' '}
           <code className="font-mono text-xs [overflow-wrap:anywhere]">{visible(client.redirect_uri)}</code>.
         </Notice>
@@ -101,8 +106,14 @@ function requestedScopes(text: string | undefined): Scope[] {
   return known.length > 0 ? known : DEFAULT_SCOPES
 }
 
-const bodyOf = ({ client_id = '', redirect_uri = '', code_challenge = '', state, resource, ...search }: OAuthSearch, scopes: Scope[]) => ({
-  ...{ client_id, redirect_uri, code_challenge, scopes },
+const bodyOf = (
+  { client_id = '', redirect_uri = '', code_challenge = '', state, resource, ...search }: OAuthSearch,
+  scopes: Scope[],
+) => ({
+  client_id,
+  redirect_uri,
+  code_challenge,
+  scopes,
   // The service refuses every other one; without a name it is `plain` (RFC 7636, 4.3).
   code_challenge_method: (search.code_challenge_method ?? 'plain') as 'S256',
   ...(state !== undefined && { state }),

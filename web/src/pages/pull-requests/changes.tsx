@@ -40,14 +40,24 @@ export function PullRequestChanges() {
       )}
       {diff.data && diff.data.files.length > 0 && (
         <div className="grid gap-4 lg:grid-cols-[15rem_minmax(0,1fr)]">
-          <nav aria-label="Changed files" className="sticky top-3 max-h-[calc(100dvh-6rem)] self-start overflow-y-auto max-lg:hidden">
-            <FileTree nodes={nodes} on_file={index => document.getElementById(fileAnchor(index))?.scrollIntoView({ block: 'start' })} />
+          <nav
+            aria-label="Changed files"
+            className="sticky top-3 max-h-[calc(100dvh-6rem)] self-start overflow-y-auto max-lg:hidden"
+          >
+            <FileTree
+              nodes={nodes}
+              on_file={index =>
+                document.getElementById(fileAnchor(index))?.scrollIntoView({ block: 'start' })
+              }
+            />
           </nav>
           <DiffFiles
             diff={diff.data}
             comment_form={
               forbidden === null
-                ? (target, on_close) => <LineComment pull_request={pull_request} target={target} on_close={on_close} />
+                ? (target, on_close) => (
+                    <LineComment pull_request={pull_request} target={target} on_close={on_close} />
+                  )
                 : undefined
             }
           />

@@ -28,7 +28,9 @@ export function PullRequestConversation() {
       <PageTitle>{`${title} #${number}`}</PageTitle>
       <div className="min-w-0 space-y-4">
         <h2 className="sr-only">Conversation</h2>
-        <Box label="Description">{body.trim() === '' ? <p className="text-faint">No description.</p> : <Markdown text={body} />}</Box>
+        <Box label="Description">
+          {body.trim() === '' ? <p className="text-faint">No description.</p> : <Markdown text={body} />}
+        </Box>
         <Box label="Checks and merge">
           {checks.state === 'none' && <ChecksMark summary={checks} />}
           <PullRequestChecks
@@ -37,7 +39,11 @@ export function PullRequestConversation() {
             poll={checks.pending > 0}
           />
           <PullRequestActions run_id={agent_run_id} pr={pr} checks_failing={checks.state === 'failure'} />
-          {pr.state === 'merged' && <p className="mt-2 text-muted">It is merged. The commit of the merge is on {pr.base_branch_name}.</p>}
+          {pr.state === 'merged' && (
+            <p className="mt-2 text-muted">
+              It is merged. The commit of the merge is on {pr.base_branch_name}.
+            </p>
+          )}
         </Box>
         <PullRequestComments pr={pr} />
       </div>

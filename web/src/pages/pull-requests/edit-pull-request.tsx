@@ -57,9 +57,21 @@ function EditForm({ pull_request, on_done }: { pull_request: PullRequest; on_don
       submit="Save"
       variant="primary"
     >
-      <TextField label="Title" problem={problems.title} value={now.title} on_change={title => set({ title })} />
+      <TextField
+        label="Title"
+        problem={problems.title}
+        value={now.title}
+        on_change={title => set({ title })}
+      />
       <Field label="Description" hint="Markdown" problem={problems.body}>
-        {props => <TextArea {...props} rows={10} value={now.body} onChange={event => set({ body: event.target.value })} />}
+        {props => (
+          <TextArea
+            {...props}
+            rows={10}
+            value={now.body}
+            onChange={event => set({ body: event.target.value })}
+          />
+        )}
       </Field>
       <TextField
         label="Base branch"

@@ -16,7 +16,9 @@ export function LineComment({ pull_request: { id, agent_run_id }, target, on_clo
   const queries = useQueryClient()
   const { path, line } = target
   const where = line === null ? 'the file' : `line ${line.number}`
-  const draft = useDraft(`comment ${id} ${path} ${line?.side} ${line?.number}`, stored => (typeof stored === 'string' ? stored : ''))
+  const draft = useDraft(`comment ${id} ${path} ${line?.side} ${line?.number}`, stored =>
+    typeof stored === 'string' ? stored : '',
+  )
   const text = draft.value
   const finish = (message: string) => {
     draft.drop()
@@ -24,7 +26,10 @@ export function LineComment({ pull_request: { id, agent_run_id }, target, on_clo
     on_close()
   }
   const follow_up = useMutation({
-    mutationFn: () => call('resumeAgentRun', { body: { agent_run_id: agent_run_id ?? 0, prompt: followUpAbout(target, text) } }),
+    mutationFn: () =>
+      call('resumeAgentRun', {
+        body: { agent_run_id: agent_run_id ?? 0, prompt: followUpAbout(target, text) },
+      }),
     onSuccess: run => finish(`Sent to run #${run.id}`),
   })
   const comment = useMutation({

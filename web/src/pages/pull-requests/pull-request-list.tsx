@@ -26,14 +26,25 @@ export function PullRequestListPage() {
         framed
         list={list}
         nouns={['pull request', 'pull requests']}
-        empty={isFiltered(search) ? <NothingMatches what="pull request" link={{ to: '/pull-requests' }} /> : <NoneYet />}
+        empty={
+          isFiltered(search) ? (
+            <NothingMatches what="pull request" link={{ to: '/pull-requests' }} />
+          ) : (
+            <NoneYet />
+          )
+        }
       >
         {items => (
           <>
             <PullRequestRowHead />
             <ul aria-label="Pull requests, newest first">
               {items.map(item => (
-                <PullRequestRow key={item.id} pull_request={item} repository={names.get(item.repo_id) ?? null} now={now} />
+                <PullRequestRow
+                  key={item.id}
+                  pull_request={item}
+                  repository={names.get(item.repo_id) ?? null}
+                  now={now}
+                />
               ))}
             </ul>
           </>

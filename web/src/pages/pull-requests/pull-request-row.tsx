@@ -23,7 +23,18 @@ type Props = { pull_request: PullRequest; repository: string | null; now: number
 
 /** One pull request of the list. The whole row links to its page. */
 export function PullRequestRow({ pull_request, repository, now }: Props) {
-  const { id, number, title, state, agent_run_id, head_branch, base_branch, additions, deletions, created_at } = pull_request
+  const {
+    id,
+    number,
+    title,
+    state,
+    agent_run_id,
+    head_branch,
+    base_branch,
+    additions,
+    deletions,
+    created_at,
+  } = pull_request
   return (
     <li data-pull-request-id={id} className={`${rowStyle} ${columns}`}>
       <div className="max-md:col-start-2 max-md:row-start-1 max-md:justify-self-end">

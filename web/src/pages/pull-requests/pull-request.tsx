@@ -22,7 +22,8 @@ export function PullRequestPage() {
   const pull_request = useQuery({ ...pullRequestPageQuery(id ?? 0), enabled: id !== null })
   if (id === null) return <PageProblem error={null} what="pull request" />
   if (pull_request.data) return <Found key={id} pull_request={pull_request.data} />
-  if (pull_request.isError) return <PageProblem error={pull_request.error} retry={() => pull_request.refetch()} what="pull request" />
+  if (pull_request.isError)
+    return <PageProblem error={pull_request.error} retry={() => pull_request.refetch()} what="pull request" />
   return <Loading label="Loading the pull request" />
 }
 
@@ -34,7 +35,12 @@ function Found({ pull_request }: { pull_request: PullRequest }) {
     { name: `Changes (${files_changed})`, link: linkOptions({ to: '/pull-requests/$prId/changes', params }) },
   ]
   return (
-    <Page heading={title} title={null} note={<bdi>#{number}</bdi>} actions={<EditPullRequest pull_request={pull_request} />}>
+    <Page
+      heading={title}
+      title={null}
+      note={<bdi>#{number}</bdi>}
+      actions={<EditPullRequest pull_request={pull_request} />}
+    >
       <Facts pull_request={pull_request} />
       <SectionTabs label="Pull request" items={tabs} />
       <Outlet />
@@ -44,7 +50,19 @@ function Found({ pull_request }: { pull_request: PullRequest }) {
 
 /** State, repository, branches, checks, size and age in one line. */
 function Facts({ pull_request }: { pull_request: PullRequest }) {
-  const { repo_id, state, head_branch, base_branch, review, checks, additions, deletions, created_at, merged_at, url } = pull_request
+  const {
+    repo_id,
+    state,
+    head_branch,
+    base_branch,
+    review,
+    checks,
+    additions,
+    deletions,
+    created_at,
+    merged_at,
+    url,
+  } = pull_request
   const now = useNow(true, 15_000)
   const repository = useQuery(repositoriesQuery).data?.find(repo => repo.id === repo_id)
   const elsewhere = URL.canParse(url) && new URL(url).origin !== location.origin

@@ -37,4 +37,6 @@ const changes = createRoute({
   staticData: { crumbs: ['Changes'] },
 })
 
-export const pullRequestRoutes = [pullRequests.addChildren([list, pullRequest.addChildren([conversation, changes])])] as const
+export const pullRequestRoutes = [
+  pullRequests.addChildren([list, pullRequest.addChildren([conversation, changes])]),
+] as const

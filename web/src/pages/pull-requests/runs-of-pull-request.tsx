@@ -20,7 +20,8 @@ type Props = { agent_run_id: number | null; pr_id: number }
 
 /** The run that opened a pull request, and what can be done with all runs of it. */
 export function RunsOfPullRequest({ agent_run_id, pr_id }: Props) {
-  if (agent_run_id === null) return <p className="text-faint text-xs">The run was deleted, or removed from this pull request.</p>
+  if (agent_run_id === null)
+    return <p className="text-faint text-xs">The run was deleted, or removed from this pull request.</p>
   return <OpenedBy id={agent_run_id} pr_id={pr_id} />
 }
 
@@ -35,7 +36,9 @@ function OpenedBy({ id, pr_id }: { id: number; pr_id: number }) {
     onSuccess: async (changed, operation) => {
       setConfirming(null)
       putRun(queries, changed)
-      notify({ ban: 'The runs are banned', unban: 'The ban is lifted', remove: 'The runs are removed' }[operation])
+      notify(
+        { ban: 'The runs are banned', unban: 'The ban is lifted', remove: 'The runs are removed' }[operation],
+      )
       await queries.invalidateQueries({ queryKey: pullRequestPageQuery(pr_id).queryKey })
     },
   })
@@ -44,7 +47,11 @@ function OpenedBy({ id, pr_id }: { id: number; pr_id: number }) {
   return (
     <div className="text-xs">
       <div className="flex min-w-0 items-center gap-2">
-        <Link to="/agent/trace/$id" params={{ id: String(id) }} className="min-w-0 truncate text-accent hover:underline">
+        <Link
+          to="/agent/trace/$id"
+          params={{ id: String(id) }}
+          className="min-w-0 truncate text-accent hover:underline"
+        >
           <bdi>#{id}</bdi> <bdi>{visible(run.title)}</bdi>
         </Link>
         <StatusPill run={run} detailed />
@@ -65,9 +72,15 @@ function OpenedBy({ id, pr_id }: { id: number; pr_id: number }) {
         </Button>
       </div>
       {change.error && confirming === null && <Notice tone="bad">{visible(change.error.message)}</Notice>}
-      <ConfirmDialog title="Ban runs" action="Ban runs" request={request} open={confirming === 'ban'} on_close={() => setConfirming(null)}>
-        This stops the run and every other run of this pull request. No check starts them again, and follow-ups are refused until you lift
-        the ban.
+      <ConfirmDialog
+        title="Ban runs"
+        action="Ban runs"
+        request={request}
+        open={confirming === 'ban'}
+        on_close={() => setConfirming(null)}
+      >
+        This stops the run and every other run of this pull request. No check starts them again, and
+        follow-ups are refused until you lift the ban.
       </ConfirmDialog>
       <ConfirmDialog
         title="Remove runs"
@@ -76,8 +89,9 @@ function OpenedBy({ id, pr_id }: { id: number; pr_id: number }) {
         open={confirming === 'remove'}
         on_close={() => setConfirming(null)}
       >
-        This stops the run and every other run of this pull request, and detaches them from it. The pull request stays as it is, its checks
-        no longer reach the runs, and a follow-up writes to a new branch. The runs cannot be attached again.
+        This stops the run and every other run of this pull request, and detaches them from it. The pull
+        request stays as it is, its checks no longer reach the runs, and a follow-up writes to a new branch.
+        The runs cannot be attached again.
       </ConfirmDialog>
     </div>
   )

@@ -62,7 +62,8 @@ function AddForm() {
   const [url, setUrl] = useState('')
   const [branch, setBranch] = useState('')
   const add = useMutation({
-    mutationFn: () => call('createRepository', { body: { url: url.trim(), default_branch: branch.trim() || null } }),
+    mutationFn: () =>
+      call('createRepository', { body: { url: url.trim(), default_branch: branch.trim() || null } }),
     onSuccess: async ({ id }) => {
       await queries.invalidateQueries({ queryKey: repositoriesQuery.queryKey })
       await navigate({ to: '/repositories/$repoId', params: { repoId: String(id) } })

@@ -21,21 +21,26 @@ export function RepositoryDanger() {
   const remove = useMutation({
     mutationFn: () => call('deleteRepository', { params: { repo_id: id } }),
     onSuccess: async () => {
-      queries.setQueryData(repositoriesQuery.queryKey, list => list?.filter(repository => repository.id !== id))
+      queries.setQueryData(repositoriesQuery.queryKey, list =>
+        list?.filter(repository => repository.id !== id),
+      )
       notify(`Deleted ${full_name}`)
       await navigate({ to: '/repositories' })
       await queries.invalidateQueries({ queryKey: repositoriesQuery.queryKey })
     },
   })
   return (
-    <section aria-labelledby="delete-repository" className="max-w-2xl rounded-lg border border-bad/40 bg-surface p-4">
+    <section
+      aria-labelledby="delete-repository"
+      className="max-w-2xl rounded-lg border border-bad/40 bg-surface p-4"
+    >
       <PageTitle>{`Danger zone · ${full_name}`}</PageTitle>
       <h2 id="delete-repository" className="font-semibold">
         Delete this repository
       </h2>
       <p className="mt-1 mb-3 text-muted">
-        Its settings, secrets and environments are deleted. Its runs and their traces stay, and cannot be resumed. The repository at its
-        address is not changed.
+        Its settings, secrets and environments are deleted. Its runs and their traces stay, and cannot be
+        resumed. The repository at its address is not changed.
       </p>
       <Button variant="danger" reason={forbidden} onClick={() => setConfirming(true)}>
         Delete repository
@@ -48,7 +53,8 @@ export function RepositoryDanger() {
         open={confirming}
         on_close={() => setConfirming(false)}
       >
-        {visible(full_name)} is removed from this service with its settings and secrets. This cannot be undone.
+        {visible(full_name)} is removed from this service with its settings and secrets. This cannot be
+        undone.
       </ConfirmDialog>
     </section>
   )

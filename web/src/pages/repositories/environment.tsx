@@ -22,11 +22,17 @@ export function RepositoryEnvironment() {
     <>
       <PageTitle>{`Environment · ${full_name}`}</PageTitle>
       {environments.isPending && <Loading label="Loading the environments" />}
-      {environments.isError && <PageProblem error={environments.error} retry={() => environments.refetch()} what="list" />}
+      {environments.isError && (
+        <PageProblem error={environments.error} retry={() => environments.refetch()} what="list" />
+      )}
       {environments.data?.items.length === 0 && (
         <Blank icon={<Package />} title="No environment is stored">
           The first run that executes the{' '}
-          <Link to="/repositories/$repoId/setup" params={{ repoId: String(id) }} className="text-accent underline">
+          <Link
+            to="/repositories/$repoId/setup"
+            params={{ repoId: String(id) }}
+            className="text-accent underline"
+          >
             setup commands
           </Link>{' '}
           stores what they installed. Later runs reuse it and start faster.
@@ -51,7 +57,8 @@ function RebuildAll({ repo_id }: { repo_id: number }) {
     <div className="space-y-3">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
         <p className="min-w-0 flex-1 text-muted">
-          What the setup commands installed, stored on a worker. A run reuses it while commands, secrets and lockfiles are the same.
+          What the setup commands installed, stored on a worker. A run reuses it while commands, secrets and
+          lockfiles are the same.
         </p>
         <Button reason={forbidden} busy={drop.isPending} onClick={() => drop.mutate()}>
           Rebuild all

@@ -36,7 +36,9 @@ export function ForgeRepositories({ connection }: { connection: Connection }) {
         {visible(found.error.message)}
       </Notice>
     )
-  const matching = found.data.filter(({ full_name }) => full_name.toLowerCase().includes(filter.toLowerCase()))
+  const matching = found.data.filter(({ full_name }) =>
+    full_name.toLowerCase().includes(filter.toLowerCase()),
+  )
   return (
     <div className="space-y-3">
       <FilterBox
@@ -49,21 +51,37 @@ export function ForgeRepositories({ connection }: { connection: Connection }) {
       />
       {add.error && <Notice tone="bad">{visible(add.error.message)}</Notice>}
       {matching.length === 0 && (
-        <p className="text-muted">{found.data.length === 0 ? 'The connection can see no repositories.' : 'No repository matches.'}</p>
+        <p className="text-muted">
+          {found.data.length === 0 ? 'The connection can see no repositories.' : 'No repository matches.'}
+        </p>
       )}
       {matching.length > 0 && (
-        <ul aria-label="Repositories of the forge" className="max-h-80 overflow-y-auto rounded-lg border border-line">
+        <ul
+          aria-label="Repositories of the forge"
+          className="max-h-80 overflow-y-auto rounded-lg border border-line"
+        >
           {matching.slice(0, SHOWN).map(({ full_name, url, private: hidden, archived, repo_id }) => (
-            <li key={url} className="flex min-h-10 items-center gap-2 border-line border-b px-3 py-1 last:border-b-0">
+            <li
+              key={url}
+              className="flex min-h-10 items-center gap-2 border-line border-b px-3 py-1 last:border-b-0"
+            >
               <span className="min-w-0 flex-1 truncate">{visible(full_name)}</span>
               {hidden && <Lock aria-label="Private" className="size-3.5 shrink-0 text-faint" />}
               {archived && <Badge tone="warn">Archived</Badge>}
               {repo_id === null ? (
-                <Button aria-label={`Add ${full_name}`} busy={add.isPending && add.variables === url} onClick={() => add.mutate(url)}>
+                <Button
+                  aria-label={`Add ${full_name}`}
+                  busy={add.isPending && add.variables === url}
+                  onClick={() => add.mutate(url)}
+                >
                   Add
                 </Button>
               ) : (
-                <Link to="/repositories/$repoId" params={{ repoId: String(repo_id) }} className={buttonStyle('quiet')}>
+                <Link
+                  to="/repositories/$repoId"
+                  params={{ repoId: String(repo_id) }}
+                  className={buttonStyle('quiet')}
+                >
                   Open
                 </Link>
               )}
@@ -71,7 +89,9 @@ export function ForgeRepositories({ connection }: { connection: Connection }) {
           ))}
         </ul>
       )}
-      {matching.length > SHOWN && <p className="text-faint text-xs">{matching.length - SHOWN} more. Filter to find them.</p>}
+      {matching.length > SHOWN && (
+        <p className="text-faint text-xs">{matching.length - SHOWN} more. Filter to find them.</p>
+      )}
     </div>
   )
 }

@@ -27,8 +27,9 @@ export function RepositoryMcpServers() {
               <section aria-labelledby="servers" className="space-y-4">
                 <div className="flex flex-wrap items-start justify-between gap-4">
                   <p id="servers" className="max-w-xl text-muted text-sm">
-                    Servers of the Model Context Protocol whose tools agents get in the runs of this repository. A server replaces the one
-                    of the organization with its name; one that is disabled turns that off.
+                    Servers of the Model Context Protocol whose tools agents get in the runs of this
+                    repository. A server replaces the one of the organization with its name; one that is
+                    disabled turns that off.
                   </p>
                   {button}
                 </div>
@@ -47,7 +48,8 @@ function OwnFile() {
   const { id, use_mcp_file } = useRepository()
   const queries = useQueryClient()
   const save = useMutation({
-    mutationFn: (use: boolean) => call('updateRepository', { params: { repo_id: id }, body: { use_mcp_file: use } }),
+    mutationFn: (use: boolean) =>
+      call('updateRepository', { params: { repo_id: id }, body: { use_mcp_file: use } }),
     onSuccess: saved => {
       queries.setQueryData(repositoryQuery(id).queryKey, saved)
       notify('Saved')
@@ -59,8 +61,8 @@ function OwnFile() {
         .mcp.json of the repository
       </h2>
       <p className="text-muted text-sm">
-        Everybody who can push chooses the programs and addresses in it. Programs run in the sandbox of the run, and addresses are under its
-        network rules.
+        Everybody who can push chooses the programs and addresses in it. Programs run in the sandbox of the
+        run, and addresses are under its network rules.
       </p>
       <Switch
         label="Use the servers that the base commit of a run names"

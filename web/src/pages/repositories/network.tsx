@@ -27,7 +27,9 @@ export function RepositoryNetwork() {
       {!failed && own.data && organization.data && (
         <EgressSettings
           target={{
-            ...{ saved: own.data, inherited: organization.data, forbidden },
+            saved: own.data,
+            inherited: organization.data,
+            forbidden,
             set: async body => store(await call('setRepositoryEgress', { params, body })),
             allow: async body => store(await call('allowRepositoryEgress', { params, body })),
           }}

@@ -19,7 +19,11 @@ const columns: Column<Repository>[] = [
     main: true,
     cell: ({ id, full_name, is_default, sample, archived }) => (
       <span className="flex items-center gap-2">
-        <Link to="/repositories/$repoId" params={{ repoId: String(id) }} className="font-medium after:absolute after:inset-0">
+        <Link
+          to="/repositories/$repoId"
+          params={{ repoId: String(id) }}
+          className="font-medium after:absolute after:inset-0"
+        >
           {visible(full_name)}
         </Link>
         {is_default && <Badge>Default</Badge>}
@@ -31,7 +35,9 @@ const columns: Column<Repository>[] = [
   {
     name: 'Cloned from',
     wide_only: true,
-    cell: ({ url }) => <span className="block max-w-md truncate font-mono text-faint text-xs">{visible(url)}</span>,
+    cell: ({ url }) => (
+      <span className="block max-w-md truncate font-mono text-faint text-xs">{visible(url)}</span>
+    ),
   },
   {
     name: 'Default branch',
@@ -45,23 +51,28 @@ const columns: Column<Repository>[] = [
   },
   {
     name: 'Setup',
-    cell: ({ setup_status }) => (setup_status === 'SETUP' ? 'Configured' : <span className="text-faint">None</span>),
+    cell: ({ setup_status }) =>
+      setup_status === 'SETUP' ? 'Configured' : <span className="text-faint">None</span>,
   },
 ]
 
 export function RepositoryListPage() {
   const repositories = useQuery(repositoriesQuery)
-  if (repositories.isError) return <PageProblem error={repositories.error} retry={() => repositories.refetch()} what="list" />
+  if (repositories.isError)
+    return <PageProblem error={repositories.error} retry={() => repositories.refetch()} what="list" />
   const { data } = repositories
   return (
     <Page heading="Repositories" note={data?.length} actions={<AddRepository />}>
       {!data && <Loading label="Loading the repositories" />}
       {data?.length === 0 && (
         <Blank icon={<FolderGit2 />} title="No repositories yet">
-          A run works on a clone of a repository. Add one by its address; nothing is written to it but branches of runs.
+          A run works on a clone of a repository. Add one by its address; nothing is written to it but
+          branches of runs.
         </Blank>
       )}
-      {data && data.length > 0 && <Table label="Repositories" columns={columns} rows={data} row_key={({ id }) => id} />}
+      {data && data.length > 0 && (
+        <Table label="Repositories" columns={columns} rows={data} row_key={({ id }) => id} />
+      )}
     </Page>
   )
 }

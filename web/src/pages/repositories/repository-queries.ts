@@ -15,7 +15,10 @@ export const detectionQuery = (repo_id: number) =>
   queryOptions({
     queryKey: ['setup-detection', repo_id],
     queryFn: async ({ signal }) => {
-      const { items } = await call('listAgentRuns', { query: { repo_id, source_type: 'SETUP_COMMANDS', limit: 1 }, signal })
+      const { items } = await call('listAgentRuns', {
+        query: { repo_id, source_type: 'SETUP_COMMANDS', limit: 1 },
+        signal,
+      })
       return items[0] ?? null
     },
   })
@@ -36,13 +39,17 @@ export const checkSuiteQuery = (repo_id: number) =>
 export const secretsQuery = (repo_id: number) =>
   queryOptions({
     queryKey: ['secrets', repo_id],
-    queryFn: ({ signal }) => call('listRepositorySecrets', { params: { repo_id }, query: { limit: 100 }, signal }),
+    queryFn: ({ signal }) =>
+      call('listRepositorySecrets', { params: { repo_id }, query: { limit: 100 }, signal }),
   })
 
 /** How many of the latest runs are searched for the rules files that they read. */
 const SEARCHED_RUNS = 5
 
-/** The rules files of the repository as the latest run got them, with that run; null if none of the latest runs read any. */
+/**
+ * The rules files of the repository as the latest run got them, with that run; null if none of the latest
+ * runs read any.
+ */
 export const rulesFilesQuery = (repo_id: number) =>
   queryOptions({
     queryKey: ['rules-files', repo_id],
@@ -57,8 +64,14 @@ export const rulesFilesQuery = (repo_id: number) =>
     },
   })
 
-/** What agents get in addition to the files of the repository: the rules of the organization, and those of the reader. */
-export const agentRulesQuery = queryOptions({ queryKey: ['agent-rules'], queryFn: ({ signal }) => call('getCliRules', { signal }) })
+/**
+ * What agents get in addition to the files of the repository: the rules of the organization, and those of the
+ * reader.
+ */
+export const agentRulesQuery = queryOptions({
+  queryKey: ['agent-rules'],
+  queryFn: ({ signal }) => call('getCliRules', { signal }),
+})
 
 /** All repositories that a connection can see, at most the first 1,000. */
 export const forgeRepositoriesQuery = ({ kind, url }: Connection) =>

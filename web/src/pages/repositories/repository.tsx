@@ -17,7 +17,8 @@ export function RepositoryPage() {
   const id = /^\d{1,15}$/.test(repoId) ? Number(repoId) : null
   const repository = useQuery({ ...repositoryQuery(id ?? 0), enabled: id !== null })
   if (id === null) return <PageProblem error={null} what="repository" />
-  if (repository.isError) return <PageProblem error={repository.error} retry={() => repository.refetch()} what="repository" />
+  if (repository.isError)
+    return <PageProblem error={repository.error} retry={() => repository.refetch()} what="repository" />
   if (!repository.data) return <Loading label="Loading the repository" />
   const { full_name, url, archived } = repository.data
   return (

@@ -11,7 +11,10 @@ import { Loading, Notice } from '../../ui/notice.tsx'
 import { useNow } from '../../ui/now.ts'
 import { agentRulesQuery, rulesFilesQuery } from './repository-queries.ts'
 
-/** The rules for agents: what the latest run read from the repository, and the rules of organization and person. */
+/**
+ * The rules for agents: what the latest run read from the repository, and the rules of organization and
+ * person.
+ */
 export function RulesFiles({ repo_id }: { repo_id: number }) {
   const found = useQuery(rulesFilesQuery(repo_id))
   const rules = useQuery(agentRulesQuery).data
@@ -23,13 +26,16 @@ export function RulesFiles({ repo_id }: { repo_id: number }) {
       <h2 id="rules" className="font-semibold">
         Rules for agents
       </h2>
-      {off && <Notice tone="warn">The settings of the organization turn rules files of repositories off.</Notice>}
+      {off && (
+        <Notice tone="warn">The settings of the organization turn rules files of repositories off.</Notice>
+      )}
       {found.isPending && <Loading label="Loading the rules" />}
       {found.isError && <PageProblem error={found.error} retry={() => found.refetch()} what="text" />}
       {found.data === null && (
         <p className="text-muted">
-          None of the latest runs found rules files. An agent reads <code className="font-mono text-xs">AGENTS.md</code> and similar files
-          at the commit where its run starts.
+          None of the latest runs found rules files. An agent reads{' '}
+          <code className="font-mono text-xs">AGENTS.md</code> and similar files at the commit where its run
+          starts.
         </p>
       )}
       {found.data && <Found {...found.data} />}
@@ -45,13 +51,23 @@ export function RulesFiles({ repo_id }: { repo_id: number }) {
         />
       )}
       {rules?.user_custom_prompt && (
-        <RulesText title="Your instructions" about="Agents of your runs get them." text={rules.user_custom_prompt} />
+        <RulesText
+          title="Your instructions"
+          about="Agents of your runs get them."
+          text={rules.user_custom_prompt}
+        />
       )}
     </section>
   )
 }
 
-function Found({ run, entry }: { run: { id: number }; entry: { tool_input: unknown; tool_output: unknown; created_at: string } }) {
+function Found({
+  run,
+  entry,
+}: {
+  run: { id: number }
+  entry: { tool_input: unknown; tool_output: unknown; created_at: string }
+}) {
   const now = useNow(true, 60_000)
   const output = entry.tool_output
   const files = objectsAt(output, 'files')
@@ -71,9 +87,12 @@ function Found({ run, entry }: { run: { id: number }; entry: { tool_input: unkno
           <Link to="/agent/trace/$id" params={{ id: String(run.id) }} className="text-accent underline">
             run #{run.id}
           </Link>{' '}
-          at commit <code className="font-mono">{visible((textAt(entry.tool_input, 'sha') ?? '').slice(0, 8))}</code>
-          {more.filter(([count]) => count > 0).map(([count, one, many]) => `, with ${plural(count, one, many)}`)}.
-          {cut.length > 0 && ` Truncated: ${visible(cut.join(', '))}.`}
+          at commit{' '}
+          <code className="font-mono">{visible((textAt(entry.tool_input, 'sha') ?? '').slice(0, 8))}</code>
+          {more
+            .filter(([count]) => count > 0)
+            .map(([count, one, many]) => `, with ${plural(count, one, many)}`)}
+          .{cut.length > 0 && ` Truncated: ${visible(cut.join(', '))}.`}
         </>
       }
       text={textAt(output, 'content') ?? ''}
@@ -82,16 +101,31 @@ function Found({ run, entry }: { run: { id: number }; entry: { tool_input: unkno
   )
 }
 
-const listAt = (value: unknown, key: string): unknown[] => (isObject(value) && Array.isArray(value[key]) ? value[key] : [])
+const listAt = (value: unknown, key: string): unknown[] =>
+  isObject(value) && Array.isArray(value[key]) ? value[key] : []
 
-function RulesText({ title, about, text, notes = [] }: { title: string; about: ReactNode; text: string; notes?: string[] }) {
+function RulesText({
+  title,
+  about,
+  text,
+  notes = [],
+}: {
+  title: string
+  about: ReactNode
+  text: string
+  notes?: string[]
+}) {
   return (
     <div>
       <h3 className="font-medium">{title}</h3>
       <p className="mb-1.5 text-muted text-xs">{about}</p>
       {text !== '' && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable by keyboard
-        <section aria-label={title} tabIndex={0} className="max-h-80 overflow-y-auto rounded-lg border border-line bg-sunken px-3 py-2">
+        <section
+          aria-label={title}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable by keyboard
+          tabIndex={0}
+          className="max-h-80 overflow-y-auto rounded-lg border border-line bg-sunken px-3 py-2"
+        >
           <PlainText text={text} className="font-mono text-xs" />
         </section>
       )}

@@ -31,7 +31,11 @@ export function SecretForm({ repo_id, items, replaced, on_done }: Props) {
   }, [replaced])
   const save = useMutation({
     // An absent `for_agent` leaves what was chosen for an existing secret.
-    mutationFn: () => call('setRepositorySecret', { params: { repo_id, name }, body: { value, for_agent: chosen ?? undefined } }),
+    mutationFn: () =>
+      call('setRepositorySecret', {
+        params: { repo_id, name },
+        body: { value, for_agent: chosen ?? undefined },
+      }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: secretsQuery(repo_id).queryKey })
       setTyped('')
@@ -88,7 +92,8 @@ export function SecretForm({ repo_id, items, replaced, on_done }: Props) {
           onChange={event => setChosen(event.target.checked)}
         />
         <p className={`text-xs ${problems.for_agent ? 'text-bad' : 'text-faint'}`}>
-          {problems.for_agent ?? 'An agent can use what it receives, and send it to every host that it may reach.'}
+          {problems.for_agent ??
+            'An agent can use what it receives, and send it to every host that it may reach.'}
         </p>
       </div>
     </ApiForm>

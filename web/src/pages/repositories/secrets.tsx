@@ -39,7 +39,8 @@ export function RepositorySecrets() {
         <div className="max-w-4xl space-y-8">
           {items.length === 0 ? (
             <Blank icon={<KeyRound />} title="No secrets yet">
-              Setup commands get a secret as an environment variable, and agents and checks only if you permit it.
+              Setup commands get a secret as an environment variable, and agents and checks only if you permit
+              it.
             </Blank>
           ) : (
             <SecretTable repo_id={id} items={items} on_replace={setReplaced} />
@@ -48,7 +49,13 @@ export function RepositorySecrets() {
             <h2 id="set-secret" className="mb-4 font-semibold">
               {replaced === null ? 'Add a secret' : `Replace the value of ${replaced}`}
             </h2>
-            <SecretForm key={replaced} repo_id={id} items={items} replaced={replaced} on_done={() => setReplaced(null)} />
+            <SecretForm
+              key={replaced}
+              repo_id={id}
+              items={items}
+              replaced={replaced}
+              on_done={() => setReplaced(null)}
+            />
           </section>
         </div>
       )}
@@ -70,11 +77,17 @@ function SecretTable({ repo_id, items, on_replace }: TableProps) {
     },
   })
   const columns: Column<Secret>[] = [
-    { name: 'Name', main: true, cell: ({ name }) => <code className="font-mono text-xs [overflow-wrap:anywhere]">{visible(name)}</code> },
+    {
+      name: 'Name',
+      main: true,
+      cell: ({ name }) => <code className="font-mono text-xs [overflow-wrap:anywhere]">{visible(name)}</code>,
+    },
     {
       name: 'Who receives it',
       wide_only: true,
-      cell: ({ name, for_agent }) => <Badge tone={for_agent ? 'warn' : 'neutral'}>{receiversOf(name, for_agent)}</Badge>,
+      cell: ({ name, for_agent }) => (
+        <Badge tone={for_agent ? 'warn' : 'neutral'}>{receiversOf(name, for_agent)}</Badge>
+      ),
     },
     {
       name: 'Last set',
@@ -109,7 +122,8 @@ function SecretTable({ repo_id, items, on_replace }: TableProps) {
         open={leaving !== null}
         on_close={() => setLeaving(null)}
       >
-        Runs no longer get <code className="font-mono text-ink">{leaving}</code> from their next turn on. Its value cannot be restored.
+        Runs no longer get <code className="font-mono text-ink">{leaving}</code> from their next turn on. Its
+        value cannot be restored.
       </ConfirmDialog>
     </>
   )

@@ -23,7 +23,10 @@ export function RepositoryWebhooks() {
         <Outgoing />
       </Part>
       <Part heading="From the forge">
-        <p>Comments, reviews and checks on the forge reach the service by a webhook of the forge. Without one the service polls.</p>
+        <p>
+          Comments, reviews and checks on the forge reach the service by a webhook of the forge. Without one
+          the service polls.
+        </p>
         <Incoming />
       </Part>
     </div>
@@ -39,9 +42,14 @@ const Part = ({ heading, children }: { heading: string; children: ReactNode }) =
 
 function Outgoing() {
   const may_view = useQuery(meQuery).data?.role === 'ADMIN'
-  const webhook = useQuery({ queryKey: ['webhook'], queryFn: ({ signal }) => call('getWebhook', { signal }), enabled: may_view })
+  const webhook = useQuery({
+    queryKey: ['webhook'],
+    queryFn: ({ signal }) => call('getWebhook', { signal }),
+    enabled: may_view,
+  })
   if (!may_view) return <p>An ADMIN of the organization sets it up.</p>
-  if (webhook.isError) return <PageProblem error={webhook.error} retry={() => webhook.refetch()} what="webhook" />
+  if (webhook.isError)
+    return <PageProblem error={webhook.error} retry={() => webhook.refetch()} what="webhook" />
   if (!webhook.data) return <Loading label="Loading the webhook" />
   const { url, enabled } = webhook.data
   return (
@@ -62,7 +70,8 @@ function Outgoing() {
 function Incoming() {
   const { url } = useRepository()
   const forges = useQuery(forgesQuery)
-  if (forges.isError) return <PageProblem error={forges.error} retry={() => forges.refetch()} what="connection" />
+  if (forges.isError)
+    return <PageProblem error={forges.error} retry={() => forges.refetch()} what="connection" />
   if (!forges.data) return <Loading label="Loading the connections" />
   const forge = forgeOf(url, forges.data)
   return (

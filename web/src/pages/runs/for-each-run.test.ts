@@ -12,7 +12,8 @@ test('a rate limit delays the runs, and a failure of one does not prevent the ot
     runs,
     async ({ id }) => {
       calls.push(id)
-      if (id === 1 && calls.length === 1) throw new AgentRunError({ status: 429, code: 'rate_limited', detail: '', retry_after_ms: 0 })
+      if (id === 1 && calls.length === 1)
+        throw new AgentRunError({ status: 429, code: 'rate_limited', detail: '', retry_after_ms: 0 })
       if (id === 2) throw new Error('It has ended.')
     },
     done => progress.push(done),

@@ -8,8 +8,8 @@ type Failure = { run: AgentRun; message: string }
 const DEFAULT_WAIT_MS = 1_000
 
 /**
- * Calls an action for each run, one after the other, and returns the runs for which it failed. Waits where the service limits the rate of
- * requests. `on_progress` gets the number of runs that are done.
+ * Calls an action for each run, one after the other, and returns the runs for which it failed. Waits where
+ * the service limits the rate of requests. `on_progress` gets the number of runs that are done.
  */
 export async function forEachRun(
   runs: AgentRun[],
@@ -19,13 +19,17 @@ export async function forEachRun(
   const failures: Failure[] = []
   for (const [index, run] of runs.entries()) {
     const error = await withinRateLimit(() => action(run))
-    if (error !== null) failures.push({ run, message: error instanceof Error ? error.message : String(error) })
+    if (error !== null)
+      failures.push({ run, message: error instanceof Error ? error.message : String(error) })
     on_progress(index + 1)
   }
   return failures
 }
 
-/** Returns the error of an action, or null. A refusal because of the rate is no error: the action is called again. */
+/**
+ * Returns the error of an action, or null. A refusal because of the rate is no error: the action is called
+ * again.
+ */
 async function withinRateLimit(action: () => Promise<unknown>): Promise<unknown> {
   while (true) {
     try {

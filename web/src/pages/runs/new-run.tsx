@@ -27,7 +27,9 @@ const main_fields = new Set(['prompt', 'repo_id', 'base_ref', 'model'])
 
 export function NewRunPage() {
   const navigate = useNavigate()
-  const form = useNewRun(useSearch({ from: '/app/new' }), run => navigate({ to: '/agent/trace/$id', params: { id: String(run.id) } }))
+  const form = useNewRun(useSearch({ from: '/app/new' }), run =>
+    navigate({ to: '/agent/trace/$id', params: { id: String(run.id) } }),
+  )
   const { draft, repositories, create, check, all_shown } = form
   const refusal = create.error ?? check.error ?? check.data
   const element = useRef<HTMLFormElement>(null)
@@ -40,7 +42,8 @@ export function NewRunPage() {
         <Forbidden>{form.forbidden}.</Forbidden>
       </Page>
     )
-  if (repositories.isError) return <PageProblem error={repositories.error} retry={() => repositories.refetch()} />
+  if (repositories.isError)
+    return <PageProblem error={repositories.error} retry={() => repositories.refetch()} />
   return (
     <Page heading="New run" width="narrow">
       <form
@@ -52,16 +55,29 @@ export function NewRunPage() {
         }}
       >
         <PromptField form={form} />
-        {isScripted(draft.model || form.default_model || '') && <ScriptedNote is_default={draft.model === ''} />}
+        {isScripted(draft.model || form.default_model || '') && (
+          <ScriptedNote is_default={draft.model === ''} />
+        )}
         <TargetFields form={form} />
         <Advanced form={form} />
         {check.data && <DryRunResult result={check.data} shown={form.shown} />}
         {refusal instanceof Error && !all_shown && <Notice tone="bad">{visible(refusal.message)}</Notice>}
         <div className="sticky bottom-0 flex items-center gap-3 border-line border-t bg-canvas py-3">
-          <Button type="submit" variant="primary" className="px-4!" reason={form.reason} busy={create.isPending}>
+          <Button
+            type="submit"
+            variant="primary"
+            className="px-4!"
+            reason={form.reason}
+            busy={create.isPending}
+          >
             {create.isPending ? 'Starting…' : 'Start run'}
           </Button>
-          <Button reason={form.reason} busy={check.isPending} hint="Shows what the run would do, without starting it" onClick={form.dryRun}>
+          <Button
+            reason={form.reason}
+            busy={check.isPending}
+            hint="Shows what the run would do, without starting it"
+            onClick={form.dryRun}
+          >
             Dry run
           </Button>
           {all_shown && <span className="text-bad text-xs">See the marked fields.</span>}
@@ -73,7 +89,8 @@ export function NewRunPage() {
 
 const prompt_hint = (
   <>
-    Images can be pasted and dropped here. <span className="pointer-coarse:hidden">{command_key}+Enter starts the run.</span>
+    Images can be pasted and dropped here.{' '}
+    <span className="pointer-coarse:hidden">{command_key}+Enter starts the run.</span>
   </>
 )
 
@@ -108,10 +125,18 @@ function PromptField({ form }: { form: NewRun }) {
 }
 
 /** Where the run works and with which model. */
-function TargetFields({ form: { draft, set, problems, repository, choices, default_model } }: { form: NewRun }) {
+function TargetFields({
+  form: { draft, set, problems, repository, choices, default_model },
+}: {
+  form: NewRun
+}) {
   return (
     <div className="grid gap-3 sm:grid-cols-2">
-      <Field label="Repository" problem={problems.repo_id} hint={choices?.length === 0 ? 'No repository is registered yet.' : undefined}>
+      <Field
+        label="Repository"
+        problem={problems.repo_id}
+        hint={choices?.length === 0 ? 'No repository is registered yet.' : undefined}
+      >
         {props => (
           <Select
             {...props}
@@ -175,7 +200,11 @@ function Advanced({ form: { draft, set, problems, pull_request } }: { form: NewR
               />
             )}
           </Field>
-          <AgentField value={agent_type} on_change={agent_type => set({ agent_type })} problem={problems.agent_type} />
+          <AgentField
+            value={agent_type}
+            on_change={agent_type => set({ agent_type })}
+            problem={problems.agent_type}
+          />
           <EffortField
             value={draft.reasoning_effort}
             on_change={reasoning_effort => set({ reasoning_effort })}
@@ -184,7 +213,11 @@ function Advanced({ form: { draft, set, problems, pull_request } }: { form: NewR
           <ReviewField value={draft.review} on_change={review => set({ review })} problem={problems.review} />
         </div>
         <TagField tags={tags} on_change={tags => set({ tags })} problem={problems.tags} />
-        <ToolsField tools_off={tools_off} on_change={tools_off => set({ tools_off })} problem={problems.tools_off} />
+        <ToolsField
+          tools_off={tools_off}
+          on_change={tools_off => set({ tools_off })}
+          problem={problems.tools_off}
+        />
         <BudgetFields draft={budget} on_change={budget => set({ budget })} problems={problems} />
         <Switch
           label="Open a pull request with the change"

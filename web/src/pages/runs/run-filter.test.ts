@@ -14,6 +14,14 @@ test('a filter by days includes the first and the last moment of them', () => {
 test('the address has several statuses in one parameter, and what is invalid is ignored', () => {
   expect(runListSearch({ status: 'failed,running,none' }).status).toEqual(['running', 'failed'])
   expect(runListSearch({ status: ['failed'] }).status).toEqual(['failed'])
-  const search = { status: 'x', reason: 'x', user: 'x', source: 'constructor', from: '2026-13-45', to: 'x', repo: '-1' }
+  const search = {
+    status: 'x',
+    reason: 'x',
+    user: 'x',
+    source: 'constructor',
+    from: '2026-13-45',
+    to: 'x',
+    repo: '-1',
+  }
   expect(Object.values(runListSearch(search)).filter(value => value !== undefined)).toEqual([])
 })

@@ -93,15 +93,17 @@ function RunRows({ runs, busy, live }: { runs: AgentRun[]; busy: boolean; live: 
 }
 
 /** A run that arrived live shifts later pages by one, so a page may repeat a run. */
-const uniqueById = <T extends { id: number }>(items: T[]) => [...new Map(items.map(item => [item.id, item])).values()]
+const uniqueById = <T extends { id: number }>(items: T[]) => [
+  ...new Map(items.map(item => [item.id, item])).values(),
+]
 
 function FirstRun() {
   const sample = useQuery(repositoriesQuery).data?.some(repository => repository.sample)
   return (
     <Blank icon={<Bot />} title="No runs yet">
       <p>
-        A run gives a task to an agent: it works on a clone of your repository in a sandbox, commits to a branch of its own, and opens a
-        pull request. Runs created through the API appear here as well.
+        A run gives a task to an agent: it works on a clone of your repository in a sandbox, commits to a
+        branch of its own, and opens a pull request. Runs created through the API appear here as well.
       </p>
       <p className="mt-4 flex flex-wrap justify-center gap-2">
         {sample && (

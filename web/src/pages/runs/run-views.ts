@@ -1,7 +1,10 @@
 import type { RunStatus } from '../../../../src/contract/runs/runs.ts'
 import { type RunListSearch, runListSearch } from '../../search-params.ts'
 
-/** A name for filters of the run list. The address contains the filters, so that a link to a view shows the same to everybody. */
+/**
+ * A name for filters of the run list. The address contains the filters, so that a link to a view shows the
+ * same to everybody.
+ */
 export type RunView = { name: string; search: RunListSearch }
 
 const active: RunStatus[] = ['queued', 'starting', 'running', 'waiting', 'paused', 'cancelling']
@@ -26,7 +29,9 @@ export function readViews(organization: number): RunView[] {
   try {
     const saved: unknown = JSON.parse(localStorage.getItem(key(organization)) ?? '[]')
     if (!Array.isArray(saved)) return []
-    return saved.flatMap(view => (typeof view?.name === 'string' ? [{ name: view.name, search: runListSearch(view.search ?? {}) }] : []))
+    return saved.flatMap(view =>
+      typeof view?.name === 'string' ? [{ name: view.name, search: runListSearch(view.search ?? {}) }] : [],
+    )
   } catch {
     return []
   }

@@ -16,7 +16,9 @@ type Props = { search: RunListSearch; can_save: boolean }
 /** The person's own views, and the form that saves the current filters as one. */
 export default function SavedViews(props: Props) {
   const organization = useQuery(currentOrganizationQuery).data
-  return organization === undefined ? null : <ViewsOf key={organization} organization={organization} {...props} />
+  return organization === undefined ? null : (
+    <ViewsOf key={organization} organization={organization} {...props} />
+  )
 }
 
 function ViewsOf({ organization, search, can_save }: Props & { organization: number }) {
@@ -44,7 +46,9 @@ function ViewsOf({ organization, search, can_save }: Props & { organization: num
       ))}
       {can_save && !saved && (
         <li className="shrink-0">
-          <SaveView on_save={name => change([...views.filter(view => view.name !== name), { name, search }])} />
+          <SaveView
+            on_save={name => change([...views.filter(view => view.name !== name), { name, search }])}
+          />
         </li>
       )}
     </>

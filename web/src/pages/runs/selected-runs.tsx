@@ -25,7 +25,11 @@ export default function SelectedRuns({ runs, loaded, on_all, on_none }: Props) {
   const [dialog, setDialog] = useState<'none' | 'stop' | 'tag' | 'delete'>('none')
   const close = () => setDialog('none')
   const active = runs.filter(run => !run.terminal)
-  const stop: Action = { name: 'stopped', runs: active, change: ({ id }) => call('stopAgentRun', { body: { agent_run_id: id } }) }
+  const stop: Action = {
+    name: 'stopped',
+    runs: active,
+    change: ({ id }) => call('stopAgentRun', { body: { agent_run_id: id } }),
+  }
   const ended = runs.filter(run => run.terminal)
   return (
     <section
@@ -38,7 +42,11 @@ export default function SelectedRuns({ runs, loaded, on_all, on_none }: Props) {
           Select all {loaded}
         </Button>
       )}
-      <Button reason={active.length === 0 ? 'All of them have ended' : null} busy={request.isPending} onClick={() => setDialog('stop')}>
+      <Button
+        reason={active.length === 0 ? 'All of them have ended' : null}
+        busy={request.isPending}
+        onClick={() => setDialog('stop')}
+      >
         <Square aria-hidden className="size-3 fill-current" /> Stop
       </Button>
       <ArchiveButtons runs={runs} busy={request.isPending} run={action => request.mutate(action)} />
@@ -75,7 +83,13 @@ export default function SelectedRuns({ runs, loaded, on_all, on_none }: Props) {
         Their work up to now stays in their traces, and a follow-up continues them.{' '}
         {active.length < runs.length && 'The others have ended.'}
       </ConfirmDialog>
-      <DeleteDialog runs={ended} others={runs.length - ended.length} request={request} open={dialog === 'delete'} on_close={close} />
+      <DeleteDialog
+        runs={ended}
+        others={runs.length - ended.length}
+        request={request}
+        open={dialog === 'delete'}
+        on_close={close}
+      />
       <Dialog title={`Add tags to ${plural(runs.length, 'run')}`} open={dialog === 'tag'} on_close={close}>
         <AddTags runs={runs} request={request} on_done={close} />
       </Dialog>
@@ -84,7 +98,15 @@ export default function SelectedRuns({ runs, loaded, on_all, on_none }: Props) {
 }
 
 /** Archives those that are not archived, and restores those that are. */
-function ArchiveButtons({ runs, busy, run }: { runs: AgentRun[]; busy: boolean; run: (action: Action) => void }): ReactNode {
+function ArchiveButtons({
+  runs,
+  busy,
+  run,
+}: {
+  runs: AgentRun[]
+  busy: boolean
+  run: (action: Action) => void
+}): ReactNode {
   const archived = runs.filter(({ archived }) => archived)
   const current = runs.filter(({ archived }) => !archived)
   return (
@@ -93,7 +115,11 @@ function ArchiveButtons({ runs, busy, run }: { runs: AgentRun[]; busy: boolean; 
         <Button
           busy={busy}
           onClick={() =>
-            run({ name: 'archived', runs: current, change: ({ id }) => call('archiveAgentRun', { body: { agent_run_id: id } }) })
+            run({
+              name: 'archived',
+              runs: current,
+              change: ({ id }) => call('archiveAgentRun', { body: { agent_run_id: id } }),
+            })
           }
         >
           <Archive aria-hidden className="size-3.5" /> Archive
@@ -103,7 +129,11 @@ function ArchiveButtons({ runs, busy, run }: { runs: AgentRun[]; busy: boolean; 
         <Button
           busy={busy}
           onClick={() =>
-            run({ name: 'unarchived', runs: archived, change: ({ id }) => call('unarchiveAgentRun', { body: { agent_run_id: id } }) })
+            run({
+              name: 'unarchived',
+              runs: archived,
+              change: ({ id }) => call('unarchiveAgentRun', { body: { agent_run_id: id } }),
+            })
           }
         >
           <ArchiveRestore aria-hidden className="size-3.5" /> Unarchive
@@ -124,12 +154,15 @@ function DeleteDialog({ runs, others, request, open, on_close }: DeleteProps) {
     <ConfirmDialog
       title={`Delete ${plural(runs.length, 'run')}?`}
       action={`Delete ${plural(runs.length, 'run')}`}
-      request={{ ...request, mutate: () => request.mutate({ name: 'deleted', runs, change }, { onSuccess: on_close }) }}
+      request={{
+        ...request,
+        mutate: () => request.mutate({ name: 'deleted', runs, change }, { onSuccess: on_close }),
+      }}
       open={open}
       on_close={on_close}
     >
-      This permanently deletes their traces, messages, changes and outputs. Their pull requests and what they pushed stay.{' '}
-      {others > 0 && 'Selected runs that have not ended are not deleted.'}
+      This permanently deletes their traces, messages, changes and outputs. Their pull requests and what they
+      pushed stay. {others > 0 && 'Selected runs that have not ended are not deleted.'}
     </ConfirmDialog>
   )
 }
@@ -139,11 +172,17 @@ type Request = ReturnType<typeof useActionOnEach>['request']
 function AddTags({ runs, request, on_done }: { runs: AgentRun[]; request: Request; on_done: () => void }) {
   const [tags, setTags] = useState<string[]>([])
   const change = (run: AgentRun) =>
-    call('updateAgentRun', { params: { agent_run_id: run.id }, body: { tags: [...new Set([...run.tags, ...tags])] } })
+    call('updateAgentRun', {
+      params: { agent_run_id: run.id },
+      body: { tags: [...new Set([...run.tags, ...tags])] },
+    })
   return (
     <ApiForm
       label="Add tags"
-      request={{ ...request, mutate: () => request.mutate({ name: 'tagged', runs, change }, { onSuccess: on_done }) }}
+      request={{
+        ...request,
+        mutate: () => request.mutate({ name: 'tagged', runs, change }, { onSuccess: on_done }),
+      }}
       fields={['tags']}
       missing={tags.length === 0 ? 'Enter a tag first' : null}
       submit="Add tags"
@@ -154,7 +193,10 @@ function AddTags({ runs, request, on_done }: { runs: AgentRun[]; request: Reques
   )
 }
 
-/** Calls an action for each run, and updates each in the list. Fails, after all were tried, when the service refused some. */
+/**
+ * Calls an action for each run, and updates each in the list. Fails, after all were tried, when the service
+ * refused some.
+ */
 function useActionOnEach() {
   const queries = useQueryClient()
   const [progress, setProgress] = useState<string | null>(null)
@@ -172,7 +214,10 @@ function useActionOnEach() {
       const done = runs.length - failures.length
       if (done > 0) notify(`${plural(done, 'run')} ${name}`)
       const [first] = failures
-      if (first) throw new Error(`${plural(failures.length, 'run')} could not be ${name}. #${first.run.id}: ${first.message}`)
+      if (first)
+        throw new Error(
+          `${plural(failures.length, 'run')} could not be ${name}. #${first.run.id}: ${first.message}`,
+        )
     },
     onError: error => notify(error.message, 'bad'),
     onSettled: () => setProgress(null),

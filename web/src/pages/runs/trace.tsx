@@ -42,17 +42,26 @@ function TraceOfRun({ run }: { run: AgentRun }) {
   return (
     <div className="flex h-full flex-col">
       <title>{`${visible(run.title)} · ${run.status}`}</title>
-      <StatusLine message={`${run.status} ${statusDetail(run) ?? ''}. ${plural(trace.pages.total, 'entry', 'entries')}.`} />
+      <StatusLine
+        message={`${run.status} ${statusDetail(run) ?? ''}. ${plural(trace.pages.total, 'entry', 'entries')}.`}
+      />
       <RunHeader run={run} stream={trace.stream} link={link} />
       <div className="group/trace flex min-h-0 flex-1">
         {wide && log}
         {/* Beside an open outline the pane is narrower, so that the entries keep their width. */}
         <div
           className={
-            wide ? 'flex min-w-0 basis-[44%] border-line border-l group-has-data-outline/trace:basis-[34%]' : 'flex min-w-0 flex-1'
+            wide
+              ? 'flex min-w-0 basis-[44%] border-line border-l group-has-data-outline/trace:basis-[34%]'
+              : 'flex min-w-0 flex-1'
           }
         >
-          <SidePane run={run} tools={trace.work.tools} view={wide && view === 'log' ? 'answer' : view} log={wide ? null : log} />
+          <SidePane
+            run={run}
+            tools={trace.work.tools}
+            view={wide && view === 'log' ? 'answer' : view}
+            log={wide ? null : log}
+          />
         </div>
       </div>
     </div>

@@ -22,7 +22,9 @@ export function AnalyzeManyLogs({ open, on_close }: { open: boolean; on_close: (
     <AnalysisDialog
       title="Analyze logs"
       about="The analysis searches the logs of several runs for causes of failures. A failure of many runs is listed once."
-      analyze={() => call('analyzeLogs', { body: { repo_id, from: new Date(Date.now() - days * DAY_MS).toISOString() } })}
+      analyze={() =>
+        call('analyzeLogs', { body: { repo_id, from: new Date(Date.now() - days * DAY_MS).toISOString() } })
+      }
       open={open}
       on_close={on_close}
     >

@@ -16,7 +16,13 @@ export function SandboxEntries({ sandbox }: { sandbox: Sandbox }) {
   return (
     <section aria-label="Log" className="min-w-0">
       <h2 className="text-muted text-xs">Log</h2>
-      <PagedList framed list={entries} nouns={['entry', 'entries']} more="Load later entries" empty={<NoneYet />}>
+      <PagedList
+        framed
+        list={entries}
+        nouns={['entry', 'entries']}
+        more="Load later entries"
+        empty={<NoneYet />}
+      >
         {items => (
           <ul aria-label="Entries, oldest first">
             {items.map(entry => (
@@ -35,7 +41,13 @@ const NoneYet = () => (
   </Blank>
 )
 
-const tones = { neutral: 'text-muted', ok: 'text-ok', bad: 'text-bad', warn: 'text-warn', accent: 'text-accent' } as const
+const tones = {
+  neutral: 'text-muted',
+  ok: 'text-ok',
+  bad: 'text-bad',
+  warn: 'text-warn',
+  accent: 'text-accent',
+} as const
 
 function EntryRow({ entry, run_id }: { entry: LogEntry; run_id: number }) {
   const { label, line, note, tone } = entrySummary(entry)

@@ -26,7 +26,9 @@ export function SandboxListPage() {
         framed
         list={list}
         nouns={['sandbox', 'sandboxes']}
-        empty={isFiltered(search) ? <NothingMatches what="sandbox" link={{ to: '/sandboxes' }} /> : <NoneYet />}
+        empty={
+          isFiltered(search) ? <NothingMatches what="sandbox" link={{ to: '/sandboxes' }} /> : <NoneYet />
+        }
       >
         {items => (
           <>

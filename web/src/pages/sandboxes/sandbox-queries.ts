@@ -13,7 +13,10 @@ export const sandboxesQuery = ({ state, kind, repo }: SandboxListSearch) =>
   infiniteQueryOptions({
     queryKey: ['sandboxes', state, kind, repo],
     queryFn: ({ pageParam, signal }) =>
-      call('listSandboxes', { query: { skip: pageParam, limit: PAGE_SIZE, state, kind, repo_id: repo }, signal }),
+      call('listSandboxes', {
+        query: { skip: pageParam, limit: PAGE_SIZE, state, kind, repo_id: repo },
+        signal,
+      }),
     initialPageParam: 0,
     getNextPageParam: nextSkip,
     refetchInterval: REFETCH_INTERVAL_MS,
@@ -26,12 +29,19 @@ export const sandboxQuery = (sandbox_id: number) =>
     refetchInterval: ({ state: { data } }) => (data?.ended_at === null ? REFETCH_INTERVAL_MS : false),
   })
 
-/** The trace entries of a sandbox, oldest first. They are fetched again while it is there, and once more when it has ended. */
+/**
+ * The trace entries of a sandbox, oldest first. They are fetched again while it is there, and once more when
+ * it has ended.
+ */
 export const sandboxEntriesQuery = ({ id, state, ended_at }: Sandbox) =>
   infiniteQueryOptions({
     queryKey: ['sandbox-entries', id, state],
     queryFn: ({ pageParam, signal }) =>
-      call('getSandboxLogs', { params: { sandbox_id: id }, query: { skip: pageParam, limit: PAGE_SIZE }, signal }),
+      call('getSandboxLogs', {
+        params: { sandbox_id: id },
+        query: { skip: pageParam, limit: PAGE_SIZE },
+        signal,
+      }),
     initialPageParam: 0,
     getNextPageParam: nextSkip,
     placeholderData: previous => previous,

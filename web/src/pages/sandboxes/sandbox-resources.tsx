@@ -36,7 +36,9 @@ export function SandboxResources({ sandbox: { limits, peaks } }: { sandbox: Sand
         />
       </ul>
       {peaks.memory_kills !== null && peaks.memory_kills > 0 && (
-        <p className="mt-2 text-bad text-xs">{plural(peaks.memory_kills, 'process', 'processes')} killed because its memory was used up</p>
+        <p className="mt-2 text-bad text-xs">
+          {plural(peaks.memory_kills, 'process', 'processes')} killed because its memory was used up
+        </p>
       )}
     </section>
   )

@@ -27,7 +27,9 @@ export function SandboxRow({ sandbox, now }: { sandbox: Sandbox; now: number }) 
   const why = end_reason === null || end_reason === 'stopped' ? null : endReasons[end_reason]
   return (
     <li data-sandbox-id={id} className={`${rowStyle} ${columns}`}>
-      <span className={`font-medium text-xs max-md:col-start-2 max-md:row-start-1 ${stateTones[state]}`}>{state}</span>
+      <span className={`font-medium text-xs max-md:col-start-2 max-md:row-start-1 ${stateTones[state]}`}>
+        {state}
+      </span>
       <span className="flex min-w-0 items-center gap-2 max-md:col-start-1 max-md:row-start-1">
         <Link
           to="/sandboxes/$sandboxId"

@@ -17,6 +17,9 @@ export const endReasons: Record<NonNullable<Sandbox['end_reason']>, string> = {
 
 /** Milliseconds from its start until its end, or until now; null before its start. */
 export const uptime = ({ started_at, ended_at }: Sandbox, now: number): number | null =>
-  started_at === null ? null : Math.max(0, (ended_at === null ? now : Date.parse(ended_at)) - Date.parse(started_at))
+  started_at === null
+    ? null
+    : Math.max(0, (ended_at === null ? now : Date.parse(ended_at)) - Date.parse(started_at))
 
-export const mebibytes = (bytes: number | null) => (bytes === null ? '–' : `${Math.ceil(bytes / 1024 ** 2).toLocaleString('en')} MiB`)
+export const mebibytes = (bytes: number | null) =>
+  bytes === null ? '–' : `${Math.ceil(bytes / 1024 ** 2).toLocaleString('en')} MiB`

@@ -27,7 +27,8 @@ export function SandboxPage() {
   const sandbox = useQuery({ ...sandboxQuery(id ?? 0), enabled: id !== null })
   if (id === null) return <PageProblem error={null} what="sandbox" />
   if (sandbox.data) return <Found sandbox={sandbox.data} />
-  if (sandbox.isError) return <PageProblem error={sandbox.error} retry={() => sandbox.refetch()} what="sandbox" />
+  if (sandbox.isError)
+    return <PageProblem error={sandbox.error} retry={() => sandbox.refetch()} what="sandbox" />
   return <Loading label="Loading the sandbox" />
 }
 
@@ -105,7 +106,9 @@ function Facts({ sandbox }: { sandbox: Sandbox }) {
         <Fact name="Driver">{visible(driver)}</Fact>
         <Fact name="Worker">{visible(host)}</Fact>
         <Fact name="Requested">{moment(created_at)}</Fact>
-        <Fact name="Ready after">{started_at === null ? '–' : duration(Date.parse(started_at) - Date.parse(created_at))}</Fact>
+        <Fact name="Ready after">
+          {started_at === null ? '–' : duration(Date.parse(started_at) - Date.parse(created_at))}
+        </Fact>
         <Fact name="Uptime">{there === null ? '–' : duration(there)}</Fact>
       </dl>
     </section>

@@ -30,9 +30,14 @@ export const HealthPage = () => (
 
 function HealthChecks() {
   const health = useQuery(healthQuery)
-  if (health.isError) return <PageProblem error={health.error} retry={() => health.refetch()} what="overview" />
+  if (health.isError)
+    return <PageProblem error={health.error} retry={() => health.refetch()} what="overview" />
   const { data } = health
-  const summary = data ? (data.broken === 0 ? 'Nothing is broken.' : `${plural(data.broken, 'check')} failed.`) : ''
+  const summary = data
+    ? data.broken === 0
+      ? 'Nothing is broken.'
+      : `${plural(data.broken, 'check')} failed.`
+    : ''
   return (
     <Page
       heading="Health"
@@ -66,7 +71,9 @@ const states = {
   broken: { text: 'broken', Icon: CircleX, color: 'text-bad' },
 } as const
 
-/** Where a person changes what a check is about. The fix of the service names the command that does the same. */
+/**
+ * Where a person changes what a check is about. The fix of the service names the command that does the same.
+ */
 const pages: Record<string, SectionLink> = {
   repositories: { name: 'Repositories', link: linkOptions({ to: '/repositories' }) },
   models: { name: 'Models and keys', link: linkOptions({ to: '/settings/models' }) },

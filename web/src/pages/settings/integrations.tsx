@@ -54,8 +54,8 @@ const ConnectForms = () => (
         Create a GitHub App
       </h2>
       <p className="mt-1 mb-2 text-muted text-sm">
-        GitHub shows the permissions of the app, creates it and returns to this page. The app is then connected; its key is stored encrypted
-        and never shown. Install it on the repositories that it needs.
+        GitHub shows the permissions of the app, creates it and returns to this page. The app is then
+        connected; its key is stored encrypted and never shown. Install it on the repositories that it needs.
       </p>
       <CreateApp />
     </section>

@@ -15,7 +15,8 @@ export function NetworkPage() {
   const egress = useQuery(organizationEgressQuery)
   if (egress.isError) return <PageProblem error={egress.error} retry={() => egress.refetch()} what="list" />
   const saved = egress.data
-  const set = async (body: Egress) => queries.setQueryData(organizationEgressQuery.queryKey, await call('setEgress', { body }))
+  const set = async (body: Egress) =>
+    queries.setQueryData(organizationEgressQuery.queryKey, await call('setEgress', { body }))
   return (
     <Page
       heading="Network"
@@ -25,7 +26,10 @@ export function NetworkPage() {
       {saved && (
         <EgressSettings
           target={{
-            ...{ saved, inherited: null, forbidden, set },
+            saved,
+            inherited: null,
+            forbidden,
+            set,
             allow: rule => {
               const others = saved.agent.allow.filter(other => keyOf(other) !== keyOf(rule))
               return set({ ...saved, agent: { ...saved.agent, allow: [...others, rule] } })

@@ -21,15 +21,24 @@ import { type Organization, organizationQuery } from './organization-query.ts'
 /** Name of the organization, and the defaults of its runs. */
 export function OrganizationSettings() {
   const organization = useQuery(organizationQuery)
-  if (organization.isError) return <PageProblem error={organization.error} retry={() => organization.refetch()} what="organization" />
+  if (organization.isError)
+    return <PageProblem error={organization.error} retry={() => organization.refetch()} what="organization" />
   return (
-    <Page heading="General" title="Settings" width="narrow" about="The name of the organization, and the defaults of its runs.">
+    <Page
+      heading="General"
+      title="Settings"
+      width="narrow"
+      about="The name of the organization, and the defaults of its runs."
+    >
       {organization.data ? <OrganizationForm organization={organization.data} /> : <Loading />}
     </Page>
   )
 }
 
-type Draft = Pick<Organization, 'name' | 'default_repo_id' | 'reasoning_effort' | 'review' | 'agent_permissions'> & {
+type Draft = Pick<
+  Organization,
+  'name' | 'default_repo_id' | 'reasoning_effort' | 'review' | 'agent_permissions'
+> & {
   default_model: string
   branch_prefix: string
   approval_paths: string
@@ -50,7 +59,12 @@ const draftOf = ({
   rules,
   settings,
 }: Organization): Draft => ({
-  ...{ name, default_repo_id, reasoning_effort, review, agent_permissions, ...settings },
+  name,
+  default_repo_id,
+  reasoning_effort,
+  review,
+  agent_permissions,
+  ...settings,
   default_model: default_model ?? '',
   branch_prefix: branch_prefix ?? '',
   approval_paths: (approval_paths ?? []).join('\n'),
@@ -59,7 +73,15 @@ const draftOf = ({
 
 /** The request for what was changed. */
 function changesOf(change: Partial<Draft>) {
-  const { enable_pr_creation, enable_rules_detection, default_model, branch_prefix, approval_paths, rules, ...rest } = change
+  const {
+    enable_pr_creation,
+    enable_rules_detection,
+    default_model,
+    branch_prefix,
+    approval_paths,
+    rules,
+    ...rest
+  } = change
   const switched = enable_pr_creation !== undefined || enable_rules_detection !== undefined
   return {
     ...rest,
@@ -117,14 +139,22 @@ function OrganizationForm({ organization }: { organization: Organization }) {
       variant="primary"
     >
       <TextField label="Name" problem={problems.name} value={now.name} on_change={name => set({ name })} />
-      <Field label="Default repository" hint="For runs without a repository." problem={problems.default_repo_id}>
+      <Field
+        label="Default repository"
+        hint="For runs without a repository."
+        problem={problems.default_repo_id}
+      >
         {props => (
           <Select
             {...props}
             value={now.default_repo_id ?? ''}
-            onChange={event => set({ default_repo_id: event.target.value === '' ? null : Number(event.target.value) })}
+            onChange={event =>
+              set({ default_repo_id: event.target.value === '' ? null : Number(event.target.value) })
+            }
           >
-            <option value="">{only ? `None: ${visible(only.full_name)} is used, the only one` : 'None'}</option>
+            <option value="">
+              {only ? `None: ${visible(only.full_name)} is used, the only one` : 'None'}
+            </option>
             {repositories.map(({ id, full_name }) => (
               <option key={id} value={id}>
                 {visible(full_name)}
@@ -163,11 +193,23 @@ function OrganizationForm({ organization }: { organization: Organization }) {
         problem={problems.approval_paths}
       >
         {props => (
-          <TextArea {...props} rows={3} value={now.approval_paths} onChange={event => set({ approval_paths: event.target.value })} />
+          <TextArea
+            {...props}
+            rows={3}
+            value={now.approval_paths}
+            onChange={event => set({ approval_paths: event.target.value })}
+          />
         )}
       </Field>
       <Field label="Rules" hint="Instructions for the agent of every run." problem={problems.rules}>
-        {props => <TextArea {...props} rows={6} value={now.rules} onChange={event => set({ rules: event.target.value })} />}
+        {props => (
+          <TextArea
+            {...props}
+            rows={6}
+            value={now.rules}
+            onChange={event => set({ rules: event.target.value })}
+          />
+        )}
       </Field>
       <div className="flex flex-col items-start gap-2">
         <Switch

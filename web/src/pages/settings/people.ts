@@ -12,17 +12,20 @@ const PAGE_SIZE = 100
 /** All members of the organization, people and service users. */
 export const membersQuery = queryOptions({
   queryKey: ['members'],
-  queryFn: ({ signal }) => allItems(skip => call('listMembers', { query: { limit: PAGE_SIZE, skip }, signal })),
+  queryFn: ({ signal }) =>
+    allItems(skip => call('listMembers', { query: { limit: PAGE_SIZE, skip }, signal })),
 })
 
 export const invitationsQuery = queryOptions({
   queryKey: ['invitations'],
-  queryFn: ({ signal }) => allItems(skip => call('listInvitations', { query: { limit: PAGE_SIZE, skip }, signal })),
+  queryFn: ({ signal }) =>
+    allItems(skip => call('listInvitations', { query: { limit: PAGE_SIZE, skip }, signal })),
 })
 
 export const serviceUsersQuery = queryOptions({
   queryKey: ['service-users'],
-  queryFn: ({ signal }) => allItems(skip => call('listServiceUsers', { query: { limit: PAGE_SIZE, skip }, signal })),
+  queryFn: ({ signal }) =>
+    allItems(skip => call('listServiceUsers', { query: { limit: PAGE_SIZE, skip }, signal })),
 })
 
 export const memberName = ({ full_name, email, user_id }: Pick<Member, 'full_name' | 'email' | 'user_id'>) =>

@@ -19,7 +19,11 @@ export function ProfilePage() {
   const me = useQuery(meQuery)
   if (me.isError) return <PageProblem error={me.error} retry={() => me.refetch()} what="profile" />
   return (
-    <Page heading="Profile" width="narrow" about="Your name and your instructions for agents, in all of your organizations.">
+    <Page
+      heading="Profile"
+      width="narrow"
+      about="Your name and your instructions for agents, in all of your organizations."
+    >
       {me.data ? <ProfileForm me={me.data} /> : <Loading />}
     </Page>
   )
@@ -69,7 +73,12 @@ function ProfileForm({ me }: { me: Me }) {
         problem={problems.custom_prompt}
       >
         {props => (
-          <TextArea {...props} rows={6} value={now.custom_prompt ?? ''} onChange={event => set({ custom_prompt: event.target.value })} />
+          <TextArea
+            {...props}
+            rows={6}
+            value={now.custom_prompt ?? ''}
+            onChange={event => set({ custom_prompt: event.target.value })}
+          />
         )}
       </Field>
     </ApiForm>

@@ -15,7 +15,11 @@ type Props = { value: Role; on_change: (role: Role) => void; problem: string | u
 export const RoleField = ({ value, on_change, problem }: Props) => (
   <Field label="Role" hint={`${value} ${roles[value]}`} problem={problem}>
     {props => (
-      <Select {...props} value={value} onChange={event => on_change(role_names.find(role => role === event.target.value) ?? value)}>
+      <Select
+        {...props}
+        value={value}
+        onChange={event => on_change(role_names.find(role => role === event.target.value) ?? value)}
+      >
         {role_names.map(role => (
           <option key={role}>{role}</option>
         ))}

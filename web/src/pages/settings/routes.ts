@@ -130,7 +130,21 @@ const auditLog = createRoute({
 })
 
 const pages = [
-  ...[organization, members, serviceUsers, tokens, integrations, models, limits, secrets, health, network, skills, auditLog, profile],
+  ...[
+    organization,
+    members,
+    serviceUsers,
+    tokens,
+    integrations,
+    models,
+    limits,
+    secrets,
+    health,
+    network,
+    skills,
+    auditLog,
+    profile,
+  ],
   mcpServers,
   webhooks.addChildren([webhook, delivery]),
 ] as const

@@ -41,7 +41,8 @@ function SecretList() {
   const nameOf = usePersonNames()
   const [editing, setEditing] = useState<Secret | 'new' | null>(null)
   const [deleting, setDeleting] = useState<Secret | null>(null)
-  if (secrets.isError) return <PageProblem error={secrets.error} retry={() => secrets.refetch()} what="list" />
+  if (secrets.isError)
+    return <PageProblem error={secrets.error} retry={() => secrets.refetch()} what="list" />
   const actions: Column<Secret> = {
     name: '',
     cell: secret =>
@@ -78,21 +79,30 @@ function SecretList() {
         </Blank>
       )}
       {secrets.data && secrets.data.length > 0 && (
-        <Table label="Secrets" columns={[...columns(nameOf), actions]} rows={secrets.data} row_key={({ name }) => name} />
+        <Table
+          label="Secrets"
+          columns={[...columns(nameOf), actions]}
+          rows={secrets.data}
+          row_key={({ name }) => name}
+        />
       )}
       <Dialog
         title={editing === 'new' ? 'Add secret' : `Replace ${editing?.name}`}
         open={editing !== null}
         on_close={() => setEditing(null)}
       >
-        {editing && <SecretForm secret={editing === 'new' ? null : editing} on_done={() => setEditing(null)} />}
+        {editing && (
+          <SecretForm secret={editing === 'new' ? null : editing} on_done={() => setEditing(null)} />
+        )}
       </Dialog>
       {deleting && <Deletion secret={deleting} on_close={() => setDeleting(null)} />}
     </Page>
   )
 }
 
-/** The service stores the keys of models and the credentials of MCP servers as secrets, which no sandbox gets. */
+/**
+ * The service stores the keys of models and the credentials of MCP servers as secrets, which no sandbox gets.
+ */
 const isMcpCredential = ({ name }: Pick<Secret, 'name'>) => name.startsWith('AGENTRUN_MCP_CREDENTIAL_')
 const isModelKey = ({ name }: Pick<Secret, 'name'>) => name.startsWith('AGENTRUN_MODEL_KEY_')
 
@@ -121,7 +131,11 @@ const columns = (nameOf: (user_id: number) => string): Column<Secret>[] => [
       </span>
     ),
   },
-  { name: 'Set by', wide_only: true, cell: ({ updated_by }) => <span className="text-muted">{nameOf(updated_by)}</span> },
+  {
+    name: 'Set by',
+    wide_only: true,
+    cell: ({ updated_by }) => <span className="text-muted">{nameOf(updated_by)}</span>,
+  },
   {
     name: 'Set',
     wide_only: true,
@@ -202,7 +216,13 @@ function Deletion({ secret, on_close }: { secret: Secret; on_close: () => void }
     },
   })
   return (
-    <ConfirmDialog title={`Delete ${secret.name}`} action="Delete secret" request={remove} open on_close={on_close}>
+    <ConfirmDialog
+      title={`Delete ${secret.name}`}
+      action="Delete secret"
+      request={remove}
+      open
+      on_close={on_close}
+    >
       Its value cannot be restored. Setup commands that need it fail from the next turn on.
     </ConfirmDialog>
   )

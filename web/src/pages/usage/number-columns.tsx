@@ -15,7 +15,10 @@ export const numberColumns: Column<Numbers>[] = [
       <>
         {completed.toLocaleString('en')}
         {incomplete > 0 && (
-          <span className="text-warn" title="Completed without doing everything that was requested: no success">
+          <span
+            className="text-warn"
+            title="Completed without doing everything that was requested: no success"
+          >
             {' '}
             ({incomplete.toLocaleString('en')} incomplete)
           </span>
@@ -29,8 +32,17 @@ export const numberColumns: Column<Numbers>[] = [
     wide_only: true,
     cell: ({ failed }) => <span className={failed > 0 ? 'text-bad' : ''}>{failed}</span>,
   },
-  { name: 'Success', align: 'end', cell: ({ success_rate }) => (success_rate === null ? '–' : `${Math.round(success_rate * 100)} %`) },
-  { name: 'Pull requests', align: 'end', wide_only: true, cell: ({ pull_requests }) => pull_requests.toLocaleString('en') },
+  {
+    name: 'Success',
+    align: 'end',
+    cell: ({ success_rate }) => (success_rate === null ? '–' : `${Math.round(success_rate * 100)} %`),
+  },
+  {
+    name: 'Pull requests',
+    align: 'end',
+    wide_only: true,
+    cell: ({ pull_requests }) => pull_requests.toLocaleString('en'),
+  },
   {
     name: 'To pull request',
     align: 'end',
@@ -43,7 +55,12 @@ export const numberColumns: Column<Numbers>[] = [
   },
   { name: 'Tokens in', align: 'end', wide_only: true, cell: ({ input_tokens }) => compact(input_tokens) },
   { name: 'Tokens out', align: 'end', wide_only: true, cell: ({ output_tokens }) => compact(output_tokens) },
-  { name: 'Worker time', align: 'end', wide_only: true, cell: ({ active_seconds }) => duration(active_seconds * 1000) },
+  {
+    name: 'Worker time',
+    align: 'end',
+    wide_only: true,
+    cell: ({ active_seconds }) => duration(active_seconds * 1000),
+  },
   {
     name: 'Cost',
     align: 'end',

@@ -42,7 +42,8 @@ export function UsagePage() {
   const usage = useQuery(usageQuery(search))
   const nameOf = useNames(usage.data?.group_by ?? 'day')
   const refused = statusOf(usage.error) === 400
-  if (usage.isError && !refused) return <PageProblem error={usage.error} retry={() => usage.refetch()} what="overview" />
+  if (usage.isError && !refused)
+    return <PageProblem error={usage.error} retry={() => usage.refetch()} what="overview" />
   const { data } = usage
   return (
     <Page heading="Usage" actions={<Period usage={data} />}>
@@ -65,8 +66,8 @@ export function UsagePage() {
       )}
       {data && data.items.length > 0 && (
         <p className="mt-2 text-muted text-xs">
-          Each message to a run starts a turn, so that a run can complete or fail more than once. <em>Success</em> is the share of completed
-          turns among those that completed or failed.
+          Each message to a run starts a turn, so that a run can complete or fail more than once.{' '}
+          <em>Success</em> is the share of completed turns among those that completed or failed.
         </p>
       )}
     </Page>
@@ -80,7 +81,10 @@ const Total = ({ total }: { total: Usage['total'] }) => (
       Total
     </th>
     {numberColumns.map(({ name, wide_only, cell }) => (
-      <td key={name} className={`px-3 text-right tabular whitespace-nowrap last:pr-4 ${wide_only ? 'max-md:hidden' : ''}`}>
+      <td
+        key={name}
+        className={`px-3 text-right tabular whitespace-nowrap last:pr-4 ${wide_only ? 'max-md:hidden' : ''}`}
+      >
         {cell(total)}
       </td>
     ))}

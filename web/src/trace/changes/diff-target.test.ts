@@ -7,7 +7,9 @@ test('a comment names its file and line and quotes the line', () => {
     'In `src/a.ts`, line 12:\n\n```\n  return total\n```\n\nRound this.',
   )
   expect(followUpAbout({ path: 'src/a.ts', line: null }, 'Split it.')).toBe('In `src/a.ts`:\n\nSplit it.')
-  expect(followUpAbout({ path: 'a', line: { ...line, side: 'LEFT' } }, 'Why?')).toContain('line 12 before your change')
+  expect(followUpAbout({ path: 'a', line: { ...line, side: 'LEFT' } }, 'Why?')).toContain(
+    'line 12 before your change',
+  )
 })
 
 test('no line can end its own quotation', () => {

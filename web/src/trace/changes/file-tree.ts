@@ -3,9 +3,15 @@ import type { RunDiff } from '../../../../src/contract/runs/run-diff.ts'
 type ChangedFile = RunDiff['files'][number]
 
 /** A folder with its content, or a changed file with its position in the list of files. */
-export type TreeNode = { name: string; path: string } & ({ folder: TreeNode[] } | { file: ChangedFile; index: number })
+export type TreeNode = { name: string; path: string } & (
+  | { folder: TreeNode[] }
+  | { file: ChangedFile; index: number }
+)
 
-/** The changed files as a tree: folders first, by name. A folder that contains only another one is shown as one, `src/app`. */
+/**
+ * The changed files as a tree: folders first, by name. A folder that contains only another one is shown as
+ * one, `src/app`.
+ */
 export function fileTree(files: ChangedFile[]): TreeNode[] {
   return folderOf(
     files.map((file, index) => ({ file, index, parts: file.path.split('/') })),
@@ -23,7 +29,9 @@ function folderOf(rest: Rest[], above: string): TreeNode[] {
     if (deeper.length === 0) files.push({ name, path: file.path, file, index })
     else folders.set(name, [...(folders.get(name) ?? []), { file, index, parts: deeper }])
   }
-  const nodes = [...folders].map(([name, inside]) => joined({ name, path: above + name, folder: folderOf(inside, `${above}${name}/`) }))
+  const nodes = [...folders].map(([name, inside]) =>
+    joined({ name, path: above + name, folder: folderOf(inside, `${above}${name}/`) }),
+  )
   return [...nodes.sort(byName), ...files.sort(byName)]
 }
 

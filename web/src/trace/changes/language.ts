@@ -24,7 +24,10 @@ const endings: Record<string, string[]> = {
   yaml: ['yaml', 'yml'],
 }
 
-const languages = new Map(Object.entries(endings).flatMap(([language, all]) => all.map(ending => [ending, language])))
+const languages = new Map(
+  Object.entries(endings).flatMap(([language, all]) => all.map(ending => [ending, language])),
+)
 
 /** The language of a file by its name; null: it is not highlighted. */
-export const languageOf = (path: string): string | null => languages.get(/\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? '') ?? null
+export const languageOf = (path: string): string | null =>
+  languages.get(/\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? '') ?? null

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest'
 import { filePatches, splitPatch, unquote } from './patch.ts'
 
-const file = (path: string) => ({ path, old_path: null, status: 'modified' as const, additions: 1, deletions: 1, binary: false })
+const file = (path: string) => ({
+  path,
+  old_path: null,
+  status: 'modified' as const,
+  additions: 1,
+  deletions: 1,
+  binary: false,
+})
 const part = (path: string, body = '@@ -1 +1 @@\n-a\n+b\n') =>
   `diff --git a/${path} b/${path}\nindex 1..2 100644\n--- a/${path}\n+++ b/${path}\n${body}`
 
@@ -36,5 +43,11 @@ test('added, deleted, renamed, mode-only and binary files are found', () => {
   const binary = 'diff --git a/p.png b/p.png\nindex 1..2 100644\nBinary files a/p.png and b/p.png differ\n'
   const files = ['n', 'd', 'new', 'run me.sh', 'p.png'].map(file)
   const patch = added + deleted + renamed + mode + binary
-  expect(filePatches({ files, patch }).map(({ patch }) => patch)).toEqual([added, deleted, renamed, mode, binary])
+  expect(filePatches({ files, patch }).map(({ patch }) => patch)).toEqual([
+    added,
+    deleted,
+    renamed,
+    mode,
+    binary,
+  ])
 })

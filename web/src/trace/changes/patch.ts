@@ -34,7 +34,10 @@ function pathOfPart(part: string): string | null {
 
 const escapes: Record<string, number> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, '"': 34, '\\': 92 }
 
-/** A name as git quotes it: octal bytes and C escapes between double quotes. A tab ends an unquoted name with spaces. */
+/**
+ * A name as git quotes it: octal bytes and C escapes between double quotes. A tab ends an unquoted name with
+ * spaces.
+ */
 export function unquote(name: string): string {
   if (!name.startsWith('"')) return name.replace(/\t$/, '')
   const bytes: number[] = []

@@ -3,10 +3,19 @@ import type { RunFileEntry } from '../../../../src/contract/runs/run-files.ts'
 import { type FolderContent, fileRows, foldersAbove, treeMove } from './file-rows.ts'
 
 const entry = (path: string, kind: RunFileEntry['kind'] = 'file'): RunFileEntry => ({
-  ...{ name: path.split('/').at(-1) ?? '', path, kind, executable: false, size: kind === 'file' ? 1 : null, target: null, commit: null },
+  name: path.split('/').at(-1) ?? '',
+  path,
+  kind,
+  executable: false,
+  size: kind === 'file' ? 1 : null,
+  target: null,
+  commit: null,
 })
 const content = (items: RunFileEntry[], more: Partial<FolderContent> = {}): FolderContent => ({
-  ...{ items, total: items.length, loading: false, problem: null },
+  items,
+  total: items.length,
+  loading: false,
+  problem: null,
   ...more,
 })
 const open: Record<string, FolderContent> = {
@@ -16,11 +25,20 @@ const open: Record<string, FolderContent> = {
 }
 const rows = fileRows(folder => open[folder])
 const drawn = rows.map(
-  row => `${'  '.repeat(row.level - 1)}${row.kind === 'entry' ? `${row.entry.name} ${row.position}/${row.size}` : row.kind}`,
+  row =>
+    `${'  '.repeat(row.level - 1)}${row.kind === 'entry' ? `${row.entry.name} ${row.position}/${row.size}` : row.kind}`,
 )
 
 test('open folders show their entries below them, and what is not loaded has a line of its own', () => {
-  expect(drawn).toEqual(['docs 1/500', 'src 2/500', '  deep 1/2', '    loading', '  b.ts 2/2', 'a.txt 3/500', 'more'])
+  expect(drawn).toEqual([
+    'docs 1/500',
+    'src 2/500',
+    '  deep 1/2',
+    '    loading',
+    '  b.ts 2/2',
+    'a.txt 3/500',
+    'more',
+  ])
   expect(rows.at(-1)).toMatchObject({ kind: 'more', rest: 497 })
   const failed = fileRows(() => content([], { problem: 'Gone.', total: 3 }))
   expect(failed).toEqual([{ kind: 'problem', message: 'Gone.', level: 1, folder: '' }])

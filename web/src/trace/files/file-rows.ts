@@ -1,18 +1,33 @@
 import type { RunFileEntry } from '../../../../src/contract/runs/run-files.ts'
 
 /** What is known of an open folder: its first entries, and whether more are being loaded. */
-export type FolderContent = { items: readonly RunFileEntry[]; total: number; loading: boolean; problem: string | null }
+export type FolderContent = {
+  items: readonly RunFileEntry[]
+  total: number
+  loading: boolean
+  problem: string | null
+}
 
 type TreeLevel = { level: number; folder: string }
-/** A line of the tree. `open`: of a folder, null for everything else. `position` and `size` are among all entries of the folder. */
+/**
+ * A line of the tree. `open`: of a folder, null for everything else. `position` and `size` are among all
+ * entries of the folder.
+ */
 export type FileRow =
   | ({ kind: 'entry'; entry: RunFileEntry; open: boolean | null; position: number; size: number } & TreeLevel)
   | ({ kind: 'more'; rest: number } & TreeLevel)
   | ({ kind: 'loading' } & TreeLevel)
   | ({ kind: 'problem'; message: string } & TreeLevel)
 
-/** Returns the lines of a tree of files from top to bottom. `contentOf`: undefined for a folder that is closed. */
-export function fileRows(contentOf: (folder: string) => FolderContent | undefined, folder = '', level = 1): FileRow[] {
+/**
+ * Returns the lines of a tree of files from top to bottom. `contentOf`: undefined for a folder that is
+ * closed.
+ */
+export function fileRows(
+  contentOf: (folder: string) => FolderContent | undefined,
+  folder = '',
+  level = 1,
+): FileRow[] {
   const content = contentOf(folder)
   if (content === undefined) return []
   const { items, total, loading, problem } = content
@@ -28,7 +43,8 @@ export function fileRows(contentOf: (folder: string) => FolderContent | undefine
 }
 
 /** Identifies a line as long as its folder is open. */
-export const keyOfRow = (row: FileRow): string => (row.kind === 'entry' ? `/${row.entry.path}` : `${row.kind} ${row.folder}`)
+export const keyOfRow = (row: FileRow): string =>
+  row.kind === 'entry' ? `/${row.entry.path}` : `${row.kind} ${row.folder}`
 
 /** Returns the folders above a path, from the top. */
 export function foldersAbove(path: string): string[] {
@@ -42,7 +58,8 @@ type TreeMove = { to: number } | { open: string } | { close: string } | null
 /** Returns what a key does at a line. */
 export function treeMove(rows: readonly FileRow[], at: number, key: string): TreeMove {
   const row = rows[at]
-  const to = (index: number): TreeMove => (index >= 0 && index < rows.length && index !== at ? { to: index } : null)
+  const to = (index: number): TreeMove =>
+    index >= 0 && index < rows.length && index !== at ? { to: index } : null
   if (key === 'ArrowDown') return to(at + 1)
   if (key === 'ArrowUp') return to(at - 1)
   if (key === 'Home') return to(0)

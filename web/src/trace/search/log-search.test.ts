@@ -3,8 +3,15 @@ import type { LogSearch as SearchPart } from '../../../../src/contract/runs/log-
 import { createLogSearch, matchFrom, rankOf } from './log-search.ts'
 
 const hit = (seq: number) => ({
-  ...{ seq, created_at: '2026-11-20T10:30:02.000Z', turn: 1, message_type: 'ACTION' as const, tool_name: 'shell' },
-  ...{ field: 'tool_output.output', snippet: `match ${seq}`, match_start: 0, match_length: 5 },
+  seq,
+  created_at: '2026-11-20T10:30:02.000Z',
+  turn: 1,
+  message_type: 'ACTION' as const,
+  tool_name: 'shell',
+  field: 'tool_output.output',
+  snippet: `match ${seq}`,
+  match_start: 0,
+  match_length: 5,
 })
 
 /** A service with `matches`, which searches `step` entries in a request. */
@@ -17,8 +24,12 @@ function service(matches: number[], total: number, step: number) {
     const searched_to = Math.min(after_seq + step, state.total)
     const seqs = matches.filter(seq => seq > after_seq && seq <= searched_to)
     return {
-      ...{ agent_run_id: 1, seqs, hits: seqs.slice(0, limit).map(hit), searched_to },
-      ...{ complete: searched_to >= state.total, total_logs: state.total },
+      agent_run_id: 1,
+      seqs,
+      hits: seqs.slice(0, limit).map(hit),
+      searched_to,
+      complete: searched_to >= state.total,
+      total_logs: state.total,
     }
   }
   return { requests, state, load }
@@ -34,7 +45,8 @@ function started(from: ReturnType<typeof service>) {
       for (const { until, resolve } of waiting) if (until()) resolve()
     },
   })
-  const when = (until: () => boolean) => (until() ? Promise.resolve() : new Promise<void>(resolve => waiting.push({ until, resolve })))
+  const when = (until: () => boolean) =>
+    until() ? Promise.resolve() : new Promise<void>(resolve => waiting.push({ until, resolve }))
   return { search, when }
 }
 

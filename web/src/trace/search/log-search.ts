@@ -64,7 +64,8 @@ export function createLogSearch({ load, on_change, page_size }: Options): LogSea
       active = false
     }
   }
-  const missingIn = (number: number) => seqs.slice(number * page_size, (number + 1) * page_size).filter(seq => !hits.has(seq))
+  const missingIn = (number: number) =>
+    seqs.slice(number * page_size, (number + 1) * page_size).filter(seq => !hits.has(seq))
   const loadPage = async (number: number) => {
     loading.add(number)
     try {
@@ -97,7 +98,8 @@ export function createLogSearch({ load, on_change, page_size }: Options): LogSea
       const end = Math.min(last, seqs.length - 1)
       for (let number = Math.floor(Math.max(0, first) / page_size); number * page_size <= end; number++) {
         // The search itself loads the first page.
-        if (!loading.has(number) && !(active && number === 0) && missingIn(number).length > 0) void loadPage(number)
+        if (!loading.has(number) && !(active && number === 0) && missingIn(number).length > 0)
+          void loadPage(number)
       }
     },
     extend(count) {
@@ -125,7 +127,11 @@ export function rankOf(seqs: readonly number[], seq: number): number {
 }
 
 /** The next or previous match as seen from entry `seq`, around the end; undefined when there is none. */
-export function matchFrom(seqs: readonly number[], seq: number, direction: 'next' | 'previous'): number | undefined {
+export function matchFrom(
+  seqs: readonly number[],
+  seq: number,
+  direction: 'next' | 'previous',
+): number | undefined {
   const rank = rankOf(seqs, seq)
   if (direction === 'next') return seqs[rank] ?? seqs[0]
   return seqs[rank - (seqs[rank - 1] === seq ? 2 : 1)] ?? seqs.at(-1)

@@ -2,8 +2,8 @@
 type TextPart = { text: number; start: number; end: number }
 
 /**
- * Finds `q` in texts that follow each other without a gap, such as the text nodes of an entry, regardless of case. Each match is the list of
- * its parts, because it may span several texts. At most `limit` matches.
+ * Finds `q` in texts that follow each other without a gap, such as the text nodes of an entry, regardless of
+ * case. Each match is the list of its parts, because it may span several texts. At most `limit` matches.
  */
 export function textMatches(texts: readonly string[], q: string, limit: number): TextPart[][] {
   if (q === '') return []
@@ -17,14 +17,21 @@ export function textMatches(texts: readonly string[], q: string, limit: number):
   const wanted = folded(q)
   const matches: TextPart[][] = []
   let first = 0
-  for (let at = all.indexOf(wanted); at !== -1 && matches.length < limit; at = all.indexOf(wanted, at + wanted.length)) {
+  for (
+    let at = all.indexOf(wanted);
+    at !== -1 && matches.length < limit;
+    at = all.indexOf(wanted, at + wanted.length)
+  ) {
     while (first + 1 < starts.length && (starts[first + 1] ?? 0) <= at) first++
     matches.push(partsOf(texts, starts, first, [at, at + wanted.length]))
   }
   return matches
 }
 
-/** In lower case and of the same length, so that positions stay right: the few letters that would change it are left as they are. */
+/**
+ * In lower case and of the same length, so that positions stay right: the few letters that would change it
+ * are left as they are.
+ */
 function folded(text: string): string {
   const lower = text.toLowerCase()
   return lower.length === text.length
@@ -32,7 +39,12 @@ function folded(text: string): string {
     : [...text].map(char => (char.toLowerCase().length === char.length ? char.toLowerCase() : char)).join('')
 }
 
-function partsOf(texts: readonly string[], starts: number[], first: number, [from, to]: [number, number]): TextPart[] {
+function partsOf(
+  texts: readonly string[],
+  starts: number[],
+  first: number,
+  [from, to]: [number, number],
+): TextPart[] {
   const parts: TextPart[] = []
   for (let text = first; text < texts.length; text++) {
     const begin = starts[text] ?? 0

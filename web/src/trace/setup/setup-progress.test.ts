@@ -26,11 +26,20 @@ test('a running command shows its output until its entry is there', () => {
 })
 
 test('what an output contains so far replaces what is shown of it, also of a command that began before the stream', () => {
-  const so_far = (text: string): RunEvent => ({ type: 'so_far', data: { parts: [{ event: 'output', call_id: 'setup-1', text }] } })
+  const so_far = (text: string): RunEvent => ({
+    type: 'so_far',
+    data: { parts: [{ event: 'output', call_id: 'setup-1', text }] },
+  })
   expect(after(so_far('added 3')).running).toEqual({ call_id: 'setup-1', command: null, output: 'added 3' })
   const begun = [started('npm ci'), output('added '), output('3')]
-  expect(after(...begun, so_far('ed 3'), output(' packages')).running).toMatchObject({ command: 'npm ci', output: 'added 3 packages' })
-  expect(after(started('npm ci'), output('3'), so_far('added 3')).running).toMatchObject({ command: 'npm ci', output: 'added 3' })
+  expect(after(...begun, so_far('ed 3'), output(' packages')).running).toMatchObject({
+    command: 'npm ci',
+    output: 'added 3 packages',
+  })
+  expect(after(started('npm ci'), output('3'), so_far('added 3')).running).toMatchObject({
+    command: 'npm ci',
+    output: 'added 3',
+  })
   const ended = after(...begun, log(4, 'setup_command', { command: 'npm ci' }, { status: 'ok' }))
   expect(afterEvent(ended, so_far('added 3'))).toEqual(ended)
 })
@@ -45,7 +54,10 @@ test('output of a command that began before the stream was opened is shown', () 
 })
 
 test('entries of the agent and tools of the agent are not part of the setup', () => {
-  const progress = after(log(1, 'git_clone', {}, {}), { type: 'tool', data: { tool_name: 'shell', tool_input: { command: 'ls' } } })
+  const progress = after(log(1, 'git_clone', {}, {}), {
+    type: 'tool',
+    data: { tool_name: 'shell', tool_input: { command: 'ls' } },
+  })
   expect(progress).toEqual(no_progress)
 })
 
@@ -56,5 +68,7 @@ test('nothing is running once the run has ended', () => {
 test('an environment is the reason why no command ran only if an earlier run made it', () => {
   const { entries } = after(log(1, 'environment', {}, { status: 'ok', made: false, made_by_run: 12 }))
   expect([reusedFrom(entries), entries.map(lineOf)]).toEqual([12, ['Reused the environment of run #12']])
-  expect(reusedFrom(after(log(1, 'environment', {}, { made: true, kept: true, made_by_run: 13 })).entries)).toBeNull()
+  expect(
+    reusedFrom(after(log(1, 'environment', {}, { made: true, kept: true, made_by_run: 13 })).entries),
+  ).toBeNull()
 })

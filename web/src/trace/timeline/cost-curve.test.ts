@@ -2,7 +2,12 @@ import { expect, test } from 'vitest'
 import { costCurve, svgPoints } from './cost-curve.ts'
 
 const part = (from: number, to: number, cost_usd: string | null) => ({
-  ...{ from_seq: 1, through_seq: 1, turn: 1, failed: 0, cost_usd, kinds: [] },
+  from_seq: 1,
+  through_seq: 1,
+  turn: 1,
+  failed: 0,
+  cost_usd,
+  kinds: [],
   started_at: new Date(from * 1000).toISOString(),
   ended_at: new Date(to * 1000).toISOString(),
 })

@@ -3,13 +3,20 @@ import type { TimelinePart } from '../../../../src/contract/runs/timeline.ts'
 import { bars, entryAt, mapHeight } from './minimap.ts'
 
 const part = (from_seq: number, through_seq: number, more: Partial<TimelinePart> = {}): TimelinePart => ({
-  ...{ from_seq, through_seq, turn: 1, failed: 0, cost_usd: '0' },
+  from_seq,
+  through_seq,
+  turn: 1,
+  failed: 0,
+  cost_usd: '0',
   started_at: '2026-11-20T10:00:00.000Z',
   ended_at: '2026-11-20T10:00:01.000Z',
   kinds: [{ message_type: 'ACTION', tool_name: 'shell', entries: 1 }],
   ...more,
 })
-const kind = (message_type: TimelinePart['kinds'][number]['message_type'], tool_name: string | null = null) => ({
+const kind = (
+  message_type: TimelinePart['kinds'][number]['message_type'],
+  tool_name: string | null = null,
+) => ({
   message_type,
   tool_name,
   entries: 1,
@@ -45,13 +52,20 @@ test.each([
 })
 
 test('each position of the map belongs to an entry, and positions outside to the first and the last', () => {
-  expect([-5, 0, 199.9, 200, 400, 900].map(y => entryAt(y, 100_000, 400))).toEqual([0, 0, 49_975, 50_000, 99_999, 99_999])
+  expect([-5, 0, 199.9, 200, 400, 900].map(y => entryAt(y, 100_000, 400))).toEqual([
+    0, 0, 49_975, 50_000, 99_999, 99_999,
+  ])
   expect(entryAt(300, 10, 400)).toBe(9)
   expect(entryAt(10, 0, 400)).toBe(0)
 })
 
 test('the tick of a failure is as strong as failures are frequent, and a single one can be seen', () => {
-  const parts = [part(1, 100), part(101, 200, { failed: 2 }), part(201, 300, { failed: 100 }), part(301, 400, { failed: 80 })]
+  const parts = [
+    part(1, 100),
+    part(101, 200, { failed: 2 }),
+    part(201, 300, { failed: 100 }),
+    part(301, 400, { failed: 80 }),
+  ]
   expect(bars(parts, 400, 100).map(({ failed }) => Number(failed.toFixed(2)))).toEqual([0, 0.3, 1, 0.89])
   expect(bars([part(1, 1, { failed: 1 })], 1, 100)[0]?.failed).toBe(1)
 })

@@ -3,7 +3,10 @@ import { toolKind } from '../tool-kind.ts'
 
 export type BarColor = 'user' | 'answer' | 'plan' | 'change' | 'command' | 'other'
 
-/** A bar of the minimap. Positions in pixels; `width` from 0 to 1. `failed`: how strong its tick is, 0 without a failure, up to 1. */
+/**
+ * A bar of the minimap. Positions in pixels; `width` from 0 to 1. `failed`: how strong its tick is, 0 without
+ * a failure, up to 1.
+ */
 export type Bar = { top: number; height: number; width: number; color: BarColor; failed: number }
 
 /** The largest height of an entry, so that a short run does not look like a few large ones. */
@@ -15,7 +18,10 @@ const MIN_TICK = 0.3
 /** The height of the whole trace in a minimap of this height. */
 export const mapHeight = (total: number, height: number): number => Math.min(height, total * MAX_ENTRY_PX)
 
-/** One bar for each part, as long as its entries took on average: on a logarithmic scale, because they differ by magnitudes. */
+/**
+ * One bar for each part, as long as its entries took on average: on a logarithmic scale, because they differ
+ * by magnitudes.
+ */
 export function bars(parts: readonly TimelinePart[], total: number, height: number): Bar[] {
   const scale = mapHeight(total, height) / Math.max(1, total)
   const times = parts.map(timePerEntry)
@@ -38,12 +44,20 @@ export function entryAt(y: number, total: number, height: number): number {
 
 const entriesOf = ({ from_seq, through_seq }: TimelinePart) => through_seq - from_seq + 1
 
-const timePerEntry = (part: TimelinePart) => (Date.parse(part.ended_at) - Date.parse(part.started_at)) / entriesOf(part)
+const timePerEntry = (part: TimelinePart) =>
+  (Date.parse(part.ended_at) - Date.parse(part.started_at)) / entriesOf(part)
 
-/** Messages and answers are rare and what people look for, so that one of them decides the color of its part. */
+/**
+ * Messages and answers are rare and what people look for, so that one of them decides the color of its part.
+ */
 function colorOf({ kinds }: TimelinePart): BarColor {
   if (kinds.some(({ message_type }) => message_type.startsWith('USER_'))) return 'user'
-  if (kinds.some(({ message_type }) => message_type === 'FINAL_ANSWER' || message_type === 'INITIAL_PR_GENERATION')) return 'answer'
+  if (
+    kinds.some(
+      ({ message_type }) => message_type === 'FINAL_ANSWER' || message_type === 'INITIAL_PR_GENERATION',
+    )
+  )
+    return 'answer'
   const [most] = kinds
   if (most?.message_type === 'PLAN_EVALUATION') return 'plan'
   if (most?.message_type !== 'ACTION') return 'other'

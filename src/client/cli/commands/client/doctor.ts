@@ -30,7 +30,8 @@ export const doctor = command({
       if (json) continue
       const { word, style } = marks[finding.state]
       print.line(`${print.style(style, word)} ${finding.check}: ${firstLine(finding.detail)}`)
-      if (finding.fix !== null) print.line(`        ${print.style('bold', `→ ${firstLine(finding.fix, 2_000)}`)}`)
+      if (finding.fix !== null)
+        print.line(`        ${print.style('bold', `→ ${firstLine(finding.fix, 2_000)}`)}`)
       print.progress('checking …')
     }
     print.progress(null)

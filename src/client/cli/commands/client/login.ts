@@ -18,11 +18,15 @@ export const login = command({
   ],
   async run({ json, print, settings, stdin, signal }) {
     const { base_url, organization_id, config_path, config_problem } = settings
-    if (config_problem !== null) throw new CliError(`${config_path} ${config_problem}: fix or remove it first`)
+    if (config_problem !== null)
+      throw new CliError(`${config_path} ${config_problem}: fix or remove it first`)
     const prompt = () => print.note(`Token for ${base_url} (the first start of the service creates one):`)
     const typed = async () => (stdin.isTTY ? askSecret(stdin, signal, prompt) : text(stdin))
-    const token = (settings.token_from === 'flag' && settings.token !== null ? settings.token : await typed()).trim()
-    if (!/^[\x21-\x7e]+$/.test(token)) throw new CliError('this is not a token: a token is one word of printable ASCII', exit.signed_out)
+    const token = (
+      settings.token_from === 'flag' && settings.token !== null ? settings.token : await typed()
+    ).trim()
+    if (!/^[\x21-\x7e]+$/.test(token))
+      throw new CliError('this is not a token: a token is one word of printable ASCII', exit.signed_out)
     const client = createClient({ base_url, token, retries: 1 })
     const user = await client.call('getMe', { signal }).catch(error => {
       // A token without the scope to read its user is valid, too.
@@ -35,7 +39,10 @@ export const login = command({
       services: { ...file.services, [base_url]: { token, organization_id } },
     })
     if (json) print.json(user)
-    else print.line(`signed in to ${base_url}${user === null ? '' : ` as ${plainText(user.full_name ?? user.email ?? `user ${user.id}`)}`}`)
+    else
+      print.line(
+        `signed in to ${base_url}${user === null ? '' : ` as ${plainText(user.full_name ?? user.email ?? `user ${user.id}`)}`}`,
+      )
     print.note(`stored in ${config_path}`)
     return 0
   },

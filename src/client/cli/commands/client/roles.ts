@@ -16,7 +16,9 @@ function role(name: string, summary: string): Command {
     usage: [],
     words: [0, 9],
     options: {},
-    notes: [`In the clone, as ./agentrun ${name}. Variables configure it: see docs/reference/configuration.md.`],
+    notes: [
+      `In the clone, as ./agentrun ${name}. Variables configure it: see docs/reference/configuration.md.`,
+    ],
     async run() {
       throw new CliError(`${name} runs in the clone of the service: ./agentrun ${name}`)
     },

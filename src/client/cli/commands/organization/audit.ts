@@ -3,7 +3,12 @@ import { firstLine } from '../../plain-text.ts'
 import { list, newest_options, table } from '../../resource.ts'
 
 const options = {
-  action: { type: 'string', multiple: true, value: 'NAME', about: 'only this action, like token.revoked; may be repeated' },
+  action: {
+    type: 'string',
+    multiple: true,
+    value: 'NAME',
+    about: 'only this action, like token.revoked; may be repeated',
+  },
   user: { type: 'string', multiple: true, value: 'ID', about: 'only of this user; may be repeated' },
   after: { type: 'string', value: 'TIME', about: 'only later than this time (ISO 8601)' },
   before: { type: 'string', value: 'TIME', about: 'only earlier than this time (ISO 8601)' },

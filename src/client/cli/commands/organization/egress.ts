@@ -42,7 +42,11 @@ export const egress = command({
     const { words, json, print } = given
     const [action = 'show', what] = words
     if (action === 'show' ? what !== undefined : what === undefined)
-      throw new UsageError(action === 'show' ? 'agentrun egress show takes nothing else' : `agentrun egress ${action} takes one more word`)
+      throw new UsageError(
+        action === 'show'
+          ? 'agentrun egress show takes nothing else'
+          : `agentrun egress ${action} takes one more word`,
+      )
     const set = await (action === 'allow' ? allow(given, what ?? '') : change(given, action, what ?? ''))
     if (json) print.json(set)
     else for (const line of linesOf(set)) print.line(line)
@@ -50,7 +54,10 @@ export const egress = command({
   },
 })
 
-/** Returns the functions that read and write the rules of the organization, or of the repository that was named. */
+/**
+ * Returns the functions that read and write the rules of the organization, or of the repository that was
+ * named.
+ */
 async function rulesOf({ client, values, signal }: Given<typeof options>) {
   if (values.repo === undefined)
     return {
@@ -62,7 +69,8 @@ async function rulesOf({ client, values, signal }: Given<typeof options>) {
   return {
     params,
     get: () => client().call('getRepositoryEgress', { params, signal }),
-    put: (body: Body<'setEgress'>) => client().call('setRepositoryEgress', { params, body, repeatable: true, signal }),
+    put: (body: Body<'setEgress'>) =>
+      client().call('setRepositoryEgress', { params, body, repeatable: true, signal }),
   }
 }
 
@@ -71,21 +79,33 @@ async function allow(given: Given<typeof options>, text: string) {
   const rule: Rule = { ...hostAndPort(text), methods: values.method as Rule['methods'] }
   const { params, get, put } = await rulesOf(given)
   // One request where the API has one: simultaneous changes are not lost.
-  if (params !== null) return client().call('allowRepositoryEgress', { params, body: rule, repeatable: true, signal })
+  if (params !== null)
+    return client().call('allowRepositoryEgress', { params, body: rule, repeatable: true, signal })
   const { agent, setup } = await get()
-  return put({ setup, agent: { ...agent, allow: [...agent.allow.filter(known => nameOf(known) !== nameOf(rule)), rule] } })
+  return put({
+    setup,
+    agent: { ...agent, allow: [...agent.allow.filter(known => nameOf(known) !== nameOf(rule)), rule] },
+  })
 }
 
 async function change(given: Given<typeof options>, action: string, what: string) {
   const { get, put } = await rulesOf(given)
   const now = await get()
   const { agent, setup } = now
-  if (action === 'setup') return put({ agent, setup: { mode: what === 'default' ? null : (what as Egress['setup']['mode']) } })
-  if (action === 'mode') return put({ setup, agent: { ...agent, mode: what === 'default' ? null : (what as Agent['mode']) } })
+  if (action === 'setup')
+    return put({ agent, setup: { mode: what === 'default' ? null : (what as Egress['setup']['mode']) } })
+  if (action === 'mode')
+    return put({ setup, agent: { ...agent, mode: what === 'default' ? null : (what as Agent['mode']) } })
   if (action === 'preset')
-    return put({ setup, agent: { ...agent, presets: [...new Set([...agent.presets, what as Agent['presets'][number]])] } })
+    return put({
+      setup,
+      agent: { ...agent, presets: [...new Set([...agent.presets, what as Agent['presets'][number]])] },
+    })
   if (action === 'show') return now
-  const [kept, presets] = [agent.allow.filter(rule => nameOf(rule) !== what), agent.presets.filter(name => name !== what)]
+  const [kept, presets] = [
+    agent.allow.filter(rule => nameOf(rule) !== what),
+    agent.presets.filter(name => name !== what),
+  ]
   if (kept.length === agent.allow.length && presets.length === agent.presets.length)
     throw new UsageError(`there is no rule and no preset ${JSON.stringify(what)}`)
   return put({ setup, agent: { ...agent, allow: kept, presets } })
@@ -103,6 +123,9 @@ function linesOf({ agent: { mode, allow, presets }, setup }: Egress): string[] {
     `mode     ${mode ?? 'default'}`,
     ...(setup.mode === null ? [] : [`setup    ${setup.mode}`]),
     ...presets.map(name => `preset   ${plainText(name)}`),
-    ...allow.map(rule => `allow    ${plainText(nameOf(rule))}${rule.methods == null ? '' : ` ${rule.methods.join(' ')}`}`),
+    ...allow.map(
+      rule =>
+        `allow    ${plainText(nameOf(rule))}${rule.methods == null ? '' : ` ${rule.methods.join(' ')}`}`,
+    ),
   ]
 }

@@ -13,18 +13,43 @@ const options = {
     actions: ['connect', 'disconnect', 'repositories'],
     about: 'URL is a Gitea or Forgejo server, including its path',
   },
-  'token-file': { type: 'string', value: 'FILE', actions: ['connect'], about: 'file that contains the token; - reads standard input' },
+  'token-file': {
+    type: 'string',
+    value: 'FILE',
+    actions: ['connect'],
+    about: 'file that contains the token; - reads standard input',
+  },
   app: { type: 'string', value: 'ID', actions: ['connect'], about: 'as the GitHub App with this id' },
-  'key-file': { type: 'string', value: 'FILE', actions: ['connect'], about: 'file that contains a private key of the app' },
-  installation: { type: 'string', value: 'ID', actions: ['connect'], about: 'only this installation of the app' },
-  'secret-file': { type: 'string', value: 'FILE', actions: ['connect'], about: 'secret of the webhooks; by default one is generated' },
+  'key-file': {
+    type: 'string',
+    value: 'FILE',
+    actions: ['connect'],
+    about: 'file that contains a private key of the app',
+  },
+  installation: {
+    type: 'string',
+    value: 'ID',
+    actions: ['connect'],
+    about: 'only this installation of the app',
+  },
+  'secret-file': {
+    type: 'string',
+    value: 'FILE',
+    actions: ['connect'],
+    about: 'secret of the webhooks; by default one is generated',
+  },
   owner: {
     type: 'string',
     value: 'NAME',
     actions: ['app'],
     about: 'organization on GitHub that owns the app; by default the signed-in user',
   },
-  name: { type: 'string', value: 'NAME', actions: ['app'], about: 'name of the app on GitHub, agentrun by default' },
+  name: {
+    type: 'string',
+    value: 'NAME',
+    actions: ['app'],
+    about: 'name of the app on GitHub, agentrun by default',
+  },
   ...pageOptions(['repositories']),
 } as const satisfies Options
 
@@ -44,7 +69,8 @@ export const integrations = command({
   async run(given) {
     const [action = 'list', url] = given.words
     if (action === 'list') return listConnections(given, url)
-    if (action === 'repositories') return (given.values.gitea ? giteaRepositories : gitHubRepositories)(url).run(given)
+    if (action === 'repositories')
+      return (given.values.gitea ? giteaRepositories : gitHubRepositories)(url).run(given)
     if (action === 'app') return createApp(given, url)
     const { client, json, print, signal, values } = given
     const connection =
@@ -52,7 +78,11 @@ export const integrations = command({
         ? await connect(given, url)
         : values.gitea
           ? await client().call('disconnectGitea', { query: { url: needed(url) }, repeatable: true, signal })
-          : await client().call('disconnectGitHub', { query: url === undefined ? {} : { url }, repeatable: true, signal })
+          : await client().call('disconnectGitHub', {
+              query: url === undefined ? {} : { url },
+              repeatable: true,
+              signal,
+            })
     if (json) print.json(connection)
     else if (action === 'disconnect') print.line(`disconnected ${plainText(connection.url)}`)
     else for (const line of linesOf(connection)) print.line(line)
@@ -67,10 +97,15 @@ function needed(url: string | undefined): string {
   return url
 }
 
-async function connect({ values, client, signal }: Given<typeof options>, url: string | undefined): Promise<Connection> {
+async function connect(
+  { values, client, signal }: Given<typeof options>,
+  url: string | undefined,
+): Promise<Connection> {
   const { app, 'token-file': token_file, 'key-file': key_file, 'secret-file': secret_file } = values
-  if ((token_file === undefined) === (app === undefined)) throw new UsageError('agentrun integrations connect takes --token-file or --app')
-  if ((app === undefined) !== (key_file === undefined)) throw new UsageError('--app and --key-file go together')
+  if ((token_file === undefined) === (app === undefined))
+    throw new UsageError('agentrun integrations connect takes --token-file or --app')
+  if ((app === undefined) !== (key_file === undefined))
+    throw new UsageError('--app and --key-file go together')
   const webhook_secret = secret_file === undefined ? {} : { webhook_secret: read(secret_file) }
   if (values.gitea) {
     if (token_file === undefined) throw new UsageError('connect Gitea with --token-file')
@@ -82,16 +117,27 @@ async function connect({ values, client, signal }: Given<typeof options>, url: s
     ...(token_file !== undefined && { token: read(token_file) }),
     ...(app !== undefined &&
       key_file !== undefined && {
-        app: { app_id: whole('--app', app), private_key: read(key_file), installation_id: whole('--installation', values.installation) },
+        app: {
+          app_id: whole('--app', app),
+          private_key: read(key_file),
+          installation_id: whole('--installation', values.installation),
+        },
       }),
     ...webhook_secret,
   }
   return client().call('connectGitHub', { body, repeatable: true, signal })
 }
 
-async function createApp({ values, client, json, print, signal }: Given<typeof options>, url: string | undefined): Promise<number> {
+async function createApp(
+  { values, client, json, print, signal }: Given<typeof options>,
+  url: string | undefined,
+): Promise<number> {
   if (values.gitea) throw new UsageError('Gitea has no apps')
-  const body = { ...(url !== undefined && { url }), owner: values.owner, ...(values.name !== undefined && { name: values.name }) }
+  const body = {
+    ...(url !== undefined && { url }),
+    owner: values.owner,
+    ...(values.name !== undefined && { name: values.name }),
+  }
   const started = await client().call('createGitHubApp', { body, signal })
   if (json) print.json(started)
   else print.line(started.open_url)
@@ -108,7 +154,8 @@ function linesOf({ url, login, active, problem, webhook_url, webhook_secret }: C
   ]
 }
 
-const missingIn = (metadata: Record<string, unknown> | null) => (metadata?.missing_permissions ?? []) as MissingPermission[]
+const missingIn = (metadata: Record<string, unknown> | null) =>
+  (metadata?.missing_permissions ?? []) as MissingPermission[]
 
 const connectionTable = table<Result<'listIntegrations'>['integrations'][number]>({
   KIND: one => one.integration_type,
@@ -120,7 +167,10 @@ const connectionTable = table<Result<'listIntegrations'>['integrations'][number]
   },
 })
 
-async function listConnections({ client, json, print, signal }: Given<typeof options>, url: string | undefined): Promise<number> {
+async function listConnections(
+  { client, json, print, signal }: Given<typeof options>,
+  url: string | undefined,
+): Promise<number> {
   if (url !== undefined) throw new UsageError('agentrun integrations list takes nothing else')
   const found = await client().call('listIntegrations', { signal })
   if (json) {
@@ -130,7 +180,8 @@ async function listConnections({ client, json, print, signal }: Given<typeof opt
   if (found.integrations.length === 0) print.line('nothing is connected')
   else for (const line of connectionTable(found.integrations, print)) print.line(line)
   for (const { metadata } of found.integrations)
-    for (const { problem, fix } of missingIn(metadata)) print.note(`${plainText(String(metadata?.url))}: ${problem} ${fix}`)
+    for (const { problem, fix } of missingIn(metadata))
+      print.note(`${plainText(String(metadata?.url))}: ${problem} ${fix}`)
   return 0
 }
 

@@ -53,6 +53,7 @@ export const mcpServers = resource({
 /** The service checks the fields. */
 function readInput(file: string): Body<'setMcpServer'> {
   const value = parseJson('setting', readFileSync(file === '-' ? 0 : file, 'utf8'))
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Body<'setMcpServer'>
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Body<'setMcpServer'>
   throw new UsageError(`${file === '-' ? 'standard input' : file} is not a JSON object`)
 }

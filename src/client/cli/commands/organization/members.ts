@@ -10,7 +10,13 @@ type Invitation = Result<'listInvitations'>['items'][number]
 const roles = ['ADMIN', 'MANAGER', 'MEMBER', 'READER'] as const satisfies Role[]
 
 const options = {
-  role: { type: 'string', value: 'ROLE', choices: roles, actions: ['add'], about: 'role of the member, MEMBER by default' },
+  role: {
+    type: 'string',
+    value: 'ROLE',
+    choices: roles,
+    actions: ['add'],
+    about: 'role of the member, MEMBER by default',
+  },
   name: {
     type: 'string',
     value: 'NAME',
@@ -29,12 +35,23 @@ const person = {
 /** Returns what happened to whom; an account without an address is named by the word of the command line. */
 const done =
   (what: string) =>
-  ({ email, role }: Pick<Person, 'email' | 'role'>, which = '') => [`${what}: ${firstLine(email ?? which, 80)}, ${role}`]
+  ({ email, role }: Pick<Person, 'email' | 'role'>, which = '') => [
+    `${what}: ${firstLine(email ?? which, 80)}, ${role}`,
+  ]
 
 export const members = resource({
   name: 'members',
   summary: 'list members, invite one, change a role, or remove one',
-  usage: ['[list]', 'add EMAIL', 'role ID ROLE', 'remove ID', 'link ID', 'invitations', 'revoke ID', 'accept LINK'],
+  usage: [
+    '[list]',
+    'add EMAIL',
+    'role ID ROLE',
+    'remove ID',
+    'link ID',
+    'invitations',
+    'revoke ID',
+    'accept LINK',
+  ],
   words: [0, 3],
   options,
   notes: ['add prints only the invitation link, once: send it yourself, the service sends no e-mail'],
@@ -64,7 +81,8 @@ export const members = resource({
     remove: single({ operation: 'removeMember', lines: done('removed') }),
     link: single({
       operation: 'createSignInLink',
-      about: ({ sign_in_link_expires_at }, user) => `signs user ${user} in once, until ${sign_in_link_expires_at}:`,
+      about: ({ sign_in_link_expires_at }, user) =>
+        `signs user ${user} in once, until ${sign_in_link_expires_at}:`,
       lines: ({ sign_in_link }) => [plainText(sign_in_link)],
     }),
     invitations: list({
@@ -83,6 +101,7 @@ export const members = resource({
 
 function roleNamed(name: string | undefined): Role {
   const role = roles.find(known => known === name)
-  if (role === undefined) throw new UsageError(`agentrun members role takes the id of a user and one of ${roles.join(', ')}`)
+  if (role === undefined)
+    throw new UsageError(`agentrun members role takes the id of a user and one of ${roles.join(', ')}`)
   return role
 }

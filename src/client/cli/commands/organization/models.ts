@@ -13,7 +13,12 @@ type Provider = (typeof providers)[number]
 
 const options = {
   all: { type: 'boolean', actions: ['list'], about: 'also models whose provider has no key' },
-  'base-url': { type: 'string', value: 'URL', actions: ['key'], about: 'address of the provider; required for openai-compatible' },
+  'base-url': {
+    type: 'string',
+    value: 'URL',
+    actions: ['key'],
+    about: 'address of the provider; required for openai-compatible',
+  },
 } as const satisfies Options
 
 export const models = command({
@@ -43,9 +48,16 @@ export const models = command({
         )
       return tested.ok ? exit.success : exit.failed
     }
-    const done = await (action === 'key' ? setKey(given, which) : action === 'set' ? setModel(given, which) : remove(given, which))
+    const done = await (action === 'key'
+      ? setKey(given, which)
+      : action === 'set'
+        ? setModel(given, which)
+        : remove(given, which))
     if (json) print.json(done)
-    else print.line(`${action === 'remove' ? 'removed' : 'set'}: ${firstLine('id' in done ? done.id : which, 250)}`)
+    else
+      print.line(
+        `${action === 'remove' ? 'removed' : 'set'}: ${firstLine('id' in done ? done.id : which, 250)}`,
+      )
     return 0
   },
 })
@@ -60,7 +72,9 @@ async function setKey(given: Given<typeof options>, name: string) {
   const provider = providerNamed(name)
   const api_key = (await readSecret(given, `Key of ${provider}`)).trim()
   const body = { api_key, base_url: given.values['base-url'] }
-  return given.client().call('setModelProvider', { params: { provider }, body, repeatable: true, signal: given.signal })
+  return given
+    .client()
+    .call('setModelProvider', { params: { provider }, body, repeatable: true, signal: given.signal })
 }
 
 async function setModel({ client, signal }: Given<typeof options>, file: string) {
@@ -92,7 +106,8 @@ function contentOf(file: string): string {
 }
 
 async function remove({ client, signal }: Given<typeof options>, which: string) {
-  if (!which.includes('/')) return client().call('deleteModelProvider', { params: { provider: providerNamed(which) }, signal })
+  if (!which.includes('/'))
+    return client().call('deleteModelProvider', { params: { provider: providerNamed(which) }, signal })
   return client().call('deleteModel', { query: { id: which }, signal })
 }
 
@@ -102,7 +117,8 @@ const modelTable = table<Model>({
   MODEL: one => firstLine(one.id, 100),
   'SET BY': one => one.source,
   CONTEXT: one => one.context_tokens?.toLocaleString('en') ?? 'unknown',
-  'USD PER MILLION TOKENS': one => (one.price === null ? 'unknown' : `${one.price.input} in, ${one.price.output} out`),
+  'USD PER MILLION TOKENS': one =>
+    one.price === null ? 'unknown' : `${one.price.input} in, ${one.price.output} out`,
 })
 
 async function list({ values, client, json, print, signal }: Given<typeof options>): Promise<number> {
@@ -113,7 +129,9 @@ async function list({ values, client, json, print, signal }: Given<typeof option
   }
   const shown = settings.models.filter(model => values.all || model.usable)
   for (const line of modelTable(shown, print)) print.line(line)
-  const keys = settings.providers.map(({ provider, source }) => `${provider} ${source === null ? 'no key' : `key of the ${source}`}`)
+  const keys = settings.providers.map(
+    ({ provider, source }) => `${provider} ${source === null ? 'no key' : `key of the ${source}`}`,
+  )
   print.note(`default ${settings.default_model}; ${keys.join(', ')}`)
   return 0
 }

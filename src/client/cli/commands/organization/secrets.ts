@@ -14,7 +14,9 @@ export const secrets = resource({
   usage: ['[list]', 'set NAME', 'delete NAME'],
   words: [0, 2],
   options,
-  notes: ['set prompts for the value, or reads it from standard input: agentrun secrets set NPM_TOKEN < token.txt'],
+  notes: [
+    'set prompts for the value, or reads it from standard input: agentrun secrets set NPM_TOKEN < token.txt',
+  ],
   actions: {
     list: list({
       operation: 'listSecrets',
@@ -29,7 +31,10 @@ export const secrets = resource({
       operation: 'setSecret',
       of_repository: 'setRepositorySecret',
       async body(given: Given<typeof options>, name) {
-        return { value: await readSecret(given, `Value of ${name}`), ...(given.values['for-agent'] && { for_agent: true }) }
+        return {
+          value: await readSecret(given, `Value of ${name}`),
+          ...(given.values['for-agent'] && { for_agent: true }),
+        }
       },
       lines: ({ name }) => [`set: ${name}`],
     }),

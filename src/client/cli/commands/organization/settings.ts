@@ -14,20 +14,41 @@ const options = {
   model: { type: 'string', value: 'MODEL', actions: set, about: 'default model; none: that of the service' },
   repo: { type: 'string', value: 'ID|NAME', actions: set, about: 'default repository; none: no default' },
   'agent-permissions': {
-    ...{ type: 'string', value: 'allow|ask|deny', actions: set },
+    type: 'string',
+    value: 'allow|ask|deny',
+    actions: set,
     about: 'when agents of other vendors request a permission; none: as set for the agent',
   },
   'branch-prefix': {
-    ...{ type: 'string', value: 'PREFIX', actions: set },
+    type: 'string',
+    value: 'PREFIX',
+    actions: set,
     about: 'beginning of the names of branches, such as feature/; none: agent/',
   },
   'approval-paths': {
-    ...{ type: 'string', value: 'GLOB,GLOB', actions: set },
+    type: 'string',
+    value: 'GLOB,GLOB',
+    actions: set,
     about: 'files whose change needs an approval, in addition to those of the service; none: no others',
   },
-  rules: { type: 'string', value: 'FILE', actions: set, about: 'rules for the agent of every run; none: no rules' },
-  'max-concurrent-runs': { type: 'string', value: 'N', actions: set, about: 'runs at the same time; none: no limit' },
-  'runs-per-month': { type: 'string', value: 'N', actions: set, about: 'runs created in a month; none: no limit' },
+  rules: {
+    type: 'string',
+    value: 'FILE',
+    actions: set,
+    about: 'rules for the agent of every run; none: no rules',
+  },
+  'max-concurrent-runs': {
+    type: 'string',
+    value: 'N',
+    actions: set,
+    about: 'runs at the same time; none: no limit',
+  },
+  'runs-per-month': {
+    type: 'string',
+    value: 'N',
+    actions: set,
+    about: 'runs created in a month; none: no limit',
+  },
   budget: { type: 'string', value: 'USD', actions: set, about: 'US dollars in a month; none: no limit' },
 } as const satisfies Options
 
@@ -42,7 +63,8 @@ export const settings = command({
   async run(given) {
     const { words, client, json, print, signal } = given
     if (words[0] === 'limits') return limits.run(given)
-    if (words[0] === 'set') await client().call('updateOrganization', { body: await changes(given), repeatable: true, signal })
+    if (words[0] === 'set')
+      await client().call('updateOrganization', { body: await changes(given), repeatable: true, signal })
     const shown = { ...(await client().call('getOrganization', { signal })) }
     if (json) print.json(shown)
     else for (const line of lines(shown)) print.line(line)
@@ -53,10 +75,17 @@ export const settings = command({
 const none = <T>(text: string | undefined, read: (text: string) => T): T | null | undefined =>
   text === undefined ? undefined : text === 'none' ? null : read(text)
 
-async function changes({ values, client, signal }: Given<typeof options>): Promise<Body<'updateOrganization'>> {
+async function changes({
+  values,
+  client,
+  signal,
+}: Given<typeof options>): Promise<Body<'updateOrganization'>> {
   if (Object.keys(options).every(name => values[name as keyof typeof options] === undefined))
     throw new UsageError('agentrun settings set takes at least one option')
-  const repo = values.repo === undefined || values.repo === 'none' ? undefined : await repositoryId(client(), values.repo, signal)
+  const repo =
+    values.repo === undefined || values.repo === 'none'
+      ? undefined
+      : await repositoryId(client(), values.repo, signal)
   return {
     name: values.name,
     default_model: none(values.model, text => text),
@@ -82,7 +111,9 @@ function file(path: string): string {
 
 function lines(organization: Record<string, unknown>): string[] {
   const flat = Object.entries(organization).flatMap(([name, value]): [string, unknown][] =>
-    value !== null && typeof value === 'object' && !Array.isArray(value) ? Object.entries(value) : [[name, value]],
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? Object.entries(value)
+      : [[name, value]],
   )
   return columns(flat.map(([name, value]) => [name, value === null ? 'none' : firstLine(String(value), 200)]))
 }
@@ -101,5 +132,7 @@ const limits = list({
 })
 
 function amount({ value, unit, window_seconds }: Limit): string {
-  return value === null ? 'no limit' : `${value} ${unit}${window_seconds === null ? '' : ` in ${window_seconds} s`}`
+  return value === null
+    ? 'no limit'
+    : `${value} ${unit}${window_seconds === null ? '' : ` in ${window_seconds} s`}`
 }

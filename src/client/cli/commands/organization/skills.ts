@@ -18,7 +18,10 @@ export const skills = resource({
   actions: {
     list: list({
       operation: 'listSkills',
-      lines: plainTable('no skills', { NAME: one => one.name, DESCRIPTION: one => plainText(one.description) }),
+      lines: plainTable('no skills', {
+        NAME: one => one.name,
+        DESCRIPTION: one => plainText(one.description),
+      }),
     }),
     show: single({ operation: 'getSkill', lines: ({ content }) => [plainText(content).trimEnd()] }),
     set: single({
@@ -28,6 +31,10 @@ export const skills = resource({
       body: (_given, _name, file = '') => ({ content: readFileSync(file === '-' ? 0 : file, 'utf8') }),
       lines: skill => [`set: ${lineOf(skill)}`],
     }),
-    delete: single({ operation: 'deleteSkill', repeatable: true, lines: skill => [`deleted: ${lineOf(skill)}`] }),
+    delete: single({
+      operation: 'deleteSkill',
+      repeatable: true,
+      lines: skill => [`deleted: ${lineOf(skill)}`],
+    }),
   },
 })

@@ -22,8 +22,18 @@ const options = {
     actions: ['create'],
     about: 'a repository that it is limited to; may be repeated',
   },
-  'expires-in': { type: 'string', value: 'TIME', actions: ['create'], about: 'lifetime, like 90d, 12h or 30m' },
-  user: { type: 'string', value: 'ID', actions: ['create'], about: 'the member or service user that it belongs to; by default you' },
+  'expires-in': {
+    type: 'string',
+    value: 'TIME',
+    actions: ['create'],
+    about: 'lifetime, like 90d, 12h or 30m',
+  },
+  user: {
+    type: 'string',
+    value: 'ID',
+    actions: ['create'],
+    about: 'the member or service user that it belongs to; by default you',
+  },
   'wire-profile': {
     type: 'string',
     value: 'PROFILE',
@@ -61,11 +71,18 @@ export const tokens = resource({
       about: one => `token ${one.id} for ${one.name}, ${reach(one)}; it is shown only now:`,
       lines: ({ token }) => [plainText(token)],
     }),
-    revoke: single({ operation: 'revokeToken', repeatable: true, lines: one => [`revoked: ${one.id} ${firstLine(one.name, 80)}`] }),
+    revoke: single({
+      operation: 'revokeToken',
+      repeatable: true,
+      lines: one => [`revoked: ${one.id} ${firstLine(one.name, 80)}`],
+    }),
   },
 })
 
-async function wanted({ values, client, signal }: Given<typeof options>, name = ''): Promise<Body<'createToken'>> {
+async function wanted(
+  { values, client, signal }: Given<typeof options>,
+  name = '',
+): Promise<Body<'createToken'>> {
   const repository_ids: number[] = []
   for (const given of values.repo ?? []) repository_ids.push(await repositoryId(client(), given, signal))
   return {

@@ -22,7 +22,11 @@ export const usage = command({
   words: [0, 0],
   options,
   async run({ values, client, json, print, signal }) {
-    const query: Query<'getUsage'> = { from: values.from, to: values.to, group_by: values.by as Query<'getUsage'>['group_by'] }
+    const query: Query<'getUsage'> = {
+      from: values.from,
+      to: values.to,
+      group_by: values.by as Query<'getUsage'>['group_by'],
+    }
     if (values.csv) {
       const response = await client().request('getUsage', { query: { ...query, format: 'csv' }, signal })
       print.line((await response.text()).replaceAll('\r\n', '\n').trimEnd())
@@ -34,8 +38,14 @@ export const usage = command({
       return 0
     }
     const header = [found.group_by.toUpperCase(), 'RUNS', 'SUCCESS', 'TOKENS', 'COST', 'TO PULL REQUEST']
-    const rows = [...found.items.map(item => [nameOf(item), ...cells(item)]), ['total', ...cells(found.total)]]
-    for (const line of columns([header, ...rows], (text, row) => (row === 0 ? print.style('dim', text) : text))) print.line(line)
+    const rows = [
+      ...found.items.map(item => [nameOf(item), ...cells(item)]),
+      ['total', ...cells(found.total)],
+    ]
+    for (const line of columns([header, ...rows], (text, row) =>
+      row === 0 ? print.style('dim', text) : text,
+    ))
+      print.line(line)
     const { known_cost_usd, budget_usd_per_month, runs, runs_per_month } = found.month
     const budget = budget_usd_per_month === null ? ', no limit' : ` of $${budget_usd_per_month}`
     const most = runs_per_month === null ? ', no limit' : ` of ${runs_per_month}`
@@ -44,10 +54,19 @@ export const usage = command({
   },
 })
 
-const nameOf = ({ day, model, name, repo_id, user_id }: Item) => firstLine(day ?? model ?? name ?? `${repo_id ?? user_id ?? 'none'}`, 60)
+const nameOf = ({ day, model, name, repo_id, user_id }: Item) =>
+  firstLine(day ?? model ?? name ?? `${repo_id ?? user_id ?? 'none'}`, 60)
 
 function cells(numbers: Omit<Item, 'day' | 'repo_id' | 'user_id' | 'model' | 'name'>): string[] {
-  const { runs, success_rate, input_tokens, output_tokens, cost_usd, known_cost_usd, median_seconds_to_pull_request: seconds } = numbers
+  const {
+    runs,
+    success_rate,
+    input_tokens,
+    output_tokens,
+    cost_usd,
+    known_cost_usd,
+    median_seconds_to_pull_request: seconds,
+  } = numbers
   return [
     String(runs),
     success_rate === null ? '-' : `${Math.round(success_rate * 100)} %`,

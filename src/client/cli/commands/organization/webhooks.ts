@@ -23,7 +23,13 @@ const options = {
     actions: ['set'],
     about: 'an event to send; may be repeated; by default all',
   },
-  state: { type: 'string', value: 'STATE', choices: ['pending', 'delivered', 'failed'], actions: ['list'], about: 'only these' },
+  state: {
+    type: 'string',
+    value: 'STATE',
+    choices: ['pending', 'delivered', 'failed'],
+    actions: ['list'],
+    about: 'only these',
+  },
   run: { type: 'string', value: 'ID', actions: ['list'], about: 'only of this run' },
   since: {
     type: 'string',
@@ -31,7 +37,12 @@ const options = {
     actions: ['redeliver'],
     about: 'redeliver failed: only deliveries of this time or later, such as 2026-11-20T10:00:00Z',
   },
-  until: { type: 'string', value: 'TIME', actions: ['redeliver'], about: 'redeliver failed: only deliveries before this time' },
+  until: {
+    type: 'string',
+    value: 'TIME',
+    actions: ['redeliver'],
+    about: 'redeliver failed: only deliveries before this time',
+  },
   limit: {
     type: 'string',
     value: 'N',
@@ -57,13 +68,26 @@ const redeliverFailed = single({
     until: values.until,
     limit: whole('--limit', values.limit),
   }),
-  lines: one => [`queued: ${one.queued}; ${one.remaining} are left, ${one.without_recipient} have nobody to go to`],
+  lines: one => [
+    `queued: ${one.queued}; ${one.remaining} are left, ${one.without_recipient} have nobody to go to`,
+  ],
 })
 
 export const webhooks = resource({
   name: 'webhooks',
   summary: 'show or change the webhook, and list its deliveries',
-  usage: ['[show]', 'set URL', 'on', 'off', 'remove', 'test [URL]', 'list', 'delivery ID', 'redeliver ID', 'redeliver failed'],
+  usage: [
+    '[show]',
+    'set URL',
+    'on',
+    'off',
+    'remove',
+    'test [URL]',
+    'list',
+    'delivery ID',
+    'redeliver ID',
+    'redeliver failed',
+  ],
   words: [0, 2],
   exact: true,
   options,
@@ -106,7 +130,8 @@ export const webhooks = resource({
     delivery: single({ takes: NEEDS_DELIVERY, operation: 'getWebhookDelivery', lines: deliveryLines }),
     redeliver: {
       takes: NEEDS_DELIVERY,
-      run: (given: Given<typeof options>, which = '') => (which === 'failed' ? redeliverFailed : redeliver).run(given, which),
+      run: (given: Given<typeof options>, which = '') =>
+        (which === 'failed' ? redeliverFailed : redeliver).run(given, which),
     },
   },
 })
@@ -126,14 +151,25 @@ function switched(enabled: boolean): Action {
   })
 }
 
-function linesOf({ url, enabled, has_secret, events, rests_until, failures, disabled_at, disabled_reason }: Webhook): string[] {
+function linesOf({
+  url,
+  enabled,
+  has_secret,
+  events,
+  rests_until,
+  failures,
+  disabled_at,
+  disabled_reason,
+}: Webhook): string[] {
   if (url === null) return ['no webhook']
   return [
     `webhook  ${plainText(url)}`,
     `state    ${disabled_at !== null ? `switched off ${disabled_at}: ${plainText(disabled_reason ?? '')}` : enabled ? 'on' : 'off'}`,
     `signed   ${has_secret ? 'yes' : 'no'}`,
     `events   ${events === null ? 'all' : events.join(' ')}`,
-    ...(failures > 0 ? [`failures ${failures} in a row${rests_until === null ? '' : `, rests until ${rests_until}`}`] : []),
+    ...(failures > 0
+      ? [`failures ${failures} in a row${rests_until === null ? '' : `, rests until ${rests_until}`}`]
+      : []),
   ]
 }
 

@@ -21,8 +21,13 @@ export const checks = command({
   ],
   async run({ words: [action = 'show', repo = '', ...given], values, client, json, print, signal }) {
     if (action === 'set' ? given.length === 0 : given.length > 0)
-      throw new UsageError(action === 'set' ? 'agentrun checks set takes at least one check' : `agentrun checks ${action} takes no check`)
-    const timeout = values.timeout === undefined ? {} : { timeout_seconds: whole('--timeout', values.timeout) }
+      throw new UsageError(
+        action === 'set'
+          ? 'agentrun checks set takes at least one check'
+          : `agentrun checks ${action} takes no check`,
+      )
+    const timeout =
+      values.timeout === undefined ? {} : { timeout_seconds: whole('--timeout', values.timeout) }
     const body = { checks: given.map(text => ({ ...nameAndCommand(text), ...timeout })) }
     const params = { repo_id: await repositoryId(client(), repo, signal) }
     const set =
@@ -37,12 +42,15 @@ export const checks = command({
 
 function nameAndCommand(text: string): { name: string; command: string } {
   const [, name, command] = /^([^=]+)=(.+)$/s.exec(text) ?? []
-  if (name === undefined || command === undefined) throw new UsageError(`a check must be NAME=COMMAND, not ${JSON.stringify(text)}`)
+  if (name === undefined || command === undefined)
+    throw new UsageError(`a check must be NAME=COMMAND, not ${JSON.stringify(text)}`)
   return { name, command }
 }
 
 function linesOf({ checks }: Result<'getCheckCommands'>): string[] {
   if (checks.length === 0) return ['no checks']
   const width = Math.max(...checks.map(check => check.name.length))
-  return checks.map(({ name, command, timeout_seconds }) => plainText(`${name.padEnd(width)}  ${command}  (at most ${timeout_seconds} s)`))
+  return checks.map(({ name, command, timeout_seconds }) =>
+    plainText(`${name.padEnd(width)}  ${command}  (at most ${timeout_seconds} s)`),
+  )
 }

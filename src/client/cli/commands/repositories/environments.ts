@@ -7,7 +7,10 @@ const CREATED_HEADING = 'MADE'
 const lines = ({ dropped }: { dropped: number }) => [`dropped: ${dropped}`]
 const dropAll = single({ operation: 'dropEnvironments', repeatable: true, lines })
 const dropOne = single({ operation: 'dropEnvironment', lines })
-const drop: Action = { words: [1, 2], run: (given, ...words) => (words.length === 1 ? dropAll : dropOne).run(given, ...words) }
+const drop: Action = {
+  words: [1, 2],
+  run: (given, ...words) => (words.length === 1 ? dropAll : dropOne).run(given, ...words),
+}
 
 export const environments = resource({
   name: 'environments',

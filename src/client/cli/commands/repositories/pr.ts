@@ -8,13 +8,37 @@ import { commentLines, commitLines, pullRequestLines } from '../../pull-request-
 import { list, pageOptions, single, table } from '../../resource.ts'
 
 const states = { draft: 'draft', ready: 'ready_for_review', close: 'closed', reopen: 'open' } as const
-const actions = ['list', 'show', 'commits', 'diff', 'comments', 'comment', 'edit', 'draft', 'ready', 'close', 'reopen', 'merge'] as const
+const actions = [
+  'list',
+  'show',
+  'commits',
+  'diff',
+  'comments',
+  'comment',
+  'edit',
+  'draft',
+  'ready',
+  'close',
+  'reopen',
+  'merge',
+] as const
 const options = {
-  state: { type: 'string', value: 'STATE', choices: ['open', 'draft', 'closed', 'merged'], actions: ['list'], about: 'only these' },
+  state: {
+    type: 'string',
+    value: 'STATE',
+    choices: ['open', 'draft', 'closed', 'merged'],
+    actions: ['list'],
+    about: 'only these',
+  },
   run: { type: 'string', value: 'ID', actions: ['list'], about: 'only of this run' },
   ...pageOptions(['list', 'commits', 'comments']),
   title: { type: 'string', value: 'TEXT', actions: ['edit'], about: 'the new title' },
-  'body-file': { type: 'string', value: 'FILE', actions: ['edit'], about: 'the new text; - reads standard input' },
+  'body-file': {
+    type: 'string',
+    value: 'FILE',
+    actions: ['edit'],
+    about: 'the new text; - reads standard input',
+  },
   base: { type: 'string', value: 'BRANCH', actions: ['edit'], about: 'the new base branch' },
   path: { type: 'string', value: 'FILE', actions: ['comment'], about: 'on this file' },
   line: { type: 'string', value: 'N', actions: ['comment'], about: 'on this line of it' },
@@ -49,13 +73,22 @@ export const pr = command({
   words: [0, 3],
   choices: actions,
   options,
-  notes: ['ID is the id of a pull request, which agentrun pr list shows first, not its number in the repository.'],
+  notes: [
+    'ID is the id of a pull request, which agentrun pr list shows first, not its number in the repository.',
+  ],
   async run(given) {
     const [action = 'list', which, text] = given.words
     if (action === 'list') return pullRequests.run(given)
-    if (which === undefined) throw new UsageError(`agentrun pr ${action} takes the id of a pull request; agentrun pr list shows them`)
+    if (which === undefined)
+      throw new UsageError(
+        `agentrun pr ${action} takes the id of a pull request; agentrun pr list shows them`,
+      )
     if ((text !== undefined) !== (action === 'comment'))
-      throw new UsageError(action === 'comment' ? 'agentrun pr comment takes a text' : `agentrun pr ${action} takes nothing else`)
+      throw new UsageError(
+        action === 'comment'
+          ? 'agentrun pr comment takes a text'
+          : `agentrun pr ${action} takes nothing else`,
+      )
     const pr_id = whole('the id of a pull request', which)
     if (action === 'diff') return diff(given, pr_id)
     if (action === 'commits') return commits.run(given, which)
@@ -64,7 +97,9 @@ export const pr = command({
     if (action === 'merge') {
       const method = given.values.squash ? 'squash' : 'merge'
       const body = { method, expected_head_sha: given.values.head } as const
-      await given.client().call('mergePullRequest', { params: { pr_id }, body, repeatable: true, signal: given.signal })
+      await given
+        .client()
+        .call('mergePullRequest', { params: { pr_id }, body, repeatable: true, signal: given.signal })
     } else if (action !== 'show') await edit(given, pr_id, action)
     return show.run(given, which)
   },
@@ -127,6 +162,11 @@ async function edit({ client, values, signal }: PrGiven, pr_id: number, action: 
   if (action === 'edit' && Object.values(words).every(value => value === undefined))
     throw new UsageError('agentrun pr edit takes --title, --body-file or --base')
   const body = action === 'edit' ? words : { state: states[action as keyof typeof states] }
-  const response = await client().call('editPullRequest', { params: { pr_id }, body, repeatable: true, signal })
+  const response = await client().call('editPullRequest', {
+    params: { pr_id },
+    body,
+    repeatable: true,
+    signal,
+  })
   if (!response.success) throw new CliError(response.error ?? 'the pull request was not changed')
 }

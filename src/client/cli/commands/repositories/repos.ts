@@ -7,8 +7,18 @@ import { list, pageOptions, resource, single, table } from '../../resource.ts'
 type Repository = Result<'getRepository'>
 
 const options = {
-  name: { type: 'string', value: 'NAME', actions: ['add'], about: 'name to show, by default the last part of the address' },
-  branch: { type: 'string', value: 'NAME', actions: ['add'], about: "where runs start; by default the repository's own default branch" },
+  name: {
+    type: 'string',
+    value: 'NAME',
+    actions: ['add'],
+    about: 'name to show, by default the last part of the address',
+  },
+  branch: {
+    type: 'string',
+    value: 'NAME',
+    actions: ['add'],
+    about: "where runs start; by default the repository's own default branch",
+  },
   description: { type: 'string', value: 'TEXT', actions: ['add'], about: 'what it is' },
   default: { type: 'boolean', actions: ['add'], about: 'use it for runs that name no repository' },
   'branch-prefix': {
@@ -49,7 +59,9 @@ export const repos = resource({
     remove: single({
       takes: 'the id or name of one',
       operation: 'deleteRepository',
-      lines: repository => [`removed: ${repository.id} ${nameOf(repository)} ${firstLine(repository.url, 200)}`],
+      lines: repository => [
+        `removed: ${repository.id} ${nameOf(repository)} ${firstLine(repository.url, 200)}`,
+      ],
     }),
     default: single({
       takes: 'the id or name of one',
@@ -63,7 +75,10 @@ export const repos = resource({
 
 /** Returns the full name, followed by a chosen name that differs from it. */
 function nameOf({ name, full_name }: Repository): string {
-  return firstLine(full_name === name || full_name.endsWith(`/${name}`) ? full_name : `${full_name} (${name})`, 80)
+  return firstLine(
+    full_name === name || full_name.endsWith(`/${name}`) ? full_name : `${full_name} (${name})`,
+    80,
+  )
 }
 
 function marks({ is_default, archived }: Repository): string {
@@ -76,12 +91,20 @@ function prefixIn({ 'branch-prefix': prefix }: { 'branch-prefix'?: string }): st
   return prefix === 'none' ? null : prefix
 }
 
-async function add({ client, values, json, print, signal }: Given<typeof options>, url = ''): Promise<number> {
+async function add(
+  { client, values, json, print, signal }: Given<typeof options>,
+  url = '',
+): Promise<number> {
   const body = { url, name: values.name, default_branch: values.branch, description: values.description }
   let repository = await client().call('createRepository', { body, signal })
   if (values.default && !repository.is_default) {
     const params = { repo_id: repository.id }
-    repository = await client().call('updateRepository', { params, body: { is_default: true }, repeatable: true, signal })
+    repository = await client().call('updateRepository', {
+      params,
+      body: { is_default: true },
+      repeatable: true,
+      signal,
+    })
   }
   if (json) print.json(repository)
   else print.line(lineOf('registered', repository))

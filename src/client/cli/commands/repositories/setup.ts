@@ -22,7 +22,12 @@ const options = {
     actions: ['set'],
     about: 'a variable for these commands; may be repeated',
   },
-  timeout: { type: 'string', value: 'SECONDS', actions: ['set'], about: 'time limit for all of them together' },
+  timeout: {
+    type: 'string',
+    value: 'SECONDS',
+    actions: ['set'],
+    about: 'time limit for all of them together',
+  },
   'on-failure': {
     type: 'string',
     value: 'WHAT',
@@ -48,13 +53,21 @@ export const setup = command({
     const { words, values, client, json, print, signal } = given
     const [action = 'show', subject = '', ...commands] = words
     if (action === 'set' ? commands.length === 0 : commands.length > 0)
-      throw new UsageError(action === 'set' ? 'agentrun setup set takes at least one command' : `agentrun setup ${action} takes no command`)
+      throw new UsageError(
+        action === 'set'
+          ? 'agentrun setup set takes at least one command'
+          : `agentrun setup ${action} takes no command`,
+      )
     if (action === 'generate') {
       const repo_id = await repositoryId(client(), subject, signal)
-      const { agent_run_id } = await client().call('generateSetupCommands', { body: { repo_id, trigger_source: 'cli' }, signal })
+      const { agent_run_id } = await client().call('generateSetupCommands', {
+        body: { repo_id, trigger_source: 'cli' },
+        signal,
+      })
       return watchRun(given, client().runs.get(agent_run_id, { signal }), () => 0)
     }
-    const found = action === 'accept' ? await foundBy(client(), whole('the id of a run', subject), signal) : null
+    const found =
+      action === 'accept' ? await foundBy(client(), whole('the id of a run', subject), signal) : null
     const params = { repo_id: found?.repo_id ?? (await repositoryId(client(), subject, signal)) }
     const body = {
       commands: found?.commands ?? commands,
@@ -76,9 +89,14 @@ export const setup = command({
 type Client = Parameters<typeof repositoryId>[0]
 
 /** Returns the commands that a run has detected, and their repository. */
-async function foundBy(client: Client, id: number, signal: AbortSignal): Promise<{ repo_id: number; commands: string[] }> {
+async function foundBy(
+  client: Client,
+  id: number,
+  signal: AbortSignal,
+): Promise<{ repo_id: number; commands: string[] }> {
   const { source_type, repo_id, result, status } = await client.runs.get(id, { signal })
-  if (source_type !== 'SETUP_COMMANDS' || repo_id === null) throw new UsageError(`run ${id} is not a detection of setup commands`)
+  if (source_type !== 'SETUP_COMMANDS' || repo_id === null)
+    throw new UsageError(`run ${id} is not a detection of setup commands`)
   if (!result) throw new UsageError(`run ${id} has found nothing yet: it is ${status}`)
   return { repo_id, commands: commandsOf(result) }
 }
@@ -86,18 +104,26 @@ async function foundBy(client: Client, id: number, signal: AbortSignal): Promise
 /** Returns the commands of the result of such a run, which is JSON with the fields of FoundSetupCommands. */
 function commandsOf(result: string): string[] {
   const found = parseJson('api_body', result)
-  const commands = typeof found === 'object' && found !== null && 'commands' in found ? found.commands : undefined
+  const commands =
+    typeof found === 'object' && found !== null && 'commands' in found ? found.commands : undefined
   if (Array.isArray(commands) && commands.every(command => typeof command === 'string')) return commands
   throw new UsageError('the result of this run has no commands: is this client older than the service?')
 }
 
 function nameAndValue(text: string): [string, string] {
   const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
-  if (name === undefined || value === undefined) throw new UsageError(`--variable must be NAME=VALUE, and is ${JSON.stringify(text)}`)
+  if (name === undefined || value === undefined)
+    throw new UsageError(`--variable must be NAME=VALUE, and is ${JSON.stringify(text)}`)
   return [name, value]
 }
 
-function linesOf({ commands, maintenance_commands, variables, on_failure, timeout_seconds }: Result<'getSetupCommands'>): string[] {
+function linesOf({
+  commands,
+  maintenance_commands,
+  variables,
+  on_failure,
+  timeout_seconds,
+}: Result<'getSetupCommands'>): string[] {
   if (commands.length === 0) return ['no setup']
   return [
     ...commands.map(line => `command    ${plainText(line)}`),

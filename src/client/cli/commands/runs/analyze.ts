@@ -19,10 +19,16 @@ export const analyze = command({
   options: {
     sandbox: { type: 'string', value: 'ID', about: 'only this sandbox' },
     repo: { type: 'string', value: 'REPO', about: 'all runs of this repository' },
-    since: { type: 'string', value: 'TIME', about: 'all runs since then: 30m, 12h, 7d, or an ISO 8601 time; by default a day' },
+    since: {
+      type: 'string',
+      value: 'TIME',
+      about: 'all runs since then: 30m, 12h, 7d, or an ISO 8601 time; by default a day',
+    },
     ask: { type: 'string', value: 'TEXT', about: 'what the model should investigate' },
   },
-  notes: ['Findings of the analysis without a model are printed at once. A run continues with the default model.'],
+  notes: [
+    'Findings of the analysis without a model are printed at once. A run continues with the default model.',
+  ],
   async run({ words: [word], values, json, print, client, signal }) {
     const { sandbox, repo, since, ask } = values
     const many = repo !== undefined || since !== undefined
@@ -35,7 +41,11 @@ export const analyze = command({
         return client().call('analyzeAgentRunLogs', { params, body: prompt, signal })
       }
       if (sandbox !== undefined)
-        return client().call('analyzeSandboxLogs', { params: { sandbox_id: whole('--sandbox', sandbox) }, body: prompt, signal })
+        return client().call('analyzeSandboxLogs', {
+          params: { sandbox_id: whole('--sandbox', sandbox) },
+          body: prompt,
+          signal,
+        })
       const repo_id = repo === undefined ? {} : { repo_id: await repositoryId(client(), repo, signal) }
       const from = since === undefined ? {} : { from: momentOf(since) }
       return client().call('analyzeLogs', { body: { ...prompt, ...repo_id, ...from }, signal })
@@ -50,7 +60,8 @@ export const analyze = command({
 function momentOf(text: string): string {
   const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
   const at = unit === undefined ? Date.parse(text) : Date.now() - Number(count) * (UNITS[unit] ?? 0)
-  if (Number.isNaN(at)) throw new UsageError(`--since must be 30m, 12h, 7d or an ISO 8601 time, not ${JSON.stringify(text)}`)
+  if (Number.isNaN(at))
+    throw new UsageError(`--since must be 30m, 12h, 7d or an ISO 8601 time, not ${JSON.stringify(text)}`)
   return new Date(at).toISOString()
 }
 
@@ -62,7 +73,11 @@ function linesOf({ message, findings, url }: Analysis, { style }: Pick<Printer, 
       `${style(styles[one.severity] ?? 'dim', one.severity)}  ${plainText(one.message)}`,
       ...(one.cause === null ? [] : [`  cause  ${plainText(one.cause)}`]),
       ...(one.mend === null ? [] : [`  fix    ${plainText(one.mend)}`]),
-      ...one.tests.slice(1, 10).map(({ name, location }) => plainText(`  test   ${name}${location === null ? '' : ` (${location})`}`)),
+      ...one.tests
+        .slice(1, 10)
+        .map(({ name, location }) =>
+          plainText(`  test   ${name}${location === null ? '' : ` (${location})`}`),
+        ),
       style('dim', `  ${one.url}`),
     ])
   const more = findings.length > SHOWN ? ['', `and ${findings.length - SHOWN} more`] : []

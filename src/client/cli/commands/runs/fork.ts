@@ -8,7 +8,11 @@ export const fork = command({
   usage: ['ID SEQ [PROMPT|-]'],
   words: [2, 3],
   options: {
-    'idempotency-key': { type: 'string', value: 'KEY', about: 'returns the existing fork if the key was used before' },
+    'idempotency-key': {
+      type: 'string',
+      value: 'KEY',
+      about: 'returns the existing fork if the key was used before',
+    },
     ...watching,
   },
   notes: [
@@ -20,7 +24,9 @@ export const fork = command({
     const id = whole('the id of a run', words[0] ?? '')
     const from_seq = whole('the number of an entry', words[1] ?? '')
     const prompt = words[2] === undefined ? undefined : await promptText(given, words[2])
-    const forked = given.client().runs.fork(id, { from_seq, prompt }, { signal, idempotency_key: values['idempotency-key'] })
+    const forked = given
+      .client()
+      .runs.fork(id, { from_seq, prompt }, { signal, idempotency_key: values['idempotency-key'] })
     return watchRun(given, forked, () => 0)
   },
 })

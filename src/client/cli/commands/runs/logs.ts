@@ -13,9 +13,23 @@ export const logs = command({
   words: [1, 1],
   options: {
     follow: { type: 'boolean', short: 'f', about: 'continue with new entries until the run has ended' },
-    type: { type: 'string', multiple: true, value: 'TYPE', choices: message_types, about: 'only entries of this type; may be repeated' },
-    tool: { type: 'string', multiple: true, value: 'NAME', about: 'only entries of this tool; may be repeated' },
-    failed: { type: 'boolean', about: 'only entries that report a failure: errors, failed commands and checks' },
+    type: {
+      type: 'string',
+      multiple: true,
+      value: 'TYPE',
+      choices: message_types,
+      about: 'only entries of this type; may be repeated',
+    },
+    tool: {
+      type: 'string',
+      multiple: true,
+      value: 'NAME',
+      about: 'only entries of this tool; may be repeated',
+    },
+    failed: {
+      type: 'boolean',
+      about: 'only entries that report a failure: errors, failed commands and checks',
+    },
     search: { type: 'string', value: 'TEXT', about: 'only entries with this text in them' },
     'after-seq': { type: 'string', value: 'N', about: 'only entries after this one' },
     full: { type: 'boolean', about: 'the whole entries, not one line each' },
@@ -28,11 +42,15 @@ export const logs = command({
     const after_seq = whole('--after-seq', values['after-seq']) ?? 0
     const { runs } = given.client()
     if (values.follow) {
-      if (search !== undefined) throw new UsageError('--search reads existing entries: it cannot be combined with --follow')
+      if (search !== undefined)
+        throw new UsageError('--search reads existing entries: it cannot be combined with --follow')
       if (failed) throw new UsageError('--failed reads existing entries: it cannot be combined with --follow')
       const shows = (entry: LogEntry) =>
-        (type === undefined || type.includes(entry.message_type)) && (tool === undefined || tool.includes(entry.tool_name ?? ''))
-      const run = await staying(given, id, () => showTrace(given, runs.follow(id, { after_seq, signal }), { shows, full }))
+        (type === undefined || type.includes(entry.message_type)) &&
+        (tool === undefined || tool.includes(entry.tool_name ?? ''))
+      const run = await staying(given, id, () =>
+        showTrace(given, runs.follow(id, { after_seq, signal }), { shows, full }),
+      )
       print.note(`run ${id}: ${statusText(run)}`)
       return 0
     }

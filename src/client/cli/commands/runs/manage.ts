@@ -6,11 +6,20 @@ import { runLine } from '../../run-lines.ts'
 const MANY = 100
 
 /** A command that changes several runs, one after the other; a refusal ends it. */
-function forRuns(name: string, summary: string, change: (given: Given<Options>, id: number) => Promise<AgentRun>): Command {
+function forRuns(
+  name: string,
+  summary: string,
+  change: (given: Given<Options>, id: number) => Promise<AgentRun>,
+): Command {
   return command({
-    ...{ name, summary, usage: ['ID…'], words: [1, MANY], options: {} },
+    name,
+    summary,
+    usage: ['ID…'],
+    words: [1, MANY],
+    options: {},
     async run(given) {
-      for (const id of given.words.map(word => whole('the id of a run', word))) show(given, await change(given, id))
+      for (const id of given.words.map(word => whole('the id of a run', word)))
+        show(given, await change(given, id))
       return 0
     },
   })
@@ -21,7 +30,9 @@ function show({ json, print }: Given<Options>, run: AgentRun): void {
   else print.line(runLine(run, print))
 }
 
-export const archive = forRuns('archive', 'leave runs out of lists', ({ client, signal }, id) => client().runs.archive(id, { signal }))
+export const archive = forRuns('archive', 'leave runs out of lists', ({ client, signal }, id) =>
+  client().runs.archive(id, { signal }),
+)
 export const unarchive = forRuns('unarchive', 'list archived runs again', ({ client, signal }, id) =>
   client().runs.unarchive(id, { signal }),
 )
@@ -31,11 +42,19 @@ export const rename = command({
   summary: 'change the title of a run, or its tags',
   usage: ['ID [TITLE]'],
   words: [1, 2],
-  options: { tag: { type: 'string', multiple: true, value: 'TAG', about: 'instead of the tags it has; may be repeated' } },
+  options: {
+    tag: {
+      type: 'string',
+      multiple: true,
+      value: 'TAG',
+      about: 'instead of the tags it has; may be repeated',
+    },
+  },
   async run(given) {
     const { words, values, client, signal } = given
     const id = whole('the id of a run', words[0] ?? '')
-    if (words[1] === undefined && values.tag === undefined) throw new UsageError('agentrun rename takes a title, or --tag')
+    if (words[1] === undefined && values.tag === undefined)
+      throw new UsageError('agentrun rename takes a title, or --tag')
     show(given, await client().runs.update(id, { title: words[1], tags: values.tag }, { signal }))
     return 0
   },

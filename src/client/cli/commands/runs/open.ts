@@ -29,7 +29,10 @@ function openerOf({ env, print }: Given<Options>): string | null {
   return process.platform === 'linux' && (env.DISPLAY || env.WAYLAND_DISPLAY) ? 'xdg-open' : null
 }
 
-/** Opens web pages only, because the address comes from the service. Resolves to false when the desktop refuses. */
+/**
+ * Opens web pages only, because the address comes from the service. Resolves to false when the desktop
+ * refuses.
+ */
 function opens(opener: string, address: string): Promise<boolean> {
   const url = URL.canParse(address) ? new URL(address) : null
   if (!url || !['http:', 'https:'].includes(url.protocol)) return Promise.resolve(false)

@@ -11,7 +11,8 @@ export const related = command({
     const page = await client().runs.related(whole('the id of a run', words[0] ?? ''), {}, { signal })
     if (json) print.json(page)
     else if (page.total === 0) print.note('no related runs')
-    else for (const line of runTable(page.items, print, Date.now(), ({ relation }) => relation)) print.line(line)
+    else
+      for (const line of runTable(page.items, print, Date.now(), ({ relation }) => relation)) print.line(line)
     return 0
   },
 })

@@ -13,13 +13,32 @@ export const resume = command({
   usage: ['ID PROMPT|-'],
   words: [2, 2],
   options: {
-    mode: { type: 'string', value: 'MODE', choices: modes, about: 'how it reaches a running run; the default is steer' },
+    mode: {
+      type: 'string',
+      value: 'MODE',
+      choices: modes,
+      about: 'how it reaches a running run; the default is steer',
+    },
     model: { type: 'string', value: 'PROVIDER/MODEL', about: 'model from here on' },
-    effort: { type: 'string', value: 'EFFORT', choices: reasoning_efforts, about: 'how much the model thinks from here on' },
-    review: { type: 'string', value: 'MODE', choices: review_modes, about: 'who reviews the change from here on: a model, or rules alone' },
+    effort: {
+      type: 'string',
+      value: 'EFFORT',
+      choices: reasoning_efforts,
+      about: 'how much the model thinks from here on',
+    },
+    review: {
+      type: 'string',
+      value: 'MODE',
+      choices: review_modes,
+      about: 'who reviews the change from here on: a model, or rules alone',
+    },
     approve: { type: 'boolean', about: 'approve what a run that waits for approval is about to push or do' },
     ...budget_options,
-    'idempotency-key': { type: 'string', value: 'KEY', about: 'sends the follow-up once, even if the key is used again' },
+    'idempotency-key': {
+      type: 'string',
+      value: 'KEY',
+      about: 'sends the follow-up once, even if the key is used again',
+    },
     ...watching,
   },
   notes: ['With - the prompt is read from standard input.'],
@@ -36,8 +55,11 @@ export const resume = command({
       budget: budgetOf(values),
       approve: values.approve,
     }
-    const resumed = given.client().runs.resume(id, input, { signal, idempotency_key: values['idempotency-key'] })
-    // The trace is shown from the follow-up on: the last entry, or an earlier one if a running run has written since.
+    const resumed = given
+      .client()
+      .runs.resume(id, input, { signal, idempotency_key: values['idempotency-key'] })
+    // The trace is shown from the follow-up on: the last entry, or an earlier one if a running run has
+    // written since.
     return watchRun(given, resumed, run => Math.max(0, run.total_logs - 1))
   },
 })

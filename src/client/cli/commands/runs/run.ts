@@ -21,8 +21,18 @@ export const run = command({
     repo: { type: 'string', value: 'ID|NAME', about: "repository, by default the organization's" },
     model: { type: 'string', value: 'PROVIDER/MODEL', about: 'model' },
     agent: { type: 'string', value: 'NAME', about: 'agent, by default the built-in one' },
-    effort: { type: 'string', value: 'EFFORT', choices: reasoning_efforts, about: 'how much the model thinks' },
-    review: { type: 'string', value: 'MODE', choices: review_modes, about: 'who reviews the change: a model, or rules alone' },
+    effort: {
+      type: 'string',
+      value: 'EFFORT',
+      choices: reasoning_efforts,
+      about: 'how much the model thinks',
+    },
+    review: {
+      type: 'string',
+      value: 'MODE',
+      choices: review_modes,
+      about: 'who reviews the change: a model, or rules alone',
+    },
     'tool-off': {
       type: 'string',
       multiple: true,
@@ -35,8 +45,15 @@ export const run = command({
     tag: { type: 'string', multiple: true, value: 'TAG', about: 'tag; may be given several times' },
     'no-pr': { type: 'boolean', about: 'push the branch without creating a pull request' },
     ...budget_options,
-    'idempotency-key': { type: 'string', value: 'KEY', about: 'returns the existing run if the key was used before' },
-    'dry-run': { type: 'boolean', about: 'start nothing; show what would be started and which problems would prevent it' },
+    'idempotency-key': {
+      type: 'string',
+      value: 'KEY',
+      about: 'returns the existing run if the key was used before',
+    },
+    'dry-run': {
+      type: 'boolean',
+      about: 'start nothing; show what would be started and which problems would prevent it',
+    },
     ...watching,
   },
   notes: [
@@ -68,7 +85,11 @@ export const run = command({
       else for (const line of rehearsal(response)) given.print.line(line)
       return response.blocking_problems.length === 0 ? exit.success : exit.failed
     }
-    return watchRun(given, client.runs.create(input, { signal, idempotency_key: values['idempotency-key'] }), () => 0)
+    return watchRun(
+      given,
+      client.runs.create(input, { signal, idempotency_key: values['idempotency-key'] }),
+      () => 0,
+    )
   },
 })
 
@@ -87,15 +108,30 @@ function startText(startups: DryRun['environment']['startups']): string {
 
 /** Describes what a create would do, problems first. */
 function rehearsal(response: DryRun): string[] {
-  const { repository, base_ref, base_sha, model, reasoning_effort, review, agent_type, environment, limits_left } = response
-  const limits = Object.entries(limits_left).map(([name, { limit, remaining }]) => `${name} ${remaining} of ${limit}`)
+  const {
+    repository,
+    base_ref,
+    base_sha,
+    model,
+    reasoning_effort,
+    review,
+    agent_type,
+    environment,
+    limits_left,
+  } = response
+  const limits = Object.entries(limits_left).map(
+    ([name, { limit, remaining }]) => `${name} ${remaining} of ${limit}`,
+  )
   const facts = [
     ...response.blocking_problems.map(({ code, detail }) => ['problem', `${code}: ${detail}`]),
     ...response.notices.map(({ code, detail }) => ['notice', `${code}: ${detail}`]),
     ['repository', repository === null ? 'none' : `${repository.id} ${repository.full_name}`],
     ['base', [base_ref, base_sha?.slice(0, 12)].filter(Boolean).join(' at ') || 'not known yet'],
     ['model', `${model ?? 'none'}, ${reasoning_effort ?? 'default'} effort, agent ${agent_type ?? 'none'}`],
-    ['review', review === 'rules' ? 'by rules alone' : review === 'model' ? 'by rules and a model' : 'default'],
+    [
+      'review',
+      review === 'rules' ? 'by rules alone' : review === 'model' ? 'by rules and a model' : 'default',
+    ],
     ['sandbox', environment.sandbox ?? environment.blocked ?? 'none'],
     ['setup', setupText(environment)],
     ['checks', `${environment.checks}`],

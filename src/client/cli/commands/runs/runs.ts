@@ -5,8 +5,19 @@ import { list, newest_options } from '../../resource.ts'
 import { runTable } from '../../run-lines.ts'
 
 const options = {
-  status: { type: 'string', multiple: true, value: 'STATUS', choices: run_statuses, about: 'only those of this status; may be repeated' },
-  repo: { type: 'string', multiple: true, value: 'ID', about: 'only those of this repository; may be repeated' },
+  status: {
+    type: 'string',
+    multiple: true,
+    value: 'STATUS',
+    choices: run_statuses,
+    about: 'only those of this status; may be repeated',
+  },
+  repo: {
+    type: 'string',
+    multiple: true,
+    value: 'ID',
+    about: 'only those of this repository; may be repeated',
+  },
   tag: { type: 'string', multiple: true, value: 'TAG', about: 'only those with this tag; may be repeated' },
   search: { type: 'string', value: 'TEXT', about: 'only those with this in title or prompt' },
   archived: { type: 'boolean', about: 'only archived ones' },

@@ -8,8 +8,18 @@ import { ago } from '../../run-lines.ts'
 const options = {
   run: { type: 'string', value: 'ID', about: 'only those of this run' },
   repo: { type: 'string', value: 'REPO', about: 'only those of runs of this repository' },
-  kind: { type: 'string', value: 'KIND', choices: ['agent', 'setup', 'check'], about: 'only those of this kind' },
-  state: { type: 'string', value: 'STATE', choices: ['starting', 'running', 'ended', 'lost'], about: 'only those in this state' },
+  kind: {
+    type: 'string',
+    value: 'KIND',
+    choices: ['agent', 'setup', 'check'],
+    about: 'only those of this kind',
+  },
+  state: {
+    type: 'string',
+    value: 'STATE',
+    choices: ['starting', 'running', 'ended', 'lost'],
+    about: 'only those in this state',
+  },
   ...newest_options,
 } as const satisfies Options
 

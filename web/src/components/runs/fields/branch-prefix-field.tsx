@@ -1,6 +1,11 @@
 import { TextField } from '../../api-form.tsx'
 
-type Props = { value: string; on_change: (prefix: string) => void; problem: string | undefined; otherwise: string }
+type Props = {
+  value: string
+  on_change: (prefix: string) => void
+  problem: string | undefined
+  otherwise: string
+}
 
 /** Beginning of the names of branches of runs. Empty: `otherwise`. */
 export const BranchPrefixField = ({ value, on_change, problem, otherwise }: Props) => (

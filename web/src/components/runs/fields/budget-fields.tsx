@@ -9,13 +9,20 @@ export const no_budget: BudgetDraft = { cost: '', steps: '', minutes: '' }
 /** The fields that show their own problems. */
 export const budget_fields = ['budget.max_cost_usd', 'budget.max_steps', 'budget.max_active_seconds']
 
-export const draftOf = ({ max_cost_usd, max_steps, max_active_seconds }: AgentRun['budget']): BudgetDraft => ({
+export const draftOf = ({
+  max_cost_usd,
+  max_steps,
+  max_active_seconds,
+}: AgentRun['budget']): BudgetDraft => ({
   cost: max_cost_usd ?? '',
   steps: max_steps === null ? '' : String(max_steps),
   minutes: max_active_seconds === null ? '' : String(Math.round((max_active_seconds / 60) * 100) / 100),
 })
 
-/** The budget of a request. Input that cannot be parsed is sent unchanged, so that the service's own message explains what is wrong. */
+/**
+ * The budget of a request. Input that cannot be parsed is sent unchanged, so that the service's own message
+ * explains what is wrong.
+ */
 export const budgetOf = ({ cost, steps, minutes }: BudgetDraft) => ({
   max_cost_usd: cost.trim() === '' ? null : cost.trim(),
   max_steps: steps.trim() === '' ? null : Number(steps),
@@ -44,7 +51,9 @@ export function BudgetFields({ draft, on_change, problems }: Props) {
   )
   return (
     <fieldset>
-      <legend className="mb-1.5 text-xs font-medium text-muted">Budget. The run pauses at a limit and can be continued.</legend>
+      <legend className="mb-1.5 text-xs font-medium text-muted">
+        Budget. The run pauses at a limit and can be continued.
+      </legend>
       <div className="grid grid-cols-3 gap-3">
         {field('cost', 'Max cost (USD)', problems['budget.max_cost_usd'], 'any')}
         {field('steps', 'Max steps', problems['budget.max_steps'], '1')}

@@ -15,7 +15,10 @@ type Props = {
 
 const other = '\u0000other'
 
-/** A model by name: one of the list, or any other that a provider with open-ended models may know. `''` is the default. */
+/**
+ * A model by name: one of the list, or any other that a provider with open-ended models may know. `''` is the
+ * default.
+ */
 export function ModelField({ label, value, on_change, problem, hint, default_label }: Props) {
   const models = useQuery(modelsQuery).data
   const known = models?.providers.flatMap(provider => provider.models.map(model => model.value)) ?? []

@@ -17,7 +17,11 @@ export function ToolsField({ tools_off, on_change, problem }: Props) {
             key={name}
             label={name}
             checked={!tools_off.includes(name)}
-            onChange={event => on_change(event.target.checked ? tools_off.filter(other => other !== name) : [...tools_off, name])}
+            onChange={event =>
+              on_change(
+                event.target.checked ? tools_off.filter(other => other !== name) : [...tools_off, name],
+              )
+            }
           />
         ))}
       </fieldset>

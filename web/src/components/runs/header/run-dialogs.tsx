@@ -40,10 +40,16 @@ function DeleteRun({ run, open, on_close }: DialogProps) {
     },
   })
   return (
-    <ConfirmDialog title={`Delete run ${run.id}`} action="Delete run" request={remove} open={open} on_close={on_close}>
+    <ConfirmDialog
+      title={`Delete run ${run.id}`}
+      action="Delete run"
+      request={remove}
+      open={open}
+      on_close={on_close}
+    >
       <p>
-        Deletes <strong className="text-ink">{visible(run.title)}</strong> with its trace and its files, permanently. Its branch and its
-        pull request stay.
+        Deletes <strong className="text-ink">{visible(run.title)}</strong> with its trace and its files,
+        permanently. Its branch and its pull request stay.
       </p>
     </ConfirmDialog>
   )
@@ -60,11 +66,20 @@ function ChooseOtherRun({ run, open, on_close }: DialogProps) {
         className="space-y-4"
         onSubmit={event => {
           event.preventDefault()
-          if (reason === null) void navigate({ to: '/compare', search: { a: Number(other.trim()), b: run.id } })
+          if (reason === null)
+            void navigate({ to: '/compare', search: { a: Number(other.trim()), b: run.id } })
         }}
       >
         <Field label="Number of the other run">
-          {props => <Input {...props} value={other} inputMode="numeric" autoFocus onChange={event => setOther(event.target.value)} />}
+          {props => (
+            <Input
+              {...props}
+              value={other}
+              inputMode="numeric"
+              autoFocus
+              onChange={event => setOther(event.target.value)}
+            />
+          )}
         </Field>
         <div className="flex justify-end">
           <Button type="submit" variant="primary" reason={reason}>

@@ -9,8 +9,19 @@ import { SafeLink } from '../../safe-link.tsx'
 import { isScripted, ModelBadge } from '../model-badge.tsx'
 import { activeClock, hasWorker, tokens } from '../run-numbers.ts'
 
-/** Repository, branch, pull request, model, time, tokens and cost of a run in one line. While `live` is false, the time does not change. */
-export function RunFacts({ run, repository, live }: { run: AgentRun; repository: string | null; live: boolean }) {
+/**
+ * Repository, branch, pull request, model, time, tokens and cost of a run in one line. While `live` is false,
+ * the time does not change.
+ */
+export function RunFacts({
+  run,
+  repository,
+  live,
+}: {
+  run: AgentRun
+  repository: string | null
+  live: boolean
+}) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: what happened without a connection is known from the next report only
   const clock = useMemo(activeClock, [live])
   const time = clock(run, useNow(live && hasWorker(run)))
@@ -37,9 +48,14 @@ export function RunFacts({ run, repository, live }: { run: AgentRun; repository:
           {pull_request.state}
         </Fact>
       )}
-      <span title={`${agentName(run.agent_type)} agent, model ${visible(run.model)}`} className="inline-flex items-center gap-1.5">
+      <span
+        title={`${agentName(run.agent_type)} agent, model ${visible(run.model)}`}
+        className="inline-flex items-center gap-1.5"
+      >
         <ModelBadge model={run.model} />
-        {isScripted(run.model) && <span className="font-mono text-2xs text-faint max-sm:hidden">{visible(run.model)}</span>}
+        {isScripted(run.model) && (
+          <span className="font-mono text-2xs text-faint max-sm:hidden">{visible(run.model)}</span>
+        )}
       </span>
       {time !== null && (
         <Fact icon={<Clock />} name="Active time">
@@ -47,9 +63,13 @@ export function RunFacts({ run, repository, live }: { run: AgentRun; repository:
         </Fact>
       )}
       {tokens(run) > 0 && (
-        <Fact icon={<Hash />} name={`Tokens: ${input_tokens} in, of them ${cached_tokens} cached, ${output_tokens} out`}>
+        <Fact
+          icon={<Hash />}
+          name={`Tokens: ${input_tokens} in, of them ${cached_tokens} cached, ${output_tokens} out`}
+        >
           <span className="tabular">
-            {compact(tokens(run))} tokens{cached_share !== null && cached_share > 0 && `, ${Math.round(cached_share * 100)} % cached`}
+            {compact(tokens(run))} tokens
+            {cached_share !== null && cached_share > 0 && `, ${Math.round(cached_share * 100)} % cached`}
           </span>
         </Fact>
       )}
@@ -61,7 +81,10 @@ export function RunFacts({ run, repository, live }: { run: AgentRun; repository:
 }
 
 const Fact = ({ icon, name, children }: { icon: ReactNode; name: string; children: ReactNode }) => (
-  <span title={name} className="inline-flex min-w-0 items-center gap-1 [&>svg]:size-3.5 [&>svg]:shrink-0 [&>svg]:text-faint">
+  <span
+    title={name}
+    className="inline-flex min-w-0 items-center gap-1 [&>svg]:size-3.5 [&>svg]:shrink-0 [&>svg]:text-faint"
+  >
     {icon}
     <span className="sr-only">{name}: </span>
     <span className="min-w-0 truncate">{children}</span>

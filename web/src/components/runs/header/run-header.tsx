@@ -29,7 +29,8 @@ const menu_button = {
   trigger: <Ellipsis aria-hidden className="size-4" />,
 }
 
-const mayNeedRemedy = (run: AgentRun) => ['waiting', 'paused', 'failed'].includes(run.status) || isIncomplete(run)
+const mayNeedRemedy = (run: AgentRun) =>
+  ['waiting', 'paused', 'failed'].includes(run.status) || isIncomplete(run)
 
 type Props = { run: AgentRun; stream: StreamState; link: () => string }
 
@@ -76,7 +77,9 @@ export function RunHeader({ run, stream, link }: Props) {
         {phone && menu}
       </div>
       {phone && remedy}
-      <Suspense>{dialog !== undefined && <RunDialogs run={run} dialog={dialog} on_close={() => setDialog(null)} />}</Suspense>
+      <Suspense>
+        {dialog !== undefined && <RunDialogs run={run} dialog={dialog} on_close={() => setDialog(null)} />}
+      </Suspense>
     </header>
   )
 }
@@ -84,12 +87,26 @@ export function RunHeader({ run, stream, link }: Props) {
 const RunButtons = ({ main, icons }: { main: RunCommand[]; icons: RunCommand[] }) => (
   <>
     {main.map(({ label, icon, reason, busy, danger, start }) => (
-      <Button key={label} variant={danger ? 'danger' : 'plain'} reason={reason} busy={busy} onClick={start} className="[&>svg]:size-3">
+      <Button
+        key={label}
+        variant={danger ? 'danger' : 'plain'}
+        reason={reason}
+        busy={busy}
+        onClick={start}
+        className="[&>svg]:size-3"
+      >
         {icon} {label}
       </Button>
     ))}
     {icons.map(({ label, icon, reason, busy, start }) => (
-      <IconButton key={label} label={label} reason={reason} busy={busy} onClick={start} className="[&>svg]:size-4">
+      <IconButton
+        key={label}
+        label={label}
+        reason={reason}
+        busy={busy}
+        onClick={start}
+        className="[&>svg]:size-4"
+      >
         {icon}
       </IconButton>
     ))}

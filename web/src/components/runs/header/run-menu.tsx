@@ -9,7 +9,13 @@ export default function RunMenu({ commands, button }: Props): ReactNode {
   return (
     <Menu {...button} align="end" at_once>
       {commands.map(({ label, icon, reason, busy = false, danger = false, start }) => (
-        <MenuItem key={label} icon={icon} danger={danger} reason={busy ? 'In progress' : reason} on_select={start}>
+        <MenuItem
+          key={label}
+          icon={icon}
+          danger={danger}
+          reason={busy ? 'In progress' : reason}
+          on_select={start}
+        >
           {label}
         </MenuItem>
       ))}

@@ -19,7 +19,10 @@ export function RunTitle({ run, forbidden }: { run: AgentRun; forbidden: string 
   if (typed === null) {
     return (
       <div className="flex min-w-0 items-center gap-1">
-        <h1 className="line-clamp-2 font-semibold text-base [overflow-wrap:anywhere] sm:line-clamp-1" title={visible(run.title)}>
+        <h1
+          className="line-clamp-2 font-semibold text-base [overflow-wrap:anywhere] sm:line-clamp-1"
+          title={visible(run.title)}
+        >
           {visible(run.title)}
         </h1>
         <IconButton label="Rename" reason={forbidden} onClick={() => setTyped(run.title)}>

@@ -6,8 +6,9 @@ import { hasFailingChecks } from '../run-numbers.ts'
 type Budget = Partial<AgentRun['budget']>
 
 /**
- * What lets a run continue. `resume` sends a message, with a larger budget if that is what it waits for; `reply` and `approve` need a person
- * at the follow-up box; `settings`: the organization's budget of the month is used up.
+ * What lets a run continue. `resume` sends a message, with a larger budget if that is what it waits for;
+ * `reply` and `approve` need a person at the follow-up box; `settings`: the organization's budget of the
+ * month is used up.
  */
 export type Remedy =
   | { kind: 'resume'; label: string; prompt: string; budget?: Budget }
@@ -20,12 +21,16 @@ const ceilings: ReadonlySet<string> = new Set(['max_steps', 'out_of_tokens', 'ti
 
 const CONTINUE = 'Continue.'
 
-/** The remedy of a run that waits, is paused, has failed, did not do everything, or whose checks fail; null when there is none. */
+/**
+ * The remedy of a run that waits, is paused, has failed, did not do everything, or whose checks fail; null
+ * when there is none.
+ */
 export function remedyOf(run: AgentRun): Remedy | null {
   if (run.banned || isRecorded(run)) return null
   if (run.status === 'waiting') return remedyOfWaiting(run)
   if (run.status === 'paused') {
-    if (run.status_reason === 'budget') return raised(run) ?? { kind: 'settings', label: 'Open the budget of the organization' }
+    if (run.status_reason === 'budget')
+      return raised(run) ?? { kind: 'settings', label: 'Open the budget of the organization' }
     return { kind: 'resume', label: 'Continue', prompt: CONTINUE }
   }
   if (run.status === 'failed') {
@@ -33,14 +38,20 @@ export function remedyOf(run: AgentRun): Remedy | null {
     return { kind: 'resume', label, prompt: CONTINUE }
   }
   if (hasFailingChecks(run))
-    return { kind: 'resume', label: 'Fix the failing checks', prompt: 'Fix the failing checks of the pull request.' }
-  const incomplete = run.status === 'completed' && run.status_reason !== null ? remedies[run.status_reason] : undefined
+    return {
+      kind: 'resume',
+      label: 'Fix the failing checks',
+      prompt: 'Fix the failing checks of the pull request.',
+    }
+  const incomplete =
+    run.status === 'completed' && run.status_reason !== null ? remedies[run.status_reason] : undefined
   return incomplete === undefined ? null : { kind: 'resume', ...incomplete }
 }
 
 const publishing = {
   label: 'Publish again',
-  prompt: 'Finish without another change, unless the work needs one: what is not published yet is published then.',
+  prompt:
+    'Finish without another change, unless the work needs one: what is not published yet is published then.',
 }
 /** What may do what a completed run did not do. */
 const remedies: Partial<Record<NonNullable<AgentRun['status_reason']>, { label: string; prompt: string }>> = {
@@ -65,7 +76,10 @@ function limitOf({ budget, error }: Limited): keyof AgentRun['budget'] | null {
 }
 
 /** Which limit of its own budget has paused a run: `Step limit reached (200)`; null: none. */
-export function reachedLimit({ status_reason, ...run }: Limited & Pick<AgentRun, 'status_reason'>): string | null {
+export function reachedLimit({
+  status_reason,
+  ...run
+}: Limited & Pick<AgentRun, 'status_reason'>): string | null {
   const limit = status_reason === 'budget' ? limitOf(run) : null
   if (limit === null) return null
   const value = Number(run.budget[limit])
@@ -90,5 +104,10 @@ function raised({ budget, error }: Limited): Remedy | null {
     max_wall_seconds: duration(doubled * 1000),
   }
   const value = limit === 'max_cost_usd' ? String(Number(doubled.toFixed(6))) : doubled
-  return { kind: 'resume', label: `Raise to ${to[limit]} and continue`, prompt: CONTINUE, budget: { [limit]: value } }
+  return {
+    kind: 'resume',
+    label: `Raise to ${to[limit]} and continue`,
+    prompt: CONTINUE,
+    budget: { [limit]: value },
+  }
 }

@@ -14,8 +14,8 @@ import { useLatestEntry } from '../use-latest-entry.ts'
 import { type Remedy, remedyOf } from './remedy.ts'
 
 /**
- * What continues a run that waits or failed: buttons beside its title, which do not move the page when they come and go. On a phone a row of
- * its own, which also names the reason. A reader sees no buttons.
+ * What continues a run that waits or failed: buttons beside its title, which do not move the page when they
+ * come and go. On a phone a row of its own, which also names the reason. A reader sees no buttons.
  */
 export default function RunRemedy({ run, row }: { run: AgentRun; row: boolean }): ReactNode {
   const remedy = remedyOf(run)
@@ -51,10 +51,13 @@ export default function RunRemedy({ run, row }: { run: AgentRun; row: boolean })
 function reasonOf(run: AgentRun, { kind }: Remedy): string {
   const { checks } = run
   const incomplete = completionText(run)
-  if (kind === 'approve') return 'The agent waits for your approval of a call, or of a change to the CI configuration before it is pushed.'
+  if (kind === 'approve')
+    return 'The agent waits for your approval of a call, or of a change to the CI configuration before it is pushed.'
   if (kind === 'reply') return 'The agent waits for your answer.'
   if (incomplete !== null) return incomplete
-  return checks?.state === 'failure' ? 'Checks of the pull request fail.' : 'The run can continue where it stopped.'
+  return checks?.state === 'failure'
+    ? 'Checks of the pull request fail.'
+    : 'The run can continue where it stopped.'
 }
 
 function RemedyButton({ run, remedy }: { run: AgentRun; remedy: Remedy }) {
@@ -82,7 +85,11 @@ function RemedyButton({ run, remedy }: { run: AgentRun; remedy: Remedy }) {
           {visible(resume.error.message)}
         </span>
       )}
-      <Button variant="primary" busy={resume.isPending} onClick={() => resume.mutate({ prompt, ...(budget && { budget }) })}>
+      <Button
+        variant="primary"
+        busy={resume.isPending}
+        onClick={() => resume.mutate({ prompt, ...(budget && { budget }) })}
+      >
         {remedy.label}
       </Button>
     </>
@@ -94,7 +101,8 @@ function useFocusFollowUp() {
   const navigate = useNavigate({ from: '/agent/trace/$id' })
   const wide = useMedia('(min-width: 72rem)')
   return async (id: string) => {
-    if (!wide) await navigate({ search: previous => ({ ...previous, view: 'log' }), hash: true, replace: true })
+    if (!wide)
+      await navigate({ search: previous => ({ ...previous, view: 'log' }), hash: true, replace: true })
     requestAnimationFrame(() => focusOnceShown(id))
   }
 }

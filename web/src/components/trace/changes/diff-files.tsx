@@ -16,7 +16,12 @@ type Diff = Pick<RunDiff, 'files' | 'files_changed' | 'additions' | 'deletions' 
 /** Returns the id of the element of a changed file; `of` differs between the diffs of one page. */
 export const fileAnchor = (index: number, of = '') => `file-${of}${index}`
 
-type Props = { diff: Diff; of?: string; comment_form?: CommentForm | undefined; viewed?: ViewedMarks | undefined }
+type Props = {
+  diff: Diff
+  of?: string
+  comment_form?: CommentForm | undefined
+  viewed?: ViewedMarks | undefined
+}
 
 /** The size of a change, and its files one below the other. */
 export function DiffFiles({ diff, of, comment_form, viewed }: Props) {
@@ -38,10 +43,20 @@ export function DiffFiles({ diff, of, comment_form, viewed }: Props) {
         <span className="flex-1" />
         <CopyButton label="Copy as patch" text={() => patch} />
       </div>
-      {patch_truncated && <Notice tone="warn">The change is too large to show completely. The branch contains all of it.</Notice>}
+      {patch_truncated && (
+        <Notice tone="warn">
+          The change is too large to show completely. The branch contains all of it.
+        </Notice>
+      )}
       {files.map(({ file, patch: text }, index) => (
         <div key={`${file.old_path ?? ''} ${file.path}`} id={fileAnchor(index, of)} className="scroll-mt-3">
-          <RunDiffFile file={file} patch={text} open={additions + deletions <= open_lines} comment_form={comment_form} viewed={viewed} />
+          <RunDiffFile
+            file={file}
+            patch={text}
+            open={additions + deletions <= open_lines}
+            comment_form={comment_form}
+            viewed={viewed}
+          />
         </div>
       ))}
     </div>

@@ -25,8 +25,17 @@ export function FileTree({ nodes, on_file }: { nodes: TreeNode[]; on_file: (inde
               <FileTree nodes={node.folder} on_file={on_file} />
             </>
           ) : (
-            <button type="button" className={`${row} hover:bg-hover`} data-hint={visible(node.path)} onClick={() => on_file(node.index)}>
-              <bdi className={`min-w-0 flex-1 truncate ${node.file.status === 'deleted' ? 'line-through' : ''}`}>{visible(node.name)}</bdi>
+            <button
+              type="button"
+              className={`${row} hover:bg-hover`}
+              data-hint={visible(node.path)}
+              onClick={() => on_file(node.index)}
+            >
+              <bdi
+                className={`min-w-0 flex-1 truncate ${node.file.status === 'deleted' ? 'line-through' : ''}`}
+              >
+                {visible(node.name)}
+              </bdi>
               <Mark status={node.file.status} />
             </button>
           )}

@@ -37,7 +37,9 @@ const syntaxes = [
 for (const syntax of syntaxes) refractor.register(syntax)
 
 /** The library takes the children of a tree, as older versions of refractor returned them. */
-const highlighter = { highlight: (text: string, language: string) => refractor.highlight(text, language).children } as never
+const highlighter = {
+  highlight: (text: string, language: string) => refractor.highlight(text, language).children,
+} as never
 
 type Node = ReturnType<typeof refractor.highlight>['children'][number]
 
@@ -54,6 +56,8 @@ self.addEventListener('message', ({ data }: MessageEvent<HighlightRequest>) => {
     const parts = refractor.highlight(data.text, language).children.flatMap(node => partsOf(node, ''))
     return self.postMessage({ id, parts } satisfies HighlightResult)
   }
-  const tokens = parseDiff(data.patch).map(({ hunks }) => tokenize(hunks, { highlight: true, refractor: highlighter, language }))
+  const tokens = parseDiff(data.patch).map(({ hunks }) =>
+    tokenize(hunks, { highlight: true, refractor: highlighter, language }),
+  )
   self.postMessage({ id, tokens } satisfies HighlightResult)
 })

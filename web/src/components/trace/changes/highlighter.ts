@@ -10,7 +10,9 @@ let worker: Worker | null = null
 let last_id = 0
 
 /** Highlights outside of the page's thread. Null when that fails or takes too long. */
-function highlight(request: { language: string } & ({ patch: string } | { text: string })): Promise<HighlightResult | null> {
+function highlight(
+  request: { language: string } & ({ patch: string } | { text: string }),
+): Promise<HighlightResult | null> {
   worker ??= new Worker(new URL('./highlight-worker.ts', import.meta.url), { type: 'module' })
   const current = worker
   const id = ++last_id
@@ -28,7 +30,11 @@ function highlight(request: { language: string } & ({ patch: string } | { text: 
     }
     const timer = setTimeout(fail, TIMEOUT_MS)
     const { signal } = finished
-    current.addEventListener('message', ({ data }: MessageEvent<HighlightResult>) => data.id === id && end(data), { signal })
+    current.addEventListener(
+      'message',
+      ({ data }: MessageEvent<HighlightResult>) => data.id === id && end(data),
+      { signal },
+    )
     current.addEventListener('error', fail, { signal })
     current.postMessage({ id, ...request } satisfies HighlightRequest)
   })

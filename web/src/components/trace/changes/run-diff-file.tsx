@@ -27,7 +27,10 @@ export function RunDiffFile({ file, patch, open: initially, comment_form, viewed
   const [open, setOpen] = useState(initially && changed <= large_lines && !is_viewed)
   const [commenting, setCommenting] = useState(false)
   return (
-    <section aria-label={visible(file.path)} className="overflow-hidden rounded-lg border border-line bg-surface">
+    <section
+      aria-label={visible(file.path)}
+      className="overflow-hidden rounded-lg border border-line bg-surface"
+    >
       <div className="flex items-center bg-sunken">
         <button
           type="button"
@@ -35,7 +38,10 @@ export function RunDiffFile({ file, patch, open: initially, comment_form, viewed
           onClick={() => setOpen(!open)}
           className="flex min-h-8 min-w-0 flex-1 items-center gap-2 px-2.5 py-1 text-left hover:bg-hover"
         >
-          <ChevronRight aria-hidden className={`size-3.5 shrink-0 text-faint transition-transform ${open ? 'rotate-90' : ''}`} />
+          <ChevronRight
+            aria-hidden
+            className={`size-3.5 shrink-0 text-faint transition-transform ${open ? 'rotate-90' : ''}`}
+          />
           <FileName file={file} faint={is_viewed} />
         </button>
         {comment_form && (
@@ -65,8 +71,12 @@ export function RunDiffFile({ file, patch, open: initially, comment_form, viewed
 
 const FileName = ({ file, faint }: { file: File; faint: boolean }) => (
   <>
-    <span className={`min-w-0 flex-1 font-mono text-xs [overflow-wrap:anywhere] ${faint ? 'text-faint' : ''}`}>
-      {file.old_path !== null && file.old_path !== file.path && <span className="text-faint">{visible(file.old_path)} → </span>}
+    <span
+      className={`min-w-0 flex-1 font-mono text-xs [overflow-wrap:anywhere] ${faint ? 'text-faint' : ''}`}
+    >
+      {file.old_path !== null && file.old_path !== file.path && (
+        <span className="text-faint">{visible(file.old_path)} → </span>
+      )}
       {visible(file.path)}
     </span>
     {file.status !== 'modified' && <Badge>{file.status.replace('_', ' ')}</Badge>}
@@ -80,7 +90,8 @@ const LineCounts = ({ file }: Pick<Props, 'file'>) => (
       <span className="text-faint">binary</span>
     ) : (
       <>
-        <span className="text-ok">+{file.additions ?? 0}</span> <span className="text-bad">−{file.deletions ?? 0}</span>
+        <span className="text-ok">+{file.additions ?? 0}</span>{' '}
+        <span className="text-bad">−{file.deletions ?? 0}</span>
       </>
     )}
   </span>

@@ -16,11 +16,15 @@ export function useViewedMarks(agent_run_id: number): ViewedMarks {
   return {
     has: (file, patch) => marks.value[file.path] === digestOf(patch ?? ''),
     set: (file, patch, on) =>
-      marks.set(({ [file.path]: _, ...others }) => (on ? { ...others, [file.path]: digestOf(patch ?? '') } : others)),
+      marks.set(({ [file.path]: _, ...others }) =>
+        on ? { ...others, [file.path]: digestOf(patch ?? '') } : others,
+      ),
   }
 }
 
 const marksOf = (stored: unknown): Record<string, string> =>
   typeof stored === 'object' && stored !== null
-    ? Object.fromEntries(Object.entries(stored).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+    ? Object.fromEntries(
+        Object.entries(stored).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+      )
     : {}

@@ -49,7 +49,9 @@ export function FileView({ agent_run_id, seq, path, latest }: Props) {
       </div>
       {save.isError && <Notice tone="bad">{visible(save.error.message)}</Notice>}
       {file.isPending && <Loading label="Loading the file" />}
-      {file.isError && <FilesProblem error={file.error} retry={() => file.refetch()} what="file" latest={latest} />}
+      {file.isError && (
+        <FilesProblem error={file.error} retry={() => file.refetch()} what="file" latest={latest} />
+      )}
       {file.data && <Content file={file.data} />}
     </section>
   )
@@ -67,15 +69,18 @@ function Content({ file }: { file: RunFile }) {
   if (file.kind === 'link')
     return (
       <Remark>
-        A link to <code className="font-mono [overflow-wrap:anywhere]">{visible(file.target ?? 'a target that is too long')}</code>. Links
-        are not followed.
+        A link to{' '}
+        <code className="font-mono [overflow-wrap:anywhere]">
+          {visible(file.target ?? 'a target that is too long')}
+        </code>
+        . Links are not followed.
       </Remark>
     )
   if (file.kind === 'submodule')
     return (
       <Remark>
-        A submodule at the commit <code className="font-mono [overflow-wrap:anywhere]">{file.commit}</code>. Its files are not part of the
-        run.
+        A submodule at the commit <code className="font-mono [overflow-wrap:anywhere]">{file.commit}</code>.
+        Its files are not part of the run.
       </Remark>
     )
   if (file.text === null) return <Remark>A binary file: its content is not shown.</Remark>
@@ -92,4 +97,6 @@ function Content({ file }: { file: RunFile }) {
   )
 }
 
-const Remark = ({ children }: { children: ReactNode }) => <p className="px-3 py-2.5 text-muted text-xs">{children}</p>
+const Remark = ({ children }: { children: ReactNode }) => (
+  <p className="px-3 py-2.5 text-muted text-xs">{children}</p>
+)

@@ -23,7 +23,8 @@ const REFETCH_MS = 5_000
 const LAST_CHECKPOINT_MS = 60_000
 
 /** The tree is beside the file, above it where there is less space, and left out on a phone. */
-const beside_file = 'shrink-0 border-line @max-md:hidden @max-2xl:max-h-2/5 @max-2xl:border-b @2xl:w-56 @2xl:border-r'
+const beside_file =
+  'shrink-0 border-line @max-md:hidden @max-2xl:max-h-2/5 @max-2xl:border-b @2xl:w-56 @2xl:border-r'
 
 /** The files of the run as they were after the entry that the address names, or the newest ones. */
 export default function FilesPane({ run }: { run: AgentRun }) {
@@ -36,7 +37,8 @@ export default function FilesPane({ run }: { run: AgentRun }) {
     refetchInterval: ({ state: { data } }) => (isFinal(run, data, latest) ? false : REFETCH_MS),
   })
   if (root.isPending) return <Loading label="Loading the files" />
-  if (root.isError) return <FilesProblem error={root.error} retry={() => root.refetch()} what="folder" latest={latest} />
+  if (root.isError)
+    return <FilesProblem error={root.error} retry={() => root.refetch()} what="folder" latest={latest} />
   if (root.data.total === 0) {
     return (
       <Blank icon={<FolderOpen />} title={run.terminal ? 'No files' : 'No files yet'}>
@@ -49,23 +51,37 @@ export default function FilesPane({ run }: { run: AgentRun }) {
       <Head root={root.data} latest={latest} q={q} on_q={setQ} />
       <div className="flex min-h-0 flex-1 flex-col @2xl:flex-row">
         <div className={`min-w-0 overflow-y-auto p-1.5 ${file === undefined ? 'flex-1' : beside_file}`}>
-          {q === undefined ? <FolderTree root={root.data} selected={file} /> : <FoundFiles root={root.data} q={q} selected={file} />}
+          {q === undefined ? (
+            <FolderTree root={root.data} selected={file} />
+          ) : (
+            <FoundFiles root={root.data} q={q} selected={file} />
+          )}
           <LeftOut files={root.data.left_out} />
         </div>
-        {file !== undefined && <FileView agent_run_id={run.id} seq={root.data.seq} path={file} latest={latest} />}
+        {file !== undefined && (
+          <FileView agent_run_id={run.id} seq={root.data.seq} path={file} latest={latest} />
+        )}
       </div>
     </div>
   )
 }
 
-/** Whether the files can no longer change: those after an entry once they are kept, and the newest ones a while after the end of the run. */
+/**
+ * Whether the files can no longer change: those after an entry once they are kept, and the newest ones a
+ * while after the end of the run.
+ */
 function isFinal(run: AgentRun, files: RunFiles | undefined, latest: boolean): boolean {
   if (!latest && files !== undefined) return true
   const ended_ms = run.terminal && run.finished_at !== null ? Date.now() - Date.parse(run.finished_at) : 0
   return run.terminal && (files?.seq === run.total_logs || ended_ms > LAST_CHECKPOINT_MS)
 }
 
-type HeadProps = { root: RunFiles; latest: boolean; q: string | undefined; on_q: (q: string | undefined) => void }
+type HeadProps = {
+  root: RunFiles
+  latest: boolean
+  q: string | undefined
+  on_q: (q: string | undefined) => void
+}
 
 function Head({ root, latest, q, on_q }: HeadProps) {
   const box = useRef<HTMLInputElement>(null)
@@ -98,7 +114,8 @@ function LeftOut({ files }: { files: RunFiles['left_out'] }) {
       <ul>
         {files.map(({ path, reason }) => (
           <li key={path} className="[overflow-wrap:anywhere]">
-            <bdi>{visible(path)}</bdi> <span className="text-faint">{reason === 'too_large' ? 'too large' : 'could not be read'}</span>
+            <bdi>{visible(path)}</bdi>{' '}
+            <span className="text-faint">{reason === 'too_large' ? 'too large' : 'could not be read'}</span>
           </li>
         ))}
       </ul>

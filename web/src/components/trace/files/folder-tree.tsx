@@ -11,7 +11,10 @@ const style =
   'flex min-h-6 w-full cursor-pointer items-center gap-1.5 rounded pr-1.5 text-left text-xs hover:bg-hover outline-offset-[-2px]'
 const icons = { folder: Folder, file: File, link: FileSymlink, submodule: FolderGit2 }
 
-/** The files of a run as a tree: one line has the focus, and arrows move it. Folders are loaded when they are opened. */
+/**
+ * The files of a run as a tree: one line has the focus, and arrows move it. Folders are loaded when they are
+ * opened.
+ */
 export function FolderTree({ root, selected }: { root: RunFiles; selected: string | undefined }) {
   const folders = useFolders(root, selected)
   const tree = useRef<HTMLDivElement>(null)
@@ -49,7 +52,13 @@ export function FolderTree({ root, selected }: { root: RunFiles; selected: strin
   )
 }
 
-type LineProps = { row: FileRow; selected: boolean; focusable: boolean; on_focus: () => void; on_click: () => void }
+type LineProps = {
+  row: FileRow
+  selected: boolean
+  focusable: boolean
+  on_focus: () => void
+  on_click: () => void
+}
 
 function TreeLine({ row, selected, focusable, on_focus, on_click }: LineProps) {
   const item = {
@@ -60,7 +69,12 @@ function TreeLine({ row, selected, focusable, on_focus, on_click }: LineProps) {
   } as const
   if (row.kind === 'loading' || row.kind === 'problem')
     return (
-      <div {...item} role="treeitem" tabIndex={item.tabIndex} className={`${style} ${row.kind === 'problem' ? 'text-bad' : 'text-faint'}`}>
+      <div
+        {...item}
+        role="treeitem"
+        tabIndex={item.tabIndex}
+        className={`${style} ${row.kind === 'problem' ? 'text-bad' : 'text-faint'}`}
+      >
         {row.kind === 'problem' ? visible(row.message) : 'Loading…'}
       </div>
     )
@@ -71,11 +85,27 @@ function TreeLine({ row, selected, focusable, on_focus, on_click }: LineProps) {
       </button>
     )
   const { entry, open, position, size } = row
-  const of_entry = { ...item, 'aria-posinset': position, 'aria-setsize': size, 'aria-selected': selected, 'data-hint': visible(entry.path) }
+  const of_entry = {
+    ...item,
+    'aria-posinset': position,
+    'aria-setsize': size,
+    'aria-selected': selected,
+    'data-hint': visible(entry.path),
+  }
   if (open !== null)
     return (
-      <button {...of_entry} type="button" role="treeitem" aria-expanded={open} className={style} onClick={on_click}>
-        <ChevronRight aria-hidden className={`size-3.5 shrink-0 text-faint transition-transform ${open ? 'rotate-90' : ''}`} />
+      <button
+        {...of_entry}
+        type="button"
+        role="treeitem"
+        aria-expanded={open}
+        className={style}
+        onClick={on_click}
+      >
+        <ChevronRight
+          aria-hidden
+          className={`size-3.5 shrink-0 text-faint transition-transform ${open ? 'rotate-90' : ''}`}
+        />
         <Name entry={entry} />
       </button>
     )
@@ -108,7 +138,9 @@ function Name({ entry }: { entry: RunFiles['items'][number] }) {
         </span>
       )}
       {entry.kind === 'submodule' && <span className="shrink-0 text-faint">submodule</span>}
-      {entry.size !== null && <span className="tabular ml-auto shrink-0 text-2xs text-faint">{bytesText(entry.size)}</span>}
+      {entry.size !== null && (
+        <span className="tabular ml-auto shrink-0 text-2xs text-faint">{bytesText(entry.size)}</span>
+      )}
     </>
   )
 }

@@ -8,8 +8,19 @@ import { visible } from '../../../text/visible.ts'
 import { Blank, Loading, Notice } from '../../../ui/notice.tsx'
 
 /** The files of a run whose path contains a text. */
-export function FoundFiles({ root, q, selected }: { root: RunFiles; q: string; selected: string | undefined }) {
-  const found = useQuery({ ...runFolderQuery(root.agent_run_id, root.seq, { path: '', q }), placeholderData: previous => previous })
+export function FoundFiles({
+  root,
+  q,
+  selected,
+}: {
+  root: RunFiles
+  q: string
+  selected: string | undefined
+}) {
+  const found = useQuery({
+    ...runFolderQuery(root.agent_run_id, root.seq, { path: '', q }),
+    placeholderData: previous => previous,
+  })
   if (found.isError) return <Notice tone="bad">{visible(found.error.message)}</Notice>
   if (found.isPending) return <Loading label="Searching" />
   const { items, total, complete } = found.data

@@ -15,7 +15,10 @@ type Folders = {
 type Part = { path: string; skip: number }
 const keyOf = ({ path, skip }: Part) => `${skip} ${path}`
 
-/** The open folders of a tree: those above the selected file, and those that somebody opened. Each is loaded when it is opened. */
+/**
+ * The open folders of a tree: those above the selected file, and those that somebody opened. Each is loaded
+ * when it is opened.
+ */
 export function useFolders(root: RunFiles, selected: string | undefined): Folders {
   const { agent_run_id, seq } = root
   const cache = useQueryClient()
@@ -26,16 +29,28 @@ export function useFolders(root: RunFiles, selected: string | undefined): Folder
   const above = foldersAbove(selected ?? '')
   const parts: Part[] = []
   const add = (path: string) => {
-    const here = Array.from({ length: pages.get(path) ?? 1 }, (_, page) => ({ path, skip: page * FILES_PAGE }))
+    const here = Array.from({ length: pages.get(path) ?? 1 }, (_, page) => ({
+      path,
+      skip: page * FILES_PAGE,
+    }))
     parts.push(...here.filter(part => part.path !== '' || part.skip > 0))
-    const known = here.map(part => cache.getQueryData(runFolderQuery(agent_run_id, seq, part).queryKey) ?? shown.current.get(keyOf(part)))
+    const known = here.map(
+      part =>
+        cache.getQueryData(runFolderQuery(agent_run_id, seq, part).queryKey) ??
+        shown.current.get(keyOf(part)),
+    )
     // What is open is requested only where its folder lists it: after another entry it may not exist.
-    for (const { kind, path: below } of [...(path === '' ? root.items : []), ...known.flatMap(data => data?.items ?? [])])
+    for (const { kind, path: below } of [
+      ...(path === '' ? root.items : []),
+      ...known.flatMap(data => data?.items ?? []),
+    ])
       if (kind === 'folder' && (chosen.get(below) ?? above.includes(below))) add(below)
   }
   add('')
   const results = useQueries({ queries: parts.map(part => runFolderQuery(agent_run_id, seq, part)) })
-  const contents = new Map<string, FolderContent>([['', { items: root.items, total: root.total, loading: false, problem: null }]])
+  const contents = new Map<string, FolderContent>([
+    ['', { items: root.items, total: root.total, loading: false, problem: null }],
+  ])
   for (const [index, part] of parts.entries()) {
     const result = results[index]
     const key = keyOf(part)

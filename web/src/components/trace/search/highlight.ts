@@ -67,7 +67,8 @@ function scrollTo(range: Range, outermost: HTMLElement): void {
   for (let box = range.startContainer.parentElement; box !== null; box = box.parentElement) {
     if (box.scrollHeight > box.clientHeight && /auto|scroll/.test(getComputedStyle(box).overflowY)) {
       const [match, view] = [range.getBoundingClientRect(), box.getBoundingClientRect()]
-      if (match.top < view.top || match.bottom > view.bottom) box.scrollTop += match.top - view.top - view.height / 3
+      if (match.top < view.top || match.bottom > view.bottom)
+        box.scrollTop += match.top - view.top - view.height / 3
     }
     if (box === outermost) return
   }

@@ -11,7 +11,10 @@ import { toolLabel } from '../../../trace/tool-label.ts'
 import { useMedia } from '../../../ui/media.ts'
 
 const ROW_PX = 52
-/** Characters before a match, so that the match is visible in a row that is cut at its end; on a phone and elsewhere. */
+/**
+ * Characters before a match, so that the match is visible in a row that is cut at its end; on a phone and
+ * elsewhere.
+ */
 const BEFORE_CHARS = { narrow: 16, wide: 48 }
 
 type Props = {
@@ -44,15 +47,38 @@ export default function HitList({ search, near }: Props) {
     if (first && last) search.want(first.index, last.index)
   })
   const onKeyDown = (event: KeyboardEvent) => {
-    const to = { ArrowDown: active + 1, j: active + 1, ArrowUp: active - 1, k: active - 1, Home: 0, End: search.seqs.length - 1 }[event.key]
-    if (to === undefined || to < 0 || to >= search.seqs.length || event.ctrlKey || event.metaKey || event.altKey) return
+    const to = {
+      ArrowDown: active + 1,
+      j: active + 1,
+      ArrowUp: active - 1,
+      k: active - 1,
+      Home: 0,
+      End: search.seqs.length - 1,
+    }[event.key]
+    if (
+      to === undefined ||
+      to < 0 ||
+      to >= search.seqs.length ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey
+    )
+      return
     event.preventDefault()
     setActive(to)
     virtualizer.scrollToIndex(to)
-    requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`[data-hit="${to}"]`)?.focus({ preventScroll: true }))
+    requestAnimationFrame(() =>
+      box.current?.querySelector<HTMLElement>(`[data-hit="${to}"]`)?.focus({ preventScroll: true }),
+    )
   }
   return (
-    <div ref={box} role="list" aria-label="Matches" onKeyDown={onKeyDown} className="h-full overflow-y-auto overflow-x-hidden">
+    <div
+      ref={box}
+      role="list"
+      aria-label="Matches"
+      onKeyDown={onKeyDown}
+      className="h-full overflow-y-auto overflow-x-hidden"
+    >
       <div role="presentation" style={{ height: virtualizer.getTotalSize() }} className="relative w-full">
         {items.map(({ index, start, key }) => (
           <div
@@ -64,7 +90,8 @@ export default function HitList({ search, near }: Props) {
             style={{ height: ROW_PX, transform: `translateY(${start}px)` }}
           >
             <HitRow
-              {...{ index, before_chars }}
+              index={index}
+              before_chars={before_chars}
               seq={search.seqs[index] ?? 0}
               hit={search.hit(index)}
               active={index === active}
@@ -108,19 +135,30 @@ function HitRow({ index, before_chars, seq, hit, active, on_focus }: RowProps) {
         <span className="tabular shrink-0 text-2xs text-faint">{hit && clock(hit.created_at)}</span>
         <span className="tabular min-w-6 shrink-0 text-right text-2xs text-faint">{seq}</span>
       </span>
-      <span className="truncate font-mono text-muted text-xs">{hit && <Snippet hit={hit} before_chars={before_chars} />}</span>
+      <span className="truncate font-mono text-muted text-xs">
+        {hit && <Snippet hit={hit} before_chars={before_chars} />}
+      </span>
     </Link>
   )
 }
 
-const nameOf = ({ tool_name, message_type }: LogHit) => (tool_name === null ? messageLabels[message_type] : toolLabel(tool_name, false))
+const nameOf = ({ tool_name, message_type }: LogHit) =>
+  tool_name === null ? messageLabels[message_type] : toolLabel(tool_name, false)
 
-function Snippet({ hit: { snippet, match_start, match_length }, before_chars }: { hit: LogHit; before_chars: number }) {
+function Snippet({
+  hit: { snippet, match_start, match_length },
+  before_chars,
+}: {
+  hit: LogHit
+  before_chars: number
+}) {
   const before = oneLine(snippet.slice(0, match_start))
   return (
     <>
       {before.length > before_chars ? `…${before.slice(-before_chars)}` : before}
-      <mark className="rounded-xs bg-warn/30 text-ink">{oneLine(snippet.slice(match_start, match_start + match_length))}</mark>
+      <mark className="rounded-xs bg-warn/30 text-ink">
+        {oneLine(snippet.slice(match_start, match_start + match_length))}
+      </mark>
       {oneLine(snippet.slice(match_start + match_length))}
     </>
   )

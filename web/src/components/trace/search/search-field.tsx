@@ -22,7 +22,8 @@ type Props = {
 export function SearchField({ box, q, search, seq, steps, on_leave }: Props) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => {
-    if (box.current && (document.activeElement !== box.current || q === undefined)) box.current.value = q ?? ''
+    if (box.current && (document.activeElement !== box.current || q === undefined))
+      box.current.value = q ?? ''
   }, [box, q])
   const submit = (text: string) => {
     clearTimeout(timer.current)

@@ -5,10 +5,15 @@ import type { Highlighter } from './highlight.ts'
 export type Reveal = (index: number | null) => void
 
 /**
- * Highlights a text in the entries of a feed. Returns a function that scrolls to the match in an entry, as soon as it is rendered, and keeps
- * it in view while the entry changes its size. `on_reveal` is called before that. Without support by the browser nothing is highlighted.
+ * Highlights a text in the entries of a feed. Returns a function that scrolls to the match in an entry, as
+ * soon as it is rendered, and keeps it in view while the entry changes its size. `on_reveal` is called before
+ * that. Without support by the browser nothing is highlighted.
  */
-export function useHighlight(box: RefObject<HTMLElement | null>, q: string | undefined, on_reveal: () => void): Reveal {
+export function useHighlight(
+  box: RefObject<HTMLElement | null>,
+  q: string | undefined,
+  on_reveal: () => void,
+): Reveal {
   const highlighter = useRef<Highlighter>(undefined)
   const wanted = useRef<number | null>(null)
   const latest = useRef(on_reveal)

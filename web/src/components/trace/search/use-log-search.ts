@@ -5,7 +5,11 @@ import { type LogSearch, matchFrom } from '../../../trace/search/log-search.ts'
 import type { FeedHandle } from '../use-feed-handle.ts'
 
 /** Searches the trace for the text of the address. Null without a text, and until the search has begun. */
-export function useLogSearch(trace: Trace, q: string | undefined, { message_type, failed }: LogFilter): LogSearch | null {
+export function useLogSearch(
+  trace: Trace,
+  q: string | undefined,
+  { message_type, failed }: LogFilter,
+): LogSearch | null {
   const [current, setCurrent] = useState<{ q: string; search: LogSearch } | null>(null)
   useEffect(() => {
     if (q === undefined) return
@@ -20,7 +24,10 @@ export function useLogSearch(trace: Trace, q: string | undefined, { message_type
 }
 
 export type SearchSteps = {
-  /** Shows the next or previous match of `q` in its context. While the first one is not found yet, as soon as it is. */
+  /**
+   * Shows the next or previous match of `q` in its context. While the first one is not found yet, as soon as
+   * it is.
+   */
   go: (direction: 'next' | 'previous', q: string) => void
   /** Shows the list of matches. */
   list: () => void
@@ -51,7 +58,11 @@ export function useSearchSteps(
     list: () => void navigate({ search: previous => previous, hash: '' }),
     change(next) {
       // Without a text the entry that is shown stays.
-      void navigate({ search: previous => ({ ...previous, q: next }), hash: next === undefined ? true : '', replace: true })
+      void navigate({
+        search: previous => ({ ...previous, q: next }),
+        hash: next === undefined ? true : '',
+        replace: true,
+      })
     },
   }
 }

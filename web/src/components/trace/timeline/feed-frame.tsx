@@ -23,20 +23,39 @@ type Props = {
 }
 
 /** The feed between its outline and its minimap. */
-export function FeedFrame({ agent_run_id, trace, view, outline, whole, on_show, on_scroll, children }: Props) {
+export function FeedFrame({
+  agent_run_id,
+  trace,
+  view,
+  outline,
+  whole,
+  on_show,
+  on_scroll,
+  children,
+}: Props) {
   const { total } = trace.pages
   const timeline = useTimeline(agent_run_id, total)
   return (
     <div className="flex min-h-0 flex-1">
       {outline && (
-        <div data-outline className="w-60 shrink-0 border-line border-r bg-canvas max-sm:w-full max-2xl:sm:w-50">
-          <Suspense>{timeline && <Outline timeline={timeline} pages={trace.pages} view={view} on_jump={on_show} />}</Suspense>
+        <div
+          data-outline
+          className="w-60 shrink-0 border-line border-r bg-canvas max-sm:w-full max-2xl:sm:w-50"
+        >
+          <Suspense>
+            {timeline && <Outline timeline={timeline} pages={trace.pages} view={view} on_jump={on_show} />}
+          </Suspense>
         </div>
       )}
-      <div id="trace-entries" className={`flex min-h-0 min-w-0 flex-1 flex-col ${outline ? 'max-sm:hidden' : ''}`}>
+      <div
+        id="trace-entries"
+        className={`flex min-h-0 min-w-0 flex-1 flex-col ${outline ? 'max-sm:hidden' : ''}`}
+      >
         {children}
       </div>
-      {whole && timeline && total > 0 && <Minimap timeline={timeline} total={total} view={view} on_jump={on_scroll} />}
+      {whole && timeline && total > 0 && (
+        <Minimap timeline={timeline} total={total} view={view} on_jump={on_scroll} />
+      )}
     </div>
   )
 }

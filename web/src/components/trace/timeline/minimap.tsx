@@ -1,4 +1,13 @@
-import { memo, type PointerEvent, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import {
+  memo,
+  type PointerEvent,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react'
 import type { RunTimeline } from '../../../../../src/contract/runs/timeline.ts'
 import type { FeedViewStore } from '../../../trace/timeline/feed-view.ts'
 import { type Bar, type BarColor, bars, entryAt, mapHeight } from '../../../trace/timeline/minimap.ts'
@@ -26,7 +35,10 @@ type Props = {
   on_jump: (index: number) => void
 }
 
-/** The whole trace beside the feed: a bar for each entry or group of entries, a tick for each failure. A click or drag shows what is there. */
+/**
+ * The whole trace beside the feed: a bar for each entry or group of entries, a tick for each failure. A click
+ * or drag shows what is there.
+ */
 export function Minimap({ timeline, total, view, on_jump }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const height = useHeight(box)
@@ -62,7 +74,10 @@ export function Minimap({ timeline, total, view, on_jump }: Props) {
         aria-hidden
         data-testid="minimap-view"
         className="pointer-events-none absolute inset-x-0 top-0 rounded-xs border border-accent/70 bg-accent/10"
-        style={{ height: Math.max(4, (last - first + 1) * scale), transform: `translateY(${first * scale}px)` }}
+        style={{
+          height: Math.max(4, (last - first + 1) * scale),
+          transform: `translateY(${first * scale}px)`,
+        }}
       />
     </div>
   )
@@ -75,7 +90,14 @@ const Bars = memo(function Bars({ all, height }: { all: Bar[]; height: number })
   useEffect(() => {
     if (canvas.current) draw(canvas.current, all, height)
   }, [all, height, theme])
-  return <canvas ref={canvas} aria-hidden data-bars={all.length} className="absolute inset-0 size-full transition-none" />
+  return (
+    <canvas
+      ref={canvas}
+      aria-hidden
+      data-bars={all.length}
+      className="absolute inset-0 size-full transition-none"
+    />
+  )
 })
 
 function draw(canvas: HTMLCanvasElement, all: Bar[], height: number): void {
@@ -90,7 +112,12 @@ function draw(canvas: HTMLCanvasElement, all: Bar[], height: number): void {
     context.fillStyle = color(name)
     const [from, to] = [Math.round(top), Math.round(top + length)]
     // Bars of some pixels are apart, thinner ones touch each other.
-    context.fillRect(2, from, (WIDTH_PX - TICK_PX - 5) * width, Math.max(1, to - from - (length >= 3 ? 1 : 0)))
+    context.fillRect(
+      2,
+      from,
+      (WIDTH_PX - TICK_PX - 5) * width,
+      Math.max(1, to - from - (length >= 3 ? 1 : 0)),
+    )
   }
   context.fillStyle = color('failed')
   for (const { top, height: length, failed } of all) {
@@ -99,7 +126,10 @@ function draw(canvas: HTMLCanvasElement, all: Bar[], height: number): void {
   }
 }
 
-/** The colors of the theme as the canvas needs them. It has no transitions, in which each color would begin as the one before it. */
+/**
+ * The colors of the theme as the canvas needs them. It has no transitions, in which each color would begin as
+ * the one before it.
+ */
 function paletteOf(canvas: HTMLCanvasElement): (name: keyof typeof colors) => string {
   const known = new Map<string, string>()
   return name => {

@@ -22,21 +22,36 @@ export function OutlineSteps({ timeline, pages, span, seq, on_jump }: Props) {
   const costs = useMemo(() => costsOf(timeline), [timeline])
   useEffect(() => pages.want(from - 1, through - 1))
   const rest = (count: number, where: string) =>
-    count > 0 && <li className="py-0.5 pl-9 text-2xs text-faint">{`${plural(count, 'entry', 'entries')} ${where}`}</li>
+    count > 0 && (
+      <li className="py-0.5 pl-9 text-2xs text-faint">{`${plural(count, 'entry', 'entries')} ${where}`}</li>
+    )
   return (
     <>
       {rest(from - span.from_seq, 'before')}
       {Array.from({ length: through - from + 1 }, (_, offset) => from + offset).map(number => (
-        <Step key={number} seq={number} entry={pages.at(number - 1)} cost_usd={costs.get(number)} here={number === seq} on_jump={on_jump} />
+        <Step
+          key={number}
+          seq={number}
+          entry={pages.at(number - 1)}
+          cost_usd={costs.get(number)}
+          here={number === seq}
+          on_jump={on_jump}
+        />
       ))}
       {rest(span.through_seq - through, 'after')}
     </>
   )
 }
 
-/** What was spent before single entries. The cost of a part of several entries is only shown with its section. */
+/**
+ * What was spent before single entries. The cost of a part of several entries is only shown with its section.
+ */
 const costsOf = ({ parts }: RunTimeline) =>
-  new Map(parts.filter(part => part.from_seq === part.through_seq && Number(part.cost_usd) > 0).map(part => [part.from_seq, part.cost_usd]))
+  new Map(
+    parts
+      .filter(part => part.from_seq === part.through_seq && Number(part.cost_usd) > 0)
+      .map(part => [part.from_seq, part.cost_usd]),
+  )
 
 type StepProps = {
   seq: number

@@ -16,7 +16,10 @@ type Props = {
 
 type Section = TimelineTurn['sections'][number]
 
-/** Turns, the items of the plan in each, and their steps, with duration, cost and failures. The step that the feed shows stays visible. */
+/**
+ * Turns, the items of the plan in each, and their steps, with duration, cost and failures. The step that the
+ * feed shows stays visible.
+ */
 export default function Outline({ timeline, pages, view, on_jump }: Props) {
   const seq = seqOf(useSyncExternalStore(view.subscribe, view.get), pages.total)
   const box = useRef<HTMLElement>(null)
@@ -41,10 +44,25 @@ export default function Outline({ timeline, pages, view, on_jump }: Props) {
               const title = section.title ?? (index === 0 ? 'Before the plan' : 'Between the items')
               // A turn without a plan has no items: its steps follow directly.
               if (turn.sections.length === 1 && section.title === null)
-                return <OutlineSteps key={key} timeline={timeline} pages={pages} span={section} seq={seq} on_jump={on_jump} />
+                return (
+                  <OutlineSteps
+                    key={key}
+                    timeline={timeline}
+                    pages={pages}
+                    span={section}
+                    seq={seq}
+                    on_jump={on_jump}
+                  />
+                )
               return (
                 <Branch key={key} title={title} level={1} {...branch(key, section)}>
-                  <OutlineSteps timeline={timeline} pages={pages} span={section} seq={seq} on_jump={on_jump} />
+                  <OutlineSteps
+                    timeline={timeline}
+                    pages={pages}
+                    span={section}
+                    seq={seq}
+                    on_jump={on_jump}
+                  />
                 </Branch>
               )
             })}
@@ -55,7 +73,10 @@ export default function Outline({ timeline, pages, view, on_jump }: Props) {
   )
 }
 
-/** The entry that the feed shows: the selected one while it is visible, the last one at the end, otherwise the first visible one. */
+/**
+ * The entry that the feed shows: the selected one while it is visible, the last one at the end, otherwise the
+ * first visible one.
+ */
 function seqOf({ first, last, current }: FeedView, total: number): number {
   if (current !== null && current >= first && current <= last) return current + 1
   return last >= total - 1 ? total : first + 1
@@ -72,12 +93,17 @@ type BranchProps = {
   children: ReactNode
 }
 
-/** A turn or an item of the plan: a button that opens it, a button that shows its first entry, and its metrics. */
+/**
+ * A turn or an item of the plan: a button that opens it, a button that shows its first entry, and its
+ * metrics.
+ */
 function Branch({ title, level, span, here, open, on_toggle, on_jump, children }: BranchProps) {
   const name = visible(title)
   return (
     <li>
-      <div className={`flex items-start gap-0.5 pr-2 hover:bg-hover ${level === 0 ? 'pl-1 font-medium' : 'pl-3'}`}>
+      <div
+        className={`flex items-start gap-0.5 pr-2 hover:bg-hover ${level === 0 ? 'pl-1 font-medium' : 'pl-3'}`}
+      >
         <button
           type="button"
           aria-expanded={open}

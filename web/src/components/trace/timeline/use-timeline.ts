@@ -9,7 +9,8 @@ export function useTimeline(agent_run_id: number, total: number): RunTimeline | 
   const { data } = useQuery({
     queryKey: ['timeline', agent_run_id],
     queryFn: ({ signal }) => call('getAgentRunTimeline', { params: { agent_run_id }, signal }),
-    refetchInterval: ({ state }) => (state.data === undefined || state.data.total_logs < total ? REFRESH_MS : false),
+    refetchInterval: ({ state }) =>
+      state.data === undefined || state.data.total_logs < total ? REFRESH_MS : false,
   })
   return data
 }

@@ -21,10 +21,13 @@ export function CheckCommands({ repo_id, saved }: Props) {
   const queries = useQueryClient()
   const forbidden = useRepositoryReason()
   const [touched, setTouched] = useState<Check[] | null>(null)
-  const checks = touched ?? saved.checks.map(check => ({ ...check, timeout_seconds: String(check.timeout_seconds) }))
+  const checks =
+    touched ?? saved.checks.map(check => ({ ...check, timeout_seconds: String(check.timeout_seconds) }))
   const save = useMutation({
     mutationFn: () => {
-      const body = { checks: checks.map(check => ({ ...check, timeout_seconds: Number(check.timeout_seconds) })) }
+      const body = {
+        checks: checks.map(check => ({ ...check, timeout_seconds: Number(check.timeout_seconds) })),
+      }
       return call('setCheckCommands', { params: { repo_id }, body })
     },
     onSuccess: set_now => {
@@ -52,7 +55,9 @@ export function CheckCommands({ repo_id, saved }: Props) {
             key={index}
             check={check}
             on_change={change => setTouched(checks.with(index, { ...check, ...change }))}
-            on_remove={forbidden === null ? () => setTouched(checks.filter((_check, at) => at !== index)) : null}
+            on_remove={
+              forbidden === null ? () => setTouched(checks.filter((_check, at) => at !== index)) : null
+            }
           />
         ))}
       </ol>
@@ -62,7 +67,11 @@ export function CheckCommands({ repo_id, saved }: Props) {
         </p>
       )}
       {forbidden === null && (
-        <Button onClick={() => setTouched([...checks, { name: '', command: '', timeout_seconds: DEFAULT_TIMEOUT_SECONDS }])}>
+        <Button
+          onClick={() =>
+            setTouched([...checks, { name: '', command: '', timeout_seconds: DEFAULT_TIMEOUT_SECONDS }])
+          }
+        >
           <Plus aria-hidden className="size-4" /> Add check
         </Button>
       )}
@@ -88,7 +97,11 @@ const CheckRow = ({ check, on_change, on_remove }: RowProps) => (
       on_change={timeout_seconds => on_change({ timeout_seconds })}
     />
     {on_remove && (
-      <IconButton label={check.name === '' ? 'Remove check' : `Remove check ${check.name}`} className="mb-0.5" onClick={on_remove}>
+      <IconButton
+        label={check.name === '' ? 'Remove check' : `Remove check ${check.name}`}
+        className="mb-0.5"
+        onClick={on_remove}
+      >
         <Trash2 className="size-4" />
       </IconButton>
     )}

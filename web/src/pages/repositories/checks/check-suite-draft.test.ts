@@ -21,6 +21,15 @@ test('every known check has a rule: seen ones, configured ones, and the commands
 
 test('what is emptied is removed, and 0 attempts are kept', () => {
   const draft = draftOf(saved, [])
-  const body = bodyOf({ ...draft, apps: ' ', rules: { lint: { ...no_rule, attempts: '0' }, e2e: { ...no_rule, prompt: ' ' } } })
-  expect(body).toMatchObject({ ignored_checks: [], check_retry_counts: { lint: 0 }, custom_prompts: {}, high_priority_apps: [] })
+  const body = bodyOf({
+    ...draft,
+    apps: ' ',
+    rules: { lint: { ...no_rule, attempts: '0' }, e2e: { ...no_rule, prompt: ' ' } },
+  })
+  expect(body).toMatchObject({
+    ignored_checks: [],
+    check_retry_counts: { lint: 0 },
+    custom_prompts: {},
+    high_priority_apps: [],
+  })
 })

@@ -12,10 +12,23 @@ export const no_rule: CheckRule = { ignored: false, attempts: '', prompt: '' }
 
 /** `names`: checks that are known although nothing is set for them, such as the commands of the service. */
 export function draftOf(suite: CheckSuite, names: string[]): CheckSuiteDraft {
-  const { check_retry_count, ignored_checks, check_retry_counts, custom_prompts, high_priority_apps, available_check_suite_names } = suite
+  const {
+    check_retry_count,
+    ignored_checks,
+    check_retry_counts,
+    custom_prompts,
+    high_priority_apps,
+    available_check_suite_names,
+  } = suite
   const counts = new Map(Object.entries(check_retry_counts))
   const prompts = new Map(Object.entries(custom_prompts))
-  const known = new Set([...names, ...available_check_suite_names, ...ignored_checks, ...counts.keys(), ...prompts.keys()])
+  const known = new Set([
+    ...names,
+    ...available_check_suite_names,
+    ...ignored_checks,
+    ...counts.keys(),
+    ...prompts.keys(),
+  ])
   const ruleOf = (name: string): CheckRule => ({
     ignored: ignored_checks.includes(name),
     attempts: String(counts.get(name) ?? ''),
@@ -37,7 +50,9 @@ export function bodyOf({ attempts, apps, rules }: CheckSuiteDraft): Body<'update
     check_retry_counts: Object.fromEntries(
       entries.flatMap(([name, rule]) => (rule.attempts === '' ? [] : [[name, Number(rule.attempts)]])),
     ),
-    custom_prompts: Object.fromEntries(entries.flatMap(([name, { prompt }]) => (prompt.trim() === '' ? [] : [[name, prompt]]))),
+    custom_prompts: Object.fromEntries(
+      entries.flatMap(([name, { prompt }]) => (prompt.trim() === '' ? [] : [[name, prompt]])),
+    ),
     high_priority_apps: apps
       .split(',')
       .map(app => app.trim())

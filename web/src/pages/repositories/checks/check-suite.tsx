@@ -11,7 +11,14 @@ import { Button } from '../../../ui/button.tsx'
 import { Field, Switch, TextArea } from '../../../ui/field.tsx'
 import { notify } from '../../../ui/toast.ts'
 import { checkSuiteQuery } from '../repository-queries.ts'
-import { bodyOf, type CheckRule, type CheckSuite, type CheckSuiteDraft, draftOf, no_rule } from './check-suite-draft.ts'
+import {
+  bodyOf,
+  type CheckRule,
+  type CheckSuite,
+  type CheckSuiteDraft,
+  draftOf,
+  no_rule,
+} from './check-suite-draft.ts'
 
 type Props = { repo_id: number; saved: CheckSuite; names: string[] }
 
@@ -30,7 +37,9 @@ export function CheckSuiteForm({ repo_id, saved, names }: Props) {
     },
   })
   const problems = fieldMessages(save.error)
-  const problem = ['ignored_checks', 'check_retry_counts', 'custom_prompts'].map(field => messageWithin(problems, field)).find(Boolean)
+  const problem = ['ignored_checks', 'check_retry_counts', 'custom_prompts']
+    .map(field => messageWithin(problems, field))
+    .find(Boolean)
   return (
     <ApiForm
       label="Failing checks"
@@ -65,7 +74,9 @@ export function CheckSuiteForm({ repo_id, saved, names }: Props) {
             key={name}
             name={name}
             rule={rule}
-            on_change={change => setTouched({ ...now, rules: { ...now.rules, [name]: { ...rule, ...change } } })}
+            on_change={change =>
+              setTouched({ ...now, rules: { ...now.rules, [name]: { ...rule, ...change } } })
+            }
           />
         ))}
       </ul>
@@ -75,7 +86,10 @@ export function CheckSuiteForm({ repo_id, saved, names }: Props) {
         </p>
       )}
       {forbidden === null && (
-        <AddName taken={Object.keys(now.rules)} on_add={name => setTouched({ ...now, rules: { ...now.rules, [name]: no_rule } })} />
+        <AddName
+          taken={Object.keys(now.rules)}
+          on_add={name => setTouched({ ...now, rules: { ...now.rules, [name]: no_rule } })}
+        />
       )}
     </ApiForm>
   )
@@ -90,12 +104,18 @@ const RuleRow = ({ name, rule, on_change }: RowProps) => (
         <span className="ml-1 font-medium [overflow-wrap:anywhere]">{visible(name)}</span>
         <span className="ml-2 inline-flex gap-1">
           {rule.ignored && <Badge>Ignored</Badge>}
-          {rule.attempts !== '' && <Badge>{rule.attempts === '1' ? '1 attempt' : `${rule.attempts} attempts`}</Badge>}
+          {rule.attempts !== '' && (
+            <Badge>{rule.attempts === '1' ? '1 attempt' : `${rule.attempts} attempts`}</Badge>
+          )}
           {rule.prompt.trim() !== '' && <Badge>Instructions</Badge>}
         </span>
       </summary>
       <div className="space-y-3 border-line border-t p-3">
-        <Switch label="Ignore this check" checked={rule.ignored} onChange={event => on_change({ ignored: event.target.checked })} />
+        <Switch
+          label="Ignore this check"
+          checked={rule.ignored}
+          onChange={event => on_change({ ignored: event.target.checked })}
+        />
         <TextField
           label={`Attempts for ${name}`}
           hint="Empty: as many as for the other checks."
@@ -104,7 +124,14 @@ const RuleRow = ({ name, rule, on_change }: RowProps) => (
           on_change={attempts => on_change({ attempts })}
         />
         <Field label={`Instructions for ${name}`} hint="Added to what the agent gets when this check fails.">
-          {props => <TextArea {...props} rows={3} value={rule.prompt} onChange={event => on_change({ prompt: event.target.value })} />}
+          {props => (
+            <TextArea
+              {...props}
+              rows={3}
+              value={rule.prompt}
+              onChange={event => on_change({ prompt: event.target.value })}
+            />
+          )}
         </Field>
       </div>
     </details>
@@ -115,7 +142,8 @@ const RuleRow = ({ name, rule, on_change }: RowProps) => (
 function AddName({ taken, on_add }: { taken: string[]; on_add: (name: string) => void }) {
   const [typed, setTyped] = useState('')
   const name = typed.trim()
-  const reason = name === '' ? 'Enter a name first' : taken.includes(name) ? 'This check is in the list' : null
+  const reason =
+    name === '' ? 'Enter a name first' : taken.includes(name) ? 'This check is in the list' : null
   return (
     <div className="flex items-end gap-2">
       <TextField label="Another check" value={typed} on_change={setTyped} />

@@ -25,8 +25,8 @@ export function RepositoryChecks() {
               Commands
             </h2>
             <p className="mt-1 mb-4 max-w-prose text-muted">
-              Executed after each push of a run, in a fresh clone of its commit and after the setup commands. Exit code 0 passes. Checks of
-              a connected forge are read as well.
+              Executed after each push of a run, in a fresh clone of its commit and after the setup commands.
+              Exit code 0 passes. Checks of a connected forge are read as well.
             </p>
             <CheckCommands repo_id={id} saved={commands.data} />
           </section>
@@ -35,9 +35,14 @@ export function RepositoryChecks() {
               When a check fails
             </h2>
             <p className="mt-1 mb-4 max-w-prose text-muted">
-              The agent gets the failure and tries to fix it, until all checks pass or the attempts are used up.
+              The agent gets the failure and tries to fix it, until all checks pass or the attempts are used
+              up.
             </p>
-            <CheckSuiteForm repo_id={id} saved={suite.data} names={commands.data.checks.map(({ name }) => name)} />
+            <CheckSuiteForm
+              repo_id={id}
+              saved={suite.data}
+              names={commands.data.checks.map(({ name }) => name)}
+            />
           </section>
         </div>
       )}

@@ -30,7 +30,10 @@ test('rows that were left empty are not sent, and an empty value of a named vari
 })
 
 test('variables without a name, or with the name of another one, would be lost and are not sent', () => {
-  const withVariables = (...names: string[]) => ({ ...draftOf(saved), variables: names.map(name => ({ name, value: '1' })) })
+  const withVariables = (...names: string[]) => ({
+    ...draftOf(saved),
+    variables: names.map(name => ({ name, value: '1' })),
+  })
   expect(problemOf(withVariables('A', ''))).toBe('Each variable needs a name')
   expect(problemOf(withVariables('A', 'B', ' A'))).toBe('Two variables have the same name')
 })

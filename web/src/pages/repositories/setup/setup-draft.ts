@@ -10,14 +10,23 @@ export type SetupDraft = Pick<SetupSettings, 'commands' | 'maintenance_commands'
   timeout_seconds: string
 }
 
-export const draftOf = ({ commands, maintenance_commands, on_failure, variables, timeout_seconds }: SetupSettings): SetupDraft => ({
-  ...{ commands, maintenance_commands, on_failure },
+export const draftOf = ({
+  commands,
+  maintenance_commands,
+  on_failure,
+  variables,
+  timeout_seconds,
+}: SetupSettings): SetupDraft => ({
+  commands,
+  maintenance_commands,
+  on_failure,
   variables: Object.entries(variables).map(([name, value]) => ({ name, value })),
   timeout_seconds: String(timeout_seconds),
 })
 
 const filled = (commands: string[]) => commands.filter(command => command.trim() !== '')
-const named = (variables: Variable[]) => variables.filter(({ name, value }) => name.trim() !== '' || value !== '')
+const named = (variables: Variable[]) =>
+  variables.filter(({ name, value }) => name.trim() !== '' || value !== '')
 
 /** The request for a draft. Rows that were left empty are not part of it. */
 export const bodyOf = ({

@@ -47,7 +47,11 @@ export function SetupForm({ repo_id, saved, touched, on_touch }: Props) {
       missing={problemOf(now)}
       submit="Save"
       variant="primary"
-      note={saved.updated_at && <span className="text-faint text-xs">Last changed {moment(saved.updated_at)}</span>}
+      note={
+        saved.updated_at && (
+          <span className="text-faint text-xs">Last changed {moment(saved.updated_at)}</span>
+        )
+      }
     >
       <CommandFields
         label="Command"

@@ -11,7 +11,10 @@ import { Notice } from '../../../ui/notice.tsx'
 import { detectionQuery } from '../repository-queries.ts'
 import { useRepository } from '../use-repository.ts'
 
-/** A run that ends after its setup: its script has only an answer, so that no model is called and nothing is pushed. */
+/**
+ * A run that ends after its setup: its script has only an answer, so that no model is called and nothing is
+ * pushed.
+ */
 const trialOf = ({ id, full_name }: Repository) => ({
   repo_id: id,
   model: 'scripted/playbook',
@@ -31,7 +34,8 @@ export function SetupTrial({ has_commands, changed }: Props) {
   const navigate = useNavigate({ from: '/repositories/$repoId/setup' })
   const detected = useQuery(detectionQuery(repository.id)).data
   const read_only = useReadOnlyReason()
-  const forbidden = read_only ?? (repository.archived ? 'The repository is archived and accepts no runs' : null)
+  const forbidden =
+    read_only ?? (repository.archived ? 'The repository is archived and accepts no runs' : null)
   const show = (run: number) => navigate({ search: { run }, replace: true })
   const attempt = useMutation({
     mutationFn: async ({ rebuild }: { rebuild: boolean }) => {
@@ -41,7 +45,8 @@ export function SetupTrial({ has_commands, changed }: Props) {
     onSuccess: ({ id }) => show(id),
   })
   const detect = useMutation({
-    mutationFn: () => call('generateSetupCommands', { body: { repo_id: repository.id, trigger_source: 'web' } }),
+    mutationFn: () =>
+      call('generateSetupCommands', { body: { repo_id: repository.id, trigger_source: 'web' } }),
     onSuccess: async ({ agent_run_id }) => {
       await queries.invalidateQueries({ queryKey: detectionQuery(repository.id).queryKey })
       await show(agent_run_id)
@@ -59,14 +64,19 @@ export function SetupTrial({ has_commands, changed }: Props) {
         </h2>
         {read_only === null && (
           <p className="mt-1 text-muted">
-            Try the saved commands in a new sandbox, or let the service read the repository, detect commands and verify them with its tests.
-            Nothing is pushed. Verified commands are saved for a repository that never had any.
+            Try the saved commands in a new sandbox, or let the service read the repository, detect commands
+            and verify them with its tests. Nothing is pushed. Verified commands are saved for a repository
+            that never had any.
           </p>
         )}
       </div>
       {read_only === null && (
         <div className="flex flex-wrap gap-2">
-          <Button reason={forbidden ?? missing} busy={attempt.isPending} onClick={() => attempt.mutate({ rebuild: false })}>
+          <Button
+            reason={forbidden ?? missing}
+            busy={attempt.isPending}
+            onClick={() => attempt.mutate({ rebuild: false })}
+          >
             <Play aria-hidden className="size-3.5" /> Try commands
           </Button>
           <Button reason={forbidden} busy={detect.isPending} onClick={() => detect.mutate()}>
@@ -80,7 +90,11 @@ export function SetupTrial({ has_commands, changed }: Props) {
           key={shown}
           id={shown}
           repo_id={repository.id}
-          rebuild={(forbidden ?? missing) === null && !attempt.isPending ? () => attempt.mutate({ rebuild: true }) : null}
+          rebuild={
+            (forbidden ?? missing) === null && !attempt.isPending
+              ? () => attempt.mutate({ rebuild: true })
+              : null
+          }
         />
       )}
     </section>

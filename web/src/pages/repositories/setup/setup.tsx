@@ -22,7 +22,10 @@ export function RepositorySetup() {
       {setup.data && (
         <div className="grid gap-x-10 gap-y-8 lg:grid-cols-2">
           <SetupForm repo_id={id} saved={setup.data} touched={touched} on_touch={setTouched} />
-          <SetupTrial has_commands={setup.data.commands.length > 0} changed={Object.keys(touched).length > 0} />
+          <SetupTrial
+            has_commands={setup.data.commands.length > 0}
+            changed={Object.keys(touched).length > 0}
+          />
         </div>
       )}
     </>

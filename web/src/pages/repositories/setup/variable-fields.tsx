@@ -5,7 +5,12 @@ import { Input } from '../../../ui/field.tsx'
 import { IconButton } from '../../../ui/icon-button.tsx'
 import type { Variable } from './setup-draft.ts'
 
-type Props = { variables: Variable[]; on_change: (variables: Variable[]) => void; problem: string | undefined; locked: boolean }
+type Props = {
+  variables: Variable[]
+  on_change: (variables: Variable[]) => void
+  problem: string | undefined
+  locked: boolean
+}
 
 /** Environment variables as pairs of name and value. */
 export function VariableFields({ variables, on_change, problem, locked }: Props) {
@@ -39,7 +44,10 @@ export function VariableFields({ variables, on_change, problem, locked }: Props)
                 onChange={event => set(index, { value: event.target.value })}
               />
               {!locked && (
-                <IconButton label={`Remove variable ${index + 1}`} onClick={() => on_change(variables.filter((_pair, at) => at !== index))}>
+                <IconButton
+                  label={`Remove variable ${index + 1}`}
+                  onClick={() => on_change(variables.filter((_pair, at) => at !== index))}
+                >
                   <X className="size-4" />
                 </IconButton>
               )}

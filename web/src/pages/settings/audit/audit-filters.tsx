@@ -20,7 +20,13 @@ export function AuditFilters({ search: { user, action, from, to }, change }: Pro
         options={members.map((member): Option<number> => [member.user_id, memberName(member)])}
         on_choose={id => change({ user: id })}
       />
-      <FilterSelect label="Action" any="Any action" value={action} options={actions} on_choose={name => change({ action: name })} />
+      <FilterSelect
+        label="Action"
+        any="Any action"
+        value={action}
+        options={actions}
+        on_choose={name => change({ action: name })}
+      />
       <span className="flex items-center gap-1.5 text-muted text-xs">
         <span aria-hidden>From</span>
         <Day label="First day" value={from} max={to} on_change={day => change({ from: day })} />

@@ -34,7 +34,11 @@ function AuditLog() {
   const actions: Column<AuditEntry> = {
     name: '',
     cell: entry => (
-      <Button variant="quiet" aria-label={`Details of ${entry.action}, entry ${entry.id}`} onClick={() => setShown(entry)}>
+      <Button
+        variant="quiet"
+        aria-label={`Details of ${entry.action}, entry ${entry.id}`}
+        onClick={() => setShown(entry)}
+      >
         Details
       </Button>
     ),
@@ -46,8 +50,19 @@ function AuditLog() {
       about="Every administrative act, recorded together with what it changed. Entries cannot be changed or deleted."
     >
       <AuditFilters search={search} change={change} />
-      <PagedList list={entries} nouns={['entry', 'entries']} empty={<NothingMatches what="entry" link={{ to: '/settings/audit-log' }} />}>
-        {items => <Table label="Audit log" columns={[...columns(nameOf, now), actions]} rows={items} row_key={({ id }) => id} />}
+      <PagedList
+        list={entries}
+        nouns={['entry', 'entries']}
+        empty={<NothingMatches what="entry" link={{ to: '/settings/audit-log' }} />}
+      >
+        {items => (
+          <Table
+            label="Audit log"
+            columns={[...columns(nameOf, now), actions]}
+            rows={items}
+            row_key={({ id }) => id}
+          />
+        )}
       </PagedList>
       <AuditEntryDialog entry={shown} name_of={nameOf} on_close={() => setShown(null)} />
     </Page>
@@ -97,6 +112,8 @@ const columns = (nameOf: (user_id: number) => string, now: number): Column<Audit
   },
 ]
 
-const whoOf = (user_id: number | null, nameOf: (user_id: number) => string) => (user_id === null ? 'Operator or service' : nameOf(user_id))
+const whoOf = (user_id: number | null, nameOf: (user_id: number) => string) =>
+  user_id === null ? 'Operator or service' : nameOf(user_id)
 
-const shortened = (text: string) => (text.length > MAX_DETAIL_CHARS ? `${text.slice(0, MAX_DETAIL_CHARS)}…` : text)
+const shortened = (text: string) =>
+  text.length > MAX_DETAIL_CHARS ? `${text.slice(0, MAX_DETAIL_CHARS)}…` : text

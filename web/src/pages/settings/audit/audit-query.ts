@@ -13,8 +13,14 @@ export const auditQuery = ({ user, action, from, to }: AuditSearch) =>
   infiniteQueryOptions({
     queryKey: ['audit-log', user, action, from, to],
     queryFn: ({ pageParam, signal }) => {
-      const filter = { user_id: user === undefined ? undefined : [user], action: action === undefined ? undefined : [action] }
-      return call('listAuditLog', { query: { ...filter, ...createdWithin({ from, to }), skip: pageParam, limit: PAGE_SIZE }, signal })
+      const filter = {
+        user_id: user === undefined ? undefined : [user],
+        action: action === undefined ? undefined : [action],
+      }
+      return call('listAuditLog', {
+        query: { ...filter, ...createdWithin({ from, to }), skip: pageParam, limit: PAGE_SIZE },
+        signal,
+      })
     },
     initialPageParam: 0,
     getNextPageParam: nextSkip,

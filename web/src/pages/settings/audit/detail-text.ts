@@ -1,6 +1,8 @@
 import { isObject } from '../../../trace/fields.ts'
 
-/** As long as the service writes the name of a commit in its texts. The dialog of the entry shows it whole. */
+/**
+ * As long as the service writes the name of a commit in its texts. The dialog of the entry shows it whole.
+ */
 const SHORT_SHA = 12
 
 /** What an act changed, in one line: `role: MEMBER → MANAGER, email: ada@example.org`. */
@@ -11,7 +13,8 @@ export const detailText = (detail: Record<string, unknown>): string =>
     .join(', ')
 
 function valueText(value: unknown): string {
-  if (isObject(value) && 'from' in value && 'to' in value) return `${valueText(value.from)} → ${valueText(value.to)}`
+  if (isObject(value) && 'from' in value && 'to' in value)
+    return `${valueText(value.from)} → ${valueText(value.to)}`
   if (value === null) return 'none'
   if (Array.isArray(value)) return value.map(valueText).join(', ')
   if (isObject(value))

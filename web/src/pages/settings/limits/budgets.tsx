@@ -54,8 +54,18 @@ export function Budgets({ organization }: { organization: Organization }) {
           hint="When it is reached, runs pause and new ones are refused."
           {...field('budget_usd_per_month')}
         />
-        <TextField label="Runs per month" hint="When it is reached, new ones are refused." type="number" {...field('runs_per_month')} />
-        <TextField label="Runs at the same time" hint="Further runs wait in the queue." type="number" {...field('max_concurrent_runs')} />
+        <TextField
+          label="Runs per month"
+          hint="When it is reached, new ones are refused."
+          type="number"
+          {...field('runs_per_month')}
+        />
+        <TextField
+          label="Runs at the same time"
+          hint="Further runs wait in the queue."
+          type="number"
+          {...field('max_concurrent_runs')}
+        />
       </div>
     </ApiForm>
   )

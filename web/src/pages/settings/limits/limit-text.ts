@@ -15,7 +15,11 @@ export function amountText(amount: number | string, unit: Limit['unit']): string
 const per: Record<number, string> = { 1: 'second', 60: 'minute', 3600: 'hour', 86400: 'day' }
 
 /** `60 requests per minute`, `60 requests per 30 s`, `no limit`. */
-export function limitText({ value, unit, window_seconds }: Pick<Limit, 'value' | 'unit' | 'window_seconds'>): string {
+export function limitText({
+  value,
+  unit,
+  window_seconds,
+}: Pick<Limit, 'value' | 'unit' | 'window_seconds'>): string {
   if (value === null) return 'no limit'
   return window_seconds === null
     ? amountText(value, unit)

@@ -33,7 +33,11 @@ export function LimitsPage() {
             <Budgets organization={organization.data} />
           </div>
           {(['organization', 'operator', 'service'] as const).map(set_by => (
-            <Group key={set_by} set_by={set_by} limits={limits.data.items.filter(limit => limit.set_by === set_by)} />
+            <Group
+              key={set_by}
+              set_by={set_by}
+              limits={limits.data.items.filter(limit => limit.set_by === set_by)}
+            />
           ))}
         </div>
       )}
@@ -45,7 +49,9 @@ function Group({ set_by, limits }: { set_by: Limit['set_by']; limits: Limit[] })
   if (limits.length === 0) return null
   const { name, about } = groups[set_by]
   const counted = limits.some(({ used }) => used !== null)
-  const shown = columns.filter(column => (column.name !== 'Used' || counted) && (column.name !== 'Variable' || set_by === 'operator'))
+  const shown = columns.filter(
+    column => (column.name !== 'Used' || counted) && (column.name !== 'Variable' || set_by === 'operator'),
+  )
   return (
     <div>
       <h2 className="font-semibold">{name}</h2>
@@ -56,14 +62,19 @@ function Group({ set_by, limits }: { set_by: Limit['set_by']; limits: Limit[] })
 }
 
 const columns: Column<Limit>[] = [
-  { name: 'Limit', main: true, cell: ({ summary }) => <span className="whitespace-normal">{visible(summary)}</span> },
+  {
+    name: 'Limit',
+    main: true,
+    cell: ({ summary }) => <span className="whitespace-normal">{visible(summary)}</span>,
+  },
   { name: 'Used', align: 'end', cell: limit => <Used limit={limit} /> },
   { name: 'Value', align: 'end', cell: limit => limitText(limit) },
   { name: 'Per', wide_only: true, cell: ({ per }) => <span className="text-muted">{per}</span> },
   {
     name: 'Variable',
     wide_only: true,
-    cell: ({ setting }) => setting !== null && <code className="font-mono text-faint text-xs">{visible(setting)}</code>,
+    cell: ({ setting }) =>
+      setting !== null && <code className="font-mono text-faint text-xs">{visible(setting)}</code>,
   },
 ]
 
@@ -72,7 +83,10 @@ function Used({ limit }: { limit: Limit }) {
   if (used === null) return <span className="text-faint">–</span>
   const share = shareOf(limit)
   return (
-    <span title={resets_at === null ? undefined : `Starts at 0 again at ${moment(resets_at)}`} className="inline-flex items-center gap-2">
+    <span
+      title={resets_at === null ? undefined : `Starts at 0 again at ${moment(resets_at)}`}
+      className="inline-flex items-center gap-2"
+    >
       {share !== null && <Meter label={`Used of: ${visible(summary)}`} share={share} className="w-16" />}
       <span className="min-w-18 text-right max-sm:min-w-0">{amountText(used, unit)}</span>
     </span>

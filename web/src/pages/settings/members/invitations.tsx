@@ -19,7 +19,8 @@ export function Invitations() {
   const invitations = useQuery(invitationsQuery)
   const nameOf = usePersonNames()
   const [revoking, setRevoking] = useState<Invitation | null>(null)
-  if (invitations.isError) return <PageProblem error={invitations.error} retry={() => invitations.refetch()} what="list" />
+  if (invitations.isError)
+    return <PageProblem error={invitations.error} retry={() => invitations.refetch()} what="list" />
   if (!invitations.data || invitations.data.length === 0) return null
   const columns: Column<Invitation>[] = [
     {
@@ -32,12 +33,18 @@ export function Invitations() {
         </span>
       ),
     },
-    { name: 'E-mail', wide_only: true, cell: ({ email }) => <span className="text-muted">{visible(email)}</span> },
+    {
+      name: 'E-mail',
+      wide_only: true,
+      cell: ({ email }) => <span className="text-muted">{visible(email)}</span>,
+    },
     { name: 'Role', cell: ({ role }) => role },
     {
       name: 'By',
       wide_only: true,
-      cell: ({ created_by }) => <span className="text-muted">{created_by === null ? '–' : nameOf(created_by)}</span>,
+      cell: ({ created_by }) => (
+        <span className="text-muted">{created_by === null ? '–' : nameOf(created_by)}</span>
+      ),
     },
     {
       name: 'Expires',
@@ -81,7 +88,13 @@ function Revocation({ invitation, on_close }: { invitation: Invitation; on_close
     },
   })
   return (
-    <ConfirmDialog title="Revoke the invitation" action="Revoke invitation" request={revoke} open on_close={on_close}>
+    <ConfirmDialog
+      title="Revoke the invitation"
+      action="Revoke invitation"
+      request={revoke}
+      open
+      on_close={on_close}
+    >
       The link that {visible(invitation.email)} got no longer works.
     </ConfirmDialog>
   )

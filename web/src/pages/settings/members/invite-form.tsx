@@ -23,8 +23,8 @@ export function InviteForm({ on_done }: { on_done: () => void }) {
   if (invite.data) {
     return (
       <ShownOnce name="invitation link" value={invite.data.invitation_link} on_done={on_done}>
-        Pass this link on to {visible(invite.data.email)}: the service sends no mail. It works once, until {moment(invite.data.expires_at)},
-        and is not shown again.
+        Pass this link on to {visible(invite.data.email)}: the service sends no mail. It works once, until{' '}
+        {moment(invite.data.expires_at)}, and is not shown again.
       </ShownOnce>
     )
   }
@@ -37,7 +37,13 @@ export function InviteForm({ on_done }: { on_done: () => void }) {
       submit="Create invitation"
       variant="primary"
     >
-      <TextField label="E-mail" problem={problems.email} placeholder="ada@example.org" value={email} on_change={setEmail} />
+      <TextField
+        label="E-mail"
+        problem={problems.email}
+        placeholder="ada@example.org"
+        value={email}
+        on_change={setEmail}
+      />
       <TextField
         label="Name"
         hint="Optional. For an account that the person creates."

@@ -35,7 +35,11 @@ export function MemberDialogs({ act, own, on_close }: Props) {
 function useMembersChanged() {
   const queries = useQueryClient()
   return () =>
-    Promise.all([membersQuery, serviceUsersQuery, invitationsQuery, meQuery].map(({ queryKey }) => queries.invalidateQueries({ queryKey })))
+    Promise.all(
+      [membersQuery, serviceUsersQuery, invitationsQuery, meQuery].map(({ queryKey }) =>
+        queries.invalidateQueries({ queryKey }),
+      ),
+    )
 }
 
 function RoleForm({ member, on_done }: { member: Member; on_done: () => void }) {
@@ -64,19 +68,23 @@ function RoleForm({ member, on_done }: { member: Member; on_done: () => void }) 
 }
 
 function SignInLink({ member, own, on_done }: { member: Member; own: boolean; on_done: () => void }) {
-  const create = useMutation({ mutationFn: () => call('createSignInLink', { params: { user_id: member.user_id } }) })
+  const create = useMutation({
+    mutationFn: () => call('createSignInLink', { params: { user_id: member.user_id } }),
+  })
   if (create.data) {
     return (
       <ShownOnce name="sign-in link" value={create.data.sign_in_link} on_done={on_done}>
-        It signs {own ? 'you' : memberName(member)} in once, until {moment(create.data.sign_in_link_expires_at)}, and is not shown again.
-        The service sends no mail{own ? '.' : ': hand it over yourself.'}
+        It signs {own ? 'you' : memberName(member)} in once, until{' '}
+        {moment(create.data.sign_in_link_expires_at)}, and is not shown again. The service sends no mail
+        {own ? '.' : ': hand it over yourself.'}
       </ShownOnce>
     )
   }
   return (
     <ApiForm label="Sign-in link" request={create} fields={[]} submit="Create sign-in link" variant="primary">
       <p className="text-muted">
-        The person who opens the link is signed in as {own ? 'you' : memberName(member)}. Earlier links that were not used become void.
+        The person who opens the link is signed in as {own ? 'you' : memberName(member)}. Earlier links that
+        were not used become void.
       </p>
     </ApiForm>
   )
@@ -103,8 +111,8 @@ function Removal({ act: { kind, member }, own, on_close }: Props & { act: Member
       open={kind === 'remove'}
       on_close={on_close}
     >
-      {own ? 'Your access ends at once.' : 'Access ends with the next request.'} Tokens for this organization are revoked, and open
-      invitations from {own ? 'you' : 'this member'} become void. Runs stay.
+      {own ? 'Your access ends at once.' : 'Access ends with the next request.'} Tokens for this organization
+      are revoked, and open invitations from {own ? 'you' : 'this member'} become void. Runs stay.
     </ConfirmDialog>
   )
 }

@@ -31,7 +31,11 @@ const columns: Column<Member>[] = [
       </span>
     ),
   },
-  { name: 'E-mail', wide_only: true, cell: ({ email }) => <span className="text-muted">{email === null ? '–' : visible(email)}</span> },
+  {
+    name: 'E-mail',
+    wide_only: true,
+    cell: ({ email }) => <span className="text-muted">{email === null ? '–' : visible(email)}</span>,
+  },
   { name: 'Role', cell: ({ role }) => role },
   {
     name: 'Member since',
@@ -51,8 +55,11 @@ export function MembersPage() {
   const forbidden = useAdminReason('members')
   const [inviting, setInviting] = useState(false)
   const [act, setAct] = useState<MemberAct | null>(null)
-  if (members.isError) return <PageProblem error={members.error} retry={() => members.refetch()} what="list" />
-  const menu = (member: Member) => <MemberMenu member={member} own={member.user_id === me?.id} forbidden={forbidden} on_act={setAct} />
+  if (members.isError)
+    return <PageProblem error={members.error} retry={() => members.refetch()} what="list" />
+  const menu = (member: Member) => (
+    <MemberMenu member={member} own={member.user_id === me?.id} forbidden={forbidden} on_act={setAct} />
+  )
   return (
     <Page
       heading="Members"
@@ -65,7 +72,12 @@ export function MembersPage() {
       }
     >
       {members.data ? (
-        <Table label="Members" columns={[...columns, { name: '', cell: menu }]} rows={members.data} row_key={({ user_id }) => user_id} />
+        <Table
+          label="Members"
+          columns={[...columns, { name: '', cell: menu }]}
+          rows={members.data}
+          row_key={({ user_id }) => user_id}
+        />
       ) : (
         <Loading label="Loading the members" />
       )}

@@ -43,7 +43,12 @@ export function ServiceUsersPage() {
             Create token
           </Link>
         )}
-        <Button variant="quiet" reason={forbidden} aria-label={`Remove ${visible(user.name)}`} onClick={() => setRemoving(user)}>
+        <Button
+          variant="quiet"
+          reason={forbidden}
+          aria-label={`Remove ${visible(user.name)}`}
+          onClick={() => setRemoving(user)}
+        >
           Remove
         </Button>
       </span>
@@ -63,11 +68,17 @@ export function ServiceUsersPage() {
       {!users.data && <Loading label="Loading the service users" />}
       {users.data?.length === 0 && (
         <Blank icon={<Bot />} title="No service users yet">
-          Create one for each program, and a token with only the scopes and repositories that the program needs.
+          Create one for each program, and a token with only the scopes and repositories that the program
+          needs.
         </Blank>
       )}
       {users.data && users.data.length > 0 && (
-        <Table label="Service users" columns={[...columns, actions]} rows={users.data} row_key={({ id }) => id} />
+        <Table
+          label="Service users"
+          columns={[...columns, actions]}
+          rows={users.data}
+          row_key={({ id }) => id}
+        />
       )}
       <Dialog title="Create service user" open={adding} on_close={() => setAdding(false)}>
         <CreateForm on_done={() => setAdding(false)} />
@@ -78,7 +89,11 @@ export function ServiceUsersPage() {
 }
 
 const columns: Column<ServiceUser>[] = [
-  { name: 'Service user', main: true, cell: ({ name }) => <span className="font-medium">{visible(name)}</span> },
+  {
+    name: 'Service user',
+    main: true,
+    cell: ({ name }) => <span className="font-medium">{visible(name)}</span>,
+  },
   { name: 'Role', cell: ({ role }) => role },
   {
     name: 'Created',
@@ -93,7 +108,10 @@ const columns: Column<ServiceUser>[] = [
 
 function useUsersChanged() {
   const queries = useQueryClient()
-  return () => Promise.all([membersQuery, serviceUsersQuery].map(({ queryKey }) => queries.invalidateQueries({ queryKey })))
+  return () =>
+    Promise.all(
+      [membersQuery, serviceUsersQuery].map(({ queryKey }) => queries.invalidateQueries({ queryKey })),
+    )
 }
 
 function CreateForm({ on_done }: { on_done: () => void }) {
@@ -118,7 +136,13 @@ function CreateForm({ on_done }: { on_done: () => void }) {
       submit="Create service user"
       variant="primary"
     >
-      <TextField label="Name" placeholder="release bot" problem={problems.name} value={name} on_change={setName} />
+      <TextField
+        label="Name"
+        placeholder="release bot"
+        problem={problems.name}
+        value={name}
+        on_change={setName}
+      />
       <RoleField value={role} on_change={setRole} problem={problems.role} />
     </ApiForm>
   )
@@ -135,7 +159,13 @@ function Removal({ user, on_close }: { user: ServiceUser; on_close: () => void }
     },
   })
   return (
-    <ConfirmDialog title={`Remove ${visible(user.name)}`} action="Remove service user" request={remove} open on_close={on_close}>
+    <ConfirmDialog
+      title={`Remove ${visible(user.name)}`}
+      action="Remove service user"
+      request={remove}
+      open
+      on_close={on_close}
+    >
       Its tokens are revoked: programs that use them get 401. Its runs stay.
     </ConfirmDialog>
   )

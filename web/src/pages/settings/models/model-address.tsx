@@ -13,9 +13,17 @@ const apis: Record<Exclude<ModelDraft['api'], ''>, string> = {
 export function ModelAddress({ draft, set, problems, model }: Part) {
   return (
     <>
-      <Field label="API" hint="With an API of its own, a model has its own address and key." problem={problems.api}>
+      <Field
+        label="API"
+        hint="With an API of its own, a model has its own address and key."
+        problem={problems.api}
+      >
         {props => (
-          <Select {...props} value={draft.api} onChange={event => set({ api: event.target.value as ModelDraft['api'] })}>
+          <Select
+            {...props}
+            value={draft.api}
+            onChange={event => set({ api: event.target.value as ModelDraft['api'] })}
+          >
             <option value="">That of its provider</option>
             {Object.entries(apis).map(([value, text]) => (
               <option key={value} value={value}>
@@ -46,14 +54,22 @@ export function ModelAddress({ draft, set, problems, model }: Part) {
           />
           <TextField
             label="Key"
-            hint={model?.has_key ? 'Empty: the key stays. It is never shown.' : 'Empty: no key. It is never shown again.'}
+            hint={
+              model?.has_key
+                ? 'Empty: the key stays. It is never shown.'
+                : 'Empty: no key. It is never shown again.'
+            }
             type="password"
             problem={problems.api_key}
             value={draft.api_key}
             on_change={api_key => set({ api_key })}
           />
           {model?.has_key && (
-            <Switch label="Remove the key" checked={draft.remove_key} onChange={event => set({ remove_key: event.target.checked })} />
+            <Switch
+              label="Remove the key"
+              checked={draft.remove_key}
+              onChange={event => set({ remove_key: event.target.checked })}
+            />
           )}
         </div>
       )}

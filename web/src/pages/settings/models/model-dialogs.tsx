@@ -14,7 +14,8 @@ export type ModelAct = { kind: 'add' } | { kind: 'edit' | 'test' | 'remove'; mod
 
 export function ModelDialogs({ act, on_close }: { act: ModelAct; on_close: () => void }) {
   if (act.kind === 'remove') return <Removal model={act.model} on_close={on_close} />
-  const title = act.kind === 'add' ? 'Add model' : `${act.kind === 'edit' ? 'Edit' : 'Test'} ${visible(act.model.label)}`
+  const title =
+    act.kind === 'add' ? 'Add model' : `${act.kind === 'edit' ? 'Edit' : 'Test'} ${visible(act.model.label)}`
   return (
     <Dialog title={title} open on_close={on_close}>
       {act.kind === 'test' ? (
@@ -30,19 +31,28 @@ function TestCall({ model: { id } }: { model: Model }) {
   const test = useMutation({ mutationFn: () => call('testModel', { body: { model: id } }) })
   const { data } = test
   return (
-    <ApiForm label="Test call" request={test} fields={[]} submit={data ? 'Call again' : 'Call the model'} variant="primary">
+    <ApiForm
+      label="Test call"
+      request={test}
+      fields={[]}
+      submit={data ? 'Call again' : 'Call the model'}
+      variant="primary"
+    >
       <p className="text-muted">
-        Sends one small request to <code className="font-mono text-xs">{visible(id)}</code>, for which the provider may charge.
+        Sends one small request to <code className="font-mono text-xs">{visible(id)}</code>, for which the
+        provider may charge.
       </p>
       {data?.error === null && (
         <Notice>
-          It responded after {duration(data.latency_ms)}.{data.cost_usd !== null && ` The call cost ${money(data.cost_usd)}.`}
+          It responded after {duration(data.latency_ms)}.
+          {data.cost_usd !== null && ` The call cost ${money(data.cost_usd)}.`}
         </Notice>
       )}
       {data && data.error !== null && (
         <Notice tone="bad">
           It failed after {duration(data.latency_ms)}: <strong>{data.error.code}</strong>
-          {data.error.http_status !== null && ` (status ${data.error.http_status})`}. {visible(data.error.message)}
+          {data.error.http_status !== null && ` (status ${data.error.http_status})`}.{' '}
+          {visible(data.error.message)}
         </Notice>
       )}
     </ApiForm>
@@ -60,9 +70,16 @@ function Removal({ model, on_close }: { model: Model; on_close: () => void }) {
     },
   })
   return (
-    <ConfirmDialog title={`Remove ${visible(model.label)}`} action="Remove" request={remove} open on_close={on_close}>
-      The settings of this organization for <code className="font-mono text-xs">{visible(model.id)}</code> are deleted, and its key. A model
-      that the service knows stays, with the settings of the service; runs that name another one fail.
+    <ConfirmDialog
+      title={`Remove ${visible(model.label)}`}
+      action="Remove"
+      request={remove}
+      open
+      on_close={on_close}
+    >
+      The settings of this organization for <code className="font-mono text-xs">{visible(model.id)}</code> are
+      deleted, and its key. A model that the service knows stays, with the settings of the service; runs that
+      name another one fail.
     </ConfirmDialog>
   )
 }

@@ -27,21 +27,50 @@ export type ModelDraft = {
 }
 
 const empty: ModelDraft = {
-  ...{ id: '', label: '', api: '', base_url: '', name: '', api_key: '', remove_key: false, context_tokens: '', max_output_tokens: '' },
-  ...{ input: '', output: '', cached: '', cache_write: '', long: undefined, reasoning_effort: '', tool_family: '', cache_marks: false },
+  id: '',
+  label: '',
+  api: '',
+  base_url: '',
+  name: '',
+  api_key: '',
+  remove_key: false,
+  context_tokens: '',
+  max_output_tokens: '',
+  input: '',
+  output: '',
+  cached: '',
+  cache_write: '',
+  long: undefined,
+  reasoning_effort: '',
+  tool_family: '',
+  cache_marks: false,
 }
 
-/** The draft for a new model (null), for the first change of a known one, or for another change of one that the organization has set. */
+/**
+ * The draft for a new model (null), for the first change of a known one, or for another change of one that
+ * the organization has set.
+ */
 export function draftOf(model: Model | null): ModelDraft {
   if (!model) return empty
   if (model.source === 'service') return { ...empty, id: model.id }
   const { input = '', output = '', cached = '', cache_write = '', long } = model.price ?? {}
   return {
     ...empty,
-    ...{ id: model.id, label: model.label, api: model.api ?? '', base_url: model.base_url ?? '', name: model.name ?? '' },
-    ...{ context_tokens: String(model.context_tokens ?? ''), max_output_tokens: String(model.max_output_tokens ?? '') },
-    ...{ input, output, cached, cache_write, long },
-    ...{ reasoning_effort: model.reasoning_effort ?? 'provider', tool_family: model.tool_family, cache_marks: model.cache_marks },
+    id: model.id,
+    label: model.label,
+    api: model.api ?? '',
+    base_url: model.base_url ?? '',
+    name: model.name ?? '',
+    context_tokens: String(model.context_tokens ?? ''),
+    max_output_tokens: String(model.max_output_tokens ?? ''),
+    input,
+    output,
+    cached,
+    cache_write,
+    long,
+    reasoning_effort: model.reasoning_effort ?? 'provider',
+    tool_family: model.tool_family,
+    cache_marks: model.cache_marks,
   }
 }
 
@@ -58,9 +87,16 @@ export function requestOf(draft: ModelDraft): Request {
     context_tokens: count(draft.context_tokens),
     max_output_tokens: count(draft.max_output_tokens),
     price: priced
-      ? { input: input.trim(), output: output.trim(), cached: typed(cached), cache_write: typed(cache_write), ...(long && { long }) }
+      ? {
+          input: input.trim(),
+          output: output.trim(),
+          cached: typed(cached),
+          cache_write: typed(cache_write),
+          ...(long && { long }),
+        }
       : undefined,
-    reasoning_effort: reasoning_effort === '' ? undefined : reasoning_effort === 'provider' ? null : reasoning_effort,
+    reasoning_effort:
+      reasoning_effort === '' ? undefined : reasoning_effort === 'provider' ? null : reasoning_effort,
     tool_family: tool_family || undefined,
     cache_marks: draft.cache_marks || undefined,
     ...(api && {
@@ -73,4 +109,9 @@ export function requestOf(draft: ModelDraft): Request {
 }
 
 /** What a part of the form shows and changes. `model`: null for a new one. */
-export type Part = { draft: ModelDraft; set: (change: Partial<ModelDraft>) => void; problems: Record<string, string>; model: Model | null }
+export type Part = {
+  draft: ModelDraft
+  set: (change: Partial<ModelDraft>) => void
+  problems: Record<string, string>
+  model: Model | null
+}

@@ -17,7 +17,10 @@ const fields = [
   ...['price.input', 'price.output', 'price.cached', 'price.cache_write', 'reasoning_effort', 'tool_family'],
 ]
 
-/** Adds a model (null), or changes what the organization knows of one. Empty fields are as the service knows them. */
+/**
+ * Adds a model (null), or changes what the organization knows of one. Empty fields are as the service knows
+ * them.
+ */
 export function ModelForm({ model, on_done }: { model: Model | null; on_done: () => void }) {
   const changed = useModelsChanged()
   const [draft, setDraft] = useState(() => draftOf(model))
@@ -37,7 +40,11 @@ export function ModelForm({ model, on_done }: { model: Model | null; on_done: ()
       request={save}
       fields={fields}
       missing={
-        draft.id.trim() === '' ? 'Enter the id first' : draft.api !== '' && draft.base_url.trim() === '' ? 'Enter the address first' : null
+        draft.id.trim() === ''
+          ? 'Enter the id first'
+          : draft.api !== '' && draft.base_url.trim() === ''
+            ? 'Enter the address first'
+            : null
       }
       submit={model ? 'Save' : 'Add model'}
       variant="primary"
@@ -70,12 +77,18 @@ export function ModelForm({ model, on_done }: { model: Model | null; on_done: ()
 function ModelBehavior({ draft, set, problems }: Part) {
   return (
     <div className="grid gap-4 sm:grid-cols-2">
-      <Field label="Reasoning effort" hint="For runs without an effort of their own." problem={problems.reasoning_effort}>
+      <Field
+        label="Reasoning effort"
+        hint="For runs without an effort of their own."
+        problem={problems.reasoning_effort}
+      >
         {props => (
           <Select
             {...props}
             value={draft.reasoning_effort}
-            onChange={event => set({ reasoning_effort: event.target.value as ModelDraft['reasoning_effort'] })}
+            onChange={event =>
+              set({ reasoning_effort: event.target.value as ModelDraft['reasoning_effort'] })
+            }
           >
             <option value="">Default</option>
             <option value="provider">The provider decides</option>

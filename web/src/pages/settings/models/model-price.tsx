@@ -3,7 +3,11 @@ import type { Part } from './model-draft.ts'
 
 /** Limits of a model, and what a million tokens cost. Without a price, no budget limits its runs. */
 export function ModelPrice({ draft, set, problems, model }: Part) {
-  const { price, context_tokens, max_output_tokens } = model ?? { price: null, context_tokens: null, max_output_tokens: null }
+  const { price, context_tokens, max_output_tokens } = model ?? {
+    price: null,
+    context_tokens: null,
+    max_output_tokens: null,
+  }
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-2">
@@ -26,7 +30,9 @@ export function ModelPrice({ draft, set, problems, model }: Part) {
       </div>
       <fieldset>
         <legend className="font-medium text-muted text-xs">Price in US dollars for a million tokens</legend>
-        <p className="mt-0.5 mb-2 text-faint text-xs">Empty: as the service knows it. A budget cannot limit a model without a price.</p>
+        <p className="mt-0.5 mb-2 text-faint text-xs">
+          Empty: as the service knows it. A budget cannot limit a model without a price.
+        </p>
         <div className="grid grid-cols-2 gap-3 sm:grid-cols-4">
           <TextField
             label="Prompt"

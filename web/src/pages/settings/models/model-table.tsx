@@ -25,11 +25,25 @@ export function ModelTable({ settings: { models, default_model }, forbidden, on_
   const rows = all ? models : usable
   const menu: Column<Model> = {
     name: '',
-    cell: model => <ModelMenu model={model} is_default={model.id === default_model} forbidden={forbidden} on_act={on_act} />,
+    cell: model => (
+      <ModelMenu
+        model={model}
+        is_default={model.id === default_model}
+        forbidden={forbidden}
+        on_act={on_act}
+      />
+    ),
   }
   return (
     <>
-      {rows.length > 0 && <Table label="Models" columns={[...columns(default_model), menu]} rows={rows} row_key={({ id }) => id} />}
+      {rows.length > 0 && (
+        <Table
+          label="Models"
+          columns={[...columns(default_model), menu]}
+          rows={rows}
+          row_key={({ id }) => id}
+        />
+      )}
       {rows.length === 0 && (
         <Blank icon={<KeyRound />} title="No model has a key">
           {forbidden === null
@@ -65,19 +79,34 @@ const columns = (default_model: string): Column<Model>[] => [
     ),
   },
   { name: 'Context', align: 'end', wide_only: true, cell: ({ context_tokens }) => count(context_tokens) },
-  { name: 'Longest response', align: 'end', wide_only: true, cell: ({ max_output_tokens }) => count(max_output_tokens) },
+  {
+    name: 'Longest response',
+    align: 'end',
+    wide_only: true,
+    cell: ({ max_output_tokens }) => count(max_output_tokens),
+  },
   {
     name: 'In, out per million tokens',
     align: 'end',
     wide_only: true,
     cell: ({ price }) =>
-      price === null ? <span className="text-faint">unknown</span> : `$${visible(price.input)}, $${visible(price.output)}`,
+      price === null ? (
+        <span className="text-faint">unknown</span>
+      ) : (
+        `$${visible(price.input)}, $${visible(price.output)}`
+      ),
   },
 ]
 
-const count = (tokens: number | null) => (tokens === null ? <span className="text-faint">unknown</span> : compact(tokens))
+const count = (tokens: number | null) =>
+  tokens === null ? <span className="text-faint">unknown</span> : compact(tokens)
 
-type MenuProps = { model: Model; is_default: boolean; forbidden: string | null; on_act: (act: ModelAct) => void }
+type MenuProps = {
+  model: Model
+  is_default: boolean
+  forbidden: string | null
+  on_act: (act: ModelAct) => void
+}
 
 function ModelMenu({ model, is_default, forbidden, on_act }: MenuProps) {
   const queries = useQueryClient()
@@ -97,7 +126,10 @@ function ModelMenu({ model, is_default, forbidden, on_act }: MenuProps) {
       <MenuItem reason={forbidden ?? unusable} on_select={() => on_act({ kind: 'test', model })}>
         Test call…
       </MenuItem>
-      <MenuItem reason={forbidden ?? unusable ?? (is_default ? 'It is the default' : null)} on_select={() => choose.mutate()}>
+      <MenuItem
+        reason={forbidden ?? unusable ?? (is_default ? 'It is the default' : null)}
+        on_select={() => choose.mutate()}
+      >
         Make it the default
       </MenuItem>
       <MenuItem reason={forbidden} on_select={() => on_act({ kind: 'edit', model })}>

@@ -22,5 +22,8 @@ export const provider_names: Record<Provider['provider'], string> = {
 /** Returns the function that fetches models again after a change, also those that a run can name. */
 export function useModelsChanged(): () => Promise<unknown> {
   const queries = useQueryClient()
-  return () => Promise.all([modelSettingsQuery, modelsQuery].map(({ queryKey }) => queries.invalidateQueries({ queryKey })))
+  return () =>
+    Promise.all(
+      [modelSettingsQuery, modelsQuery].map(({ queryKey }) => queries.invalidateQueries({ queryKey })),
+    )
 }

@@ -16,7 +16,8 @@ export function ModelsPage() {
   const settings = useQuery(modelSettingsQuery)
   const forbidden = useAdminReason('models')
   const [act, setAct] = useState<ModelAct | null>(null)
-  if (settings.isError) return <PageProblem error={settings.error} retry={() => settings.refetch()} what="list" />
+  if (settings.isError)
+    return <PageProblem error={settings.error} retry={() => settings.refetch()} what="list" />
   const { data } = settings
   return (
     <Page

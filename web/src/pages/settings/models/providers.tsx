@@ -46,10 +46,19 @@ export function Providers({ providers, forbidden }: { providers: Provider[]; for
   }
   return (
     <>
-      <Table label="Keys of providers" columns={[...columns, actions]} rows={providers} row_key={({ provider }) => provider} />
+      <Table
+        label="Keys of providers"
+        columns={[...columns, actions]}
+        rows={providers}
+        row_key={({ provider }) => provider}
+      />
       {act && (
         <>
-          <Dialog title={`Key of ${provider_names[act.provider.provider]}`} open={act.kind === 'set'} on_close={close}>
+          <Dialog
+            title={`Key of ${provider_names[act.provider.provider]}`}
+            open={act.kind === 'set'}
+            on_close={close}
+          >
             <KeyForm provider={act.provider} on_done={close} />
           </Dialog>
           <Removal act={act} on_close={close} />
@@ -66,7 +75,11 @@ const columns: Column<Provider>[] = [
     cell: ({ provider, base_url }) => (
       <>
         <span className="font-medium">{provider_names[provider]}</span>
-        {base_url !== null && <span className="block font-mono text-faint text-xs [overflow-wrap:anywhere]">{visible(base_url)}</span>}
+        {base_url !== null && (
+          <span className="block font-mono text-faint text-xs [overflow-wrap:anywhere]">
+            {visible(base_url)}
+          </span>
+        )}
       </>
     ),
   },
@@ -93,14 +106,23 @@ const columns: Column<Provider>[] = [
   },
 ]
 
-function KeyForm({ provider: { provider, base_url, source }, on_done }: { provider: Provider; on_done: () => void }) {
+function KeyForm({
+  provider: { provider, base_url, source },
+  on_done,
+}: {
+  provider: Provider
+  on_done: () => void
+}) {
   const changed = useModelsChanged()
   const [key, setKey] = useState('')
   const [address, setAddress] = useState(base_url ?? '')
   const compatible = provider === 'openai-compatible'
   const save = useMutation({
     mutationFn: () =>
-      call('setModelProvider', { params: { provider }, body: { api_key: key.trim() || undefined, base_url: address.trim() || undefined } }),
+      call('setModelProvider', {
+        params: { provider },
+        body: { api_key: key.trim() || undefined, base_url: address.trim() || undefined },
+      }),
     onSuccess: async () => {
       await changed()
       notify('The key was saved')
@@ -108,9 +130,18 @@ function KeyForm({ provider: { provider, base_url, source }, on_done }: { provid
     },
   })
   const problems = fieldMessages(save.error)
-  const needed = compatible ? address.trim() === '' && 'Enter the address first' : key.trim() === '' && 'Enter the key first'
+  const needed = compatible
+    ? address.trim() === '' && 'Enter the address first'
+    : key.trim() === '' && 'Enter the key first'
   return (
-    <ApiForm label="Key" request={save} fields={['api_key', 'base_url']} missing={needed || null} submit="Save key" variant="primary">
+    <ApiForm
+      label="Key"
+      request={save}
+      fields={['api_key', 'base_url']}
+      missing={needed || null}
+      submit="Save key"
+      variant="primary"
+    >
       <TextField
         label="Key"
         hint={
@@ -127,7 +158,11 @@ function KeyForm({ provider: { provider, base_url, source }, on_done }: { provid
       />
       <TextField
         label="Address"
-        hint={compatible ? 'The API of the server, with its path.' : "Optional: the provider's own address is used without one."}
+        hint={
+          compatible
+            ? 'The API of the server, with its path.'
+            : "Optional: the provider's own address is used without one."
+        }
         placeholder={compatible ? 'https://models.example.org/v1' : ''}
         mono
         problem={problems.base_url}
@@ -156,7 +191,8 @@ function Removal({ act: { kind, provider }, on_close }: { act: Act; on_close: ()
       open={kind === 'remove'}
       on_close={on_close}
     >
-      The key is deleted. Models of this provider then use the key of the operator; without one they cannot be called.
+      The key is deleted. Models of this provider then use the key of the operator; without one they cannot be
+      called.
     </ConfirmDialog>
   )
 }

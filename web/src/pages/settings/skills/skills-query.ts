@@ -11,4 +11,8 @@ export const skillsQuery = queryOptions({
 })
 
 export const skillQuery = (skill: string) =>
-  queryOptions({ queryKey: ['skill', skill], queryFn: ({ signal }) => call('getSkill', { params: { skill }, signal }), staleTime: 0 })
+  queryOptions({
+    queryKey: ['skill', skill],
+    queryFn: ({ signal }) => call('getSkill', { params: { skill }, signal }),
+    staleTime: 0,
+  })

@@ -37,7 +37,12 @@ export function SkillsPage() {
         >
           {forbidden === null ? 'Edit' : 'View'}
         </Button>
-        <Button variant="quiet" reason={forbidden} aria-label={`Delete ${skill.name}`} onClick={() => setAct({ kind: 'delete', skill })}>
+        <Button
+          variant="quiet"
+          reason={forbidden}
+          aria-label={`Delete ${skill.name}`}
+          onClick={() => setAct({ kind: 'delete', skill })}
+        >
           Delete
         </Button>
       </span>
@@ -61,9 +66,17 @@ export function SkillsPage() {
           Describe here how your organization publishes a version, writes a migration or reviews a change.
         </Blank>
       )}
-      {data && data.length > 0 && <Table label="Skills" columns={[...columns, actions]} rows={data} row_key={({ name }) => name} />}
+      {data && data.length > 0 && (
+        <Table label="Skills" columns={[...columns, actions]} rows={data} row_key={({ name }) => name} />
+      )}
       <Dialog title="Add skill" open={act?.kind === 'add'} on_close={close}>
-        <SkillForm name={null} content={template} taken={data?.map(({ name }) => name) ?? []} forbidden={forbidden} on_done={close} />
+        <SkillForm
+          name={null}
+          content={template}
+          taken={data?.map(({ name }) => name) ?? []}
+          forbidden={forbidden}
+          on_done={close}
+        />
       </Dialog>
       <Dialog title={act?.kind === 'open' ? act.skill.name : ''} open={act?.kind === 'open'} on_close={close}>
         {act?.kind === 'open' && <SkillText name={act.skill.name} forbidden={forbidden} on_done={close} />}

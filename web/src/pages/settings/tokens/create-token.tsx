@@ -18,7 +18,10 @@ const scope_options = Object.entries(scope_texts).map(([scope, hint]) => ({
   hint,
 }))
 
-/** Creates a token, and shows it once. `user_id`: the service user or member that it acts for, null for the person. */
+/**
+ * Creates a token, and shows it once. `user_id`: the service user or member that it acts for, null for the
+ * person.
+ */
 export function CreateToken({ user_id, on_done }: { user_id: number | null; on_done: () => void }) {
   const queries = useQueryClient()
   const [draft, setDraft] = useState<TokenDraft>(() => emptyDraft(user_id))
@@ -39,7 +42,15 @@ export function CreateToken({ user_id, on_done }: { user_id: number | null; on_d
     <ApiForm
       label="Create token"
       request={create}
-      fields={['name', 'user_id', 'expires_at', 'expires_in_seconds', 'scopes', 'repository_ids', 'wire_profile']}
+      fields={[
+        'name',
+        'user_id',
+        'expires_at',
+        'expires_in_seconds',
+        'scopes',
+        'repository_ids',
+        'wire_profile',
+      ]}
       missing={missingIn(draft)}
       submit="Create token"
       variant="primary"
@@ -66,7 +77,9 @@ export function CreateToken({ user_id, on_done }: { user_id: number | null; on_d
           <Select
             {...props}
             value={draft.wire_profile}
-            onChange={event => set({ wire_profile: event.target.value === 'codegen' ? 'codegen' : 'standard' })}
+            onChange={event =>
+              set({ wire_profile: event.target.value === 'codegen' ? 'codegen' : 'standard' })
+            }
           >
             <option value="standard">Standard</option>
             <option value="codegen">Codegen</option>
@@ -125,7 +138,14 @@ const ExpiryFields = ({ draft, set, problem }: Part) => (
     {draft.lifetime === 'date' && (
       <div className="min-w-0 flex-1">
         <Field label="Last day">
-          {props => <Input {...props} type="date" value={draft.last_day} onChange={event => set({ last_day: event.target.value })} />}
+          {props => (
+            <Input
+              {...props}
+              type="date"
+              value={draft.last_day}
+              onChange={event => set({ last_day: event.target.value })}
+            />
+          )}
         </Field>
       </div>
     )}

@@ -26,7 +26,12 @@ export const tokenColumns = (nameOf: (user_id: number) => string, now: number): 
   { name: 'Acts for', wide_only: true, cell: ({ user_id }) => nameOf(user_id) },
   { name: 'Access', wide_only: true, cell: access },
   { name: 'Last used', wide_only: true, cell: ({ last_used_at }) => time(last_used_at, 'never', now) },
-  { name: 'Expires', cell: ({ expires_at }) => <span className="text-muted">{expires_at === null ? 'never' : day(expires_at)}</span> },
+  {
+    name: 'Expires',
+    cell: ({ expires_at }) => (
+      <span className="text-muted">{expires_at === null ? 'never' : day(expires_at)}</span>
+    ),
+  },
 ]
 
 const day = (iso: string) => (
@@ -48,11 +53,14 @@ const time = (iso: string | null, otherwise: string, now: number) => (
 )
 
 function access({ scopes, repository_ids }: Token) {
-  const scope = scopes === null ? 'as the role' : scopes.length === 1 ? scopes[0] : plural(scopes.length, 'scope')
+  const scope =
+    scopes === null ? 'as the role' : scopes.length === 1 ? scopes[0] : plural(scopes.length, 'scope')
   return (
     <span title={scopes?.join(', ')}>
       {scope}
-      {repository_ids !== null && <span className="text-muted">, {plural(repository_ids.length, 'repository', 'repositories')}</span>}
+      {repository_ids !== null && (
+        <span className="text-muted">, {plural(repository_ids.length, 'repository', 'repositories')}</span>
+      )}
     </span>
   )
 }

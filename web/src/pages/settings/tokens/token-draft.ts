@@ -1,7 +1,10 @@
 import type { Body } from '../../../../../src/contract/calls.ts'
 import type { Scope } from './tokens-query.ts'
 
-/** `scopes`, `repository_ids`: null is no restriction. `lifetime`: seconds, `never`, or `date` with `last_day` (YYYY-MM-DD, local). */
+/**
+ * `scopes`, `repository_ids`: null is no restriction. `lifetime`: seconds, `never`, or `date` with `last_day`
+ * (YYYY-MM-DD, local).
+ */
 export type TokenDraft = {
   name: string
   user_id: number | null
@@ -23,7 +26,13 @@ export const lifetimes = [
 ]
 
 export const emptyDraft = (user_id: number | null): TokenDraft => ({
-  ...{ name: '', user_id, lifetime: String(90 * DAY_SECONDS), last_day: '', scopes: null, repository_ids: null, wire_profile: 'standard' },
+  name: '',
+  user_id,
+  lifetime: String(90 * DAY_SECONDS),
+  last_day: '',
+  scopes: null,
+  repository_ids: null,
+  wire_profile: 'standard',
 })
 
 /** What has to be entered before the request can be sent, or null. */

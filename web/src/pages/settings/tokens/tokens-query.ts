@@ -10,7 +10,8 @@ const PAGE_SIZE = 50
 
 export const tokensQuery = infiniteQueryOptions({
   queryKey: ['tokens'],
-  queryFn: ({ pageParam, signal }) => call('listTokens', { query: { skip: pageParam, limit: PAGE_SIZE }, signal }),
+  queryFn: ({ pageParam, signal }) =>
+    call('listTokens', { query: { skip: pageParam, limit: PAGE_SIZE }, signal }),
   initialPageParam: 0,
   getNextPageParam: nextSkip,
 })

@@ -36,7 +36,12 @@ export function TokensPage() {
   }
   const revoke = (token: Token) =>
     tokenState(token, now) === 'active' && (
-      <Button variant="quiet" reason={forbidden} aria-label={`Revoke ${visible(token.name)}`} onClick={() => setRevoking(token)}>
+      <Button
+        variant="quiet"
+        reason={forbidden}
+        aria-label={`Revoke ${visible(token.name)}`}
+        onClick={() => setRevoking(token)}
+      >
         Revoke
       </Button>
     )
@@ -90,7 +95,13 @@ function Revocation({ token, on_close }: { token: Token; on_close: () => void })
     },
   })
   return (
-    <ConfirmDialog title={`Revoke ${visible(token.name)}`} action="Revoke token" request={revoke} open on_close={on_close}>
+    <ConfirmDialog
+      title={`Revoke ${visible(token.name)}`}
+      action="Revoke token"
+      request={revoke}
+      open
+      on_close={on_close}
+    >
       The next request with it is refused. A token cannot be restored.
     </ConfirmDialog>
   )

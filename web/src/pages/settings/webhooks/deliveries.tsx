@@ -36,7 +36,13 @@ export function Deliveries() {
       <PagedList
         list={deliveries}
         nouns={['delivery', 'deliveries']}
-        empty={isFiltered(search) ? <NothingMatches what="delivery" link={{ to: '/settings/webhooks' }} /> : <NoneYet />}
+        empty={
+          isFiltered(search) ? (
+            <NothingMatches what="delivery" link={{ to: '/settings/webhooks' }} />
+          ) : (
+            <NoneYet />
+          )
+        }
       >
         {items => <Table label="Deliveries" columns={columns(now)} rows={items} row_key={({ id }) => id} />}
       </PagedList>
@@ -62,14 +68,28 @@ function Filters({ search }: { search: DeliveriesSearch }) {
   const box = useRef<HTMLInputElement>(null)
   return (
     <search className="flex flex-wrap items-center gap-2">
-      <FilterSelect label="State" any="Any state" value={search.state} options={states} on_choose={state => change({ state })} />
-      <FilterSelect label="Event" any="Any event" value={search.event} options={events} on_choose={event => change({ event })} />
+      <FilterSelect
+        label="State"
+        any="Any state"
+        value={search.state}
+        options={states}
+        on_choose={state => change({ state })}
+      />
+      <FilterSelect
+        label="Event"
+        any="Any event"
+        value={search.event}
+        options={events}
+        on_choose={event => change({ event })}
+      />
       <FilterBox
         box={box}
         label="Number of the run"
         placeholder="Run"
         value={String(search.run ?? '')}
-        on_text={run => change({ run: run !== undefined && /^\d{1,15}$/.test(run) ? Number(run) : undefined })}
+        on_text={run =>
+          change({ run: run !== undefined && /^\d{1,15}$/.test(run) ? Number(run) : undefined })
+        }
         className="w-28"
       />
     </search>
@@ -95,9 +115,14 @@ const columns = (now: number): Column<Delivery>[] => [
   {
     name: 'To',
     wide_only: true,
-    cell: ({ url }) => <span className="text-muted">{url === null ? 'the organization' : visible(hostOf(url))}</span>,
+    cell: ({ url }) => (
+      <span className="text-muted">{url === null ? 'the organization' : visible(hostOf(url))}</span>
+    ),
   },
-  { name: 'State', cell: ({ state, last_status }) => <DeliveryState state={state} last_status={last_status} /> },
+  {
+    name: 'State',
+    cell: ({ state, last_status }) => <DeliveryState state={state} last_status={last_status} />,
+  },
   { name: 'Attempts', align: 'end', wide_only: true, cell: ({ attempts }) => attempts },
   {
     name: 'When',

@@ -20,7 +20,11 @@ export const DeliveryAttempts = ({ attempts }: { attempts: Attempt[] }) => (
   </section>
 )
 
-function AttemptItem({ attempt: { n, url, started_at, finished_at, status, error, latency_ms, answer } }: { attempt: Attempt }) {
+function AttemptItem({
+  attempt: { n, url, started_at, finished_at, status, error, latency_ms, answer },
+}: {
+  attempt: Attempt
+}) {
   return (
     <li className="space-y-1 border-line border-b px-4 py-2.5 last:border-b-0">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -33,7 +37,9 @@ function AttemptItem({ attempt: { n, url, started_at, finished_at, status, error
           {moment(started_at)}
         </time>
       </div>
-      {url !== null && <div className="font-mono text-faint text-xs [overflow-wrap:anywhere]">{visible(url)}</div>}
+      {url !== null && (
+        <div className="font-mono text-faint text-xs [overflow-wrap:anywhere]">{visible(url)}</div>
+      )}
       {error !== null && <p className="text-bad">{visible(error)}</p>}
       {answer && (
         <pre className="whitespace-pre-wrap rounded-md border border-line bg-sunken px-3 py-2 font-mono text-xs [overflow-wrap:anywhere]">

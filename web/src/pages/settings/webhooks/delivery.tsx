@@ -33,18 +33,27 @@ function DeliveryView({ id }: { id: number }) {
   const retry = useMutation({
     mutationFn: () => call('redeliverWebhook', { params: { delivery_id: id } }),
     onSuccess: async () => {
-      await Promise.all([deliveryQuery(id).queryKey, ['webhook-deliveries']].map(queryKey => queries.invalidateQueries({ queryKey })))
+      await Promise.all(
+        [deliveryQuery(id).queryKey, ['webhook-deliveries']].map(queryKey =>
+          queries.invalidateQueries({ queryKey }),
+        ),
+      )
       notify('The delivery is sent again')
     },
   })
-  if (delivery.isError) return <PageProblem error={delivery.error} retry={() => delivery.refetch()} what="delivery" />
+  if (delivery.isError)
+    return <PageProblem error={delivery.error} retry={() => delivery.refetch()} what="delivery" />
   const { data } = delivery
   return (
     <Page
       heading={`Delivery ${id}`}
       note={data && <DeliveryState state={data.state} last_status={data.last_status} />}
       actions={
-        <Button reason={data ? null : 'The delivery is loading'} busy={retry.isPending} onClick={() => retry.mutate()}>
+        <Button
+          reason={data ? null : 'The delivery is loading'}
+          busy={retry.isPending}
+          onClick={() => retry.mutate()}
+        >
           {data?.state === 'pending' ? 'Send now' : 'Send again'}
         </Button>
       }
@@ -53,7 +62,9 @@ function DeliveryView({ id }: { id: number }) {
       {data && (
         <div className="max-w-4xl space-y-6">
           {retry.error && <Notice tone="bad">{visible(retry.error.message)}</Notice>}
-          {data.error !== null && <Notice tone={data.state === 'failed' ? 'bad' : 'warn'}>{visible(data.error)}</Notice>}
+          {data.error !== null && (
+            <Notice tone={data.state === 'failed' ? 'bad' : 'warn'}>{visible(data.error)}</Notice>
+          )}
           <Facts facts={[...factsOf(data)]} />
           <DeliveryAttempts attempts={data.log} />
           <section aria-labelledby="message">
@@ -71,12 +82,25 @@ function DeliveryView({ id }: { id: number }) {
   )
 }
 
-function factsOf({ type, agent_run_id, url, message_id, created_at, finished_at, next_attempt_at }: DeliveryDetail) {
+function factsOf({
+  type,
+  agent_run_id,
+  url,
+  message_id,
+  created_at,
+  finished_at,
+  next_attempt_at,
+}: DeliveryDetail) {
   return [
     ['Event', <code key="event">{type}</code>],
     [
       'Run',
-      <Link key="run" to="/agent/trace/$id" params={{ id: String(agent_run_id) }} className="text-accent underline">
+      <Link
+        key="run"
+        to="/agent/trace/$id"
+        params={{ id: String(agent_run_id) }}
+        className="text-accent underline"
+      >
         #{agent_run_id}
       </Link>,
     ],

@@ -5,10 +5,20 @@ import { Switch } from '../../../ui/field.tsx'
 import { newSecret, type WebhookDraft } from './webhook-draft.ts'
 import type { Webhook } from './webhooks-query.ts'
 
-type Props = { webhook: Webhook; draft: WebhookDraft; set: (change: Partial<WebhookDraft>) => void; problem: string | undefined }
+type Props = {
+  webhook: Webhook
+  draft: WebhookDraft
+  set: (change: Partial<WebhookDraft>) => void
+  problem: string | undefined
+}
 
 /** The secret that signs messages. It can be read only until it is saved. */
-export function SecretField({ webhook: { has_secret }, draft: { secret, remove_secret }, set, problem }: Props) {
+export function SecretField({
+  webhook: { has_secret },
+  draft: { secret, remove_secret },
+  set,
+  problem,
+}: Props) {
   const hint = has_secret
     ? 'Empty: it stays as it is. Another one replaces it; the previous one signs too for a day.'
     : 'Empty: messages are not signed.'

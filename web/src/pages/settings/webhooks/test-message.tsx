@@ -13,16 +13,24 @@ export function TestMessage({ url }: { url: string }) {
   return (
     <div className="space-y-3">
       <div className="flex flex-wrap items-center gap-3">
-        <Button reason={url === '' ? 'Enter the address first' : null} busy={test.isPending} onClick={() => test.mutate(url)}>
+        <Button
+          reason={url === '' ? 'Enter the address first' : null}
+          busy={test.isPending}
+          onClick={() => test.mutate(url)}
+        >
           Send test message
         </Button>
-        <span className="text-faint text-xs">Sends a webhook.test to the address above, without saving it.</span>
+        <span className="text-faint text-xs">
+          Sends a webhook.test to the address above, without saving it.
+        </span>
       </div>
       {error && <Notice tone="bad">{visible(fieldMessages(error).url ?? error.message)}</Notice>}
       {data?.delivered && (
         <Notice>
           Accepted with status {data.status} after {duration(data.latency_ms)}.{' '}
-          {data.signed ? 'The message was signed.' : 'The message was not signed: only those to the saved address are.'}
+          {data.signed
+            ? 'The message was signed.'
+            : 'The message was not signed: only those to the saved address are.'}
         </Notice>
       )}
       {data && !data.delivered && (

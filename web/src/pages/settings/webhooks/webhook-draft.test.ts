@@ -2,8 +2,15 @@ import { expect, test } from 'vitest'
 import { draftOf, missingIn, newSecret, requestOf } from './webhook-draft.ts'
 
 const none = {
-  ...{ url: null, enabled: false, has_secret: false, events: null, previous_secret_until: null },
-  ...{ failures: 0, rests_until: null, disabled_at: null, disabled_reason: null },
+  url: null,
+  enabled: false,
+  has_secret: false,
+  events: null,
+  previous_secret_until: null,
+  failures: 0,
+  rests_until: null,
+  disabled_at: null,
+  disabled_reason: null,
 }
 const url = 'https://hooks.example.com/runs'
 

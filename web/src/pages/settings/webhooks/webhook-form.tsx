@@ -107,8 +107,15 @@ function Deletion({ open, on_close }: { open: boolean; on_close: () => void }) {
     },
   })
   return (
-    <ConfirmDialog title="Delete webhook" action="Delete webhook" request={remove} open={open} on_close={on_close}>
-      Nothing more is sent to it, and messages that wait for it fail. Its secret cannot be restored. The list of deliveries stays.
+    <ConfirmDialog
+      title="Delete webhook"
+      action="Delete webhook"
+      request={remove}
+      open={open}
+      on_close={on_close}
+    >
+      Nothing more is sent to it, and messages that wait for it fail. Its secret cannot be restored. The list
+      of deliveries stays.
     </ConfirmDialog>
   )
 }

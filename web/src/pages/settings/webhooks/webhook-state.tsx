@@ -11,19 +11,20 @@ export function WebhookState({ webhook }: { webhook: Webhook }) {
     <>
       {disabled_at !== null && (
         <Notice tone="warn">
-          The service disabled the webhook on {moment(disabled_at)}: {visible(disabled_reason ?? 'it failed')}. Save it to enable it again;
-          messages that have waited for less than a day are then sent.
+          The service disabled the webhook on {moment(disabled_at)}: {visible(disabled_reason ?? 'it failed')}
+          . Save it to enable it again; messages that have waited for less than a day are then sent.
         </Notice>
       )}
       {disabled_at === null && resting && (
         <Notice tone="warn">
-          {plural(failures, 'attempt')} failed in a row. Nothing is sent until {moment(rests_until)}; then one message is sent, and if it is
-          accepted, the others follow.
+          {plural(failures, 'attempt')} failed in a row. Nothing is sent until {moment(rests_until)}; then one
+          message is sent, and if it is accepted, the others follow.
         </Notice>
       )}
       {previous_secret_until !== null && (
         <Notice>
-          The previous secret signs messages too, until {moment(previous_secret_until)}, so that receivers can change to the new one.
+          The previous secret signs messages too, until {moment(previous_secret_until)}, so that receivers can
+          change to the new one.
         </Notice>
       )}
     </>

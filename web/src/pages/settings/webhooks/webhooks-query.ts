@@ -13,7 +13,11 @@ const PAGE_SIZE = 50
 /** No stream reports attempts, so that what waits for one is fetched again while it is shown. */
 const WAITING_REFETCH_MS = 3_000
 
-export const webhookQuery = queryOptions({ queryKey: ['webhook'], queryFn: ({ signal }) => call('getWebhook', { signal }), staleTime: 0 })
+export const webhookQuery = queryOptions({
+  queryKey: ['webhook'],
+  queryFn: ({ signal }) => call('getWebhook', { signal }),
+  staleTime: 0,
+})
 
 export const deliveriesQuery = ({ state, event, run }: DeliveriesSearch) =>
   infiniteQueryOptions({
@@ -33,7 +37,9 @@ export const deliveriesQuery = ({ state, event, run }: DeliveriesSearch) =>
     getNextPageParam: nextSkip,
     staleTime: 0,
     refetchInterval: ({ state: { data } }) =>
-      data?.pages.some(page => page.items.some(item => item.state === 'pending')) ? WAITING_REFETCH_MS : false,
+      data?.pages.some(page => page.items.some(item => item.state === 'pending'))
+        ? WAITING_REFETCH_MS
+        : false,
   })
 
 export const deliveryQuery = (delivery_id: number) =>
