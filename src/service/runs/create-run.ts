@@ -25,7 +25,7 @@ import { storedTargets } from '../webhooks/webhook-targets.ts'
 import { byCaller, type MessageSource } from './message-source.ts'
 import { linkWhileActive } from './related-runs.ts'
 import { newRunObject } from './run-object.ts'
-import { requireRun } from './runs.ts'
+import { requireLockedRun, requireRun } from './runs.ts'
 
 /** Agents that clients of the public API request by name. */
 const PUBLIC_AGENTS = ['claude_code', 'codex', 'opencode', 'gemini']
@@ -152,10 +152,12 @@ export async function acceptRun(
     throw repositoryNotFound()
   if (repository && base.new_default !== undefined)
     await setDefaultBranch(tx, ctx.organization_id, repository.id, base.new_default)
+  const parent =
+    input.parent_run_id == null
+      ? null
+      : await requireLockedRun(tx, ctx.organization_id, input.parent_run_id, 'key share')
   const { id } = await insertRun(tx, newRun(ctx, input, plan, texts, source.source_type))
   if (ctx.traceparent !== null) await recordTraceparent(tx, ctx.organization_id, id, ctx.traceparent)
-  const parent =
-    input.parent_run_id == null ? null : await requireRun(tx, ctx.organization_id, input.parent_run_id)
   const entries = [firstMessage(ctx, input, plan, texts, source.source_type)]
   if (source.comment) entries.push(source.comment)
   if (parent)

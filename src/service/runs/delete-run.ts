@@ -11,7 +11,7 @@ import { requireLockedRun } from './runs.ts'
  */
 export async function deleteRun(ctx: Context, run_id: number): Promise<{ id: number; deleted: true }> {
   return ctx.db.transaction(async tx => {
-    const run = await requireLockedRun(tx, ctx.organization_id, run_id)
+    const run = await requireLockedRun(tx, ctx.organization_id, run_id, 'update')
     if (!isTerminal(run.status))
       throw new ServiceError(
         'invalid_transition',

@@ -19,7 +19,7 @@ import { withoutSecrets } from '../secrets/known-secrets.ts'
 import { requireValidPlaybook } from './create-run.ts'
 import { requireFilesAt } from './kept-files.ts'
 import { linkWhileActive } from './related-runs.ts'
-import { getRun, requireConversation, requireRun } from './runs.ts'
+import { getRun, requireConversation, requireLockedRun } from './runs.ts'
 
 const DEFAULT_PROMPT = 'Continue.'
 
@@ -31,7 +31,7 @@ const DEFAULT_PROMPT = 'Continue.'
  */
 export async function forkRun(ctx: Context, input: ForkRunInput): Promise<AgentRun> {
   return ctx.db.transaction(async tx => {
-    const parent = await requireRun(tx, ctx.organization_id, input.agent_run_id)
+    const parent = await requireLockedRun(tx, ctx.organization_id, input.agent_run_id, 'key share')
     requireConversation(parent)
     if (input.from_seq > parent.total_logs)
       throw invalid(

@@ -11,6 +11,7 @@ import {
   getRun as getRunRow,
   listRuns as listRunRows,
   lockRun,
+  type RunLock,
   type ShownRun,
 } from '../../store/runs/runs.ts'
 import type { Context } from '../context.ts'
@@ -30,8 +31,13 @@ export async function requireRun(db: Db, organization_id: number, run_id: number
   return row
 }
 
-export async function requireLockedRun(db: Db, organization_id: number, run_id: number): Promise<ShownRun> {
-  const row = await lockRun(db, organization_id, run_id)
+export async function requireLockedRun(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+  lock?: RunLock,
+): Promise<ShownRun> {
+  const row = await lockRun(db, organization_id, run_id, lock)
   if (!row) throw runNotFound()
   return row
 }

@@ -227,17 +227,27 @@ export async function getRun(db: Db, organization_id: number, id: number): Promi
   return rows[0]
 }
 
+/** Locks of PostgreSQL, and the statement of each. */
+const run_locks = { 'key share': 'hold_run', 'no key update': 'lock_run', update: 'lock_run_to_delete' }
+export type RunLock = keyof typeof run_locks
+
 /**
- * Returns a run, locked until the transaction ends. A run that is created from it holds its key: a lock that
- * excludes those would let two of them wait for each other.
+ * Returns a run, locked until the transaction ends: against its deletion (`key share`, as the foreign key of
+ * a run that is created from it), against other changes (`no key update`), or against both (`update`). Two
+ * transactions that begin with one of the first two and then delete the run wait for each other.
  */
-export async function lockRun(db: Db, organization_id: number, id: number): Promise<ShownRun | undefined> {
+export async function lockRun(
+  db: Db,
+  organization_id: number,
+  id: number,
+  lock: RunLock = 'no key update',
+): Promise<ShownRun | undefined> {
   const { rows } = await db.query<ShownRun>({
-    name: 'lock_run',
+    name: run_locks[lock],
     text: `select ${shown_columns}
       from runs r
       where r.organization_id = $1 and r.id = $2
-      for no key update of r`,
+      for ${lock} of r`,
     values: [organization_id, id],
   })
   return rows[0]

@@ -33,6 +33,27 @@ async function endedRun() {
   return run
 }
 
+/** Children, forks and analyses of a run, twelve of each, at once. */
+const createManyFrom = (id: number) => {
+  const bodies: [string, object][] = [
+    [`/${id}/analyze-logs`, {}],
+    ['/fork', { agent_run_id: id, from_seq: 1 }],
+    ['', { prompt: 'child', parent_run_id: id }],
+  ]
+  const twelve = Array.from({ length: 12 })
+  return Promise.all(twelve.flatMap(() => bodies.map(([path, body]) => app.call('POST', at(path), body))))
+}
+
+async function deadlocks(): Promise<unknown> {
+  // The counters of a session arrive when it has been idle for a second.
+  await app.db.query({ text: 'select pg_stat_force_next_flush()' })
+  const [counted] = await rows(
+    app,
+    'select deadlocks::int from pg_stat_database where datname = current_database()',
+  )
+  return counted?.deadlocks
+}
+
 describe('200', () => {
   test('the last entry of an ended run stays its answer when runs are created from it', async () => {
     const parent = await endedRun()
@@ -53,23 +74,22 @@ describe('200', () => {
 
   test('many runs at once are created from one, and none of their transactions ends as a deadlock', async () => {
     const parent = await endedRun()
-    const bodies: [string, object][] = [
-      [`/${parent.id}/analyze-logs`, {}],
-      ['/fork', { agent_run_id: parent.id, from_seq: 1 }],
-      ['', { prompt: 'child', parent_run_id: parent.id }],
-    ]
-    const created = Array.from({ length: 12 }).flatMap(() =>
-      bodies.map(([path, body]) => app.call('POST', at(path), body)),
-    )
-    expect((await Promise.all(created)).map(({ status }) => status)).toEqual(Array(36).fill(200))
+    const responses = await createManyFrom(parent.id)
+    expect(responses.map(({ status }) => status)).toEqual(Array(36).fill(200))
     expect((await related(parent.id)).total).toBe(36)
-    // The counters of a session arrive when it has been idle for a second.
-    await app.db.query({ text: 'select pg_stat_force_next_flush()' })
-    const [counted] = await rows(
-      app,
-      'select deadlocks::int from pg_stat_database where datname = current_database()',
-    )
-    expect(counted).toEqual({ deadlocks: 0 })
+    expect(await deadlocks()).toBe(0)
+  })
+
+  test('one that is deleted meanwhile is refused or used, and no transaction ends as a deadlock', async () => {
+    for (let n = 0; n < 3; n++) {
+      const parent = await endedRun()
+      const created = createManyFrom(parent.id)
+      expect((await app.call('DELETE', at(`/${parent.id}`))).status).toBe(200)
+      // 400: an analysis that found the run, and then no entries of it.
+      const statuses = new Set((await created).map(({ status }) => status))
+      expect([...statuses].filter(status => ![200, 400, 404].includes(status))).toEqual([])
+    }
+    expect(await deadlocks()).toBe(0)
   })
 
   test('during its turn its trace links them, without a status that would become outdated', async () => {
