@@ -95,14 +95,31 @@ it('reads the usage of a response without a stream', () => {
   expect(usageOf('openai-chat', false, body)).toMatchObject({ input_tokens: 3, output_tokens: 2 })
 })
 
-it('reports no usage for what has none, cannot be parsed, or counts nonsense', () => {
+it('reports no usage for what has none or cannot be parsed', () => {
   expect(usageOf('openai-chat', true, sse({ choices: [] }))).toBeNull()
   expect(usageOf('openai-chat', true, 'data: {"usage": broken\n\n')).toBeNull()
   expect(usageOf('openai-chat', false, 'not JSON')).toBeNull()
-  expect(
-    usageOf('openai-chat', true, sse({ usage: { prompt_tokens: -5, completion_tokens: 'many' } })),
-  ).toMatchObject({
-    input_tokens: 0,
-    output_tokens: 0,
+})
+
+it.each([
+  ['openai-chat', { usage: { prompt_tokens: null, completion_tokens: null } }],
+  ['openai-chat', { usage: { prompt_tokens: -5, completion_tokens: 'many' } }],
+  ['openai-chat', { usage: { prompt_tokens: 5 } }],
+  ['openai-chat', { usage: { total_tokens: 900 } }],
+  ['openai-chat', { usage: [] }],
+  ['openai-responses', { response: { usage: {} } }],
+  ['openai-responses', { response: { usage: { input_tokens: 7, output_tokens: 'all' } } }],
+  ['anthropic-messages', { type: 'message_delta', usage: { output_tokens: 5 } }],
+  ['google-generate-content', { usageMetadata: {} }],
+  ['google-generate-content', { usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 'some' } }],
+] as const)('%s reports no usage by %j, so that it is estimated', (api, message) => {
+  expect(usageOf(api, true, sse(message))).toBeNull()
+})
+
+it('keeps the counts of an earlier message when a later one has none', () => {
+  const counted = { usage: { prompt_tokens: 3, completion_tokens: 2 } }
+  expect(usageOf('openai-chat', true, sse(counted, { usage: { prompt_tokens: null } }))).toMatchObject({
+    input_tokens: 3,
+    output_tokens: 2,
   })
 })

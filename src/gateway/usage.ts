@@ -6,7 +6,8 @@ type Json = Record<string, unknown>
 
 /**
  * Returns the tokens that a message of a provider reports, on top of those of earlier messages of the same
- * response; null: none so far.
+ * response; null: none so far. A usage without a number of input and output tokens reports nothing: as 0 it
+ * would make the call free, and what is not reported is estimated.
  */
 export function addUsage(
   api: ModelApi,
@@ -17,16 +18,15 @@ export function addUsage(
 }
 
 const readers: Record<ModelApi, (message: Json, before: CountedTokens | null) => CountedTokens | null> = {
-  'openai-chat': ({ usage }, before) =>
-    isObject(usage) ? openai(usage, 'prompt_tokens', 'completion_tokens') : before,
+  'openai-chat': ({ usage }, before) => openai(usage, 'prompt_tokens', 'completion_tokens') ?? before,
   'openai-responses'(message, before) {
     // The last event of a stream has the response, which is the whole body without one.
     const response = isObject(message.response) ? message.response : message
-    return isObject(response.usage) ? openai(response.usage, 'input_tokens', 'output_tokens') : before
+    return openai(response.usage, 'input_tokens', 'output_tokens') ?? before
   },
   'anthropic-messages'(message, before) {
     const usage = isObject(message.message) ? message.message.usage : message.usage
-    if (!isObject(usage)) return before
+    if (!isObject(usage) || (before === null && tokenCount(usage.input_tokens) === null)) return before
     // A later event repeats the counts that have changed.
     const of = (name: string, known: number) => tokenCount(usage[name]) ?? known
     const [cached, written] = [before?.cached_tokens ?? 0, before?.cache_write_tokens ?? 0]
@@ -42,8 +42,11 @@ const readers: Record<ModelApi, (message: Json, before: CountedTokens | null) =>
   },
   'google-generate-content'({ usageMetadata: usage }, before) {
     if (!isObject(usage)) return before
+    const input_tokens = tokenCount(usage.promptTokenCount)
+    // Without output its count is left out.
+    if (input_tokens === null || tokenCount(usage.candidatesTokenCount ?? 0) === null) return before
     return {
-      input_tokens: tokens(usage.promptTokenCount),
+      input_tokens,
       cached_tokens: tokens(usage.cachedContentTokenCount),
       cache_write_tokens: 0,
       output_tokens: tokens(usage.candidatesTokenCount) + tokens(usage.thoughtsTokenCount),
@@ -51,14 +54,13 @@ const readers: Record<ModelApi, (message: Json, before: CountedTokens | null) =>
   },
 }
 
-function openai(usage: Json, input: string, output: string): CountedTokens {
+function openai(usage: unknown, input: string, output: string): CountedTokens | null {
+  if (!isObject(usage)) return null
+  const [input_tokens, output_tokens] = [tokenCount(usage[input]), tokenCount(usage[output])]
+  if (input_tokens === null || output_tokens === null) return null
   const details = usage[`${input}_details`]
-  return {
-    input_tokens: tokens(usage[input]),
-    output_tokens: tokens(usage[output]),
-    cached_tokens: isObject(details) ? tokens(details.cached_tokens) : 0,
-    cache_write_tokens: 0,
-  }
+  const cached_tokens = isObject(details) ? tokens(details.cached_tokens) : 0
+  return { input_tokens, output_tokens, cached_tokens, cache_write_tokens: 0 }
 }
 
 const isObject = (value: unknown): value is Json =>
