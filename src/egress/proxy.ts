@@ -96,8 +96,17 @@ function refuse(
   reason: Reason,
   why: string,
 ): void {
-  const host = wanted?.host ?? (shown === '' ? null : shown.slice(0, 255))
+  const host = wanted?.host ?? hostIn(shown)
   configuration.onRefused({ host, port: wanted?.port ?? null, method: method ?? null, reason, why })
+}
+
+/**
+ * Returns the part of a malformed target that would be its host; null: nothing, or longer than a name can be.
+ * Nothing is shortened: a path may have secrets, which are recognized only whole.
+ */
+function hostIn(target: string): string | null {
+  const [host = ''] = target.replace(/^[a-z]{1,10}:\/\//i, '').split(/[/?#]/, 1)
+  return host === '' || host.length > 255 ? null : host
 }
 
 function countBytes(state: ProxyState, more: number): void {

@@ -148,11 +148,7 @@ async function serveCall(of: Serving, call: Call, { request, response, held }: E
 /** A program may call the model of its run only. */
 function requireModel({ name }: ModelEndpoint, operation: Call['operation'], body: Json): void {
   const wanted = operation.model ?? body.model
-  if (wanted !== name)
-    throw new GatewayRefusal(
-      404,
-      `The model of this run is ${name}, not ${JSON.stringify(wanted)?.slice(0, 200)}.`,
-    )
+  if (wanted !== name) throw new GatewayRefusal(404, `The model of this run is ${name}, and no other.`)
 }
 
 /** `hold` counts the bytes that are in memory, and returns false when they are too many. */

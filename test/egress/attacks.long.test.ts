@@ -104,6 +104,16 @@ it('E84: a name and a password before a host are no host', async () => {
   expect(last()).toMatchObject({ reason: 'malformed' })
 })
 
+it('a refused target shows its host whole or not at all, and nothing of its path', async () => {
+  const secret = 'x'.repeat(240)
+  expect(await raw(`GET https://github.com/?token=${secret} HTTP/1.1\r\nHost: x\r\n\r\n`)).toContain(' 400 ')
+  expect(last()).toMatchObject({ host: 'github.com', reason: 'malformed' })
+  expect(await raw(`CONNECT user:${secret}@github.com:443 HTTP/1.1\r\nHost: x\r\n\r\n`)).toContain(' 400 ')
+  expect(last()).toMatchObject({ host: null, reason: 'malformed' })
+  expect(await raw(`CONNECT github.com HTTP/1.1\r\nHost: x\r\n\r\n`)).toContain(' 400 ')
+  expect(last()).toMatchObject({ host: 'github.com', reason: 'malformed' })
+})
+
 it('E85: the authority decides, not the Host header', async () => {
   expect(await curl(`-x ${P} -H 'Host: github.com:443' -p http://evil.example:80/`)).toContain('[403 ')
   expect(last()).toMatchObject({ host: 'evil.example', port: 80, reason: 'not_allowed' })

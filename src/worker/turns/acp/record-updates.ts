@@ -14,6 +14,7 @@ import { type BackgroundRedactor, composed, RedactionError } from '../../../reda
 import { planEntry } from '../../../trace/agent-entries.ts'
 import type { LiveChannel } from '../../claim/live-channel.ts'
 import type { RunWriter } from '../../claim/run-writer.ts'
+import { EndOfText } from './end-of-text.ts'
 
 type RecorderOf = {
   writer: RunWriter
@@ -28,8 +29,6 @@ type RecorderOf = {
   onSignals(signals: Signals): void
 }
 
-/** Characters of a message of the agent that are kept. */
-const MAX_TEXT = 256 * 1024
 /**
  * Tool calls and plans of a turn: no turn needs as many, and every one is in the journal, which recovery
  * reads as a whole.
@@ -43,8 +42,8 @@ const MAX_RECORDED = 10_000
 export class UpdateRecorder {
   readonly #of: RecorderOf
   #updates: AgentUpdates
-  #text = ''
-  #reasoning = ''
+  readonly #text = new EndOfText()
+  readonly #reasoning = new EndOfText()
   #plan = ''
   #started_ids: Set<string> = new Set()
   #recorded = 0
@@ -83,10 +82,7 @@ export class UpdateRecorder {
 
   /** Returns the text and the reasoning since the last tool call, and forgets them. */
   takeLastMessage(): { text: string; thought: string | null } {
-    const answer = { text: this.#text.trim(), thought: this.#reasoning.trim() || null }
-    this.#text = ''
-    this.#reasoning = ''
-    return answer
+    return { text: this.#text.take().trim(), thought: this.#reasoning.take().trim() || null }
   }
 
   /** Adds what a request for a permission states about its call, and returns the call; null: it has ended. */
@@ -144,8 +140,8 @@ export class UpdateRecorder {
       await this.#finished(event.call, outcomeOf(event.call, event.failed))
     } else if (event.kind === 'plan') await this.#planned(event.items)
     else {
-      if (event.kind === 'text') this.#text = lastLines(this.#text + event.text)
-      else this.#reasoning = lastLines(this.#reasoning + event.text)
+      const whole = event.kind === 'text' ? this.#text : this.#reasoning
+      whole.add(event.text)
       live.addText({ event: 'text', kind: event.kind, text: event.text })
     }
   }
@@ -246,15 +242,6 @@ function waitingSummary({ name, input }: AgentToolCall, digest: string): ModelMe
     role: 'assistant',
     content: `[${name}: ${shown} → not done, it waits for the approval of a person: ${digest}]`,
   }
-}
-
-/**
- * Returns the end of a text that is too long, from the beginning of a line: half a secret would not be found.
- */
-function lastLines(text: string): string {
-  if (text.length <= MAX_TEXT) return text
-  const line = text.indexOf('\n', text.length - MAX_TEXT)
-  return line < 0 ? '' : text.slice(line + 1)
 }
 
 const no_usage = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_usd: null, raw: null }
