@@ -81,7 +81,10 @@ for ((crashes = 1; ; crashes++)); do
   await_child
   was_ready=${was_ready-}$ready_at
   [[ $code == 0 || ${stop_requested-} || ! $was_ready ]] && exit "$code"
-  [[ $ready_at ]] && ((SECONDS - ready_at >= STABLE)) && crashes=1 delay=$FIRST_DELAY
+  # One that was killed, because it was stuck or took the memory of the machine, counts for longer: the run that did it may continue.
+  stable=$STABLE
+  [[ $code == 137 ]] && stable=$((10 * STABLE))
+  [[ $ready_at ]] && ((SECONDS - ready_at >= stable)) && crashes=1 delay=$FIRST_DELAY
   cause="exit code $code"
   ((code > 128)) && cause="signal SIG$(kill -l "$code")"
   if ((crashes > MAX_RESTARTS)); then

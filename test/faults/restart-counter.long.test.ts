@@ -1,0 +1,43 @@
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { waitUntil } from '../../src/system/processes.ts'
+import { launchService, smallClone, stampPackages } from '../system/small-clone.ts'
+
+/** The supervisor with shorter times, and a service that ends so two seconds after it is ready. */
+function launchEnding(clone: string, end: string) {
+  const supervisor = join(clone, 'supervisor.sh')
+  const times = 'MAX_RESTARTS=3 FIRST_DELAY=0.1 MAX_DELAY=1 STABLE=1'
+  const shorter = readFileSync(supervisor, 'utf8').replace(/^MAX_RESTARTS=.*$/m, times)
+  expect(shorter).toContain(times)
+  writeFileSync(supervisor, shorter.replace(/^ {2}delay=\$\(\(delay.*$/m, ''))
+  mkdirSync(join(clone, 'src'))
+  writeFileSync(
+    join(clone, 'src/main.ts'),
+    `import { writeSync } from 'node:fs'; writeSync(3, 'ready\\n'); setTimeout(() => ${end}, 2_000)`,
+  )
+  stampPackages(clone)
+  const child = launchService(clone)
+  let restarts = ''
+  child.stderr.setEncoding('utf8').on('data', text => {
+    restarts += text
+  })
+  return { child, restarts: () => restarts }
+}
+
+test('a service that is killed again and again is not restarted for ever, however long each lived', async () => {
+  using clone = smallClone('')
+  const { child, restarts } = launchEnding(clone.path, "process.kill(process.pid, 'SIGKILL')")
+  expect((await once(child, 'close'))[0]).toBe(137)
+  expect(restarts()).toContain('it is not restarted, because it ended 4 times in a row')
+}, 60_000)
+
+test('one that crashes after it was stable is always restarted', async () => {
+  using clone = smallClone('')
+  const { child, restarts } = launchEnding(clone.path, 'process.exit(1)')
+  const count = () => restarts().split('restart 1 of 3').length - 1
+  expect(await waitUntil(() => count() >= 5, 50_000), restarts()).toBe(true)
+  child.kill('SIGTERM')
+  await once(child, 'close')
+}, 60_000)
