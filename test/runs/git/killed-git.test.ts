@@ -4,8 +4,8 @@ import { signalProcess } from '../../../src/system/processes.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
 import { type CodingApp, calls, finish, shell, startCodingApp } from '../coding-app.ts'
 
-/** With it, git takes long enough to be found. */
-const LARGE = 'head -c 5000000 /dev/urandom >large.bin; echo work >work.txt'
+/** With it, git takes long enough to be found on a busy machine; a checkpoint still keeps it. */
+const LARGE = 'head -c 10000000 /dev/urandom >large.bin; echo work >work.txt'
 
 function read(pid: number, name: string): string {
   try {
