@@ -108,22 +108,23 @@ export async function authorizeClient(
 type Exchanged = { token: string; scopes: readonly Scope[]; expires_in: number }
 
 /**
- * Exchanges a code for its token. Null: the code is unknown, used, too old, of another client or address, or
- * the secret of the sign-in is wrong. A code is used up by the first attempt; one that fails, and every
+ * Exchanges a code for its token. Null: the code is unknown, used, too old, of another client, address or
+ * resource, or the secret of the sign-in is wrong. A code is used up by the first attempt; one that fails, and every
  * further one, revokes its token (RFC 6749, 4.1.2).
  */
 export async function exchangeCode(
   { db, base_url }: Services,
   input: ExchangeInput,
 ): Promise<Exchanged | null> {
-  if (input.resource !== undefined && !isResource({ base_url }, input.resource)) return null
+  const is_ours = input.resource === undefined || isResource({ base_url }, input.resource)
   return db.transaction(async tx => {
     const code = await lockAuthorizationCode(tx, digest(input.code))
     if (!code) return null
     await markCodeUsed(tx, code)
     const same_client =
       code.client_digest.equals(digest(input.client_id)) && code.redirect_uri === input.redirect_uri
-    if (code.used || code.expired || !same_client || !verifies(input.code_verifier, code.challenge)) {
+    const is_usable = !code.used && !code.expired && is_ours && same_client
+    if (!is_usable || !verifies(input.code_verifier, code.challenge)) {
       await revokeClaim(tx, code.organization_id, code.token_id)
       return null
     }

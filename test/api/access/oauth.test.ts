@@ -191,6 +191,13 @@ describe('a code gives nothing', () => {
     expect(await exchange({ client_id, code, resource: 'https://other.example' })).toMatchObject({
       body: { error: 'invalid_grant' },
     })
+    expect(await exchange({ client_id, code })).toMatchObject({ body: { error: 'invalid_grant' } })
+    const before = await liveTokens()
+    const replayed = await codeFor(client_id)
+    expect(await exchange({ client_id, code: replayed })).toMatchObject({ status: 200 })
+    expect(await liveTokens()).toBe(before + 1)
+    await exchange({ client_id, code: replayed, resource: 'https://other.example' })
+    expect(await liveTokens()).toBe(before)
     const person = await addPerson(app, 'MEMBER')
     const theirs = await codeFor(client_id, {}, person.token)
     await app.call('DELETE', `/v1/organizations/${app.org_id}/members/${person.user_id}`)
