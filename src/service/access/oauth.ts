@@ -109,8 +109,8 @@ type Exchanged = { token: string; scopes: readonly Scope[]; expires_in: number }
 
 /**
  * Exchanges a code for its token. Null: the code is unknown, used, too old, of another client, address or
- * resource, or the secret of the sign-in is wrong. A code is used up by the first attempt; one that fails, and every
- * further one, revokes its token (RFC 6749, 4.1.2).
+ * resource, or the secret of the sign-in is wrong. A code is used up by the first attempt; one that fails,
+ * and every further one, revokes its token (RFC 6749, 4.1.2).
  */
 export async function exchangeCode(
   { db, base_url }: Services,
