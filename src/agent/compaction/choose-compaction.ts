@@ -27,7 +27,7 @@ export const SUMMARY_SHARE = 0.2
 
 /**
  * What to clear, the characters to which each unread result is shortened, and from which call on to keep
- * everything if the rest is to be summarized. `replaces`: the messages that the summary replaces, with
+ * everything if the rest is summarized. `replaces`: the messages that the summary replaces, with
  * cleared results.
  */
 export type CompactionChoice = {
@@ -102,7 +102,7 @@ function shortened(
 }
 
 /**
- * Returns the newest call whose result is to be cleared: results after it have at most `protected_tokens`.
+ * Returns the newest call whose result is cleared: results after it have at most `protected_tokens`.
  * The last result and those that the model has not read are never cleared.
  */
 function lastToClear(

@@ -53,7 +53,7 @@ export async function send<T>(
 }
 
 /**
- * Milliseconds to wait before the next attempt; null when there is to be none. A 409 with a time: the first
+ * Milliseconds to wait before the next attempt; null when there is none. A 409 with a time: the first
  * attempt is still running.
  */
 function waitAfter(
