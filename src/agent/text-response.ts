@@ -23,7 +23,7 @@ export function judgeText({ model }: LoopInput, state: LoopState, response: Mode
   if (finish_reason === 'refusal')
     return {
       ...none,
-      failure: failedAgent('refused', `The model refused: ${text.slice(0, 2_000) || 'it gave no reason'}`),
+      failure: failedAgent('refused', `The model refused: ${text || 'it gave no reason'}`),
     }
   if (finish_reason !== 'length' && finish_reason !== 'other' && text.trim() !== '') {
     const announces = !model.scripted && !state.nudged && (!state.called || response.commentary === true)

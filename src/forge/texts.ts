@@ -1,14 +1,12 @@
-const SHOWN_CHARS = 500
+import { MAX_UNREDACTED_CHARS } from '../core/text/truncate.ts'
 
 /** Returns a text of at most `chars` characters. */
 export const cut = (text: string, chars: number) =>
   text.length > chars ? `${text.slice(0, chars - 1).toWellFormed()}…` : text
 
 /** Returns a message of a forge, on one line. */
-export const shown = (text: string) => {
-  const line = text.replace(/\s+/g, ' ').trim()
-  return (line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS)}…` : line).toWellFormed()
-}
+export const shown = (text: string) =>
+  text.replace(/\s+/g, ' ').trim().slice(0, MAX_UNREDACTED_CHARS).toWellFormed()
 
 /**
  * Returns the output of a check from its parts, without the absent ones. It is redacted before it is

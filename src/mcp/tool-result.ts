@@ -31,11 +31,15 @@ export function readResult({ content, structuredContent, isError }: CallToolResu
 const tooLarge = (chars: number): string =>
   `The tool was called, but its result of ${chars} characters is left out: a result has at most ${MAX_TEXT_CHARS}. Request less.`
 
+const MAX_TYPE_CHARS = 50
+/** Whole or not at all: nothing is redacted yet, and half a secret is not recognized. */
+const typeText = (type: string): string => (type.length > MAX_TYPE_CHARS ? '' : ` ${type}`)
+
 type Image = Extract<ContentBlock, { type: 'image' }>
 
 function imageLine({ mimeType, data }: Image, images: ResultImage[]): string {
   const bytes = Math.floor((data.length * 3) / 4)
-  const shown = `image ${mimeType.slice(0, 50)}, ${bytes} bytes`
+  const shown = `image${typeText(mimeType)}, ${bytes} bytes`
   if (!IMAGE_TYPES.includes(mimeType)) return `[${shown}: left out, because its format is not accepted]`
   const total = images.reduce((sum, image) => sum + image.length, data.length)
   if (images.length >= MAX_IMAGES || total > MAX_IMAGE_CHARS)
@@ -48,7 +52,7 @@ function lineOf(block: Exclude<ContentBlock, Image>): string {
   if (block.type === 'text') return block.text
   if (block.type === 'resource_link')
     return `[link ${block.uri}${block.name === '' ? '' : ` (${block.name})`}]`
-  if (block.type === 'audio') return `[audio ${block.mimeType.slice(0, 50)}: left out]`
+  if (block.type === 'audio') return `[audio${typeText(block.mimeType)}: left out]`
   const { resource } = block
   return 'text' in resource
     ? `[resource ${resource.uri}]\n${resource.text}`

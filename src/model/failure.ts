@@ -1,8 +1,8 @@
+import { MAX_UNREDACTED_CHARS } from '../core/text/truncate.ts'
 import { exceedsContext, withoutAddresses } from './named-limits.ts'
 import { ModelError, type ModelErrorCode } from './port.ts'
 import { readRefusal, record } from './refusal-body.ts'
 
-const MAX_MESSAGE = 500
 const MAX_CAUSES = 5
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000
 /** Refusals of a request for what it has; null: in the middle of a stream. */
@@ -143,7 +143,7 @@ function tidy(text: string, secrets: string[]): string {
   let message = text.replace(/[\s\u0000-\u001f\u007f]+/g, ' ').trim()
   for (const secret of secrets) if (secret.length >= 4) message = message.replaceAll(secret, '[key]')
   message = message.replace(/\b(?:(?:sk|pk|key)[-_]|AIza)[-_A-Za-z0-9*]{12,}/g, '[key]')
-  return (message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message).toWellFormed()
+  return message.slice(0, MAX_UNREDACTED_CHARS).toWellFormed()
 }
 
 /**

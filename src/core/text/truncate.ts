@@ -1,3 +1,14 @@
+/**
+ * Characters that are kept of a message from outside which is not redacted yet. `shortError` shows only its
+ * beginning afterwards, so half a secret at this border, which nothing recognizes, is never shown.
+ */
+export const MAX_UNREDACTED_CHARS = 16_384
+const MAX_ERROR_CHARS = 2_000
+
+/** Returns the beginning of an error's message, which is redacted already. */
+export const shortError = (message: string): string =>
+  message.length <= MAX_ERROR_CHARS ? message : `${message.slice(0, MAX_ERROR_CHARS).toWellFormed()}…`
+
 /** Keeps head and tail of a text that is too long, with a note between them on how much is missing. */
 export function truncateText(text: string, max_chars: number): { text: string; cut: boolean } {
   if (text.length <= max_chars) return { text, cut: false }

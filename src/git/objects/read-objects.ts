@@ -79,6 +79,5 @@ export async function readOutput(
   }
   const { exit_code, stderr } = await done
   signal.throwIfAborted()
-  if (exit_code !== 0)
-    throw new GitError('corrupt', `the objects cannot be read: ${stderr.trim().slice(-300)}`)
+  if (exit_code !== 0) throw new GitError('corrupt', `the objects cannot be read: ${stderr.trim()}`)
 }

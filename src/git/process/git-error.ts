@@ -67,14 +67,24 @@ export function gitErrorFrom(stderr: string, what: string): GitError {
   return new GitError(code, last_lines ? `${what}: ${last_lines}` : what)
 }
 
-/** Returns the last lines of an error output, at most `max` characters, on one line. */
-function lastLines(stderr: string, max = 600): string {
+const MAX_LINES = 6
+const MAX_CHARS = 600
+
+/**
+ * Returns the last lines of an error output on one line. Every line is whole, and the last one is there
+ * whatever its length: nothing is redacted yet, and half a secret is not recognized.
+ */
+function lastLines(stderr: string): string {
   const lines = stderr
     .split(/[\r\n]+/)
     .map(line => line.trim())
     .filter(line => line !== '' && !/^(Please make sure|and the repository exists|hint:)/.test(line))
-  const text = lines.slice(-6).join('; ')
-  return text.length > max ? `…${text.slice(-max)}` : text
+  let text = lines.at(-1) ?? ''
+  for (const line of lines.slice(-MAX_LINES, -1).reverse()) {
+    if (line.length + text.length > MAX_CHARS) break
+    text = `${line}; ${text}`
+  }
+  return text
 }
 
 /**

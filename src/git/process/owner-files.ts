@@ -67,4 +67,4 @@ async function change(host: Owner, what: FileChange): Promise<void> {
 }
 
 const failed = (reason: string) =>
-  new GitError('failed', `files of the service's git cannot be changed: ${reason.trim().slice(-500)}`)
+  new GitError('failed', `files of the service's git cannot be changed: ${reason.trim()}`)

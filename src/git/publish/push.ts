@@ -169,5 +169,4 @@ function remoteOutput(stderr: string): string {
     .map(text => text.slice('remote: '.length).trimEnd())
     .filter(text => text !== '')
     .join('\n')
-    .slice(0, 2_000)
 }

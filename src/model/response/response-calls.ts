@@ -14,7 +14,13 @@ const MAX_ARGUMENT_VALUES = 10_000
  */
 const MAX_ARGUMENT_BYTES = 512 * 1024
 /** Maximum length of a tool's name, of the id of a call and of other words of a provider. */
-export const MAX_NAME = 200
+const MAX_NAME = 200
+
+/**
+ * Returns a name as it is, or an empty one when it is too long: it is not redacted yet, and half a secret is
+ * not recognized.
+ */
+export const shortName = (name: string): string => (name.length > MAX_NAME ? '' : name)
 
 type ToolCallPart = Extract<LanguageModelStreamPart, { type: 'tool-call' }>
 
@@ -28,7 +34,7 @@ const AFTER_NAME = /(?::\d+|<\|.*)$/s
  * none of ours. No provider accepts a blank name in the next request.
  */
 export function toolNameOf(given: string, tools: ReadonlySet<string>): string {
-  const name = storedText(given.slice(0, MAX_NAME)).trim()
+  const name = storedText(shortName(given)).trim()
   if (name === '') return 'unnamed'
   if (tools.has(name)) return name
   const whole = name.replace(AFTER_NAME, '')
@@ -45,7 +51,7 @@ export function toolNameOf(given: string, tools: ReadonlySet<string>): string {
 
 /** Returns an id that is not taken: the wanted one, or a similar one. */
 export function freeId(wanted: string, taken: ReadonlySet<string>): string {
-  const id = storedText(wanted.slice(0, MAX_NAME))
+  const id = storedText(shortName(wanted))
   const blank = id.trim() === ''
   if (!taken.has(id) && !blank) return id
   const stem = blank ? 'call' : storedText(id.slice(0, MAX_NAME - 10))
@@ -67,7 +73,9 @@ export function argumentsOf(
   if (typeof input === 'string' && part.invalid) {
     return input.trim() === ''
       ? { input: {} }
-      : invalid(`The arguments are not valid JSON: ${storedText(input.slice(0, 200))}`)
+      : invalid(
+          `The arguments are not valid JSON: ${storedText(shortName(input)) || `${input.length} characters`}`,
+        )
   }
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     const what = input === null ? 'null' : Array.isArray(input) ? 'an array' : `a ${typeof input}`

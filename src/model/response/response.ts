@@ -2,7 +2,7 @@ import type { AssistantModelMessage, LanguageModelStreamPart, LanguageModelUsage
 import { storedText } from '../../core/text/stored-text.ts'
 import { NO_REASON } from '../events/chat-events.ts'
 import { ModelError, type ModelMessage, type ModelResponse, type ToolCall } from '../port.ts'
-import { argumentsOf, freeId, MAX_NAME, toolNameOf } from './response-calls.ts'
+import { argumentsOf, freeId, shortName, toolNameOf } from './response-calls.ts'
 import { laterThoughts, type Words as SplitWords, ThoughtSplitter, unopenedThought } from './thoughts.ts'
 
 /** Maximum size of the text, reasoning and tool arguments of one response. */
@@ -216,7 +216,7 @@ function finish(reading: Reading): ReadResponse {
     ...(isCommentary(kept) && { commentary: true }),
     finish_reason,
     ...(finish_reason === 'other' &&
-      rawFinishReason && { provider_reason: storedText(rawFinishReason.slice(0, MAX_NAME)) }),
+      rawFinishReason && { provider_reason: storedText(shortName(rawFinishReason)) }),
     usage,
     messages: JSON.parse(JSON.stringify(messages)),
   }
@@ -250,7 +250,7 @@ function finishReasonOf(
   if (reason === 'error' || BROKEN_OFF.test(word ?? '') || OVERLOADED.test(word ?? ''))
     throw new ModelError(
       OVERLOADED.test(word ?? '') ? 'unavailable' : 'malformed',
-      `The model interrupted its response: ${JSON.stringify(word?.slice(0, MAX_NAME))}.`,
+      `The model interrupted its response: ${JSON.stringify(shortName(word ?? ''))}.`,
     )
   const other = reason === 'other' ? OTHER_WORDS.find(([words]) => words.test(word ?? ''))?.[1] : undefined
   if (reason === 'length' || other === 'length') return 'length'

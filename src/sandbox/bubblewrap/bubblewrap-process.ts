@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Duplex, Readable, Writable } from 'node:stream'
+import { MAX_UNREDACTED_CHARS } from '../../core/text/truncate.ts'
 import { settledWithin } from '../../core/timeout.ts'
 import { processIdentity } from '../../system/process-identity.ts'
 import { isAlive, signalProcess, waitUntil } from '../../system/processes.ts'
@@ -26,7 +27,6 @@ export type SandboxHost = {
   watchdog: Watchdog
 }
 
-const max_complaint_bytes = 2_000
 const kill_grace_ms = 3_000
 
 /**
@@ -119,7 +119,7 @@ function watchEnd(child: ChildProcess) {
     child.once('error', () => resolve())
   })
   child.stderr?.on('data', chunk => {
-    complaint = (complaint + chunk).slice(0, max_complaint_bytes)
+    complaint = (complaint + chunk).slice(0, MAX_UNREDACTED_CHARS)
   })
   return {
     ended,

@@ -1,3 +1,4 @@
+import { MAX_UNREDACTED_CHARS } from '../../core/text/truncate.ts'
 import type { Pod } from './pod.ts'
 
 /**
@@ -53,4 +54,4 @@ function terminationOf({
 
 /** On one line: the text comes from the cluster. */
 const followed = (reason = '', message = '') =>
-  [reason, message].filter(Boolean).join(': ').replace(/\s+/g, ' ').trim().slice(0, 1_000)
+  [reason, message].filter(Boolean).join(': ').replace(/\s+/g, ' ').trim().slice(0, MAX_UNREDACTED_CHARS)

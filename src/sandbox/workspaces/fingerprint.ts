@@ -31,7 +31,7 @@ export async function folderFingerprint(
   signal?.throwIfAborted()
   if (code !== 0)
     throw new Error(
-      `the files cannot be read: ${start_error ?? (stderr.trim().slice(0, 1_000) || `find ended with ${code}`)}`,
+      `the files cannot be read: ${start_error ?? (stderr.trim() || `find ended with ${code}`)}`,
     )
   return hash.digest('hex')
 }

@@ -154,8 +154,7 @@ async function removeSome(paths: readonly string[], user: SystemUser | null): Pr
   await runAs(user, '/bin/chmod', ['-R', 'u+rwx', '--', ...left])
   const { stderr } = await runAs(user, '/bin/rm', ['-rf', '--one-file-system', '--', ...left])
   const remaining = left.filter(path => !removeEmpty(path))
-  if (remaining.length > 0)
-    throw new Error(`cannot remove the workspace ${remaining[0]}: ${stderr.slice(0, 500)}`)
+  if (remaining.length > 0) throw new Error(`cannot remove the workspace ${remaining[0]}: ${stderr.trim()}`)
 }
 
 /** Returns the folders of a workspace: itself, its home folder and its shadow. */

@@ -1,4 +1,5 @@
 import { errorText } from '../../core/log.ts'
+import { shortError } from '../../core/text/truncate.ts'
 import { ForgeError } from '../../forge/port.ts'
 import { listFailingForges, recordForgeIdentity, recordForgeProblem } from '../../store/forges/forges.ts'
 import { tryAcquireTick } from '../../store/runs/ticks.ts'
@@ -16,12 +17,14 @@ export async function noteFailure(
   error: unknown,
 ): Promise<void> {
   if (error instanceof ForgeError && error.code === 'auth')
-    await recordForgeProblem(db, organization_id, id, error.message)
+    await recordForgeProblem(db, organization_id, id, shortError(error.message))
 }
 
 /** Returns the fields of a log line about a failed request. */
 export const failureFields = (error: unknown): Record<string, unknown> =>
-  error instanceof ForgeError ? { code: error.code, error: error.message } : { error: errorText(error) }
+  error instanceof ForgeError
+    ? { code: error.code, error: shortError(error.message) }
+    : { error: errorText(error) }
 
 /** Retries failing connections; one of all processes does it every five minutes. */
 export async function retryFailingForges(services: Services): Promise<void> {
@@ -32,7 +35,7 @@ export async function retryFailingForges(services: Services): Promise<void> {
       await recordForgeIdentity(db, row.organization_id, row.id, await forges.open(row).identity())
     } catch (error) {
       if (!(error instanceof ForgeError)) throw error
-      await recordForgeProblem(db, row.organization_id, row.id, error.message)
+      await recordForgeProblem(db, row.organization_id, row.id, shortError(error.message))
     }
   }
 }

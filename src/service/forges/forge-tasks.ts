@@ -1,6 +1,7 @@
 import type { ForgeTask } from '../../core/forges/forge-event.ts'
 import { storedJson } from '../../core/json/stored-json.ts'
 import { ServiceError } from '../../core/service-error.ts'
+import { shortError } from '../../core/text/truncate.ts'
 import { ForgeError } from '../../forge/port.ts'
 import type { Queue } from '../../queue/consumer.ts'
 import { type ClaimedTask, claimForgeTasks, settleForgeTask } from '../../store/forges/forge-deliveries.ts'
@@ -51,7 +52,7 @@ async function handleTask(services: Services, claimed: ClaimedTask): Promise<voi
     if (!(error instanceof ForgeError || error instanceof ServiceError)) throw error
     const may_pass = error instanceof ForgeError ? error.retryable : maySucceedLater(error)
     const seconds = may_pass ? nextForgeAttempt(error, claimed.tries) : null
-    const outcome = error.message
+    const outcome = shortError(error.message)
     if (seconds === null) await end(outcome)
     else
       await settleForgeTask(db, claimed, { task: claimed.task, seconds, outcome, run_id: null, failed: true })

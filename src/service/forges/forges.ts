@@ -16,6 +16,7 @@ import {
 } from '../../core/forges/forge-secrets.ts'
 import { pageNumbers, pageWindow, partOf } from '../../core/paging.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
+import { shortError } from '../../core/text/truncate.ts'
 import type { RemoteForge } from '../../forge/port.ts'
 import { listRepositories } from '../../store/access/repositories.ts'
 import { lockSecrets } from '../../store/access/secrets.ts'
@@ -127,7 +128,7 @@ export async function connectForge(
         user_id: ctx.actor.user_id,
         ...(identity.ok
           ? { login: identity.value.login, app_slug: identity.value.app, problem: null }
-          : { login: null, app_slug: null, problem: identity.error.message }),
+          : { login: null, app_slug: null, problem: shortError(identity.error.message) }),
         secrets: sealForgeSecrets(ctx.sealer, ctx.organization_id, url, secrets),
       },
       MAX_CONNECTIONS,

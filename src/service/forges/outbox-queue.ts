@@ -1,4 +1,5 @@
 import type { Log } from '../../core/log.ts'
+import { shortError } from '../../core/text/truncate.ts'
 import type { OnForge } from '../../forge/forges.ts'
 import { ForgeError } from '../../forge/port.ts'
 import type { Queue } from '../../queue/consumer.ts'
@@ -62,7 +63,7 @@ async function postItem<Item extends OutboxItem>(
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error
     if (on) await noteFailure(services, { organization_id, id: on.connection_id }, error)
-    const problem = error.message
+    const problem = shortError(error.message)
     const may_pass = error.retryable || error.code === 'auth'
     const seconds = nextForgeAttempt(error, item.tries, may_pass ? undefined : MAX_REFUSED_ATTEMPTS)
     // It is unknown what the forge shows now: the next change is posted in any case.

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../core/service-error.ts'
+import { shortError } from '../../core/text/truncate.ts'
 import { ForgeError } from '../../forge/port.ts'
 
 /** Returns the result of a request to a forge, or its error. Throws what is no ForgeError. */
@@ -20,7 +21,8 @@ export async function resultOf<T>(
 export async function requireResult<T>(request: Promise<T>): Promise<T> {
   const result = await resultOf(request)
   if (result.ok) return result.value
-  const { message, retryable, retry_after_seconds } = result.error
+  const { retryable, retry_after_seconds } = result.error
+  const message = shortError(result.error.message)
   throw retryable
     ? new ServiceError('unavailable', message, {
         headers: { 'retry-after': String(Math.ceil(retry_after_seconds ?? 5)) },

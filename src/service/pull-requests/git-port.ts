@@ -3,6 +3,7 @@ import type {
   PullRequestDiff,
 } from '../../contract/pull-requests/pull-request-contents.ts'
 import { ServiceError } from '../../core/service-error.ts'
+import { shortError } from '../../core/text/truncate.ts'
 
 type Repository = { id: number; url: string; kind: 'https' | 'http' | 'ssh' | 'local' }
 export type Attempted<T> = { ok: true; value: T } | { ok: false; retryable: boolean; message: string }
@@ -81,7 +82,7 @@ export type PullRequestGit = {
  */
 export function requireValue<T>(tried: Attempted<T>): T {
   if (tried.ok) return tried.value
-  const message = `${tried.message.slice(0, 1).toUpperCase()}${tried.message.slice(1)}`
+  const message = shortError(`${tried.message.slice(0, 1).toUpperCase()}${tried.message.slice(1)}`)
   throw tried.retryable
     ? new ServiceError('unavailable', message, { headers: { 'retry-after': '5' } })
     : new ServiceError('conflict', message)

@@ -1,5 +1,6 @@
 import type { MergePullRequestInput } from '../../contract/pull-requests/pull-requests.ts'
 import { ServiceError } from '../../core/service-error.ts'
+import { shortError } from '../../core/text/truncate.ts'
 import type { OnForge } from '../../forge/forges.ts'
 import { saveRemoteState, syncPullRequest } from '../../forge/sync.ts'
 import type { RepositoryRow } from '../../store/access/repositories.ts'
@@ -73,12 +74,12 @@ export async function editRemotely(
   }
   if (Object.keys(change).length === 0) return null
   const on = await resultOf(opened(ctx, repository))
-  if (!on.ok) return on.error.message
+  if (!on.ok) return shortError(on.error.message)
   if (on.value === null) return NOT_CONNECTED
   const changed = await resultOf(
     on.value.forge.updatePullRequest(on.value.repository, pr.remote_number ?? 0, change),
   )
-  return changed.ok ? null : changed.error.message
+  return changed.ok ? null : shortError(changed.error.message)
 }
 
 /**

@@ -22,9 +22,11 @@ export type Program = {
 
 type FilePart = { path: string; behind: number }
 
+const MAX_STDERR_CHARS = 16_384
+
 /**
- * How a program ended, after its last process. `stdout` is the first `max_output_bytes`, `stderr` the last 16
- * kB. `stopped`: why it was stopped before its own end; `lost`: the process that ran it has ended, and the
+ * How a program ended, after its last process. `stdout` is the first `max_output_bytes`, `stderr` the last
+ * lines, 16 kB at most. `stopped`: why it was stopped before its own end; `lost`: the process that ran it has ended, and the
  * program was killed. `start_error`: it never ran.
  */
 export type ProgramEnd = {
@@ -68,6 +70,13 @@ export function startProgram(
     if (file !== null) closeSync(file)
   }
   return { child, ...watchProgram(child, command, stdio.output === 'pipe') }
+}
+
+/** Half a line may begin with the end of a secret, which nothing recognizes: it is dropped. */
+function lastLines(text: string): string {
+  if (text.length <= MAX_STDERR_CHARS) return text
+  const kept = text.slice(-MAX_STDERR_CHARS)
+  return kept.slice(kept.search(/[\r\n]|$/))
 }
 
 const isContent = (stdin: string | Uint8Array | FilePart): stdin is string | Uint8Array =>
@@ -129,7 +138,7 @@ function watchProgram(child: ChildProcess, command: Program, read_by_others: boo
     if (kept > command.max_output_bytes) stop('output')
   })
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    stderr = (stderr + text).slice(-16_384)
+    stderr = lastLines(stderr + text)
   })
   child.stdin?.on('error', () => {})
   if (child.stdin && command.stdin !== undefined && isContent(command.stdin)) child.stdin.end(command.stdin)

@@ -1,6 +1,7 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import { pause } from '../../core/pause.ts'
 import { exponential, retryDelay } from '../../core/retry-policy.ts'
+import { shortError } from '../../core/text/truncate.ts'
 import type { OnForge } from '../../forge/forges.ts'
 import { ForgeError, type NewRemotePullRequest, type RemotePullRequest } from '../../forge/port.ts'
 import { syncPullRequest } from '../../forge/sync.ts'
@@ -47,7 +48,7 @@ export async function proposeOnForge(
       const wait = waitBefore(attempt, error)
       const retried = wait !== null && performance.now() + wait < ends_at && !signal.aborted
       const { code, http_status } = error
-      const message = await writer.redactor.text(error.message)
+      const message = shortError(await writer.redactor.text(error.message))
       const observation = {
         code,
         message,

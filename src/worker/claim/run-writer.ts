@@ -1,3 +1,4 @@
+import { shortError } from '../../core/text/truncate.ts'
 import { createBackgroundRedactor } from '../../redaction/background-redactor.ts'
 import type { BackgroundRedactor, Redacted } from '../../redaction/port.ts'
 import type { Db, Transactional } from '../../store/database.ts'
@@ -150,8 +151,10 @@ export class RunWriter {
       this.#redacted({ entries }),
     ])
     await this.reportAlarms('end')
+    const { error = null } = texts
+    const shown = { ...texts, ...(error && { error: { ...error, message: shortError(error.message) } }) }
     return this.db.transaction(async tx => {
-      const changed = await changeRun(tx, this.run, { ...change, ...texts, ...addition, epoch: this.epoch })
+      const changed = await changeRun(tx, this.run, { ...change, ...shown, ...addition, epoch: this.epoch })
       // A write throws if another worker owns the run.
       await (changed ? also(tx) : this.#write({}, tx))
       return changed

@@ -18,6 +18,7 @@ import { getOrganization } from '../../store/access/organizations.ts'
 import { findByBranch } from '../../store/pull-requests/pull-requests.ts'
 import { entry } from '../../trace/entry.ts'
 import { objectsOfRun } from '../base/base.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import { isEnded } from './ended-pull-request.ts'
 import type { ChangeReader } from './export-commit.ts'
 import { latestEvaluation } from './latest-evaluation.ts'
@@ -48,7 +49,7 @@ export async function evaluateTurn(
   const { verdict, findings } = review
   const returned = verdict === 'fail' && sent_back.length < MAX_ROUNDS
   if (returned || (await latestEvaluation(writer, 'COMMIT_EVALUATION'))?.head_sha !== head) {
-    const commits = listed.map(({ sha, message, files }) => ({
+    const commits = (await redactedMessages(writer, listed)).map(({ sha, message, files }) => ({
       sha,
       message: message.slice(0, MAX.message),
       files: files.slice(0, MAX.files),
@@ -140,12 +141,16 @@ async function requestReview(
   commits: readonly { message: string }[],
   { changes, whole }: { changes: Change; whole: Change },
 ) {
-  const { deps, head } = committed
+  const { deps, writer, head } = committed
   const pull_request = await reviewedPullRequest(committed)
-  return deps.sendQuestion(
-    reviewQuestion(head, commits, pull_request.kind === 'new' ? whole : changes, pull_request),
-  )
+  const { patch, patch_truncated } = pull_request.kind === 'new' ? whole : changes
+  // Redacted before the question shortens it.
+  const shown = { patch: await writer.redactor.text(patch), patch_truncated }
+  return deps.sendQuestion(reviewQuestion(head, await redactedMessages(writer, commits), shown, pull_request))
 }
+
+const redactedMessages = <C extends { message: string }>({ redactor }: RunWriter, commits: readonly C[]) =>
+  Promise.all(commits.map(async commit => ({ ...commit, message: await redactor.text(commit.message) })))
 
 async function reviewedPullRequest({ deps, run, base, words }: Committed): Promise<ReviewedPullRequest> {
   if (!run.auto_create_pr) return { kind: 'none' }

@@ -1,5 +1,6 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import { setupVariables, UNATTENDED, withProxyEnv } from '../../core/sandbox-environment.ts'
+import { Quote } from '../../core/secrets/quote.ts'
 import type { ExecResult, Sandbox, SandboxSpec } from '../../sandbox/port.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
@@ -118,7 +119,7 @@ async function variablesOf({
 }
 
 async function runAll(to: RunSetupInput, sandbox: Sandbox): Promise<SetupFailure[]> {
-  const { setup, files_of, signal } = to
+  const { writer, setup, files_of, signal } = to
   const failures: SetupFailure[] = []
   const trusted = files_of === 'repository'
   const until = performance.now() + setup.timeout_ms
@@ -130,15 +131,16 @@ async function runAll(to: RunSetupInput, sandbox: Sandbox): Promise<SetupFailure
     })
     signal.throwIfAborted()
     if (why === null) continue
+    const shown = await new Quote(command, SHOWN_CHARS).shown(text => writer.redactor.text(text))
     failures.push({
-      command: short(command),
+      command: shown,
       why: trusted ? why : `${why}; it had neither the secrets nor the network of a setup`,
     })
     const timed_out = performance.now() >= until
     // A run that has already worked does not fail for what its commands lack.
     if (trusted && setup.on_failure === 'fail') {
       const last = output.trimEnd().split('\n').at(-1)?.slice(0, SHOWN_CHARS)
-      const message = `Setup command ${i + 1} of ${setup.commands.length} ${why}: ${short(command)}${last ? `\n${last}` : ''}`
+      const message = `Setup command ${i + 1} of ${setup.commands.length} ${why}: ${shown}${last ? `\n${last}` : ''}`
       throw new StartError(
         'setup_failed',
         timed_out ? 'setup_timeout' : 'setup_command_failed',
@@ -177,9 +179,6 @@ async function runOne(
   ended?.({ n, why, output, result, seq: total_logs })
   return { why, output }
 }
-
-const short = (command: string) =>
-  command.length > SHOWN_CHARS ? `${command.slice(0, SHOWN_CHARS)}…` : command
 
 /** Null: it did not fail. */
 function failureOf({ status, exit_code, memory_kills }: ExecResult, { timeout_ms }: Setup): string | null {

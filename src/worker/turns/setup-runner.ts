@@ -80,7 +80,12 @@ export function createSetupRunner(input: SetupRunnerInput): SetupRunner {
       return total_logs
     },
     async suggest(plan: Plan, problem, question) {
-      return suggestionOf(await sendQuestion(setupQuestion(question, known, plan, problem)), plan)
+      // Redacted before the question shortens them.
+      const files = await Promise.all(
+        [...known.files].map(async ([path, text]) => [path, await writer.redactor.text(text)] as const),
+      )
+      const shown = { ...known, files: new Map(files) }
+      return suggestionOf(await sendQuestion(setupQuestion(question, shown, plan, problem)), plan)
     },
   }
 }

@@ -1,9 +1,10 @@
 import { afterAll, expect, test } from 'vitest'
 import type { RunStatus } from '../../../src/contract/runs/runs.ts'
+import type { KnownValue } from '../../../src/core/secrets/known-value.ts'
 import { createBackgroundRedactor } from '../../../src/redaction/background-redactor.ts'
 import { joined, rollback } from '../../../src/store/database.ts'
 import { type Change, changeRun } from '../../../src/store/runs/change-run.ts'
-import { entry } from '../../../src/trace/entry.ts'
+import { entry, errorEntry } from '../../../src/trace/entry.ts'
 import { RunWriter } from '../../../src/worker/claim/run-writer.ts'
 import { putRun } from '../../api/runs/put-run.ts'
 import { rows, startApp } from '../../start-app.ts'
@@ -21,6 +22,14 @@ async function runIn(status: RunStatus) {
   return { organization_id: app.org_id, id }
 }
 const runningRun = () => runIn('running')
+
+async function writerOf(secret: KnownValue): Promise<RunWriter> {
+  const run = await runningRun()
+  const [row] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [run.id])
+  const writer = new RunWriter(app.db, { ...run, epoch: row?.epoch ?? 0 })
+  writer.protect(createBackgroundRedactor([secret]), { report: async () => {} })
+  return writer
+}
 
 /** What a change may write: the row, the number of entries, events and deliveries. */
 async function writtenOf({ id }: { id: number }) {
@@ -144,13 +153,6 @@ test.each([
 ])(
   'a secret with the value %s, a word of changes, prevents no change and is redacted from texts',
   async value => {
-    const writerOf = async () => {
-      const run = await runningRun()
-      const [row] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [run.id])
-      const writer = new RunWriter(app.db, { ...run, epoch: row?.epoch ?? 0 })
-      writer.protect(createBackgroundRedactor([{ name: 'MODE', value }]), { report: async () => {} })
-      return writer
-    }
     const from = ['running'] as const
     const message = `It was ${value}.`
     const changes: [Parameters<RunWriter['change']>[0], Record<string, unknown>][] = [
@@ -171,14 +173,34 @@ test.each([
       ],
     ]
     for (const [change, expected] of changes) {
-      const writer = await writerOf()
+      const writer = await writerOf({ name: 'MODE', value })
       expect(await writer.change(change)).toBe(true)
       expect(await rows(app, 'select * from runs where id = $1', [writer.run_id])).toMatchObject([expected])
     }
     const too_many_losses = { from, to: 'queued', because: 'sandbox_lost', losses_below: 0 } as const
-    expect(await (await writerOf()).change(too_many_losses)).toBe(false)
+    expect(await (await writerOf({ name: 'MODE', value })).change(too_many_losses)).toBe(false)
   },
 )
+
+test('the message of an error is redacted before it is shortened, in the run and in its entry', async () => {
+  const value = 'kQ7wXz2mN9pLr4TskQ7wXz2m'
+  const writer = await writerOf({ name: 'TOKEN', value })
+  const message = `${'x'.repeat(1_990)}${value} ${'y'.repeat(9_000)}`
+  const shown = `${'x'.repeat(1_990)}[redacted:…`
+  await writer.append({
+    entries: [errorEntry({ code: 'push_rejected', message, retryable: false, phase: 'push' })],
+  })
+  const error = { code: 'internal', message }
+  expect(await writer.change({ from: ['running'], to: 'failed', because: 'agent_error', error })).toBe(true)
+  expect(
+    await rows(
+      app,
+      `select error_message, (select body::jsonb -> 'observation' ->> 'message' from log_entries
+        where run_id = runs.id and message_type = 'ERROR') as in_entry from runs where id = $1`,
+      [writer.run_id],
+    ),
+  ).toEqual([{ error_message: shown, in_entry: shown }])
+})
 
 test('a move that the table of transitions does not allow is a bug, not a conflict', async () => {
   const run = await runningRun()
