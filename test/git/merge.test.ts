@@ -21,10 +21,10 @@ describe('fetchBranches', () => {
     const { flights } = set.fixture.host
     const old = await refreshMirror(set.fixture.host, set.repo)
     const early = Promise.withResolvers<typeof old>()
-    flights.set(
-      set.repo.id,
-      early.promise.finally(() => flights.delete(set.repo.id)),
-    )
+    flights.set(set.repo.id, {
+      started_at: Date.now(),
+      refreshed: early.promise.finally(() => flights.delete(set.repo.id)),
+    })
     const head_sha = await set.put('topic', { 'a.txt': 'A\n' })
     const requested = set.fetch()
     early.resolve(old)

@@ -13,6 +13,11 @@ import { withMirrorLock } from './mirror-lock.ts'
 import { clearSuspect, isSuspect, mirrorRefs, mirrorState, writeMirrorState } from './mirror-refs.ts'
 
 type RefreshOptions = {
+  /**
+   * The remote is read after this time, in ms by the clock of this machine: a fetch that began earlier is not
+   * shared. Default: any running fetch is.
+   */
+  since?: number
   /** Timeout of the fetch itself, if this call starts it. Default 15 minutes. */
   timeout_ms?: number
   /**
@@ -28,53 +33,68 @@ type Refreshed = MirrorState & { changed: boolean }
 
 /**
  * Updates the mirror of a repository from its remote, and creates it if needed. One fetch at a time for each
- * repository: further callers share it. Never touches `refs/agentrun/*` and never drops an object. A corrupt
- * mirror is rebuilt. Rejects with GitError.
+ * repository: further callers share it, or the next one. Never touches `refs/agentrun/*` and never drops an
+ * object. A corrupt mirror is rebuilt. Rejects with GitError.
  */
 export async function refreshMirror(
   host: GitHost,
   repo: GitRepository,
   options: RefreshOptions = {},
 ): Promise<Refreshed> {
-  let flight = host.flights.get(repo.id)
-  if (!flight) {
-    flight = refresh(host, repo, options.timeout_ms ?? 900_000).finally(() => host.flights.delete(repo.id))
-    host.flights.set(repo.id, flight)
-    host.track(flight)
-  }
-  return await waitFor(flight, options)
+  const { since = Number.NEGATIVE_INFINITY, timeout_ms = 900_000 } = options
+  const wait = waiter(options)
+  const running = host.flights.get(repo.id)
+  if (running !== undefined && running.started_at <= since) await wait(running.refreshed.then(ignore, ignore))
+  return await wait((host.flights.get(repo.id) ?? startFlight(host, repo, timeout_ms)).refreshed)
 }
 
-/**
- * Refreshes like `refreshMirror`, with a check that begins now: a running one may have read the remote before
- * the caller changed it.
- */
-export async function refreshMirrorNow(
+/** Refreshes like `refreshMirror`, with a check of the remote that begins now. */
+export const refreshMirrorNow = (
   host: GitHost,
   repo: GitRepository,
-  options: RefreshOptions = {},
-): Promise<Refreshed> {
-  if (host.flights.has(repo.id)) await refreshMirror(host, repo, options).catch(() => {})
-  return refreshMirror(host, repo, options)
+  options: Omit<RefreshOptions, 'since'> = {},
+): Promise<Refreshed> => refreshMirror(host, repo, { ...options, since: Number.POSITIVE_INFINITY })
+
+const ignore = () => {}
+
+function startFlight(host: GitHost, repo: GitRepository, timeout_ms: number) {
+  const started_at = Date.now()
+  const refreshed = refresh(host, repo, { started_at, timeout_ms }).finally(() =>
+    host.flights.delete(repo.id),
+  )
+  const flight = { started_at, refreshed }
+  host.flights.set(repo.id, flight)
+  host.track(refreshed)
+  return flight
 }
 
-async function waitFor(flight: Promise<Refreshed>, { wait_ms, signal }: RefreshOptions): Promise<Refreshed> {
+/** Returns a function that waits for promises, for `wait_ms` in total. */
+function waiter({ wait_ms, signal }: RefreshOptions) {
+  const began_at = performance.now()
   const onTimeout = () => {
     throw new GitError('timeout', `the repository was not fetched within ${wait_ms} ms`)
   }
-  const waiting = wait_ms === undefined ? flight : withTimeout(flight, wait_ms, onTimeout)
-  return await (signal === undefined ? waiting : orAborted(waiting, signal))
+  return async <T>(what: Promise<T>): Promise<T> => {
+    const left = wait_ms === undefined ? null : Math.max(1, began_at + wait_ms - performance.now())
+    const waiting = left === null ? what : withTimeout(what, left, onTimeout)
+    return await (signal === undefined ? waiting : orAborted(waiting, signal))
+  }
 }
 
-async function refresh(host: GitHost, repo: GitRepository, timeout_ms: number): Promise<Refreshed> {
+type Refresh = { started_at: number; timeout_ms: number }
+
+async function refresh(host: GitHost, repo: GitRepository, work: Refresh): Promise<Refreshed> {
   const seen = repo.kind === 'local' ? localFingerprint(repo.url) : null
   const unmoved =
     seen !== null && host.fingerprints.get(repo.id) === withPacks(host, repo.id, seen)
       ? await mirrorState(host, repo.id)
       : null
-  if (unmoved && !(await isSuspect(host, repo.id)))
-    return { ...(await stamp(host, repo.id, unmoved)), changed: false }
-  const refreshed = await refreshFromRemote(host, repo, timeout_ms)
+  if (unmoved && !(await isSuspect(host, repo.id))) {
+    const state = { ...unmoved, refreshed_at: new Date(work.started_at).toISOString() }
+    await writeMirrorState(host, mirrorPath(host, repo.id), state)
+    return { ...state, changed: false }
+  }
+  const refreshed = await refreshFromRemote(host, repo, work)
   if (seen !== null) host.fingerprints.set(repo.id, withPacks(host, repo.id, seen))
   return refreshed
 }
@@ -88,18 +108,11 @@ function withPacks(host: GitHost, repository_id: number, seen: string): string {
   return `${seen}\npacks ${packs?.mtimeNs}`
 }
 
-/** Records that the mirror equals its remote now. */
-async function stamp(
+async function refreshFromRemote(
   host: GitHost,
-  repository_id: number,
-  state: Omit<MirrorState, 'refreshed_at'>,
-): Promise<MirrorState> {
-  const now = { ...state, refreshed_at: new Date().toISOString() }
-  await writeMirrorState(host, mirrorPath(host, repository_id), now)
-  return now
-}
-
-async function refreshFromRemote(host: GitHost, repo: GitRepository, timeout_ms: number): Promise<Refreshed> {
+  repo: GitRepository,
+  { started_at, timeout_ms }: Refresh,
+): Promise<Refreshed> {
   const ends_at = performance.now() + timeout_ms
   const left = () => Math.max(1, Math.ceil(ends_at - performance.now()))
   const [remote, known] = await Promise.all([
@@ -107,19 +120,22 @@ async function refreshFromRemote(host: GitHost, repo: GitRepository, timeout_ms:
     readKnown(host, repo),
   ])
   const default_branch = defaultBranch(remote)
-  const state = {
+  const state: MirrorState = {
+    refreshed_at: new Date(started_at).toISOString(),
     default_branch,
     empty: ![...remote.refs.keys()].some(name => name.startsWith('refs/heads/')),
   }
   const git_dir = mirrorPath(host, repo.id)
-  const done = (): MirrorState => ({ ...state, refreshed_at: new Date().toISOString() })
-  if (known.refs && !known.suspect && sameRefs(known.refs, remote.refs))
-    return { ...(await stamp(host, repo.id, state)), changed: false }
+  if (known.refs && !known.suspect && sameRefs(known.refs, remote.refs)) {
+    await writeMirrorState(host, git_dir, state)
+    return { ...state, changed: false }
+  }
   return await withMirrorLock(host, repo.id, left(), async () => {
     const usable = known.refs !== null || (await mirrorRefs(host, repo.id)) !== null
     if (!usable || (known.suspect && !(await isSound(host, git_dir, left())))) await rebuild()
     else await update().catch(repair)
-    return { ...(await stamp(host, repo.id, state)), changed: true }
+    await writeMirrorState(host, git_dir, state)
+    return { ...state, changed: true }
   })
 
   async function update() {
@@ -129,9 +145,7 @@ async function refreshFromRemote(host: GitHost, repo: GitRepository, timeout_ms:
   }
 
   async function rebuild() {
-    await buildMirror(host, repo, default_branch, left(), async fresh =>
-      writeMirrorState(host, fresh, done()),
-    )
+    await buildMirror(host, repo, default_branch, left(), fresh => writeMirrorState(host, fresh, state))
   }
 
   /** A fetch can fail because of the mirror rather than the remote. */

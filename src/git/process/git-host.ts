@@ -32,8 +32,9 @@ export type GitHostOptions = {
 }
 
 /**
- * The result of the last successful fetch of a mirror. `default_branch` is null when the repository has no
- * branch or does not report one.
+ * The result of the last successful fetch of a mirror. `refreshed_at`: when the fetch began to read the
+ * remote, so the mirror has everything that the remote had then. `default_branch` is null when the repository
+ * has no branch or does not report one.
  */
 export type MirrorState = { refreshed_at: string; default_branch: string | null; empty: boolean }
 
@@ -72,8 +73,11 @@ export type GitHost = AsyncDisposable & {
   readonly kept: Map<number, { holders: number; used_at: number; turn: Promise<unknown> }>
   /** Fires when the host is disposed. */
   readonly closing: AbortSignal
-  /** Running fetches, by repository id: one at a time for each. */
-  readonly flights: Map<number, Promise<MirrorState & { changed: boolean }>>
+  /** Running fetches, by repository id: one at a time for each. `started_at`: in ms. */
+  readonly flights: Map<
+    number,
+    { started_at: number; refreshed: Promise<MirrorState & { changed: boolean }> }
+  >
   readonly fetchSlots: FetchSlots
   /** The fingerprint of each local repository when its mirror was last found to be equal. */
   readonly fingerprints: Map<number, string>

@@ -1,5 +1,5 @@
 import type { GitRepository } from '../git-repository.ts'
-import { refreshMirror } from '../mirrors/mirrors.ts'
+import { refreshMirrorNow } from '../mirrors/mirrors.ts'
 import { GitError } from '../process/git-error.ts'
 import type { GitHost } from '../process/git-host.ts'
 import { readChanges } from '../read/changes.ts'
@@ -50,7 +50,7 @@ export function pullRequestGit(host: GitHost, author: { name: string; email: str
       tried(async () => {
         const pushed = await pushMerge(host, repo, merge, { timeout_ms: PUSH_MS })
         // Prepares the mirror for the next reader; nothing waits for it.
-        if (pushed.kind === 'pushed') refreshMirror(host, repo).catch(() => {})
+        if (pushed.kind === 'pushed') refreshMirrorNow(host, repo).catch(() => {})
         return pushed
       }),
     mergeable: (repository_id: number, base: string, head_sha: string) =>

@@ -1,6 +1,6 @@
 import type { GitRepository } from '../git-repository.ts'
 import { mirrorState } from '../mirrors/mirror-refs.ts'
-import { refreshMirror } from '../mirrors/mirrors.ts'
+import { refreshMirrorNow } from '../mirrors/mirrors.ts'
 import { GitError } from '../process/git-error.ts'
 import type { GitHost } from '../process/git-host.ts'
 import { resolveRef } from './revisions.ts'
@@ -24,23 +24,21 @@ export async function resolveBase(
   base_ref: string | null,
   wait_ms = FIRST_FETCH_MS,
 ): Promise<KnownBase> {
-  if ((await mirrorState(host, repository.id)) === null && !(await firstFetch(host, repository, wait_ms)))
+  if ((await mirrorState(host, repository.id)) === null && !(await fetchNow(host, repository, wait_ms)))
     return { state: 'no_mirror' }
-  // For the run that is about to be created: it starts from the newest commit, which this fetch finds.
-  refreshMirror(host, repository).catch(() => {})
   const found = await resolveRef(host, repository.id, base_ref)
   if (found !== null)
     return 'empty' in found ? { state: 'empty' } : { state: 'known', ref: found.ref, sha: found.sha }
   // The branch may be newer than the mirror: fetch once before it counts as unknown.
-  if (!(await firstFetch(host, repository, wait_ms))) return { state: 'no_mirror' }
+  if (!(await fetchNow(host, repository, wait_ms))) return { state: 'no_mirror' }
   const again = await resolveRef(host, repository.id, base_ref)
   if (again === null) return { state: 'unknown_ref' }
   return 'empty' in again ? { state: 'empty' } : { state: 'known', ref: again.ref, sha: again.sha }
 }
 
-async function firstFetch(host: GitHost, repository: GitRepository, wait_ms: number): Promise<boolean> {
+async function fetchNow(host: GitHost, repository: GitRepository, wait_ms: number): Promise<boolean> {
   try {
-    await refreshMirror(host, repository, { wait_ms })
+    await refreshMirrorNow(host, repository, { wait_ms })
     return true
   } catch (error) {
     if (error instanceof GitError) return false

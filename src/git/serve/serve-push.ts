@@ -1,7 +1,7 @@
 import { readStart } from '../../system/read-exactly.ts'
 import type { GitRepository } from '../git-repository.ts'
 import { mirrorRefs } from '../mirrors/mirror-refs.ts'
-import { refreshMirror } from '../mirrors/mirrors.ts'
+import { refreshMirror, refreshMirrorNow } from '../mirrors/mirrors.ts'
 import {
   checkLinked,
   indexArguments,
@@ -113,8 +113,7 @@ async function passOn(
     refuse(received, wanted, error.message)
   }
   // A running refresh may have read the remote before the push. A failed refresh does not undo the push.
-  for (let refreshes = host.flights.has(repo.id) ? 2 : 1; refreshes > 0; refreshes--)
-    await refreshMirror(host, repo, { wait_ms: REFRESH_WAIT_MS }).catch(() => {})
+  await refreshMirrorNow(host, repo, { wait_ms: REFRESH_WAIT_MS }).catch(() => {})
 }
 
 function refuse(received: Received, commands: RefCommand[], why: string): void {

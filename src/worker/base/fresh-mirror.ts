@@ -10,11 +10,6 @@ import { errorEntry } from '../../trace/entry.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerServices } from '../services.ts'
 
-/**
- * How old a remote's mirror may be when a turn starts. A local repository is always refreshed: that costs
- * little.
- */
-const MAX_AGE_MS = 10_000
 const MAX_FETCHES = 3
 /** Milliseconds. */
 const retries = exponential(1_000, 8_000)
@@ -22,7 +17,7 @@ const retries = exponential(1_000, 8_000)
 const MAX_FETCHING_MS = 60_000
 
 /**
- * `requested_at`: the mirror must be newer than this, in ms by the clock of this machine. `ref`: null for the
+ * `requested_at`: the remote must be read after this, in ms by the clock of this machine. `ref`: null for the
  * default branch.
  */
 type MirrorRequest = {
@@ -59,8 +54,8 @@ export async function resolveFresh(
 }
 
 /**
- * Refreshes the mirror unless it is newer than `requested_at`, perhaps because the create request has already
- * done so. Returns the error of a failed refresh.
+ * Refreshes the mirror unless its last refresh began after `requested_at`, perhaps for another run. Returns
+ * the error of a failed refresh.
  */
 export async function refreshIfOld(
   deps: Pick<WorkerServices, 'git' | 'git_limits'>,
@@ -70,11 +65,11 @@ export async function refreshIfOld(
 ): Promise<GitError | null> {
   const state = await mirrorState(deps.git, repository.id)
   const refreshed_at = state === null ? 0 : Date.parse(state.refreshed_at)
-  const oldest = repository.kind === 'local' ? requested_at : Math.min(requested_at, Date.now() - MAX_AGE_MS)
   // A time in the future was stamped before the clock was set back: the real age is unknown.
-  if (refreshed_at >= oldest && refreshed_at <= Date.now()) return null
+  if (refreshed_at > requested_at && refreshed_at <= Date.now()) return null
   try {
     await refreshMirror(deps.git, repository, {
+      since: requested_at,
       timeout_ms: deps.git_limits.fetch_ms,
       wait_ms: deps.git_limits.fetch_ms,
       signal,

@@ -1,5 +1,5 @@
 import type { Log } from '../../core/log.ts'
-import { refreshMirror } from '../../git/mirrors/mirrors.ts'
+import { refreshMirrorNow } from '../../git/mirrors/mirrors.ts'
 import {
   countCachedPacks,
   importPack,
@@ -124,7 +124,7 @@ async function fetchBases(
     if (await hasCommit(git, repository_id, sha)) continue
     const repository = await getRepository(db, organization_id, repository_id)
     if (repository)
-      await refreshMirror(git, repository, {
+      await refreshMirrorNow(git, repository, {
         timeout_ms: fetch_ms,
         wait_ms: fetch_ms,
         ...(signal && { signal }),

@@ -8,12 +8,19 @@ export type GitServer = AsyncDisposable & { url: string; requests: string[] }
 /** Responds before git does; false: git's own `http-backend` responds. */
 export type Intercept = (request: IncomingMessage, response: ServerResponse) => boolean
 
-/** A git server on loopback: `git http-backend` over the bare repositories below `root`, pushes allowed. */
-export async function startGitServer(root: string, intercept: Intercept = () => false): Promise<GitServer> {
+/**
+ * A git server on loopback: `git http-backend` over the bare repositories below `root`, pushes allowed.
+ * `hold`: called with the response of the backend in hand, which is sent when it resolves.
+ */
+export async function startGitServer(
+  root: string,
+  intercept: Intercept = () => false,
+  hold: (request: IncomingMessage) => Promise<void> = async () => {},
+): Promise<GitServer> {
   const requests: string[] = []
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url}`)
-    if (!intercept(request, response)) result(root, request, response)
+    if (!intercept(request, response)) result(root, request, response, hold)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -29,7 +36,12 @@ export async function startGitServer(root: string, intercept: Intercept = () => 
   }
 }
 
-function result(root: string, request: IncomingMessage, response: ServerResponse): void {
+function result(
+  root: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  hold: (request: IncomingMessage) => Promise<void>,
+): void {
   const url = new URL(request.url ?? '/', 'http://x')
   const child = spawn('git', ['-c', 'safe.directory=*', '-c', 'http.receivepack=true', 'http-backend'], {
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -53,7 +65,8 @@ function result(root: string, request: IncomingMessage, response: ServerResponse
   child.stdin.on('error', () => {})
   const chunks: Buffer[] = []
   child.stdout.on('data', chunk => chunks.push(chunk))
-  child.on('close', () => {
+  child.on('close', async () => {
+    await hold(request)
     const all = Buffer.concat(chunks)
     const end = all.indexOf('\r\n\r\n')
     const headers = all

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -26,13 +27,14 @@ const BRANCH = 'agent/run-1-task'
 /** A fixture with a bare repository `acme/app.git` and a server for it. */
 async function setUp(
   intercept?: Intercept,
+  hold?: (request: IncomingMessage) => Promise<void>,
 ): Promise<AsyncDisposable & { fixture: GitFixture; server: GitServer; bare: string; repo: GitRepository }> {
   const fixture = await openGitFixture()
   const bare = await makeBare(
     join(fixture.dir, 'served', 'acme', 'app.git'),
     await makeRepository(join(fixture.dir, 'source')),
   )
-  const server = await startGitServer(join(fixture.dir, 'served'), intercept)
+  const server = await startGitServer(join(fixture.dir, 'served'), intercept, hold)
   return {
     fixture,
     server,
@@ -55,6 +57,44 @@ test('a repository is fetched from and pushed to over HTTP', async () => {
   expect(await pushBranch(fixture.host, repo, base.sha, BRANCH)).toEqual({ status: 'pushed' })
   expect(await pushBranch(fixture.host, repo, base.sha, BRANCH)).toEqual({ status: 'up_to_date' })
   expect(await runText(bare, 'git', ['rev-parse', BRANCH])).toBe(base.sha)
+})
+
+test('callers who need a later state of the remote share the next fetch, not the one that has read it', async () => {
+  const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  await using set = await setUp(undefined, async ({ method }) => {
+    if (method === 'GET') return
+    arrived.resolve()
+    await released.promise
+  })
+  const { fixture, repo, bare, server } = set
+  const early = refreshMirror(fixture.host, repo)
+  await arrived.promise
+  await run(bare, 'git', ['branch', '-m', 'main', 'trunk'])
+  const since = Date.now()
+  const late = Array.from({ length: 4 }, () => refreshMirror(fixture.host, repo, { since }))
+  const impatient = refreshMirror(fixture.host, repo, { since, wait_ms: 1 })
+  await expect(impatient).rejects.toMatchObject({ code: 'timeout' })
+  const shared = refreshMirror(fixture.host, repo)
+  released.resolve()
+  expect(await Promise.all([early, shared])).toMatchObject([
+    { default_branch: 'main' },
+    { default_branch: 'main' },
+  ])
+  const states = await Promise.all(late)
+  expect(new Set(states).size).toBe(1)
+  expect(states[0]).toMatchObject({ default_branch: 'trunk' })
+  expect(Date.parse((await mirrorState(fixture.host, 1))?.refreshed_at ?? '')).toBeGreaterThanOrEqual(since)
+  // The first one lists the refs of the remote and then fetches them; nothing is left to fetch for the other.
+  expect(server.requests.filter(request => request.startsWith('GET'))).toHaveLength(3)
+})
+
+test('a mirror counts from when the fetch began to read the remote', async () => {
+  const sent = Promise.withResolvers<number>()
+  await using set = await setUp(undefined, async ({ method }) => {
+    if (method === 'POST') sent.resolve(Date.now())
+  })
+  const { refreshed_at } = await refreshMirror(set.fixture.host, set.repo)
+  expect(Date.parse(refreshed_at)).toBeLessThanOrEqual(await sent.promise)
 })
 
 test('the message of a refusing hook behind HTTP is reported', async () => {

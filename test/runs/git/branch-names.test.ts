@@ -2,6 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { expectProblem } from '../../api/expect-problem.ts'
+import { startGitServer } from '../../git/remotes/git-server.ts'
 import { testFolder } from '../../temporary-folder.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
 import {
@@ -128,6 +129,28 @@ test('a run that names no base starts from the default branch that the remote ha
     github_pull_requests: [{ base_branch_name: 'trunk' }],
   })
   expect((await app.call('GET', `${at(app)}/repos/${app.repo_id}`)).body.default_branch).toBe('trunk')
+})
+
+test('a run reads its remote once, after its create, so that it starts from what the remote has then', async () => {
+  const served = testFolder()
+  const bare = join(served, 'app.git')
+  gitIn(served, 'clone', '--quiet', '--bare', makeRepository(), bare)
+  await using server = await startGitServer(served)
+  const env = { AGENTRUN_ALLOW_PRIVATE_GIT: '1' }
+  await using app = await startCodingApp(responses(finish('Done.')), env, `${server.url}/app.git`)
+  const started = async () => awaitEnd(app, (await createRun(app, { prompt: 'Count on' })).id)
+  const lists = () => server.requests.filter(request => request.startsWith('GET')).length
+  await started()
+
+  const before = lists()
+  await started()
+  expect(lists() - before).toBe(1)
+
+  gitIn(bare, 'branch', '-m', 'main', 'trunk')
+  expect(await started()).toMatchObject({ base_ref: 'trunk' })
+  const moved = gitIn(bare, 'commit-tree', '-p', 'trunk', '-m', 'moved', 'trunk^{tree}').trim()
+  gitIn(bare, 'update-ref', 'refs/heads/trunk', moved)
+  expect(await started()).toMatchObject({ base_sha: moved })
 })
 
 test('a base that is gone is named, with what has become of it', async () => {
