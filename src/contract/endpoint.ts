@@ -108,3 +108,9 @@ export const open = {
   query: none,
   body: null,
 } as const
+
+/**
+ * Returns whether a path is of a version that only clients of the Codegen API know, so a token that is
+ * unknown there is refused in their form: plain JSON (specification.md#errors).
+ */
+export const isOtherVersion = (path: string): boolean => /^\/v1\/(alpha|beta)\//.test(path)

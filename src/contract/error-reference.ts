@@ -137,7 +137,7 @@ const errorReference = {
 } as const satisfies Record<ProblemCode, Explanation>
 
 const introduction =
-  'Every error is `application/problem+json` (RFC 9457); tokens of wire profile `codegen` get the same body as `application/json`. Its `type` is the address of one of these sections, and its `code` is the heading. Programs should compare `code`.'
+  'Every error is `application/problem+json` (RFC 9457); tokens of wire profile `codegen`, and unknown tokens below `/v1/alpha` and `/v1/beta`, get the same body as `application/json`. Its `type` is the address of one of these sections, and its `code` is the heading. Programs should compare `code`.'
 
 /** Returns this reference as Markdown, the text of docs/reference/errors.md. */
 export function errorReferenceMarkdown(): string {

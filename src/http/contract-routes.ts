@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import { type Endpoint, methodsOf, pathsOf } from '../contract/endpoint.ts'
+import { type Endpoint, isOtherVersion, methodsOf, pathsOf } from '../contract/endpoint.ts'
 import { type EndpointName, endpoints } from '../contract/endpoints.ts'
 import { openApiDocument } from '../contract/openapi.ts'
 import type { Readiness } from '../contract/service.ts'
@@ -45,12 +45,6 @@ type Options = {
   onStream: () => void
 }
 
-/**
- * Only clients of the public API know these versions of a path, so a token that is unknown there is refused
- * in their form.
- */
-const OTHER_VERSION = /^\/v1\/(alpha|beta)\//
-
 type AnyHandler = (ctx: unknown, input: unknown, gone: () => AbortSignal) => Promise<unknown>
 
 /**
@@ -69,7 +63,7 @@ export function addContractRoutes(app: FastifyInstance, options: Options) {
         onRequest: async (request, reply) => {
           // The router matches an empty path segment to a parameter, but no path of the contract has one.
           if (!requireMethod(request)) throw noSuchPath()
-          if (OTHER_VERSION.test(path)) request.wire_profile = 'codegen'
+          if (isOtherVersion(path)) request.wire_profile = 'codegen'
           if (endpoint.stability === 'alpha') reply.header('x-api-stability', 'alpha')
           if (endpoint.access === 'token')
             admitted.set(request, admittedAs(await admit({ services, failed, endpoint }, request, reply)))

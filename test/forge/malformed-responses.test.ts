@@ -41,6 +41,20 @@ async function expectLenient(name: string, replay: ReplayedForge, forge: RemoteF
   })
 }
 
+/** Merges pull request 100, and reads it with only some of the fields that report the merge. */
+async function expectMerged(replay: ReplayedForge, forge: RemoteForge) {
+  replay.damage = null
+  const { head_sha } = await forge.getPullRequest(repo, 100)
+  replay.kept.clear()
+  const { merge_sha } = await forge.mergePullRequest(repo, 100, { method: 'merge', head_sha, message: 'x' })
+  replay.kept.clear()
+  const merged = { state: 'merged', merge_sha, merged_at: expect.any(Date) }
+  expect(await forge.getPullRequest(repo, 100)).toMatchObject(merged)
+  for (const field of ['merged', 'merged_at', 'closed_at'])
+    for (const value of [undefined, null, 7])
+      expect(await readPull(replay, forge, [field], value), field).toMatchObject(merged)
+}
+
 test('a pull request of GitHub is read without the fields that it may lack, and otherwise the error names the field', async () => {
   await using github = await startFakeGitHub()
   const replay = new ReplayedForge()
@@ -56,6 +70,7 @@ test('a pull request of GitHub is read without the fields that it may lack, and 
   await expect(readPull(replay, forge, ['head', 'sha'], null)).rejects.toMatchObject({
     message: expect.stringContaining("GitHub's response cannot be read: head.sha: "),
   })
+  await expectMerged(replay, forge)
 })
 
 test('a pull request of Gitea is read without the fields that it may lack, and otherwise the error names the field', async () => {
@@ -69,4 +84,5 @@ test('a pull request of Gitea is read without the fields that it may lack, and o
   })
   await fill(gitea.folder, gitea.state, forge)
   await expectLenient('Gitea', replay, forge)
+  await expectMerged(replay, forge)
 })

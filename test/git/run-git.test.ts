@@ -88,3 +88,14 @@ test('secrets given to git do not reach its complaints', async () => {
   })
   expect(stderr).toBe('bad password ***\n')
 })
+
+test('the error output of a program is its last lines, none of them without its beginning', async () => {
+  await using fixture = await openGitFixture()
+  const stderrOf = async (script: string) =>
+    (await runGit(fixture.host, { program: 'sh', args: ['-c', script] })).stderr
+  expect(await stderrOf('printf "one\\ntwo" >&2')).toBe('one\ntwo')
+  const line = 'x'.repeat(9_000)
+  // The border is in the first line, behind the first characters of what could be a secret.
+  expect(await stderrOf(`printf 'secret%s\\n%s' ${line} ${line} >&2`)).toBe(`\n${line}`)
+  expect(await stderrOf(`printf '%s%s' ${line} ${line} >&2`)).toBe('')
+})

@@ -123,6 +123,6 @@ export function operation(name: string, endpoint: Endpoint, path: string, compon
         },
       },
     }),
-    responses: responsesOf(endpoint, responseContent(endpoint, components)),
+    responses: responsesOf(endpoint, path, responseContent(endpoint, components)),
   }
 }

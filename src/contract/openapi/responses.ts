@@ -1,5 +1,6 @@
 import { problemStatuses } from '../documented-statuses.ts'
 import type { Endpoint } from '../endpoint.ts'
+import { isOtherVersion } from '../endpoint.ts'
 import { type Problem, type ProblemCode, problems } from '../error-codes.ts'
 import { problemType } from '../error-reference.ts'
 import { exampleRun } from '../runs/example-run.ts'
@@ -84,6 +85,22 @@ export function problemExample(code: ProblemCode): Problem {
   }
 }
 
+const codesOf = (status: number) =>
+  (Object.keys(problems) as ProblemCode[]).filter(code => problems[code].status === status)
+
+const descriptionOf = (status: number): string =>
+  codesOf(status)
+    .map(code => `\`${code}\`: ${problems[code].title}`)
+    .join('; ')
+
+const examplesOf = (status: number): Json =>
+  Object.fromEntries(
+    codesOf(status).map(code => [code, { summary: problems[code].title, value: problemExample(code) }]),
+  )
+
+/** The refusal of a token where only clients of the Codegen API send one. */
+const PLAIN_401 = 'Problem401Plain'
+
 /**
  * Returns `Problem` for every error, and `Problem404` for each of these statuses: its codes and their form.
  */
@@ -94,27 +111,29 @@ export function problemComponents(statuses: Iterable<number>): Json {
       headers: headers(),
       content: { 'application/problem+json': { schema } },
     },
+    [PLAIN_401]: {
+      description: `${descriptionOf(401)}; sent as plain JSON`,
+      headers: headers(...(headersOf[401] ?? [])),
+      content: {
+        'application/json': { schema, examples: examplesOf(401) },
+        // Every error has this type in the document, for clients that are generated from it.
+        'application/problem+json': { schema, examples: examplesOf(401) },
+      },
+    },
   }
   for (const status of [...statuses].sort((a, b) => a - b)) {
-    const codes = (Object.keys(problems) as ProblemCode[]).filter(code => problems[code].status === status)
     components[`Problem${status}`] = {
-      description: codes.map(code => `\`${code}\`: ${problems[code].title}`).join('; '),
+      description: descriptionOf(status),
       headers: headers(...(headersOf[status] ?? [])),
-      content: {
-        'application/problem+json': {
-          schema,
-          examples: Object.fromEntries(
-            codes.map(code => [code, { summary: problems[code].title, value: problemExample(code) }]),
-          ),
-        },
-      },
+      content: { 'application/problem+json': { schema, examples: examplesOf(status) } },
     }
   }
   return components
 }
 
 /** Returns all responses of an operation: 200, the foreseeable problems, and `default` for every other. */
-export function responsesOf(endpoint: Endpoint, content: Json): Json {
+export function responsesOf(endpoint: Endpoint, path: string, content: Json): Json {
+  const nameOf = (status: number) => (status === 401 && isOtherVersion(path) ? PLAIN_401 : `Problem${status}`)
   const own: HeaderName[] = [
     ...(endpoint.stability === 'alpha' ? (['X-API-Stability'] as const) : []),
     ...(endpoint.idempotent ? (['Idempotent-Replayed'] as const) : []),
@@ -124,7 +143,7 @@ export function responsesOf(endpoint: Endpoint, content: Json): Json {
   return {
     200: { description: 'Success', headers: headers(...own), content },
     ...Object.fromEntries(
-      problemStatuses(endpoint).map(status => [status, { $ref: `#/components/responses/Problem${status}` }]),
+      problemStatuses(endpoint).map(status => [status, { $ref: `#/components/responses/${nameOf(status)}` }]),
     ),
     default: { $ref: '#/components/responses/Problem' },
   }

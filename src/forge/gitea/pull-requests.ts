@@ -1,4 +1,5 @@
 import type { ForgeRepository } from '../../core/forges/forge-address.ts'
+import { isMerged, mergedAt } from '../merge-fields.ts'
 import {
   ForgeError,
   type MergeInput,
@@ -25,10 +26,10 @@ const pull = (repo: ForgeRepository, number: number) => `${pathOf(repo)}/pulls/$
 const readPull = (client: GiteaClient, repo: ForgeRepository, number: number) =>
   client.get(PullRequest, pull(repo, number))
 
-function stateOf({ merged, merge_commit_sha, state, draft, title }: PullRequest): RemoteState {
-  if (merged && merge_commit_sha !== '') return 'merged'
-  if (state !== 'open') return 'closed'
-  return draft || isMarked(title) ? 'draft' : 'open'
+function stateOf(pr: PullRequest): RemoteState {
+  if (isMerged(pr) && pr.merge_commit_sha !== '') return 'merged'
+  if (pr.state !== 'open') return 'closed'
+  return pr.draft || isMarked(pr.title) ? 'draft' : 'open'
 }
 
 function remotePullRequest(pr: PullRequest): RemotePullRequest {
@@ -46,7 +47,7 @@ function remotePullRequest(pr: PullRequest): RemotePullRequest {
     base_branch: pr.base.ref,
     base_sha: pr.base.sha,
     merge_sha: state === 'merged' ? pr.merge_commit_sha : null,
-    merged_at: state === 'merged' ? pr.merged_at : null,
+    merged_at: state === 'merged' ? mergedAt(pr) : null,
     // Drafts, and pull requests that Gitea has not examined yet, count as not mergeable too.
     mergeable: pr.mergeable ? 'clean' : 'unknown',
   }

@@ -19,6 +19,7 @@ export const PullRequest = z.object({
   draft: flag,
   merged: flag,
   merged_at: optionalMoment,
+  closed_at: optionalMoment,
   merge_commit_sha: word,
   mergeable: flag,
   head: End,

@@ -1,3 +1,4 @@
+import { isMerged, mergedAt } from '../merge-fields.ts'
 import type { RemotePullRequest, RemoteState } from '../port.ts'
 import { readResponse } from '../read-response.ts'
 import { PullRequest } from './shapes.ts'
@@ -23,14 +24,14 @@ export function inTermsOfPort(pr: PullRequest): RemotePullRequest {
     base_branch: pr.base.ref,
     base_sha: pr.base.sha,
     merge_sha: state === 'merged' ? pr.merge_commit_sha : null,
-    merged_at: state === 'merged' ? pr.merged_at : null,
+    merged_at: state === 'merged' ? mergedAt(pr) : null,
     mergeable: pr.mergeable === true ? 'clean' : pr.mergeable === false ? 'conflict' : 'unknown',
   }
 }
 
-function stateOf({ merged_at, merge_commit_sha, state, draft }: PullRequest): RemoteState {
+function stateOf(pr: PullRequest): RemoteState {
   // The merge commit is known a moment after the merge; until then it counts as closed and is polled again.
-  if (merged_at !== null && merge_commit_sha !== null) return 'merged'
-  if (state !== 'open') return 'closed'
-  return draft ? 'draft' : 'open'
+  if (isMerged(pr) && pr.merge_commit_sha !== null) return 'merged'
+  if (pr.state !== 'open') return 'closed'
+  return pr.draft ? 'draft' : 'open'
 }

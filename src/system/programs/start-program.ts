@@ -26,8 +26,8 @@ const MAX_STDERR_CHARS = 16_384
 
 /**
  * How a program ended, after its last process. `stdout` is the first `max_output_bytes`, `stderr` the last
- * lines, 16 kB at most. `stopped`: why it was stopped before its own end; `lost`: the process that ran it has ended, and the
- * program was killed. `start_error`: it never ran.
+ * lines, 16 kB at most. `stopped`: why it was stopped before its own end; `lost`: the process that ran it has
+ * ended, and the program was killed. `start_error`: it never ran.
  */
 export type ProgramEnd = {
   code: number | null
