@@ -3,7 +3,11 @@ import { expect, it } from 'vitest'
 import { htmlText, MAX_TEXT_CHARS } from './html-text.ts'
 
 const { signal } = new AbortController()
-const convert = (html: string) => htmlText(html, 'https://example.com/', signal)
+const textOf = async (organization_id: number, html: string, url = 'https://example.com/') => {
+  const end = await htmlText(organization_id, { html, url }, signal)
+  return end.ok ? end.value : end
+}
+const convert = (html: string) => textOf(1, html)
 
 it('shows a table by its rows and cells, and pads none to the widest', async () => {
   const rows = '<tr><td>a</td> <td><b>b</b></td></tr>'.repeat(1_000)
@@ -14,12 +18,12 @@ it('shows a table by its rows and cells, and pads none to the widest', async () 
 
 it('cuts a text that is much longer than its page', async () => {
   const html = '<a href="p">a</a>'.repeat(1_000)
-  const converted = await htmlText(html, `https://example.com/${'b'.repeat(10_000)}/`, signal)
+  const converted = await textOf(1, html, `https://example.com/${'b'.repeat(10_000)}/`)
   expect(converted).toMatchObject({ text: expect.any(String), cut: true })
-  expect(converted?.text).toHaveLength(MAX_TEXT_CHARS)
+  expect('text' in converted && converted.text).toHaveLength(MAX_TEXT_CHARS)
 })
 
-it('converts two pages at a time; one that is no longer wanted is not started', async () => {
+it('converts two pages at a time, one of each organization; one that is no longer wanted is not started', async () => {
   let [started, open, most] = [0, 0, 0]
   const onWorker = (worker: Worker) => {
     started++
@@ -28,11 +32,11 @@ it('converts two pages at a time; one that is no longer wanted is not started', 
   }
   process.on('worker', onWorker)
   const abort = new AbortController()
-  const converting = ['1', '2', '3', '4'].map(convert)
-  const unwanted = htmlText('5', 'https://example.com/', abort.signal)
+  const converting = [1, 2, 3, 1].map((organization_id, n) => textOf(organization_id, `${n}`))
+  const unwanted = htmlText(2, { html: '5', url: 'https://example.com/' }, abort.signal)
   abort.abort(new Error('not wanted'))
   await expect(unwanted).rejects.toThrow('not wanted')
-  expect((await Promise.all(converting)).map(converted => converted?.text)).toEqual(['1', '2', '3', '4'])
+  expect(await Promise.all(converting)).toMatchObject(['0', '1', '2', '3'].map(text => ({ text })))
   process.off('worker', onWorker)
   expect({ started, open, most }).toEqual({ started: 4, open: 0, most: 2 })
 })

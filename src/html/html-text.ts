@@ -1,4 +1,4 @@
-import { createThreads } from './on-thread.ts'
+import { createThreads, type ThreadEnd } from './on-thread.ts'
 
 const TIMEOUT_MS = 10_000
 /** Lists and links can make a text much longer than its page. */
@@ -14,8 +14,11 @@ const convert = createThreads<Page, HtmlText>(new URL('./thread.ts', import.meta
 })
 
 /**
- * Returns the text of an HTML page, with its links resolved against `url`. Null: that failed or took too
- * long. Rejects with the reason of `signal`.
+ * Returns the text of an HTML page, with its links resolved against `url`; not ok: that failed or took too
+ * long. One page of each organization is converted at a time. Rejects with the reason of `signal`.
  */
-export const htmlText = (html: string, url: string, signal: AbortSignal): Promise<HtmlText | null> =>
-  convert({ html, url, max_chars: MAX_TEXT_CHARS }, signal)
+export const htmlText = (
+  organization_id: number,
+  { html, url }: { html: string; url: string },
+  signal: AbortSignal,
+): Promise<ThreadEnd<HtmlText>> => convert({ html, url, max_chars: MAX_TEXT_CHARS }, organization_id, signal)

@@ -1,4 +1,3 @@
-import { createSemaphore, type Semaphore } from '../core/concurrency/semaphore.ts'
 import { mayMention } from '../core/forges/forge-event.ts'
 import { createThreads } from '../html/on-thread.ts'
 
@@ -15,15 +14,10 @@ const isVisible = createThreads<Mention, boolean>(new URL('./thread.ts', import.
 })
 
 /**
- * Of each sender one text at a time: strangers who write many slow ones delay only the connection that they
- * write to.
- */
-const turns = new Map<number, { semaphore: Semaphore; texts: number }>()
-
-/**
  * Returns whether a Markdown text mentions `name` where a forge shows that as a mention: outside quotations,
  * code, comments and links. A text whose parsing takes too long was not written for readers, and mentions
- * nobody. `connection_id`: of the forge that it is from.
+ * nobody. `connection_id`: of the forge that it is from; strangers who write many slow ones delay only the
+ * connection that they write to.
  */
 export async function visiblyMentions(
   connection_id: number,
@@ -31,21 +25,7 @@ export async function visiblyMentions(
   name: string,
 ): Promise<boolean> {
   const text = markdown.slice(0, MAX_CHARS)
-  return (
-    mayMention(text, name) &&
-    (await inTurn(connection_id, () => isVisible({ markdown: text, name }))) === true
-  )
-}
-
-async function inTurn<T>(connection_id: number, work: () => Promise<T>): Promise<T> {
-  const turn = turns.get(connection_id) ?? { semaphore: createSemaphore(1), texts: 0 }
-  turns.set(connection_id, turn)
-  turn.texts++
-  const leave = await turn.semaphore.enter()
-  try {
-    return await work()
-  } finally {
-    leave?.()
-    if (--turn.texts === 0) turns.delete(connection_id)
-  }
+  if (!mayMention(text, name)) return false
+  const end = await isVisible({ markdown: text, name }, connection_id)
+  return end.ok && end.value
 }

@@ -6,17 +6,23 @@ const TIMEOUT_MS = 30_000
 const MAX_BYTES = 2 * 1024 ** 2
 const MAX_REDIRECTS = 5
 const HTML = ['text/html', 'application/xhtml+xml']
+const NOT_CONVERTED = {
+  timeout: 'Its HTML takes too long to convert to text.',
+  memory: 'Its HTML needs too much memory to convert to text.',
+  error: 'Its HTML cannot be converted to text.',
+}
 const TEXT = /^(?:text\/|application\/(?:[a-z0-9.+-]*\+)?(?:json|xml|yaml|javascript|x-yaml|x-ndjson|toml)$)/
 
 /**
  * Returns the web as the agent of a run may read it: `fetch` decides about each address, also of a redirect.
  * No request has credentials.
  */
-export function createWebAccess(fetch: typeof globalThis.fetch): WebAccess {
+export function createWebAccess(organization_id: number, fetch: typeof globalThis.fetch): WebAccess {
+  const of = { organization_id, fetch }
   return async (url, signal) => {
     using limit = deadline(TIMEOUT_MS, signal)
     try {
-      return await readPage(fetch, url, limit.signal)
+      return await readPage(of, url, limit.signal)
     } catch (error) {
       if (signal.aborted) throw signal.reason
       return { error: limit.passed ? `It did not respond within ${TIMEOUT_MS / 1_000} s.` : reasonOf(error) }
@@ -24,8 +30,10 @@ export function createWebAccess(fetch: typeof globalThis.fetch): WebAccess {
   }
 }
 
+type Reader = { organization_id: number; fetch: typeof globalThis.fetch }
+
 async function readPage(
-  fetch: typeof globalThis.fetch,
+  { organization_id, fetch }: Reader,
   first: string,
   signal: AbortSignal,
 ): Promise<WebPage> {
@@ -42,14 +50,18 @@ async function readPage(
     const response = await fetch(url.href, { headers, signal })
     const location = response.headers.get('location')
     if (response.status < 300 || response.status >= 400 || location === null)
-      return pageOf(response, url.href, signal)
+      return pageOf(response, { organization_id, url: url.href }, signal)
     await response.body?.cancel()
     url = URL.parse(location, url.href)
   }
   return { error: `It redirects more than ${MAX_REDIRECTS} times.` }
 }
 
-async function pageOf(response: Response, url: string, signal: AbortSignal): Promise<WebPage> {
+async function pageOf(
+  response: Response,
+  { organization_id, url }: { organization_id: number; url: string },
+  signal: AbortSignal,
+): Promise<WebPage> {
   const [type = '', ...parameters] = (response.headers.get('content-type') ?? 'text/plain')
     .split(';')
     .map(part => part.trim().toLowerCase())
@@ -59,9 +71,12 @@ async function pageOf(response: Response, url: string, signal: AbortSignal): Pro
   }
   const { bytes, cut } = await readBytes(response)
   const content = decoderOf(parameters).decode(bytes)
-  const converted = HTML.includes(type) ? await htmlText(content, url, signal) : { text: content, cut: false }
-  if (converted === null) return { error: 'Its HTML cannot be converted to text.' }
-  return { url, status: response.status, text: converted.text.toWellFormed(), cut: cut || converted.cut }
+  const converted = HTML.includes(type)
+    ? await htmlText(organization_id, { html: content, url }, signal)
+    : { ok: true as const, value: { text: content, cut: false } }
+  if (!converted.ok) return { error: NOT_CONVERTED[converted.why] }
+  const { text, cut: is_cut } = converted.value
+  return { url, status: response.status, text: text.toWellFormed(), cut: cut || is_cut }
 }
 
 async function readBytes({ body }: Response): Promise<{ bytes: Uint8Array; cut: boolean }> {

@@ -104,7 +104,13 @@ export function openOutside(
       signal: control.signal,
     },
   })
-  return { requests, mcp, configured, web: createWebAccess(requests.fetch), openTools: () => mcp.open() }
+  return {
+    requests,
+    mcp,
+    configured,
+    web: createWebAccess(run.organization_id, requests.fetch),
+    openTools: () => mcp.open(),
+  }
 }
 
 /** Lists the hosts that the agent of the turn may reach; null: its egress is off. */

@@ -44,7 +44,9 @@ export async function proposeSetup(input: ProposalInput): Promise<Proposed> {
     const run = async (command: string) =>
       Buffer.from((await sandbox.exec({ command, ...PROBE, signal: input.signal })).output).toString('utf8')
     const programs = parseProbe(await run(probeCommand()))
-    const proposal = await proposeOnThread({ tree, toolchain: programs }, input.signal)
+    const { organization_id } = input.run
+    const how = { organization_id, log: input.deps.log, signal: input.signal }
+    const proposal = await proposeOnThread({ tree, toolchain: programs }, how)
     const toolchain = withVersions(programs, await run(versionsCommand(proposal.tools, programs)))
     return { tree, list, proposal, toolchain, missing: missingTools(proposal, toolchain) }
   })
