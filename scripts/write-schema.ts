@@ -5,7 +5,7 @@ import pg from 'pg'
 import { startEmbeddedPostgres } from '../src/postgres/embedded.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { ensureSystemUsers } from '../src/system/users.ts'
-import { dumpSchema, SCHEMA_FILE } from './schema-dump.ts'
+import { dumpSchema, SCHEMA_FILE, TYPES_FILE, tableTypes } from './schema-dump.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'agentrun-schema-'))
 chmodSync(folder, 0o711)
@@ -20,7 +20,9 @@ try {
   await migrate(postgres.url)
   const client = new pg.Client({ connectionString: postgres.url })
   await client.connect()
-  writeFileSync(SCHEMA_FILE, await dumpSchema(client))
+  const schema = await dumpSchema(client)
+  writeFileSync(SCHEMA_FILE, schema)
+  writeFileSync(TYPES_FILE, tableTypes(schema))
   await client.end()
 } finally {
   rmSync(folder, { recursive: true, force: true })

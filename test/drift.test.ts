@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { rolesAndScopesMarkdown } from '../scripts/roles-and-scopes.ts'
-import { dumpSchema, SCHEMA_FILE } from '../scripts/schema-dump.ts'
+import { dumpSchema, SCHEMA_FILE, TYPES_FILE, tableTypes } from '../scripts/schema-dump.ts'
 import { SHAPES_FILE, shapesText } from '../scripts/write-credential-shapes.ts'
 import { DOCUMENT_FILE, documentText, ERRORS_FILE, ROLES_FILE } from '../scripts/write-openapi.ts'
 import { PYTHON_PACKAGE, pythonFiles } from '../scripts/write-python-client.ts'
@@ -90,6 +90,26 @@ test('src/store/schema.sql is the schema that the migrations make: after a chang
   } finally {
     await client.end()
   }
+})
+
+test('src/store/tables.ts has the columns of that schema: after a change run `node scripts/write-schema.ts`', () => {
+  expect(readFileSync(TYPES_FILE, 'utf8')).toBe(tableTypes(readFileSync(SCHEMA_FILE, 'utf8')))
+})
+
+test('the types of a table require what has no default, and omit what the database computes', () => {
+  const columns = [
+    'id bigint not null generated always as identity',
+    "tags text[] not null default '{}'::text[]",
+    'name text not null',
+    'cost numeric',
+    'twice bigint not null generated always as ((id * 2)) stored',
+    'constraint a_pkey PRIMARY KEY (id)',
+  ].map(line => `  ${line}`)
+  const types = tableTypes(`create table a (\n${columns.join(',\n')}\n) with (fillfactor=70);\n`)
+  const [, body] = types.split('  a: {\n')
+  expect(body).toBe(
+    '    id?: number\n    tags?: readonly string[]\n    name: string\n    cost?: number | string | null\n  }\n}\n',
+  )
 })
 
 test('the dump sees a column, a constraint, an index and a trigger that a migration would add', async () => {

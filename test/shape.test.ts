@@ -100,7 +100,10 @@ test('no file has more than 400 lines', () => {
     ...sourceFiles('web/src', ['.test.ts']),
     ...sourceFiles('test', ['.ts']),
   ]
-  const long = [...server, ...page, ...tools, ...tests, ...python].filter(file => file.lines > 400)
+  const generated = 'src/store/tables.ts'
+  const long = [...server, ...page, ...tools, ...tests, ...python].filter(
+    file => file.lines > 400 && file.path !== generated,
+  )
   expect(long.map(file => `${file.path}: ${file.lines}`)).toEqual([])
 })
 
@@ -319,13 +322,18 @@ const state_columns = 'status|status_reason|phase|waiting_on|finished_at|recover
  */
 const assigns_state = new RegExp(`(?:\\bset|,)\\s+(?:${state_columns})\\s*=[^=>]`)
 const inserts_state = new RegExp(`\\binsert\\s+into\\s+runs\\s*\\([^)]*\\b(?:${state_columns})\\b`)
-const writes_runs = /\b(?:update|insert\s+into)\s+runs\b/i
+/** A row of named columns, which ends where a line begins with its brace. */
+const names_state = new RegExp(
+  `\\b(?:insertRow|insertSql|updateRow)\\([^'{]*'runs',\\s*\\{(?:(?!\\n\\s*\\}).)*\\b(?:${state_columns})\\b\\s*[:,}]`,
+  's',
+)
+const writes_runs = /\b(?:(?:update|insert\s+into)\s+runs\b|(?:insertRow|insertSql|updateRow)\([^'{]*'runs')/i
 
 const writing = server.filter(({ text }) => writes_runs.test(text))
 
 /** Whether a file has a statement that writes the state of a run with columns of its own. */
 const writesState = (text: string) =>
-  writes_runs.test(text) && (assigns_state.test(text) || inserts_state.test(text))
+  writes_runs.test(text) && [assigns_state, inserts_state, names_state].some(pattern => pattern.test(text))
 
 test('only the table of run states names the columns that a change of status writes', () => {
   expect(writing.length).toBeGreaterThan(15)
@@ -340,6 +348,9 @@ test('statements outside of the table that write the state of a run are found', 
     writesState("update runs r\n set epoch = epoch + 1,\n  phase = null where r.status = 'queued'"),
   ).toBe(true)
   expect(writesState("insert into runs (organization_id, status) values ($1, 'queued')")).toBe(true)
+  expect(writesState("updateRow('runs', {\n  where: { id },\n  set: { title, phase },\n})")).toBe(true)
+  expect(writesState("insertSql(bind, 'runs', { status: 'queued', title })")).toBe(true)
+  expect(writesState("updateRow('runs', {\n  set: { title },\n})\nconst object = { phase }")).toBe(false)
   expect(
     writesState(`update runs
       set banned = true
@@ -349,7 +360,7 @@ test('statements outside of the table that write the state of a run are found', 
 
 test('only known statements take the columns of a change from the table, and one of them the change of a run', () => {
   const importers = server.filter(({ imports }) => imports.some(({ target }) => target === states_of_runs))
-  const takers = importers.filter(({ text }) => /\b(?:setOf|valuesOf)\(/.test(text))
+  const takers = importers.filter(({ text }) => /\b(?:setOf|rowOf|created)\(/.test(text))
   expect(takers.map(({ path }) => path).sort()).toEqual([...from_table].sort())
   expect(importers.filter(({ text }) => text.includes('columnsOf(')).map(({ path }) => path)).toEqual([
     change_run,

@@ -2,6 +2,7 @@ import { RunDiff } from '../contract/runs/run-diff.ts'
 import type { Db } from './database.ts'
 import { isHeldBy } from './fence.ts'
 import { parseColumn } from './json-column.ts'
+import { insertSql, replacing, statement } from './statement.ts'
 
 type ChangeRow = {
   base_sha: string
@@ -30,6 +31,17 @@ export async function getChange(
   return rows[0] && { ...rows[0], files: parseColumn(RunDiff.shape.files, rows[0].files) }
 }
 
+const replaced = replacing(
+  'base_sha',
+  'head_sha',
+  'files_changed',
+  'additions',
+  'deletions',
+  'files',
+  'patch',
+  'patch_truncated',
+)
+
 /** Saves the whole change of a run so far, and its head on the run itself, under the fence. */
 export async function saveChange(
   db: Db,
@@ -38,39 +50,37 @@ export async function saveChange(
   epoch: number,
   change: ChangeRow,
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: 'save_change',
-    text: `with run as (
-        update runs
-        set head_sha = $5
-        where organization_id = $1 and id = $2 and ${isHeldBy('$3')}
-        returning id, organization_id
-      )
-      insert into changes (
-        run_id, organization_id, base_sha, head_sha, files_changed, additions, deletions, files, patch,
-        patch_truncated
-      )
-      select run.id, run.organization_id, $4, $5, $6, $7, $8, $9, $10, $11
-      from run
-      on conflict (run_id)
-        do update set base_sha = excluded.base_sha, head_sha = excluded.head_sha,
-          files_changed = excluded.files_changed, additions = excluded.additions,
-          deletions = excluded.deletions, files = excluded.files, patch = excluded.patch,
-          patch_truncated = excluded.patch_truncated, updated_at = now()`,
-    values: [
-      organization_id,
-      run_id,
-      epoch,
-      change.base_sha,
-      change.head_sha,
-      change.files_changed,
-      change.additions,
-      change.deletions,
-      JSON.stringify(change.files),
-      change.patch,
-      change.patch_truncated,
-    ],
-  })
+  const { rowCount } = await db.query(
+    statement(
+      'save_change',
+      bind => `with run as (
+          update runs
+          set head_sha = ${bind(change.head_sha)}
+          where organization_id = ${bind(organization_id)} and id = ${bind(run_id)} and ${isHeldBy(bind(epoch))}
+          returning id, organization_id
+        )
+        ${insertSql(
+          bind,
+          'changes',
+          {
+            run_id,
+            organization_id,
+            base_sha: change.base_sha,
+            head_sha: change.head_sha,
+            files_changed: change.files_changed,
+            additions: change.additions,
+            deletions: change.deletions,
+            files: JSON.stringify(change.files),
+            patch: change.patch,
+            patch_truncated: change.patch_truncated,
+          },
+          {
+            select: () => 'from run',
+            end: `on conflict (run_id) do update set ${replaced}, updated_at = now()`,
+          },
+        )}`,
+    ),
+  )
   return rowCount === 1
 }
 

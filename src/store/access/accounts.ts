@@ -2,6 +2,7 @@ import type { Role } from '../../core/access/permissions.ts'
 import type { Window } from '../../core/paging.ts'
 import { type Db, only } from '../database.ts'
 import { listPage } from '../list-page.ts'
+import { updateRow } from '../statement.ts'
 import { reaches_membership } from './logins.ts'
 
 /**
@@ -100,32 +101,27 @@ type UserChange = {
 }
 type Undefinable<T> = { [K in keyof T]: T[K] | undefined }
 
+/** An account that was removed, unlike one that is unknown. */
+const emptyForNull = (value: string | null | undefined) => (value === null ? '' : value)
+
 /** Changes a user. An absent field stays unchanged, null clears it. */
 export async function updateUser(db: Db, user_id: number, change: Undefinable<UserChange>): Promise<void> {
-  await db.query({
-    name: 'update_user',
-    text: `update users
-      set full_name = case when $2 then $3 else full_name end,
-        avatar_url = case when $4 then $5 else avatar_url end,
-        custom_prompt = case when $6 then $7 else custom_prompt end,
-        custom_prompt_set_at = case when $6 then clock_timestamp() else custom_prompt_set_at end,
-        github_user_id = case when $8 then coalesce($9, '') else github_user_id end,
-        github_username = case when $10 then coalesce($11, '') else github_username end
-      where id = $1`,
-    values: [
-      user_id,
-      change.full_name !== undefined,
-      change.full_name ?? null,
-      change.avatar_url !== undefined,
-      change.avatar_url ?? null,
-      change.custom_prompt !== undefined,
-      change.custom_prompt ?? null,
-      change.github_user_id !== undefined,
-      change.github_user_id ?? null,
-      change.github_username !== undefined,
-      change.github_username ?? null,
-    ],
-  })
+  await db.query(
+    updateRow('users', {
+      where: { id: user_id },
+      set: {
+        custom_prompt_set_at: bind =>
+          `case when ${bind(change.custom_prompt !== undefined)} then clock_timestamp() else custom_prompt_set_at end`,
+      },
+      change: {
+        full_name: change.full_name,
+        avatar_url: change.avatar_url,
+        custom_prompt: change.custom_prompt,
+        github_user_id: emptyForNull(change.github_user_id),
+        github_username: emptyForNull(change.github_username),
+      },
+    }),
+  )
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Window } from '../../core/paging.ts'
 import type { Db } from '../database.ts'
 import { parseColumn } from '../json-column.ts'
 import { conditionsOf, createdAfter, createdBefore, listPage } from '../list-page.ts'
+import { insertRow } from '../statement.ts'
 
 export type AuditRow = {
   id: number
@@ -22,23 +23,18 @@ type NewAuditEntry = Omit<AuditRow, 'id' | 'created_at' | 'action'> & { action: 
 
 /** Inserts an entry of the audit log. Callers use the transaction of the change that it records. */
 export async function insertAuditEntry(db: Db, entry: NewAuditEntry): Promise<void> {
-  await db.query({
-    name: 'insert_audit_entry',
-    text: `insert into audit_entries (
-        organization_id, user_id, token_id, action, target_type, target_id, detail, request_id
-      )
-      values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    values: [
-      entry.organization_id,
-      entry.user_id,
-      entry.token_id,
-      entry.action,
-      entry.target_type,
-      entry.target_id,
-      JSON.stringify(entry.detail),
-      entry.request_id,
-    ],
-  })
+  await db.query(
+    insertRow('audit_entries', {
+      organization_id: entry.organization_id,
+      user_id: entry.user_id,
+      token_id: entry.token_id,
+      action: entry.action,
+      target_type: entry.target_type,
+      target_id: entry.target_id,
+      detail: JSON.stringify(entry.detail),
+      request_id: entry.request_id,
+    }),
+  )
 }
 
 type AuditFilter = {

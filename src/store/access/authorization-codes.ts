@@ -1,4 +1,5 @@
 import type { Db } from '../database.ts'
+import { insertRow } from '../statement.ts'
 import { is_live } from './token-access.ts'
 
 type AuthorizationCode = {
@@ -16,22 +17,17 @@ export async function insertAuthorizationCode(
   code: AuthorizationCode,
   seconds: number,
 ): Promise<void> {
-  await db.query({
-    name: 'insert_authorization_code',
-    text: `insert into authorization_codes (
-        digest, organization_id, token_id, client_digest, redirect_uri, challenge, expires_at
-      )
-      values ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))`,
-    values: [
-      code.digest,
-      code.organization_id,
-      code.token_id,
-      code.client_digest,
-      code.redirect_uri,
-      code.challenge,
-      seconds,
-    ],
-  })
+  await db.query(
+    insertRow('authorization_codes', {
+      digest: code.digest,
+      organization_id: code.organization_id,
+      token_id: code.token_id,
+      client_digest: code.client_digest,
+      redirect_uri: code.redirect_uri,
+      challenge: code.challenge,
+      expires_at: bind => `now() + make_interval(secs => ${bind(seconds)})`,
+    }),
+  )
 }
 
 type LockedCode = AuthorizationCode & { expired: boolean; used: boolean }

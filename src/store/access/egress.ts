@@ -2,6 +2,7 @@ import { Egress, type EgressRule } from '../../contract/organizations/egress.ts'
 import type { EgressPreset } from '../../contract/organizations/egress-presets.ts'
 import type { Db } from '../database.ts'
 import { parseColumn } from '../json-column.ts'
+import { insertRow, replacing } from '../statement.ts'
 
 type SetupMode = 'off' | 'allowlist' | 'open'
 
@@ -74,23 +75,24 @@ export async function saveEgress(
   row: EgressRow,
   user_id: number,
 ): Promise<void> {
-  await db.query({
-    name: 'save_egress',
-    text: `insert into egress (organization_id, repository_id, mode, setup_mode, allow, presets, updated_by)
-      values ($1, $2, $3, $4, $5, $6, $7)
-      on conflict (organization_id, repository_id)
-        do update set mode = excluded.mode, setup_mode = excluded.setup_mode, allow = excluded.allow,
-          presets = excluded.presets, updated_by = excluded.updated_by, updated_at = now()`,
-    values: [
-      organization_id,
-      row.repository_id,
-      row.mode,
-      row.setup_mode,
-      JSON.stringify(row.allow),
-      JSON.stringify(row.presets),
-      user_id,
-    ],
-  })
+  await db.query(
+    insertRow(
+      'egress',
+      {
+        organization_id,
+        repository_id: row.repository_id,
+        mode: row.mode,
+        setup_mode: row.setup_mode,
+        allow: JSON.stringify(row.allow),
+        presets: JSON.stringify(row.presets),
+        updated_by: user_id,
+      },
+      {
+        end: `on conflict (organization_id, repository_id)
+          do update set ${replacing('mode', 'setup_mode', 'allow', 'presets', 'updated_by')}, updated_at = now()`,
+      },
+    ),
+  )
 }
 
 /** Deletes the settings of a removed repository. */

@@ -2,6 +2,7 @@ import type { Role } from '../../core/access/permissions.ts'
 import type { Window } from '../../core/paging.ts'
 import { type Db, only } from '../database.ts'
 import { listPage } from '../list-page.ts'
+import { insertRow, replacing } from '../statement.ts'
 
 export type InvitationRow = {
   id: number
@@ -31,18 +32,25 @@ export async function saveInvitation(
     days: number
   },
 ): Promise<InvitationRow> {
-  const { email, full_name, role, created_by, digest, days } = invitation
-  const values = [organization_id, email, full_name, role, created_by, digest, days]
-  const { rows } = await db.query<InvitationRow>({
-    name: 'save_invitation',
-    text: `insert into invitations (organization_id, email, full_name, role, created_by, digest, expires_at)
-      values ($1, $2, $3, $4, $5, $6, now() + make_interval(days => $7))
-      on conflict (organization_id, email)
-        do update set full_name = excluded.full_name, role = excluded.role, created_by = excluded.created_by,
-          digest = excluded.digest, created_at = excluded.created_at, expires_at = excluded.expires_at
-      returning ${columns}`,
-    values,
-  })
+  const { rows } = await db.query<InvitationRow>(
+    insertRow(
+      'invitations',
+      {
+        organization_id,
+        email: invitation.email,
+        full_name: invitation.full_name,
+        role: invitation.role,
+        created_by: invitation.created_by,
+        digest: invitation.digest,
+        expires_at: bind => `now() + make_interval(days => ${bind(invitation.days)})`,
+      },
+      {
+        end: `on conflict (organization_id, email)
+          do update set ${replacing('full_name', 'role', 'created_by', 'digest', 'created_at', 'expires_at')}
+          returning ${columns}`,
+      },
+    ),
+  )
   return only(rows)
 }
 

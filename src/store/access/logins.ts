@@ -1,4 +1,5 @@
 import type { Db } from '../database.ts'
+import type { Sql } from '../statement.ts'
 
 /**
  * What a credential reaches (decisions.md#reach-of-a-credential): the memberships that were accepted before
@@ -30,11 +31,14 @@ export const reaches_membership = token_reaches('t')
 export const whole_account: Login = { at: 'infinity', acceptances: [] }
 
 /**
- * Returns SQL: `login_at` and `acceptances` of a credential that is derived from a login, or of one that is a
- * login of its own, as of now.
+ * Returns the columns of a credential that is derived from a login, or of one that is a login of its own, as
+ * of now (null).
  */
-export const login_values = (at: string, acceptances: string) =>
-  `case when ${acceptances}::uuid[] is null then clock_timestamp() else ${at}::timestamptz end, coalesce(${acceptances}::uuid[], '{}')`
+export const loginColumns = (login: Login | null): { login_at: Sql; acceptances: Sql } => ({
+  login_at: bind =>
+    `case when ${bind(login === null)} then clock_timestamp() else ${bind(login?.at ?? null)}::timestamptz end`,
+  acceptances: bind => `coalesce(${bind(login?.acceptances ?? null)}::uuid[], '{}')`,
+})
 
 /** Returns undefined for an unknown credential. */
 export async function loginOf(db: Db, { token_id, session_digest }: Credential): Promise<Login | undefined> {

@@ -2,6 +2,7 @@ import type { Role } from '../../core/access/permissions.ts'
 import type { Window } from '../../core/paging.ts'
 import { type Db, only } from '../database.ts'
 import { listPage } from '../list-page.ts'
+import { updateRow } from '../statement.ts'
 import { github_account } from './accounts.ts'
 
 export type MemberRow = {
@@ -94,18 +95,12 @@ export async function setGithubAccount(
   user_id: number,
   change: { github_user_id?: string | null | undefined; github_username?: string | null | undefined },
 ): Promise<void> {
-  const { github_user_id, github_username } = change
-  await db.query({
-    name: 'set_github_account',
-    text: `update memberships
-      set github_user_id = case when $3 then $4 else github_user_id end,
-        github_username = case when $5 then $6 else github_username end
-      where organization_id = $1 and user_id = $2`,
-    values: [
-      ...[organization_id, user_id, github_user_id !== undefined, github_user_id ?? null],
-      ...[github_username !== undefined, github_username ?? null],
-    ],
-  })
+  await db.query(
+    updateRow('memberships', {
+      where: { organization_id, user_id },
+      change: { github_user_id: change.github_user_id, github_username: change.github_username },
+    }),
+  )
 }
 
 /** Deletes a membership, but neither the user nor its credentials. */

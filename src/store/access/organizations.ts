@@ -4,6 +4,7 @@ import type { ReviewMode } from '../../contract/review-modes.ts'
 import type { Window } from '../../core/paging.ts'
 import { type Db, only } from '../database.ts'
 import { listPage } from '../list-page.ts'
+import { updateRow } from '../statement.ts'
 import { reaches_membership } from './logins.ts'
 
 export type OrganizationRow = {
@@ -124,52 +125,27 @@ export async function updateOrganization(
   organization_id: number,
   change: OrganizationChange,
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: 'update_organization',
-    text: `update organizations
-      set name = coalesce($2, name), enable_pr_creation = coalesce($3, enable_pr_creation),
-        enable_rules_detection = coalesce($4, enable_rules_detection),
-        default_repository_id = case when $5 then $6::bigint else default_repository_id end,
-        default_model = case when $7 then $8 else default_model end,
-        rules = case when $9 then $10 else rules end,
-        max_concurrent_runs = case when $11 then $12::int else max_concurrent_runs end,
-        budget_usd_per_month = case when $13 then $14::numeric else budget_usd_per_month end,
-        runs_per_month = case when $15 then $16::int else runs_per_month end,
-        reasoning_effort = case when $17 then $18 else reasoning_effort end,
-        review = case when $19 then $20 else review end,
-        agent_permissions = case when $21 then $22 else agent_permissions end,
-        branch_prefix = case when $23 then $24 else branch_prefix end,
-        approval_paths = case when $25 then $26::text[] else approval_paths end
-      where id = $1`,
-    values: [
-      organization_id,
-      change.name ?? null,
-      change.enable_pr_creation ?? null,
-      change.enable_rules_detection ?? null,
-      change.default_repository_id !== undefined,
-      change.default_repository_id ?? null,
-      change.default_model !== undefined,
-      change.default_model ?? null,
-      change.rules !== undefined,
-      change.rules ?? null,
-      change.max_concurrent_runs !== undefined,
-      change.max_concurrent_runs ?? null,
-      change.budget_usd_per_month !== undefined,
-      change.budget_usd_per_month ?? null,
-      change.runs_per_month !== undefined,
-      change.runs_per_month ?? null,
-      change.reasoning_effort !== undefined,
-      change.reasoning_effort ?? null,
-      change.review !== undefined,
-      change.review ?? null,
-      change.agent_permissions !== undefined,
-      change.agent_permissions ?? null,
-      change.branch_prefix !== undefined,
-      change.branch_prefix ?? null,
-      change.approval_paths !== undefined,
-      change.approval_paths ?? null,
-    ],
-  })
+  const { rowCount } = await db.query(
+    updateRow('organizations', {
+      where: { id: organization_id },
+      change: {
+        name: change.name,
+        enable_pr_creation: change.enable_pr_creation,
+        enable_rules_detection: change.enable_rules_detection,
+        default_repository_id: change.default_repository_id,
+        default_model: change.default_model,
+        rules: change.rules,
+        max_concurrent_runs: change.max_concurrent_runs,
+        budget_usd_per_month: change.budget_usd_per_month,
+        runs_per_month: change.runs_per_month,
+        reasoning_effort: change.reasoning_effort,
+        review: change.review,
+        agent_permissions: change.agent_permissions,
+        branch_prefix: change.branch_prefix,
+        approval_paths: change.approval_paths,
+      },
+    }),
+  )
   return rowCount === 1
 }
 

@@ -4,6 +4,7 @@ import type { Window } from '../../core/paging.ts'
 import type { RepositoryKind } from '../../core/repositories/repository-kind.ts'
 import { type Db, only } from '../database.ts'
 import { listPage } from '../list-page.ts'
+import { insertRow, replacing, updateRow } from '../statement.ts'
 
 export type RepositoryRow = {
   id: number
@@ -90,24 +91,27 @@ export async function insertRepository(
     sample: boolean
   },
 ): Promise<{ id: number; created: boolean }> {
-  const { rows } = await db.query<{ id: number; created: boolean }>({
-    name: 'insert_repository',
-    text: `insert into repositories (organization_id, name, full_name, url, kind, description, sample, base_branch)
-      values ($1, $2, $3, $4, $5, $6, $7, $8)
-      on conflict (organization_id, url)
-      where removed_at is null do update set url = excluded.url
-      returning id, xmax = 0 as created`,
-    values: [
-      repository.organization_id,
-      repository.name,
-      repository.full_name,
-      repository.url,
-      repository.kind,
-      repository.description,
-      repository.sample,
-      repository.base_branch ?? null,
-    ],
-  })
+  const { rows } = await db.query<{ id: number; created: boolean }>(
+    insertRow(
+      'repositories',
+      {
+        organization_id: repository.organization_id,
+        name: repository.name,
+        full_name: repository.full_name,
+        url: repository.url,
+        kind: repository.kind,
+        description: repository.description,
+        sample: repository.sample,
+        base_branch: repository.base_branch ?? null,
+      },
+      {
+        end: `on conflict (organization_id, url)
+          where removed_at is null
+          do update set ${replacing('url')}
+          returning id, xmax = 0 as created`,
+      },
+    ),
+  )
   return only(rows)
 }
 
@@ -213,40 +217,24 @@ export async function updateRepository(
   id: number,
   change: RepositoryChange,
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: 'update_repository',
-    text: `update repositories
-      set name = coalesce($3, name), archived = coalesce($4, archived),
-        description = case when $5 then $6 else description end,
-        base_branch = case when $7 then $8 else base_branch end,
-        visibility = case when $9 then $10 else visibility end,
-        language = case when $11 then $12 else language end,
-        reasoning_effort = case when $13 then $14 else reasoning_effort end,
-        review = case when $15 then $16 else review end, use_mcp_file = coalesce($17, use_mcp_file),
-        branch_prefix = case when $18 then $19 else branch_prefix end
-      where organization_id = $1 and id = $2 and removed_at is null`,
-    values: [
-      organization_id,
-      id,
-      change.name ?? null,
-      change.archived ?? null,
-      change.description !== undefined,
-      change.description ?? null,
-      change.base_branch !== undefined,
-      change.base_branch ?? null,
-      change.visibility !== undefined,
-      change.visibility ?? null,
-      change.language !== undefined,
-      change.language ?? null,
-      change.reasoning_effort !== undefined,
-      change.reasoning_effort ?? null,
-      change.review !== undefined,
-      change.review ?? null,
-      change.use_mcp_file ?? null,
-      change.branch_prefix !== undefined,
-      change.branch_prefix ?? null,
-    ],
-  })
+  const { rowCount } = await db.query(
+    updateRow('repositories', {
+      where: { organization_id, id },
+      and: 'removed_at is null',
+      change: {
+        name: change.name,
+        description: change.description,
+        base_branch: change.base_branch,
+        branch_prefix: change.branch_prefix,
+        archived: change.archived,
+        visibility: change.visibility,
+        language: change.language,
+        reasoning_effort: change.reasoning_effort,
+        review: change.review,
+        use_mcp_file: change.use_mcp_file,
+      },
+    }),
+  )
   return rowCount === 1
 }
 

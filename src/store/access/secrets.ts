@@ -2,6 +2,7 @@ import type { Window } from '../../core/paging.ts'
 import type { SealedSecret } from '../../core/secrets/run-secrets.ts'
 import { type Db, only } from '../database.ts'
 import { listPage } from '../list-page.ts'
+import { insertRow, replacing } from '../statement.ts'
 
 export type SecretRow = {
   name: string
@@ -118,35 +119,33 @@ export async function lockSecrets(db: Db, organization_id: number): Promise<void
  * many.
  */
 export async function saveSecret(db: Db, secret: NewSecret, max: number): Promise<SecretRow | undefined> {
-  const { rows } = await db.query<SecretRow>({
-    name: 'save_secret',
-    text: `insert into secrets as s (organization_id, repository_id, name, for_agent, key_id, sealed, updated_by)
-      select $1, $2, $3, coalesce($4, false), $5, $6, $7
-      where exists (
-          select 1
-          from secrets
-          where organization_id = $1 and repository_id is not distinct from $2 and name = $3
-        )
-        or (
-          select count(*)
-          from secrets
-          where organization_id = $1 and repository_id is not distinct from $2
-        ) < $8
-      on conflict (organization_id, repository_id, name)
-        do update set for_agent = coalesce($4, s.for_agent), key_id = excluded.key_id,
-          sealed = excluded.sealed, updated_by = excluded.updated_by, updated_at = now()
-      returning ${columns}`,
-    values: [
-      secret.organization_id,
-      secret.repository_id,
-      secret.name,
-      secret.for_agent,
-      secret.key_id,
-      secret.sealed,
-      secret.user_id,
-      max,
-    ],
-  })
+  const { rows } = await db.query<SecretRow>(
+    insertRow(
+      'secrets',
+      {
+        organization_id: secret.organization_id,
+        repository_id: secret.repository_id,
+        name: secret.name,
+        for_agent: secret.for_agent ?? false,
+        key_id: secret.key_id,
+        sealed: secret.sealed,
+        updated_by: secret.user_id,
+      },
+      {
+        as: 's',
+        select: bind => {
+          const of_owner = `organization_id = ${bind(secret.organization_id)}
+            and repository_id is not distinct from ${bind(secret.repository_id)}`
+          return `where exists (select 1 from secrets where ${of_owner} and name = ${bind(secret.name)})
+            or (select count(*) from secrets where ${of_owner}) < ${bind(max)}`
+        },
+        end: bind => `on conflict (organization_id, repository_id, name)
+          do update set ${replacing('key_id', 'sealed', 'updated_by')}, updated_at = now(),
+            for_agent = coalesce(${bind(secret.for_agent)}, s.for_agent)
+          returning ${columns}`,
+      },
+    ),
+  )
   return rows[0]
 }
 

@@ -1,5 +1,6 @@
 import { type Db, only } from '../database.ts'
-import { type Login, login_reaches, login_values } from './logins.ts'
+import { insertRow } from '../statement.ts'
+import { type Login, login_reaches, loginColumns } from './logins.ts'
 
 /**
  * Inserts a sign-in link by its digest and returns its expiry. `login`: what the link is derived from; null:
@@ -9,19 +10,18 @@ export async function insertSignInLink(
   db: Db,
   link: { digest: Buffer; user_id: number; minutes: number; login: Login | null },
 ): Promise<{ expires_at: Date }> {
-  const { rows } = await db.query<{ expires_at: Date }>({
-    name: 'insert_sign_in_link',
-    text: `insert into sign_in_links (digest, user_id, expires_at, login_at, acceptances)
-      values ($1, $2, now() + make_interval(mins => $3), ${login_values('$4', '$5')})
-      returning expires_at`,
-    values: [
-      link.digest,
-      link.user_id,
-      link.minutes,
-      link.login?.at ?? null,
-      link.login?.acceptances ?? null,
-    ],
-  })
+  const { rows } = await db.query<{ expires_at: Date }>(
+    insertRow(
+      'sign_in_links',
+      {
+        digest: link.digest,
+        user_id: link.user_id,
+        expires_at: bind => `now() + make_interval(mins => ${bind(link.minutes)})`,
+        ...loginColumns(link.login),
+      },
+      { end: 'returning expires_at' },
+    ),
+  )
   return only(rows)
 }
 
@@ -94,18 +94,14 @@ export async function insertBrowserSession(
   db: Db,
   session: { digest: Buffer; user_id: number; days: number; login: Login | null },
 ): Promise<void> {
-  await db.query({
-    name: 'insert_browser_session',
-    text: `insert into browser_sessions (digest, user_id, expires_at, login_at, acceptances)
-      values ($1, $2, now() + make_interval(days => $3), ${login_values('$4', '$5')})`,
-    values: [
-      session.digest,
-      session.user_id,
-      session.days,
-      session.login?.at ?? null,
-      session.login?.acceptances ?? null,
-    ],
-  })
+  await db.query(
+    insertRow('browser_sessions', {
+      digest: session.digest,
+      user_id: session.user_id,
+      expires_at: bind => `now() + make_interval(days => ${bind(session.days)})`,
+      ...loginColumns(session.login),
+    }),
+  )
 }
 
 /** Returns the user and the login of a session that has not expired, by the digest of its cookie. */

@@ -1,7 +1,8 @@
 import type { WireProfile } from '../../contract/organizations/tokens.ts'
 import type { Role } from '../../core/access/permissions.ts'
 import { type Db, only } from '../database.ts'
-import { type Login, login_values, reaches_membership } from './logins.ts'
+import { type Bind, insertRow } from '../statement.ts'
+import { type Login, loginColumns, reaches_membership } from './logins.ts'
 
 type TokenKind = 'personal' | 'service' | 'browser'
 
@@ -92,71 +93,67 @@ export async function touchToken(db: Db, token_id: number): Promise<void> {
   })
 }
 
+type NewToken = {
+  user_id: number
+  kind: TokenKind
+  name: string
+  digest: Buffer
+  wire_profile: WireProfile
+  expires_in_seconds: number | null
+  /** Used instead of `expires_in_seconds`. */
+  expires_at?: string | null
+  /** The latest time at which it may expire. */
+  not_after?: Date | null
+  /** Its first and last characters, so that its owner can recognize it. */
+  prefix?: string
+  hint?: string
+  organization_id?: number | null
+  scopes?: string[] | null
+  repository_ids?: number[] | null
+  created_by?: number | null
+  /** The program that works with it; absent: a person created it. */
+  oauth_client?: string | null
+  /** The login that the token is derived from; absent: it is a login of its own. */
+  login?: Login
+  /** The session that a browser token belongs to. */
+  session_digest?: Buffer
+}
+
+/** Returns SQL: the time at which a new token expires. */
+function expiry({ expires_in_seconds, expires_at, not_after }: NewToken, bind: Bind): string {
+  const given = `${bind(expires_at ?? null)}::timestamptz`
+  const after = `now() + make_interval(secs => ${bind(expires_in_seconds)})`
+  return `least(coalesce(${given}, ${after}), ${bind(not_after ?? null)}::timestamptz)`
+}
+
 /**
  * Inserts a token by its digest and returns its id and expiry. It expires at the earliest of its own time and
  * `not_after`.
  */
-export async function insertToken(
-  db: Db,
-  token: {
-    user_id: number
-    kind: TokenKind
-    name: string
-    digest: Buffer
-    wire_profile: WireProfile
-    expires_in_seconds: number | null
-    /** Used instead of `expires_in_seconds`. */
-    expires_at?: string | null
-    /** The latest time at which it may expire. */
-    not_after?: Date | null
-    /** Its first and last characters, so that its owner can recognize it. */
-    prefix?: string
-    hint?: string
-    organization_id?: number | null
-    scopes?: string[] | null
-    repository_ids?: number[] | null
-    created_by?: number | null
-    /** The program that works with it; absent: a person created it. */
-    oauth_client?: string | null
-    /** The login that the token is derived from; absent: it is a login of its own. */
-    login?: Login
-    /** The session that a browser token belongs to. */
-    session_digest?: Buffer
-  },
-): Promise<{ id: number; expires_at: Date | null }> {
-  const { rows } = await db.query<{ id: number; expires_at: Date | null }>({
-    name: 'insert_token',
-    text: `insert into tokens (
-        user_id, kind, name, digest, wire_profile, expires_at, hint, organization_id, scopes, repository_ids,
-        created_by, prefix, session_digest, login_at, acceptances, oauth_client
-      )
-      values (
-        $1, $2, $3, $4, $5,
-        least(coalesce($13::timestamptz, now() + make_interval(secs => $6)), $14::timestamptz), $7, $8, $9,
-        $10, $11, $12, $17, ${login_values('$15', '$16')}, $18
-      )
-      returning id, expires_at`,
-    values: [
-      token.user_id,
-      token.kind,
-      token.name,
-      token.digest,
-      token.wire_profile,
-      token.expires_in_seconds,
-      token.hint ?? '',
-      token.organization_id ?? null,
-      token.scopes ?? null,
-      token.repository_ids ?? null,
-      token.created_by ?? null,
-      token.prefix ?? '',
-      token.expires_at ?? null,
-      token.not_after ?? null,
-      token.login?.at ?? null,
-      token.login?.acceptances ?? null,
-      token.session_digest ?? null,
-      token.oauth_client ?? null,
-    ],
-  })
+export async function insertToken(db: Db, token: NewToken): Promise<{ id: number; expires_at: Date | null }> {
+  const { rows } = await db.query<{ id: number; expires_at: Date | null }>(
+    insertRow(
+      'tokens',
+      {
+        user_id: token.user_id,
+        kind: token.kind,
+        name: token.name,
+        digest: token.digest,
+        prefix: token.prefix ?? '',
+        hint: token.hint ?? '',
+        wire_profile: token.wire_profile,
+        organization_id: token.organization_id ?? null,
+        scopes: token.scopes ?? null,
+        repository_ids: token.repository_ids ?? null,
+        created_by: token.created_by ?? null,
+        oauth_client: token.oauth_client ?? null,
+        session_digest: token.session_digest ?? null,
+        expires_at: bind => expiry(token, bind),
+        ...loginColumns(token.login ?? null),
+      },
+      { end: 'returning id, expires_at' },
+    ),
+  )
   return only(rows)
 }
 

@@ -1,6 +1,7 @@
 import type { Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
 import { claimRows, type QueueTable } from '../queue/queue-table.ts'
+import { insertRow, updateRow } from '../statement.ts'
 
 type NewForgeDelivery = {
   organization_id: number
@@ -16,27 +17,27 @@ type NewForgeDelivery = {
 
 /** Records what a forge has reported; a task is due now. False: it was recorded before. */
 export async function insertForgeDelivery(db: Db, delivery: NewForgeDelivery): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: 'insert_forge_delivery',
-    text: `insert into forge_deliveries (
-        organization_id, forge_id, delivery, event, once, subject, task, outcome, next_attempt_at
-      )
-      select $1, id, $3, $4, $5, $6, $7, $8, case when $7::text is not null then now() end
-      from forges
-      where organization_id = $1 and id = $2
-      on conflict do nothing`,
-    values: [
-      ...[
-        delivery.organization_id,
-        delivery.forge_id,
-        delivery.delivery,
-        delivery.event,
-        delivery.once,
-        delivery.subject,
-      ],
-      ...[delivery.task, delivery.outcome],
-    ],
-  })
+  const { rowCount } = await db.query(
+    insertRow(
+      'forge_deliveries',
+      {
+        organization_id: delivery.organization_id,
+        forge_id: delivery.forge_id,
+        delivery: delivery.delivery,
+        event: delivery.event,
+        once: delivery.once,
+        subject: delivery.subject,
+        task: delivery.task,
+        outcome: delivery.outcome,
+        next_attempt_at: bind => `case when ${bind(delivery.task)}::text is not null then now() end`,
+      },
+      {
+        select: bind =>
+          `from forges where organization_id = ${bind(delivery.organization_id)} and id = ${bind(delivery.forge_id)}`,
+        end: 'on conflict do nothing',
+      },
+    ),
+  )
   return rowCount === 1
 }
 
@@ -93,25 +94,21 @@ export async function settleForgeTask(
   }: Pick<ClaimedTask, 'organization_id' | 'forge_id' | 'delivery' | 'epoch'>,
   to: TaskSettlement,
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: 'settle_forge_task',
-    text: `update forge_deliveries
-      set task = $4, outcome = coalesce($6, outcome), run_id = coalesce($7, run_id),
-        tries = case when $8 then tries else 0 end, lease_until = null,
-        next_attempt_at = case when $4::text is not null then now() + make_interval(secs => $5) end
-      where organization_id = $1 and forge_id = $2 and delivery = $3 and ${isHeldBy('$9')}`,
-    values: [
-      organization_id,
-      forge_id,
-      delivery,
-      to.task,
-      to.seconds,
-      to.outcome,
-      to.run_id,
-      to.failed ?? false,
-      epoch,
-    ],
-  })
+  const { rowCount } = await db.query(
+    updateRow('forge_deliveries', {
+      where: { organization_id, forge_id, delivery },
+      and: bind => isHeldBy(bind(epoch)),
+      set: {
+        task: to.task,
+        outcome: bind => `coalesce(${bind(to.outcome)}, outcome)`,
+        run_id: bind => `coalesce(${bind(to.run_id)}, run_id)`,
+        tries: bind => `case when ${bind(to.failed ?? false)} then tries else 0 end`,
+        lease_until: null,
+        next_attempt_at: bind =>
+          `case when ${bind(to.task)}::text is not null then now() + make_interval(secs => ${bind(to.seconds)}) end`,
+      },
+    }),
+  )
   return rowCount === 1
 }
 

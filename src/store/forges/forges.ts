@@ -1,6 +1,7 @@
 import type { ForgeKind } from '../../contract/repositories/forges.ts'
 import type { Sealed } from '../../core/secrets/sealing.ts'
 import { type Db, only } from '../database.ts'
+import { insertRow, replacing } from '../statement.ts'
 
 export type ForgeRow = {
   id: number
@@ -45,11 +46,13 @@ export async function findForge(db: Db, id: number): Promise<ForgeRow | undefine
   return rows[0]
 }
 
+const next_id = `nextval(pg_get_serial_sequence('forges', 'id'))`
+
 /** Reserves the id of a connection that is about to be created. */
 export async function nextForgeId(db: Db): Promise<number> {
   const { rows } = await db.query<{ id: number }>({
     name: 'next_forge_id',
-    text: `select nextval(pg_get_serial_sequence('forges', 'id')) as id`,
+    text: `select ${next_id} as id`,
     values: [],
   })
   return only(rows).id
@@ -65,38 +68,52 @@ type NewForge = Omit<
   user_id: number
 }
 
+const replaced = replacing(
+  'kind',
+  'auth',
+  'login',
+  'app_slug',
+  'app_id',
+  'installation_id',
+  'problem',
+  'key_id',
+  'sealed',
+  'updated_by',
+)
+
 /** Creates or replaces a connection. Undefined: it would be a new one, and there are `max` already. */
 export async function saveForge(db: Db, forge: NewForge, max: number): Promise<ForgeRow | undefined> {
-  const { rows } = await db.query<ForgeRow>({
-    name: 'save_forge',
-    text: `insert into forges (
-        id, organization_id, kind, url, auth, login, app_slug, app_id, installation_id, problem, key_id,
-        sealed, updated_by
-      ) overriding system value
-      select coalesce($14::bigint, nextval(pg_get_serial_sequence('forges', 'id'))), $1, $2, $3, $4, $5, $6,
-        $7, $8, $9, $10, $11, $12
-      where exists (select 1 from forges where organization_id = $1 and url = $3)
-        or (select count(*) from forges where organization_id = $1) < $13
-      on conflict (organization_id, url)
-        do update set kind = excluded.kind, auth = excluded.auth, login = excluded.login,
-          app_slug = excluded.app_slug, app_id = excluded.app_id, installation_id = excluded.installation_id,
-          problem = excluded.problem, key_id = excluded.key_id, sealed = excluded.sealed,
-          updated_by = excluded.updated_by, updated_at = now()
-      returning ${columns}`,
-    values: [
-      ...[
-        forge.organization_id,
-        forge.kind,
-        forge.url,
-        forge.auth,
-        forge.login,
-        forge.app_slug,
-        forge.app_id,
-        forge.installation_id,
-      ],
-      ...[forge.problem, forge.secrets.key_id, forge.secrets.sealed, forge.user_id, max, forge.id ?? null],
-    ],
-  })
+  const { rows } = await db.query<ForgeRow>(
+    insertRow(
+      'forges',
+      {
+        id: bind => `coalesce(${bind(forge.id ?? null)}::bigint, ${next_id})`,
+        organization_id: forge.organization_id,
+        kind: forge.kind,
+        url: forge.url,
+        auth: forge.auth,
+        login: forge.login,
+        app_slug: forge.app_slug,
+        app_id: forge.app_id,
+        installation_id: forge.installation_id,
+        problem: forge.problem,
+        key_id: forge.secrets.key_id,
+        sealed: forge.secrets.sealed,
+        updated_by: forge.user_id,
+      },
+      {
+        overriding: true,
+        select: bind => {
+          const organization_id = bind(forge.organization_id)
+          return `where exists (select 1 from forges where organization_id = ${organization_id} and url = ${bind(forge.url)})
+            or (select count(*) from forges where organization_id = ${organization_id}) < ${bind(max)}`
+        },
+        end: `on conflict (organization_id, url)
+          do update set ${replaced}, updated_at = now()
+          returning ${columns}`,
+      },
+    ),
+  )
   return rows[0]
 }
 

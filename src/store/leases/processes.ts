@@ -1,5 +1,6 @@
 import type { ServiceProcess } from '../../core/cluster/cluster-checks.ts'
 import { type Db, only } from '../database.ts'
+import { insertSql, replacing, statement } from '../statement.ts'
 
 type ProcessReport = Omit<ServiceProcess, 'seen_seconds'> & { id: string }
 
@@ -8,21 +9,32 @@ const KEPT_SECONDS = 600
 
 /** Inserts or updates the row of this process, and deletes those that have been silent for ten minutes. */
 export async function reportProcess(db: Db, report: ProcessReport): Promise<void> {
-  const { id, role, host, pid, version, newest_migration, folder_id, key_id, base_url, clock_ahead_ms } =
-    report
-  await db.query({
-    name: 'report_process',
-    text: `with silent as (
-        delete from processes
-        where seen_at < now() - make_interval(secs => ${KEPT_SECONDS}) and id <> $1
-      )
-      insert into processes (
-        id, role, host, pid, version, newest_migration, folder_id, key_id, base_url, clock_ahead_ms
-      )
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-      on conflict (id) do update set clock_ahead_ms = excluded.clock_ahead_ms, seen_at = now()`,
-    values: [id, role, host, pid, version, newest_migration, folder_id, key_id, base_url, clock_ahead_ms],
-  })
+  await db.query(
+    statement(
+      'report_process',
+      bind => `with silent as (
+          delete from processes
+          where seen_at < now() - make_interval(secs => ${KEPT_SECONDS}) and id <> ${bind(report.id)}
+        )
+        ${insertSql(
+          bind,
+          'processes',
+          {
+            id: report.id,
+            role: report.role,
+            host: report.host,
+            pid: report.pid,
+            version: report.version,
+            newest_migration: report.newest_migration,
+            folder_id: report.folder_id,
+            key_id: report.key_id,
+            base_url: report.base_url,
+            clock_ahead_ms: report.clock_ahead_ms,
+          },
+          { end: `on conflict (id) do update set ${replacing('clock_ahead_ms')}, seen_at = now()` },
+        )}`,
+    ),
+  )
 }
 
 /**

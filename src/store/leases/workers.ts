@@ -1,4 +1,5 @@
 import type { Db } from '../database.ts'
+import { insertRow, replacing } from '../statement.ts'
 
 /** The report of a worker about itself. */
 type WorkerReport = {
@@ -21,28 +22,27 @@ type WorkerRow = Omit<WorkerReport, 'folder_id'> & { started_at: Date; seen_at: 
 
 /** Inserts or updates the row of this process's worker. `seen_at` shows other processes that it is alive. */
 export async function reportWorker(db: Db, worker: WorkerReport): Promise<void> {
-  await db.query({
-    name: 'report_worker',
-    text: `insert into workers (
-        owner, host, folder_id, pid, version, sandbox, sandbox_limits, concurrency, active, blocked_reason
-      )
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-      on conflict (owner)
-        do update set active = excluded.active, blocked_reason = excluded.blocked_reason,
-          sandbox_limits = excluded.sandbox_limits, seen_at = now()`,
-    values: [
-      worker.owner,
-      worker.host,
-      worker.folder_id,
-      worker.pid,
-      worker.version,
-      worker.sandbox,
-      worker.sandbox_limits,
-      worker.concurrency,
-      worker.active,
-      worker.blocked_reason,
-    ],
-  })
+  await db.query(
+    insertRow(
+      'workers',
+      {
+        owner: worker.owner,
+        host: worker.host,
+        folder_id: worker.folder_id,
+        pid: worker.pid,
+        version: worker.version,
+        sandbox: worker.sandbox,
+        sandbox_limits: worker.sandbox_limits,
+        concurrency: worker.concurrency,
+        active: worker.active,
+        blocked_reason: worker.blocked_reason,
+      },
+      {
+        end: `on conflict (owner)
+        do update set ${replacing('active', 'blocked_reason', 'sandbox_limits')}, seen_at = now()`,
+      },
+    ),
+  )
 }
 
 export async function forgetWorker(db: Db, owner: string): Promise<void> {

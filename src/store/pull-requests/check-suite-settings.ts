@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Db } from '../database.ts'
 import { parseColumn, TextList } from '../json-column.ts'
+import { insertRow } from '../statement.ts'
 
 /** Columns with JSON text. */
 const columns = {
@@ -41,6 +42,10 @@ export async function getCheckSuiteSettings(
   return rows[0] && parseRow(rows[0])
 }
 
+const kept_or_set = ['check_retry_count', ...Object.keys(columns)]
+  .map(name => `${name} = coalesce(excluded.${name}, s.${name})`)
+  .join(', ')
+
 /** Changes the settings; null leaves a setting unchanged. */
 export async function saveCheckSuiteSettings(
   db: Db,
@@ -49,27 +54,23 @@ export async function saveCheckSuiteSettings(
   change: CheckSuiteSettingsRow,
 ): Promise<void> {
   const json = (value: unknown) => (value === null ? null : JSON.stringify(value))
-  await db.query({
-    name: 'save_check_suite_settings',
-    text: `insert into check_suite_settings as s (
-        organization_id, repository_id, check_retry_count, ignored_checks, check_retry_counts, custom_prompts,
-        high_priority_apps
-      )
-      values ($1, $2, $3, $4, $5, $6, $7)
-      on conflict (organization_id, repository_id)
-        do update set check_retry_count = coalesce(excluded.check_retry_count, s.check_retry_count),
-          ignored_checks = coalesce(excluded.ignored_checks, s.ignored_checks),
-          check_retry_counts = coalesce(excluded.check_retry_counts, s.check_retry_counts),
-          custom_prompts = coalesce(excluded.custom_prompts, s.custom_prompts),
-          high_priority_apps = coalesce(excluded.high_priority_apps, s.high_priority_apps), updated_at = now()`,
-    values: [
-      organization_id,
-      repository_id,
-      change.check_retry_count,
-      json(change.ignored_checks),
-      json(change.check_retry_counts),
-      json(change.custom_prompts),
-      json(change.high_priority_apps),
-    ],
-  })
+  await db.query(
+    insertRow(
+      'check_suite_settings',
+      {
+        organization_id,
+        repository_id,
+        check_retry_count: change.check_retry_count,
+        ignored_checks: json(change.ignored_checks),
+        check_retry_counts: json(change.check_retry_counts),
+        custom_prompts: json(change.custom_prompts),
+        high_priority_apps: json(change.high_priority_apps),
+      },
+      {
+        as: 's',
+        end: `on conflict (organization_id, repository_id)
+          do update set ${kept_or_set}, updated_at = now()`,
+      },
+    ),
+  )
 }

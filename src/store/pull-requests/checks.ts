@@ -1,5 +1,6 @@
 import type { CheckConclusion, CheckSource, CheckStatus } from '../../contract/pull-requests/checks.ts'
 import type { Db } from '../database.ts'
+import { insertRow, replacing, type Sql } from '../statement.ts'
 
 export type CheckRow = {
   id: number
@@ -25,6 +26,14 @@ const columns =
  */
 export type CheckReport = Omit<CheckRow, 'id' | 'repository_id'>
 
+const order = (of: string) => `array_position(array['queued', 'in_progress', 'completed'], ${of}.status)`
+
+/** Returns SQL: the time of a report, now if it has none, where its status is so. */
+const timeOf =
+  (status: string, condition: string, time: Date | null): Sql =>
+  bind =>
+    `case when ${bind(status)} ${condition} then coalesce(${bind(time)}::timestamptz, now()) end`
+
 /**
  * Saves the report of a check for a commit. Reports may come twice and in any order: one of an earlier
  * attempt, or of an earlier state of the same attempt, changes nothing except that it adds missing output.
@@ -36,48 +45,47 @@ export async function saveCheck(
   repository_id: number,
   report: CheckReport,
 ): Promise<boolean> {
-  const order = (of: string) => `array_position(array['queued', 'in_progress', 'completed'], ${of}.status)`
-  const { rowCount } = await db.query({
-    name: 'save_check',
-    text: `insert into checks as c (
-        organization_id, repository_id, head_sha, source, name, app, status, conclusion, url, log_excerpt,
-        attempt, started_at, completed_at
-      )
-      select $1, r.id, $3, $4, $5, $6, $7, $8, $9, $10, $11,
-        case when $7 <> 'queued' then coalesce($12::timestamptz, now()) end,
-        case when $7 = 'completed' then coalesce($13::timestamptz, now()) end
-      from repositories r
-      where r.organization_id = $1 and r.id = $2
-      on conflict (organization_id, repository_id, head_sha, source, name)
-        do update set app = excluded.app, status = excluded.status, conclusion = excluded.conclusion,
-          url = excluded.url, log_excerpt = excluded.log_excerpt, attempt = excluded.attempt,
-          started_at = case when c.attempt = excluded.attempt then coalesce(
-            $12, c.started_at, excluded.started_at
-          ) else excluded.started_at end, completed_at = excluded.completed_at
-      where c.attempt < excluded.attempt
-        or (
-          c.attempt = excluded.attempt
-          and (
-            ${order('c')} < ${order('excluded')}
-            or (c.status = excluded.status and c.log_excerpt is null and excluded.log_excerpt is not null)
-          )
-        )`,
-    values: [
-      organization_id,
-      repository_id,
-      report.head_sha,
-      report.source,
-      report.name,
-      report.app,
-      report.status,
-      report.conclusion,
-      report.url,
-      report.log_excerpt,
-      report.attempt,
-      report.started_at,
-      report.completed_at,
-    ],
-  })
+  const { rowCount } = await db.query(
+    insertRow(
+      'checks',
+      {
+        organization_id,
+        repository_id,
+        head_sha: report.head_sha,
+        source: report.source,
+        name: report.name,
+        app: report.app,
+        status: report.status,
+        conclusion: report.conclusion,
+        url: report.url,
+        log_excerpt: report.log_excerpt,
+        attempt: report.attempt,
+        started_at: timeOf(report.status, `<> 'queued'`, report.started_at),
+        completed_at: timeOf(report.status, `= 'completed'`, report.completed_at),
+      },
+      {
+        as: 'c',
+        select: bind =>
+          `from repositories where organization_id = ${bind(organization_id)} and id = ${bind(repository_id)}`,
+        end: bind => `on conflict (organization_id, repository_id, head_sha, source, name)
+          do update set
+            ${replacing('app', 'status', 'conclusion', 'url', 'log_excerpt', 'attempt', 'completed_at')},
+            started_at = case
+              when c.attempt = excluded.attempt
+                then coalesce(${bind(report.started_at)}, c.started_at, excluded.started_at)
+              else excluded.started_at
+            end
+          where c.attempt < excluded.attempt
+            or (
+              c.attempt = excluded.attempt
+              and (
+                ${order('c')} < ${order('excluded')}
+                or (c.status = excluded.status and c.log_excerpt is null and excluded.log_excerpt is not null)
+              )
+            )`,
+      },
+    ),
+  )
   return rowCount === 1
 }
 

@@ -1,6 +1,7 @@
 import type { Window } from '../../core/paging.ts'
 import type { Db } from '../database.ts'
 import { listPage } from '../list-page.ts'
+import { insertSql, statement } from '../statement.ts'
 
 export type CommentRow = {
   id: number
@@ -42,31 +43,35 @@ export async function insertComment(
   comment: NewComment,
 ): Promise<CommentRow | undefined> {
   const { pull_request_id, user_id, run_id, body, path, line, side, head_sha } = comment
-  const { rows } = await db.query<CommentRow>({
-    name: 'insert_pull_request_comment',
-    text: `with c as (
-        insert into pull_request_comments (
-          organization_id, pull_request_id, user_id, run_id, body, path, line, side, head_sha
+  const { rows } = await db.query<CommentRow>(
+    statement(
+      'insert_pull_request_comment',
+      bind => `with c as (
+          ${insertSql(
+            bind,
+            'pull_request_comments',
+            { organization_id, pull_request_id, user_id, run_id, body, path, line, side, head_sha },
+            {
+              select: () =>
+                `from pull_requests where organization_id = ${bind(organization_id)} and id = ${bind(pull_request_id)}`,
+              end: 'returning *',
+            },
+          )}
+        ),
+        m as (
+          insert into comment_mirrors (organization_id, comment_id, pull_request_id, repository_id)
+          select p.organization_id, c.id, p.id, p.repository_id
+          from c
+          join pull_requests p on p.organization_id = c.organization_id and p.id = c.pull_request_id
+          where p.remote_number is not null and c.user_id is not null
+          returning id
         )
-        select organization_id, id, $3, $4, $5, $6, $7, $8, $9
-        from pull_requests
-        where organization_id = $1 and id = $2
-        returning *
-      ),
-      m as (
-        insert into comment_mirrors (organization_id, comment_id, pull_request_id, repository_id)
-        select p.organization_id, c.id, p.id, p.repository_id
+        select ${columns}, case when exists (select from m) then 'pending' end as on_forge,
+          null as forge_problem
         from c
-        join pull_requests p on p.organization_id = c.organization_id and p.id = c.pull_request_id
-        where p.remote_number is not null and c.user_id is not null
-        returning id
-      )
-      select ${columns}, case when exists (select from m) then 'pending' end as on_forge,
-        null as forge_problem
-      from c
-      left join users u on u.id = c.user_id`,
-    values: [organization_id, pull_request_id, user_id, run_id, body, path, line, side, head_sha],
-  })
+        left join users u on u.id = c.user_id`,
+    ),
+  )
   return rows[0]
 }
 

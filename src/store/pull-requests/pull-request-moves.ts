@@ -1,4 +1,5 @@
 import type { Db } from '../database.ts'
+import { now, updateRow } from '../statement.ts'
 import type { PullRequestState } from './pull-requests.ts'
 
 export type PullRequestEdit = {
@@ -21,24 +22,21 @@ export async function editPullRequest(
   edit: PullRequestEdit,
 ): Promise<boolean> {
   const { from, to, title, body, base } = edit
-  const { rowCount } = await db.query({
-    name: 'edit_pull_request',
-    text: `update pull_requests
-      set state = $4, held_back = held_back
-        and state = $4, title = coalesce($5, title), body = coalesce($6, body),
-          base_branch = coalesce($7, base_branch), files_changed = coalesce($8, files_changed),
-          additions = coalesce($9, additions), deletions = coalesce($10, deletions), updated_at = now()
-      where organization_id = $1 and id = $2 and state = $3 and (state = 'merged') = ($4 = 'merged')`,
-    values: [
-      ...[organization_id, id, from, to, title ?? null, body ?? null],
-      ...[
-        base?.base_branch ?? null,
-        base?.files_changed ?? null,
-        base?.additions ?? null,
-        base?.deletions ?? null,
-      ],
-    ],
-  })
+  const { rowCount } = await db.query(
+    updateRow('pull_requests', {
+      where: { organization_id, id, state: from },
+      and: bind => `(state = 'merged') = (${bind(to)} = 'merged')`,
+      set: { state: to, held_back: bind => `held_back and state = ${bind(to)}`, updated_at: now },
+      change: {
+        title,
+        body,
+        base_branch: base?.base_branch,
+        files_changed: base?.files_changed,
+        additions: base?.additions,
+        deletions: base?.deletions,
+      },
+    }),
+  )
   return rowCount === 1
 }
 
@@ -88,21 +86,19 @@ export async function recordHead(
   id: number,
   head: { from_sha: string; head_sha: string; files_changed: number; additions: number; deletions: number },
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: 'record_pull_request_head',
-    text: `update pull_requests
-      set head_sha = $4, files_changed = $5, additions = $6, deletions = $7, updated_at = now()
-      where organization_id = $1 and id = $2 and head_sha = $3 and state in ('open', 'draft')`,
-    values: [
-      organization_id,
-      id,
-      head.from_sha,
-      head.head_sha,
-      head.files_changed,
-      head.additions,
-      head.deletions,
-    ],
-  })
+  const { rowCount } = await db.query(
+    updateRow('pull_requests', {
+      where: { organization_id, id, head_sha: head.from_sha },
+      and: `state in ('open', 'draft')`,
+      set: {
+        head_sha: head.head_sha,
+        files_changed: head.files_changed,
+        additions: head.additions,
+        deletions: head.deletions,
+        updated_at: now,
+      },
+    }),
+  )
   return rowCount === 1
 }
 

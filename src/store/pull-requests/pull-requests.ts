@@ -1,6 +1,7 @@
 import type { Window } from '../../core/paging.ts'
 import type { Db } from '../database.ts'
 import { conditionsOf, listPage } from '../list-page.ts'
+import { insertSql, now, statement, updateRow } from '../statement.ts'
 
 export type PullRequestState = 'open' | 'closed' | 'merged' | 'draft'
 type PullRequestReview = 'pass' | 'fail' | 'inconclusive' | 'none'
@@ -182,6 +183,26 @@ type NewPullRequest = Pick<
   | 'deletions'
 > & { run_id: number }
 
+/** A draft that is held back. `number` and its repository's count `r` are one. */
+const newRow = (pr: NewPullRequest) => ({
+  organization_id: pr.organization_id,
+  repository_id: pr.repository_id,
+  run_id: pr.run_id,
+  number: () => 'r.pull_request_count',
+  state: 'draft',
+  held_back: true,
+  title: pr.title,
+  body: pr.body,
+  url: pr.url,
+  head_branch: pr.head_branch,
+  base_branch: pr.base_branch,
+  base_sha: pr.base_sha,
+  head_sha: pr.head_sha,
+  files_changed: pr.files_changed,
+  additions: pr.additions,
+  deletions: pr.deletions,
+})
+
 /**
  * Saves the pull request of a branch: creates it as a draft that is held back, or updates its head. `created`
  * reports which. There is one row per branch even after retries; numbers count up per repository. Returns
@@ -191,61 +212,47 @@ export async function savePullRequest(
   db: Db,
   pr: NewPullRequest,
 ): Promise<(PullRequestRow & { created: boolean }) | undefined> {
-  const updated = await db.query<PullRequestRow>({
-    name: 'update_pull_request',
-    text: `update pull_requests
-      set head_sha = $4, files_changed = $5, additions = $6, deletions = $7, updated_at = now()
-      where organization_id = $1 and repository_id = $2 and head_branch = $3 and state in ('open', 'draft')
-      returning ${pull_request_columns}`,
-    values: [
-      pr.organization_id,
-      pr.repository_id,
-      pr.head_branch,
-      pr.head_sha,
-      pr.files_changed,
-      pr.additions,
-      pr.deletions,
-    ],
-  })
+  const updated = await db.query<PullRequestRow>(
+    updateRow('pull_requests', {
+      where: {
+        organization_id: pr.organization_id,
+        repository_id: pr.repository_id,
+        head_branch: pr.head_branch,
+      },
+      and: `state in ('open', 'draft')`,
+      set: {
+        head_sha: pr.head_sha,
+        files_changed: pr.files_changed,
+        additions: pr.additions,
+        deletions: pr.deletions,
+        updated_at: now,
+      },
+      returning: pull_request_columns,
+    }),
+  )
   const existing = updated.rows[0]
   if (existing) return { ...existing, created: false }
-  const { rows } = await db.query<PullRequestRow>({
-    name: 'insert_pull_request',
-    text: `with r as (
-        update repositories
-        set pull_request_count = pull_request_count + 1
-        where organization_id = $1
-          and id = $2
-          and not exists (
-            select
-            from pull_requests p
-            where p.organization_id = $1 and p.repository_id = $2 and p.head_branch = $7
-          )
-        returning pull_request_count
-      )
-      insert into pull_requests (
-        organization_id, repository_id, run_id, number, state, title, body, url, head_branch, base_branch,
-        base_sha, head_sha, files_changed, additions, deletions, held_back
-      )
-      select $1, $2, $3, r.pull_request_count, 'draft', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, true
-      from r
-      returning ${pull_request_columns}`,
-    values: [
-      pr.organization_id,
-      pr.repository_id,
-      pr.run_id,
-      pr.title,
-      pr.body,
-      pr.url,
-      pr.head_branch,
-      pr.base_branch,
-      pr.base_sha,
-      pr.head_sha,
-      pr.files_changed,
-      pr.additions,
-      pr.deletions,
-    ],
-  })
+  const { rows } = await db.query<PullRequestRow>(
+    statement('insert_pull_request', bind => {
+      const branch = [pr.organization_id, pr.repository_id, pr.head_branch].map(bind)
+      const [organization_id, repository_id, head_branch] = branch
+      return `with r as (
+          update repositories
+          set pull_request_count = pull_request_count + 1
+          where organization_id = ${organization_id}
+            and id = ${repository_id}
+            and not exists (
+              select
+              from pull_requests p
+              where p.organization_id = ${organization_id}
+                and p.repository_id = ${repository_id}
+                and p.head_branch = ${head_branch}
+            )
+          returning pull_request_count
+        )
+        ${insertSql(bind, 'pull_requests', newRow(pr), { select: () => 'from r', end: `returning ${pull_request_columns}` })}`
+    }),
+  )
   const created = rows[0]
   return created && { ...created, created: true }
 }

@@ -1,6 +1,7 @@
 import type { Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
 import { parseColumn, TextList } from '../json-column.ts'
+import { insertSql, statement } from '../statement.ts'
 
 export type MessageMode = 'prompt' | 'steer' | 'enqueue' | 'interrupt' | 'answer'
 /** `images`: data URLs. */
@@ -27,32 +28,31 @@ export async function insertMessage(
   db: Db,
   message: NewMessage & { organization_id: number; run_id: number; seq: number },
 ): Promise<void> {
-  await db.query({
-    name: 'insert_message',
-    text: `with m as (
-        insert into messages (organization_id, run_id, seq, turn, mode, text, images, user_id)
-        values ($1, $2, $3, $4, $5, $6, $7, $8)
-      )
-      update runs
-      set pending_messages = pending_messages + case when $4 <= turn then 1 else 0 end,
-          interrupt_requested = interrupt_requested
-        or $5 = 'interrupt',
+  await db.query(
+    statement('insert_message', bind => {
+      const turn = `${bind(message.turn)}::int`
+      return `with m as (
+          ${insertSql(bind, 'messages', {
+            organization_id: message.organization_id,
+            run_id: message.run_id,
+            seq: message.seq,
+            turn: message.turn,
+            mode: message.mode,
+            text: message.text,
+            images: message.images === null ? null : JSON.stringify(message.images),
+            user_id: message.user_id,
+          })}
+        )
+        update runs
+        set pending_messages = pending_messages + case when ${turn} <= turn then 1 else 0 end,
+          interrupt_requested = interrupt_requested or ${bind(message.mode)} = 'interrupt',
           runnable_at = case
-            when status = 'waiting' and $4 <= turn then coalesce(runnable_at, now())
+            when status = 'waiting' and ${turn} <= turn then coalesce(runnable_at, now())
             else runnable_at
           end
-      where organization_id = $1 and id = $2`,
-    values: [
-      message.organization_id,
-      message.run_id,
-      message.seq,
-      message.turn,
-      message.mode,
-      message.text,
-      message.images === null ? null : JSON.stringify(message.images),
-      message.user_id,
-    ],
-  })
+        where organization_id = ${bind(message.organization_id)} and id = ${bind(message.run_id)}`
+    }),
+  )
 }
 
 /**

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { RECORDED_OWNER } from '../../core/runs/recorded-run.ts'
 import type { Db } from '../database.ts'
 import { parseColumn } from '../json-column.ts'
-import { namesOf, recording, valuesOf } from './run-states.ts'
+import { insertSql, now, statement } from '../statement.ts'
+import { recording, rowOf } from './run-states.ts'
 
 /**
  * A session belongs to one user: the same `session_id` of another user or organization is another session.
@@ -53,22 +54,35 @@ export async function insertSession(
   key: SessionKey,
   run: { title: string; model: string },
 ): Promise<{ run_id: number }> {
-  const { rows } = await db.query<{ run_id: number }>({
-    name: 'insert_recorded_session',
-    text: `with run as (
-        insert into runs (
-          organization_id, user_id, source_type, agent_type, model, prompt, title, auto_create_pr, started_at,
-          cost_known, ${namesOf(recording)}
+  const { rows } = await db.query<{ run_id: number }>(
+    statement(
+      'insert_recorded_session',
+      bind => `with run as (
+          ${insertSql(
+            bind,
+            'runs',
+            {
+              organization_id: key.organization_id,
+              user_id: key.user_id,
+              source_type: 'LOCAL',
+              agent_type: 'claude_code',
+              model: run.model,
+              prompt: '',
+              title: run.title,
+              auto_create_pr: false,
+              started_at: now,
+              cost_known: false,
+              ...rowOf(recording),
+            },
+            { end: 'returning id, organization_id, user_id' },
+          )}
         )
-        values ($1, $2, 'LOCAL', 'claude_code', $5, '', $4, false, now(), false, ${valuesOf(recording)})
-        returning id
-      )
-      insert into recorded_sessions (organization_id, user_id, session_id, run_id)
-      select $1, $2, $3, id
-      from run
-      returning run_id`,
-    values: [key.organization_id, key.user_id, key.session_id, run.title, run.model],
-  })
+        insert into recorded_sessions (organization_id, user_id, session_id, run_id)
+        select organization_id, user_id, ${bind(key.session_id)}, id
+        from run
+        returning run_id`,
+    ),
+  )
   const [row] = rows
   if (!row) throw new Error('a recorded session was not inserted')
   return row

@@ -1,7 +1,8 @@
 import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
 import type { ReviewMode } from '../../contract/review-modes.ts'
-import { type ByLimit, limit_names, run_limits } from '../../contract/runs/run-limits.ts'
+import { type ByLimit, type LimitName, limit_names } from '../../contract/runs/run-limits.ts'
 import type { Db } from '../database.ts'
+import { now, updateRow } from '../statement.ts'
 
 type RunChange = {
   title?: string | undefined
@@ -14,13 +15,11 @@ type RunChange = {
   budget?: Partial<ByLimit<string | null | undefined, number | null | undefined>> | undefined
 }
 
-/** The first parameter of the budget: whether a limit changes, and its value. */
-const BUDGET_FROM = 12
-const budget_set = limit_names.map((name, i) => {
-  const [changes, value] = [BUDGET_FROM + 2 * i, BUDGET_FROM + 2 * i + 1]
-  const type = run_limits[name].unit === 'usd' ? 'numeric' : 'int'
-  return `budget_${name} = case when $${changes} then $${value}::${type} else budget_${name} end`
-})
+type BudgetColumns<B> = { [L in LimitName as `budget_${L}`]: L extends keyof B ? B[L] : undefined }
+
+/** Returns the columns of a budget. */
+export const budgetColumns = <B extends RunChange['budget'] & {}>(budget: B): BudgetColumns<B> =>
+  Object.fromEntries(limit_names.map(name => [`budget_${name}`, budget[name]])) as BudgetColumns<B>
 
 /** Changes what a person may configure; an absent key stays unchanged, a budget of null removes the limit. */
 export async function updateRun(
@@ -29,29 +28,22 @@ export async function updateRun(
   id: number,
   change: RunChange,
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: 'update_run',
-    text: `update runs
-      set title = coalesce($3, title), tags = coalesce($4, tags), archived = coalesce($5, archived),
-        model = coalesce($6, model), webhooks = coalesce($7, webhooks),
-        reasoning_effort = case when $8 then $9 else reasoning_effort end,
-        review = case when $10 then $11 else review end, ${budget_set.join(', ')}, updated_at = now()
-      where organization_id = $1 and id = $2`,
-    values: [
-      organization_id,
-      id,
-      change.title ?? null,
-      change.tags ?? null,
-      change.archived ?? null,
-      change.model ?? null,
-      change.webhooks ?? null,
-      change.reasoning_effort !== undefined,
-      change.reasoning_effort ?? null,
-      change.review !== undefined,
-      change.review ?? null,
-      ...limit_names.flatMap(name => [change.budget?.[name] !== undefined, change.budget?.[name] ?? null]),
-    ],
-  })
+  const { rowCount } = await db.query(
+    updateRow('runs', {
+      where: { organization_id, id },
+      set: { updated_at: now },
+      change: {
+        title: change.title,
+        tags: change.tags,
+        archived: change.archived,
+        model: change.model,
+        webhooks: change.webhooks,
+        reasoning_effort: change.reasoning_effort,
+        review: change.review,
+        ...budgetColumns(change.budget ?? {}),
+      },
+    }),
+  )
   return rowCount === 1
 }
 

@@ -1,6 +1,7 @@
 import { RunStartup } from '../../contract/runs/startups.ts'
 import type { Db } from '../database.ts'
 import { parseColumn } from '../json-column.ts'
+import { insertRow } from '../statement.ts'
 
 /** Milliseconds; null: not reached, or not a part of this start. */
 export type StartupTimes = {
@@ -34,25 +35,30 @@ export async function insertStartup(
   repository_id: number | null,
   times: StartupTimes & Pick<StartupRow, 'environment' | 'spans'>,
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: 'insert_startup',
-    text: `insert into run_startups (
-        organization_id, run_id, repository_id, environment, spans,
-        ${PARTS.map(part => `${part}_ms`).join(', ')}
-      )
-      select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13
-      from runs
-      where organization_id = $1 and id = $2
-      on conflict do nothing`,
-    values: [
-      organization_id,
-      run_id,
-      repository_id,
-      times.environment && JSON.stringify(times.environment),
-      JSON.stringify(times.spans),
-      ...PARTS.map(part => times[`${part}_ms`]),
-    ],
-  })
+  const { rowCount } = await db.query(
+    insertRow(
+      'run_startups',
+      {
+        organization_id,
+        run_id,
+        repository_id,
+        environment: times.environment && JSON.stringify(times.environment),
+        spans: JSON.stringify(times.spans),
+        queue_ms: times.queue_ms,
+        claim_ms: times.claim_ms,
+        mirror_ms: times.mirror_ms,
+        clone_ms: times.clone_ms,
+        setup_ms: times.setup_ms,
+        sandbox_ms: times.sandbox_ms,
+        first_model_byte_ms: times.first_model_byte_ms,
+        first_action_ms: times.first_action_ms,
+      },
+      {
+        select: bind => `from runs where organization_id = ${bind(organization_id)} and id = ${bind(run_id)}`,
+        end: 'on conflict do nothing',
+      },
+    ),
+  )
   return rowCount === 1
 }
 

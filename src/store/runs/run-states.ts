@@ -4,6 +4,7 @@ import { CALL } from '../../core/runs/approved-call.ts'
 import { END_SECONDS } from '../../core/runs/lease.ts'
 import { MAX_SILENCE_SECONDS, RECORDED_OWNER } from '../../core/runs/recorded-run.ts'
 import type { Move } from '../../core/runs/run-transitions.ts'
+import type { Bind, Sql } from '../statement.ts'
 
 /** Columns of a run with the SQL of their values. A column that is absent keeps its value. */
 type Columns = Record<string, string>
@@ -13,12 +14,12 @@ export const setOf = (columns: Columns): string =>
   Object.entries(columns)
     .map(([column, value]) => `${column} = ${value}`)
     .join(', ')
-/** Returns SQL: the columns of an `insert`, and their values. */
-export const namesOf = (columns: Columns): string => Object.keys(columns).join(', ')
-export const valuesOf = (columns: Columns): string => Object.values(columns).join(', ')
-
-/** Returns the SQL of a value that the change brings along: its parameter. */
-type Bind = (value: unknown) => string
+/** Returns the columns for an `insert`. */
+export function rowOf<K extends string>(columns: Record<K, string>): Record<K, Sql> {
+  const row = {} as Record<K, Sql>
+  for (const name in columns) row[name] = () => columns[name]
+  return row
+}
 
 /** SQL: the run was in hand when the event loop of its owner stalled, and that has not ended. */
 export const is_stalled = 'stalled_epoch is not distinct from epoch'
@@ -122,7 +123,7 @@ const queued = {
 
 const silence = `now() + interval '${MAX_SILENCE_SECONDS} seconds'`
 /** A recorded session that reports: no worker owns it, and its silence ends it. */
-export const recording: Columns = {
+export const recording = {
   status: `'running'`,
   status_reason: 'null',
   phase: `'agent'`,
@@ -151,7 +152,10 @@ export const woken = (seconds: string): Columns => ({
 })
 
 /** A new run waits for a worker, until its deadline. */
-export const created = (seconds: string): Columns => ({ status: `'queued'`, deadline_at: after(seconds) })
+export const created = (seconds: number): { status: string; deadline_at: Sql } => ({
+  status: 'queued',
+  deadline_at: bind => after(bind(seconds)),
+})
 
 /**
  * What a claim sets: a run that waited continues, every other one starts; one that recovers keeps its

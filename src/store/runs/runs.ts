@@ -1,7 +1,7 @@
 import { limits } from '../../contract/limits.ts'
 import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
 import type { ReviewMode } from '../../contract/review-modes.ts'
-import { limit_names, type RunBudget } from '../../contract/runs/run-limits.ts'
+import type { RunBudget } from '../../contract/runs/run-limits.ts'
 import type {
   RunPhase,
   RunStatus,
@@ -15,7 +15,9 @@ import type { StatusFilter } from '../../core/wire-profile.ts'
 import { today } from '../access/usage-days.ts'
 import { type Db, only } from '../database.ts'
 import { conditionsOf, createdAfter, createdBefore, listPage } from '../list-page.ts'
-import { created, namesOf, valuesOf } from './run-states.ts'
+import { insertSql, statement } from '../statement.ts'
+import { budgetColumns } from './run-changes.ts'
+import { created } from './run-states.ts'
 
 export type RunRow = BudgetColumns & {
   id: number
@@ -160,60 +162,52 @@ export type NewRun = {
   deadline_seconds: number
 }
 
-const queued_first = created('$16')
-const budget_columns = limit_names.map(name => `budget_${name}`)
+const queuedRow = (run: NewRun) => ({
+  organization_id: run.organization_id,
+  user_id: run.user_id,
+  repository_id: run.repository_id,
+  source_type: run.source_type,
+  agent_type: run.agent_type,
+  model: run.model,
+  reasoning_effort: run.reasoning_effort ?? null,
+  review: run.review ?? null,
+  tools_off: run.tools_off ?? [],
+  prompt: run.prompt,
+  title: run.title,
+  tags: run.tags,
+  metadata: run.metadata,
+  webhooks: run.webhooks,
+  base_ref: run.base_ref,
+  base_sha: run.base_sha,
+  from_default_branch: run.from_default_branch ?? false,
+  branch_prefix: run.branch_prefix ?? null,
+  auto_create_pr: run.auto_create_pr,
+  parent_run_id: run.parent_run_id,
+  forked_at_seq: run.forked_at_seq ?? null,
+  repository_ids: run.repository_ids ?? null,
+  ...budgetColumns(run.budget),
+  ...created(run.deadline_seconds),
+})
 
 /** Inserts a queued run that a worker may claim at once. */
 export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
-  const { rows } = await db.query<{ id: number }>({
-    name: 'insert_run',
-    text: `with run as (
-        insert into runs (
-          organization_id, user_id, repository_id, source_type, agent_type, model, prompt, title, tags,
-          metadata, webhooks, base_ref, base_sha, auto_create_pr, parent_run_id, ${namesOf(queued_first)},
-          forked_at_seq, repository_ids, reasoning_effort, tools_off, review, from_default_branch,
-          branch_prefix, ${budget_columns.join(', ')}
+  const { rows } = await db.query<{ id: number }>(
+    statement(
+      'insert_run',
+      bind => `with run as (
+          ${insertSql(bind, 'runs', queuedRow(run), {
+            end: 'returning id, organization_id, user_id, repository_id, model',
+          })}
+        ),
+        counted as (
+          insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, runs)
+          select organization_id, ${today}, id, model, user_id, repository_id, 1
+          from run
         )
-        values (
-          $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, ${valuesOf(queued_first)}, $17,
-          $18, $19, $20, $21, $22, $23, ${budget_columns.map((_, i) => `$${24 + i}`).join(', ')}
-        )
-        returning id, organization_id, user_id, repository_id, model
-      ),
-      counted as (
-        insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, runs)
-        select organization_id, ${today}, id, model, user_id, repository_id, 1
-        from run
-      )
-      select id
-      from run`,
-    values: [
-      run.organization_id,
-      run.user_id,
-      run.repository_id,
-      run.source_type,
-      run.agent_type,
-      run.model,
-      run.prompt,
-      run.title,
-      run.tags,
-      run.metadata,
-      run.webhooks,
-      run.base_ref,
-      run.base_sha,
-      run.auto_create_pr,
-      run.parent_run_id,
-      run.deadline_seconds,
-      run.forked_at_seq ?? null,
-      run.repository_ids ?? null,
-      run.reasoning_effort ?? null,
-      run.tools_off ?? [],
-      run.review ?? null,
-      run.from_default_branch ?? false,
-      run.branch_prefix ?? null,
-      ...limit_names.map(name => run.budget[name]),
-    ],
-  })
+        select id
+        from run`,
+    ),
+  )
   return only(rows)
 }
 

@@ -1,6 +1,7 @@
 import type { AttemptOutcome } from '../../core/webhooks/webhook-retries.ts'
 import { type Db, only } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
+import { statement } from '../statement.ts'
 import type { ClaimedDelivery } from './webhook-deliveries.ts'
 
 /**
@@ -32,40 +33,42 @@ export async function settleDelivery(
   { organization_id, id, epoch, n }: Pick<ClaimedDelivery, 'organization_id' | 'id' | 'epoch' | 'n'>,
   end: Settlement,
 ): Promise<'pending' | 'delivered' | 'failed' | undefined> {
-  const { rows } = await tx.query<{ state: 'pending' | 'delivered' | 'failed' }>({
-    name: 'settle_webhook_delivery',
-    text: `with settled as (
-        update webhook_deliveries
-        set state = case when $4 <> 'again' then $4 when give_up_at <= now() then 'failed' else 'pending' end,
-          error = $5, last_status = $6, last_latency_ms = $7, lease_until = null,
-          next_attempt_at = case when $4 = 'again' and give_up_at > now() then least(
-            now() + make_interval(secs => $8), give_up_at
-          ) end, finished_at = case when $4 <> 'again' or give_up_at <= now() then now() end
-        where organization_id = $1 and id = $2 and ${isHeldBy('$3')} and state = 'pending'
-        returning organization_id, id, state
-      ),
-      logged as (
-        update webhook_attempts a
-        set finished_at = now(), url = $10, status = $6, error = $5, latency_ms = $7, answer = $9
-        from settled
-        where a.organization_id = settled.organization_id and a.delivery_id = settled.id and a.n = $11
-      )
-      select state
-      from settled`,
-    values: [
-      organization_id,
-      id,
-      epoch,
-      end.to,
-      end.error,
-      end.status,
-      end.latency_ms,
-      end.seconds,
-      end.answer,
-      end.url,
-      n,
-    ],
-  })
+  const { rows } = await tx.query<{ state: 'pending' | 'delivered' | 'failed' }>(
+    statement('settle_webhook_delivery', bind => {
+      const to = `${bind(end.to)}::text`
+      const [error, status, latency_ms] = [end.error, end.status, end.latency_ms].map(bind)
+      return `with settled as (
+          update webhook_deliveries
+          set state = case
+              when ${to} <> 'again' then ${to}
+              when give_up_at <= now() then 'failed'
+              else 'pending'
+            end,
+            error = ${error}, last_status = ${status}, last_latency_ms = ${latency_ms}, lease_until = null,
+            next_attempt_at = case
+              when ${to} = 'again' and give_up_at > now()
+                then least(now() + make_interval(secs => ${bind(end.seconds)}), give_up_at)
+            end,
+            finished_at = case when ${to} <> 'again' or give_up_at <= now() then now() end
+          where organization_id = ${bind(organization_id)}
+            and id = ${bind(id)}
+            and ${isHeldBy(bind(epoch))}
+            and state = 'pending'
+          returning organization_id, id, state
+        ),
+        logged as (
+          update webhook_attempts a
+          set finished_at = now(), url = ${bind(end.url)}, status = ${status}, error = ${error},
+            latency_ms = ${latency_ms}, answer = ${bind(end.answer)}
+          from settled
+          where a.organization_id = settled.organization_id
+            and a.delivery_id = settled.id
+            and a.n = ${bind(n)}
+        )
+        select state
+        from settled`
+    }),
+  )
   return rows[0]?.state
 }
 

@@ -1,6 +1,7 @@
 import type { WebhookEvent } from '../../contract/organizations/webhook-events.ts'
 import type { Sealed } from '../../core/secrets/sealing.ts'
 import type { Db } from '../database.ts'
+import { insertRow, replacing } from '../statement.ts'
 
 /** The webhook of an organization. `previous_until`: until when the previous secret signs too. */
 type WebhookRow = {
@@ -54,6 +55,26 @@ export async function getSealedWebhook(
   return { url: row.url, enabled: row.enabled, secrets }
 }
 
+/** Returns SQL: a replacement. A changed secret leaves the previous one for a time. */
+const replacingSecret = (changes: string) => `on conflict (organization_id)
+  do update set ${replacing('url', 'enabled', 'events', 'updated_by')}, updated_at = now(),
+    key_id = case when ${changes} then excluded.key_id else w.key_id end,
+    sealed_secret = case when ${changes} then excluded.sealed_secret else w.sealed_secret end,
+    previous_key_id = case
+      when not ${changes} then w.previous_key_id
+      when excluded.sealed_secret is not null then w.key_id
+    end,
+    previous_sealed_secret = case
+      when not ${changes} then w.previous_sealed_secret
+      when excluded.sealed_secret is not null then w.sealed_secret
+    end,
+    previous_until = case
+      when not ${changes} then w.previous_until
+      when excluded.sealed_secret is not null and w.sealed_secret is not null
+        then now() + make_interval(secs => ${PREVIOUS_SECONDS})
+    end,
+    failures = 0, rests_until = null, disabled_at = null, disabled_reason = null`
+
 /**
  * Creates or replaces it and clears its failures. A secret that is replaced continues to sign for a day.
  * @param secret undefined: as before, null: none, and none of before
@@ -69,35 +90,21 @@ export async function saveWebhook(
     secret: Sealed | null | undefined
   },
 ): Promise<void> {
-  await db.query({
-    name: 'save_webhook',
-    text: `insert into webhooks as w (organization_id, url, enabled, key_id, sealed_secret, updated_by, events)
-      values ($1, $2, $3, $5, $6, $7, $8)
-      on conflict (organization_id)
-        do update set url = $2, enabled = $3, events = $8, key_id = case when $4 then $5 else w.key_id end,
-          sealed_secret = case when $4 then $6 else w.sealed_secret end, updated_by = $7, updated_at = now(),
-          previous_key_id = case
-            when not $4 then w.previous_key_id
-            when $6::bytea is not null then w.key_id
-          end,
-          previous_sealed_secret = case
-            when not $4 then w.previous_sealed_secret
-            when $6::bytea is not null then w.sealed_secret
-          end,
-          previous_until = case when not $4 then w.previous_until when $6::bytea is not null and w.sealed_secret is not null then now() + make_interval(
-            secs => ${PREVIOUS_SECONDS}
-          ) end, failures = 0, rests_until = null, disabled_at = null, disabled_reason = null`,
-    values: [
-      webhook.organization_id,
-      webhook.url,
-      webhook.enabled,
-      webhook.secret !== undefined,
-      webhook.secret?.key_id ?? null,
-      webhook.secret?.sealed ?? null,
-      webhook.user_id,
-      webhook.events,
-    ],
-  })
+  await db.query(
+    insertRow(
+      'webhooks',
+      {
+        organization_id: webhook.organization_id,
+        url: webhook.url,
+        enabled: webhook.enabled,
+        events: webhook.events,
+        key_id: webhook.secret?.key_id ?? null,
+        sealed_secret: webhook.secret?.sealed ?? null,
+        updated_by: webhook.user_id,
+      },
+      { as: 'w', end: bind => replacingSecret(bind(webhook.secret !== undefined)) },
+    ),
+  )
 }
 
 /** Deletes the webhook of an organization. False: there was none. */

@@ -1,5 +1,6 @@
 import type { Db } from '../database.ts'
 import { parseColumn, TextList } from '../json-column.ts'
+import { insertRow, replacing } from '../statement.ts'
 
 /** An environment that setup commands prepared on one machine. `left_out`: paths. */
 export type EnvironmentRow = {
@@ -74,6 +75,17 @@ type NewEnvironment = Omit<EnvironmentRow, 'id' | 'made_at' | 'last_used_at' | '
   max_age_seconds: number
 }
 
+const replaced = replacing(
+  'template',
+  'base_sha',
+  'left_out',
+  'digest',
+  'bytes',
+  'setup_ms',
+  'run_id',
+  'uses',
+)
+
 /**
  * Inserts an environment, or replaces one that is too old. Returns undefined when another worker has created
  * the same meanwhile.
@@ -82,38 +94,35 @@ export async function insertEnvironment(
   db: Db,
   environment: NewEnvironment,
 ): Promise<EnvironmentRow | undefined> {
-  const { rows } = await db.query<StoredRow>({
-    name: 'insert_environment',
-    text: `insert into environments as e (
-        organization_id, repository_id, folder_id, template, key, setup_digest, base_ref, base_sha, left_out,
-        digest, bytes, setup_ms, run_id, manifests_digest, uses
-      )
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $15, 1)
-      on conflict (organization_id, repository_id, folder_id, key)
-        do update set template = excluded.template, base_sha = excluded.base_sha,
-          left_out = excluded.left_out, digest = excluded.digest, bytes = excluded.bytes,
-          setup_ms = excluded.setup_ms, run_id = excluded.run_id, made_at = now(), last_used_at = now(),
-          uses = 1
-      where e.made_at <= now() - make_interval(secs => $14)
-      returning ${columns}`,
-    values: [
-      environment.organization_id,
-      environment.repository_id,
-      environment.folder_id,
-      environment.template,
-      environment.key,
-      environment.setup_digest,
-      environment.base_ref,
-      environment.base_sha,
-      JSON.stringify(environment.left_out),
-      environment.digest,
-      environment.bytes,
-      environment.setup_ms,
-      environment.run_id,
-      environment.max_age_seconds,
-      environment.manifests_digest,
-    ],
-  })
+  const { rows } = await db.query<StoredRow>(
+    insertRow(
+      'environments',
+      {
+        organization_id: environment.organization_id,
+        repository_id: environment.repository_id,
+        folder_id: environment.folder_id,
+        template: environment.template,
+        key: environment.key,
+        setup_digest: environment.setup_digest,
+        manifests_digest: environment.manifests_digest,
+        base_ref: environment.base_ref,
+        base_sha: environment.base_sha,
+        left_out: JSON.stringify(environment.left_out),
+        digest: environment.digest,
+        bytes: environment.bytes,
+        setup_ms: environment.setup_ms,
+        run_id: environment.run_id,
+        uses: 1,
+      },
+      {
+        as: 'e',
+        end: bind => `on conflict (organization_id, repository_id, folder_id, key)
+          do update set ${replaced}, made_at = now(), last_used_at = now()
+          where e.made_at <= now() - make_interval(secs => ${bind(environment.max_age_seconds)})
+          returning ${columns}`,
+      },
+    ),
+  )
   return rows[0] && parseRow(rows[0])
 }
 

@@ -6,6 +6,7 @@ import type { Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
 import { parseColumn } from '../json-column.ts'
 import { conditionsOf, createdAfter, createdBefore, listPage } from '../list-page.ts'
+import { insertRow } from '../statement.ts'
 
 const Limits = z.object({
   max_memory_bytes: z.number(),
@@ -56,23 +57,29 @@ export async function insertSandbox(
   owned: Owned,
   sandbox: Pick<SandboxRow, 'kind' | 'driver' | 'host' | 'limits'>,
 ): Promise<number | undefined> {
-  const { rows } = await db.query<{ id: number }>({
-    name: 'insert_sandbox',
-    text: `insert into sandboxes (organization_id, run_id, kind, driver, host, epoch, state, limits, first_seq)
-      select organization_id, id, $4, $5, $6, epoch, 'starting', $7, total_logs + 1
-      from runs
-      where organization_id = $1 and id = $2 and ${isHeldBy('$3')}
-      returning id`,
-    values: [
-      owned.organization_id,
-      owned.run_id,
-      owned.epoch,
-      sandbox.kind,
-      sandbox.driver,
-      sandbox.host,
-      JSON.stringify(sandbox.limits),
-    ],
-  })
+  const { rows } = await db.query<{ id: number }>(
+    insertRow(
+      'sandboxes',
+      {
+        organization_id: owned.organization_id,
+        run_id: owned.run_id,
+        kind: sandbox.kind,
+        driver: sandbox.driver,
+        host: sandbox.host,
+        epoch: owned.epoch,
+        state: 'starting',
+        limits: JSON.stringify(sandbox.limits),
+        first_seq: () => 'total_logs + 1',
+      },
+      {
+        select: bind => `from runs
+          where organization_id = ${bind(owned.organization_id)}
+            and id = ${bind(owned.run_id)}
+            and ${isHeldBy(bind(owned.epoch))}`,
+        end: 'returning id',
+      },
+    ),
+  )
   return rows[0]?.id
 }
 

@@ -1,6 +1,7 @@
 import { SetupCommandSettings } from '../../contract/repositories/setup-commands.ts'
 import { type Db, only } from '../database.ts'
 import { parseColumn } from '../json-column.ts'
+import { insertRow, replacing } from '../statement.ts'
 
 export type SetupCommandsRow = {
   commands: string[]
@@ -62,6 +63,15 @@ export async function lastFoundSetup(
   return rows[0]?.result
 }
 
+const replaced = replacing(
+  'commands',
+  'variables',
+  'maintenance_commands',
+  'on_failure',
+  'timeout_seconds',
+  'updated_by',
+)
+
 /** Replaces the settings. */
 export async function saveSetupCommands(
   db: Db,
@@ -70,29 +80,26 @@ export async function saveSetupCommands(
   set: Omit<SetupCommandsRow, 'updated_at' | 'updated_by'>,
   user_id: number,
 ): Promise<SetupCommandsRow> {
-  const { rows } = await db.query<StoredRow>({
-    name: 'save_setup_commands',
-    text: `insert into setup_commands (
-        organization_id, repository_id, commands, variables, on_failure, timeout_seconds, updated_by,
-        maintenance_commands
-      )
-      values ($1, $2, $3, $4, $5, $6, $7, $8)
-      on conflict (organization_id, repository_id)
-        do update set commands = excluded.commands, variables = excluded.variables,
-          maintenance_commands = excluded.maintenance_commands, on_failure = excluded.on_failure,
-          timeout_seconds = excluded.timeout_seconds, updated_by = excluded.updated_by, updated_at = now()
-      returning ${columns}`,
-    values: [
-      organization_id,
-      repository_id,
-      JSON.stringify(set.commands),
-      JSON.stringify(set.variables),
-      set.on_failure,
-      set.timeout_seconds,
-      user_id,
-      JSON.stringify(set.maintenance_commands),
-    ],
-  })
+  const { rows } = await db.query<StoredRow>(
+    insertRow(
+      'setup_commands',
+      {
+        organization_id,
+        repository_id,
+        commands: JSON.stringify(set.commands),
+        maintenance_commands: JSON.stringify(set.maintenance_commands),
+        variables: JSON.stringify(set.variables),
+        on_failure: set.on_failure,
+        timeout_seconds: set.timeout_seconds,
+        updated_by: user_id,
+      },
+      {
+        end: `on conflict (organization_id, repository_id)
+          do update set ${replaced}, updated_at = now()
+          returning ${columns}`,
+      },
+    ),
+  )
   return parseRow(only(rows))
 }
 

@@ -1,5 +1,6 @@
 import type { Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
+import { now, updateRow } from '../statement.ts'
 import { TO_THE_END } from './checkpoints.ts'
 
 /**
@@ -13,13 +14,13 @@ export async function recordWorkspace(
   epoch: number,
   location: { workspace: string | null; folder_id: string; sandbox: string | null },
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: 'record_workspace',
-    text: `update runs
-      set workspace = $4, workspace_host = $5, sandbox = $6
-      where organization_id = $1 and id = $2 and ${isHeldBy('$3')}`,
-    values: [organization_id, run_id, epoch, location.workspace, location.folder_id, location.sandbox],
-  })
+  const { rowCount } = await db.query(
+    updateRow('runs', {
+      where: { organization_id, id: run_id },
+      and: bind => isHeldBy(bind(epoch)),
+      set: { workspace: location.workspace, workspace_host: location.folder_id, sandbox: location.sandbox },
+    }),
+  )
   return rowCount === 1
 }
 
@@ -34,13 +35,18 @@ export async function recordCheckout(
   epoch: number,
   checkout: { base_ref: string | null; base_sha: string | null; branch: string | null },
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: 'record_checkout',
-    text: `update runs
-      set base_ref = $4, base_sha = $5, branch = $6, updated_at = now()
-      where organization_id = $1 and id = $2 and ${isHeldBy('$3')}`,
-    values: [organization_id, run_id, epoch, checkout.base_ref, checkout.base_sha, checkout.branch],
-  })
+  const { rowCount } = await db.query(
+    updateRow('runs', {
+      where: { organization_id, id: run_id },
+      and: bind => isHeldBy(bind(epoch)),
+      set: {
+        base_ref: checkout.base_ref,
+        base_sha: checkout.base_sha,
+        branch: checkout.branch,
+        updated_at: now,
+      },
+    }),
+  )
   return rowCount === 1
 }
 
@@ -52,14 +58,19 @@ export async function recordNextBranch(
   epoch: number,
   next: { base_sha: string; branch: string },
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: 'record_next_branch',
-    text: `update runs
-      set base_sha = $4, branch = $5, pushed_sha = null, abandoned_branches = abandoned_branches + 1,
-        updated_at = now()
-      where organization_id = $1 and id = $2 and ${isHeldBy('$3')}`,
-    values: [organization_id, run_id, epoch, next.base_sha, next.branch],
-  })
+  const { rowCount } = await db.query(
+    updateRow('runs', {
+      where: { organization_id, id: run_id },
+      and: bind => isHeldBy(bind(epoch)),
+      set: {
+        base_sha: next.base_sha,
+        branch: next.branch,
+        pushed_sha: null,
+        abandoned_branches: () => 'abandoned_branches + 1',
+        updated_at: now,
+      },
+    }),
+  )
   return rowCount === 1
 }
 
