@@ -28,7 +28,7 @@ export async function manyNodes(): Promise<string> {
   ].join('\n')
 }
 
-type Seen = {
+type SeenRuns = {
   runs: number
   ended: number
   seconds: number
@@ -37,7 +37,7 @@ type Seen = {
   processor: Record<string, number>
 }
 
-async function simulate(roles: ('all' | 'serve' | 'work')[], runs: number): Promise<Seen> {
+async function simulate(roles: ('all' | 'serve' | 'work')[], runs: number): Promise<SeenRuns> {
   await using stack = new AsyncDisposableStack()
   const repository = stack.use(makeRepository())
   const model = stack.use(
@@ -74,7 +74,7 @@ async function simulate(roles: ('all' | 'serve' | 'work')[], runs: number): Prom
     into.push(performance.now() - before)
   }
 
-  const seen: Seen = { runs, ended: 0, seconds: 0, create: [], read: [], processor: {} }
+  const seen: SeenRuns = { runs, ended: 0, seconds: 0, create: [], read: [], processor: {} }
   const before = processors(processes, database)
   const started = performance.now()
   const body = JSON.stringify({ prompt: 'Take some notes.', repo_id: 1 })
@@ -112,7 +112,7 @@ function processors(
   return spent
 }
 
-function lines(title: string, seen: Seen, beside?: Seen): string[] {
+function lines(title: string, seen: SeenRuns, beside?: SeenRuns): string[] {
   const rate = seen.ended / seen.seconds
   const ratio = beside ? `, ${(rate / (beside.ended / beside.seconds)).toFixed(2)} × one process` : ''
   const each = Object.entries(seen.processor).map(

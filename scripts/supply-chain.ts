@@ -12,9 +12,9 @@ const LOOKUPS_AT_ONCE = 4
 
 export type Outcome = { state: 'ok' | 'failed' | 'skipped'; text: string }
 export type Lock = { packages: Record<string, { version?: string; name?: string }> }
-type Ended = { code: number; out: string }
+type ProgramEnd = { code: number; out: string }
 
-function run(program: string, args: string[]): Promise<Ended> {
+function run(program: string, args: string[]): Promise<ProgramEnd> {
   return new Promise(resolve => {
     execFile(
       program,
@@ -28,7 +28,7 @@ function run(program: string, args: string[]): Promise<Ended> {
   })
 }
 
-const npm = (...args: string[]): Promise<Ended> => {
+const npm = (...args: string[]): Promise<ProgramEnd> => {
   const path = process.env.npm_execpath
   return path?.endsWith('npm-cli.js') ? run(process.execPath, [path, ...args]) : run('npm', args)
 }

@@ -1,5 +1,5 @@
 import { shellQuote } from './core/text/shell-quote.ts'
-import type { Started } from './service/access/first-start.ts'
+import type { FirstStartResult } from './service/access/first-start.ts'
 import type { CredentialFiles } from './system/start-credentials.ts'
 
 /**
@@ -9,7 +9,7 @@ import type { CredentialFiles } from './system/start-credentials.ts'
  */
 export function banner(facts: {
   base_url: string
-  started: Started
+  started: FirstStartResult
   missing_repository: string | null
   link: string
   /** Created by this start; null: none. */

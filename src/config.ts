@@ -234,13 +234,16 @@ export class ConfigError extends Error {
   override name = 'ConfigError'
 }
 
-type Loaded = { config: Config; sources: Sources }
+type LoadedConfig = { config: Config; sources: Sources }
 
 /**
  * Reads the configuration from variables and files (`readSources`). `locate` returns the data folder for the
  * value of `AGENTRUN_DATA_DIR`. Throws ConfigError like `readConfig`.
  */
-export function loadConfig(env: NodeJS.ProcessEnv, locate: (data_dir: string | null) => string): Loaded {
+export function loadConfig(
+  env: NodeJS.ProcessEnv,
+  locate: (data_dir: string | null) => string,
+): LoadedConfig {
   const data_dir =
     env.AGENTRUN_DATA_DIR || (env.AGENTRUN_DATA_DIR_FILE ? readSecretFile(env.AGENTRUN_DATA_DIR_FILE) : null)
   const sources = readSources(env, locate(data_dir))

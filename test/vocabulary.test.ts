@@ -163,6 +163,37 @@ test('no identifier calls a response or a result an answer', () => {
   expect([...answers].filter(name => !files.some(({ identifiers }) => identifiers.has(name)))).toEqual([])
 })
 
+/**
+ * A type is named by a noun: `FoundFiles`, not `Found`. `Redacted` qualifies the type in its brackets, as
+ * `Readonly` does.
+ */
+const bare_participle =
+  /^(?!Redacted$)(?:[A-Z][a-z]*(?<!Fe|Se|Spe|Ne)ed|Begun|Brought|Built|Done|Drawn|Found|Given|Held|Kept|Known|Left|LeftOut|Lost|Made|Paid|Put|Ran|Read|Said|Seen|Sent|SentBack|Shown|Spent|Taken|Told|Tried|Written|Accepting|Arriving|Asking|Doing|Failing|Filling|Following|Forwarding|Observing|Preparing|Pushing|Restoring|Serving|SettingUp|Tunnelling|Waiting|Watching)$/
+
+test('no type is named by a participle alone', () => {
+  const found = files.flatMap(({ path }) =>
+    [...read(path).matchAll(/^\s*(?:export )?(?:type|class|interface) (\w+)\b/gm)]
+      .filter(([, name = '']) => bare_participle.test(name))
+      .map(([, name]) => `${path}: ${name}`),
+  )
+  expect(found).toEqual([])
+})
+
+test('a participle alone is found, and a noun that reads like one is not', () => {
+  const names = [
+    'Found',
+    'Published',
+    'Kept',
+    'SentBack',
+    'Waiting',
+    'Feed',
+    'Redacted',
+    'FoundFiles',
+    'Finding',
+  ]
+  expect(names.filter(name => bare_participle.test(name))).toEqual(names.slice(0, 5))
+})
+
 test('no comment and no name of a test calls a response an answer', () => {
   const found = files.flatMap(({ path, comments, titles }) =>
     matches(path, [...comments, ...(isTest(path) ? titles : [])], responses),

@@ -4,7 +4,7 @@ import { sumUsage } from '../../src/store/access/usage-days.ts'
 import { Database } from '../../src/store/database.ts'
 import { heartbeat } from '../../src/store/leases/leases.ts'
 import type { RunHead } from '../../src/store/runs/run-heads.ts'
-import { type Filled, fillDatabase } from '../../test/scale/fill-database.ts'
+import { type FilledDatabase, fillDatabase } from '../../test/scale/fill-database.ts'
 import { lists, routine, type Work } from '../../test/scale/statements.ts'
 import { searched } from '../../test/scale/words.ts'
 import { quantile } from '../rate.ts'
@@ -49,7 +49,7 @@ export async function scale(args: string[]): Promise<string> {
 }
 
 /** Measures a filled database with connections as a process of the service has them. */
-export async function measureScale(url: string, filled: Filled): Promise<Metric[]> {
+export async function measureScale(url: string, filled: FilledDatabase): Promise<Metric[]> {
   await using db = new Database(url, { max: 2, on_error: () => {}, statement_ms: 60_000 })
   const floor = await p95(db, tx => tx.query({ text: 'select 1' }))
   const metrics: Metric[] = [
@@ -60,7 +60,7 @@ export async function measureScale(url: string, filled: Filled): Promise<Metric[
   return metrics
 }
 
-function others({ organization_id, long_run_id }: Filled): Record<string, Work> {
+function others({ organization_id, long_run_id }: FilledDatabase): Record<string, Work> {
   const days = {
     from: new Date(Date.now() - 90 * 24 * HOUR_MS).toISOString().slice(0, 10),
     to: new Date().toISOString().slice(0, 10),

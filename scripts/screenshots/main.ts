@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
-import type { Reduced } from './reduce-picture.ts'
+import type { ReducedPicture } from './reduce-picture.ts'
 import { reducePicture } from './reduce-picture.ts'
 import { readReferences, writeReferences } from './references.ts'
 import { nameOf, takePictures } from './take-pictures.ts'
@@ -45,7 +45,7 @@ async function sharpPicture(page: Page): Promise<Buffer> {
 }
 
 const names = process.argv.slice(2)
-const references = new Map<string, Reduced>()
+const references = new Map<string, ReducedPicture>()
 for (const folder of [all_folder, docs_folder]) mkdirSync(folder, { recursive: true })
 await takePictures(
   async (picture, workshop) => {

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
  * What is stored of a picture to compare the next one with: the picture at a quarter of its size, in which a
  * moved or missing part is seen and the edge of a letter is not, and the colours of its areas, exactly.
  */
-export type Reduced = {
+export type ReducedPicture = {
   /** Lossless WebP, as base64. */
   small: string
   /** Each colour of at least `MIN_POINTS` points. */
@@ -33,7 +33,7 @@ export const MIN_POINTS = 800
  * Reduces a picture in a page of Chromium, which reads and writes images. `min_points`: how many points of a
  * colour are an area.
  */
-export function reducePicture(page: Page, png: Buffer, min_points = MIN_POINTS): Promise<Reduced> {
+export function reducePicture(page: Page, png: Buffer, min_points = MIN_POINTS): Promise<ReducedPicture> {
   return page.evaluate(
     async ({ png, scale, min_points }) => {
       const { createImageBitmap, OffscreenCanvas } = globalThis as unknown as InPage

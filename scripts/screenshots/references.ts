@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Reduced } from './reduce-picture.ts'
+import type { ReducedPicture } from './reduce-picture.ts'
 
 /** The reduced pictures that `npm run screenshots` writes and a test compares, by name. */
 const folder = fileURLToPath(new URL('../../test/e2e/pictures/', import.meta.url))
 const colours_file = `${folder}colours.txt`
 
-export function readReferences(): Map<string, Reduced> {
+export function readReferences(): Map<string, ReducedPicture> {
   if (!existsSync(colours_file)) return new Map()
   const small = (name: string) =>
     existsSync(`${folder}${name}.webp`) ? readFileSync(`${folder}${name}.webp`, 'base64') : ''
@@ -19,7 +19,7 @@ export function readReferences(): Map<string, Reduced> {
 }
 
 /** Replaces all references. */
-export function writeReferences(references: Map<string, Reduced>): void {
+export function writeReferences(references: Map<string, ReducedPicture>): void {
   mkdirSync(folder, { recursive: true })
   for (const file of readdirSync(folder).filter(file => file.endsWith('.webp'))) rmSync(folder + file)
   for (const [name, { small }] of references) writeFileSync(`${folder}${name}.webp`, small, 'base64')

@@ -161,9 +161,12 @@ const new_session = methods.agent.session.new
 const httpServer = (server: Program['servers'][number]) => ({ type: 'http' as const, ...server, headers: [] })
 
 /** `over` resolves, when the process has ended, with why; it never rejects. */
-type Connected = { connection: ClientConnection; over: Promise<Error> }
+type AgentConnection = { connection: ClientConnection; over: Promise<Error> }
 
-function connect({ sandbox, command, on_update, on_permission }: Program, signal: AbortSignal): Connected {
+function connect(
+  { sandbox, command, on_update, on_permission }: Program,
+  signal: AbortSignal,
+): AgentConnection {
   const sent = new Set<unknown>()
   let loading: unknown = null
   let pending_requests = 0

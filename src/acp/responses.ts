@@ -8,7 +8,7 @@ type Json = Record<string, unknown>
  * What an agent offers. `continue_method`: continues a session, preferably without repeating what it
  * contains; null: nothing does.
  */
-type Offered = {
+type OfferedSession = {
   agent: string
   continue_method: typeof methods.agent.session.resume | typeof methods.agent.session.load | null
   accepts_servers: boolean
@@ -19,7 +19,7 @@ type Offered = {
  * Reads the response to `initialize`; the SDK checks no response. What has another form than in the protocol
  * counts as not offered. Throws AgentProtocolError for another version of the protocol.
  */
-export function readInitialized(response: unknown): Offered {
+export function readInitialized(response: unknown): OfferedSession {
   const { protocolVersion: version, agentInfo, agentCapabilities } = jsonOf(response)
   if (version !== PROTOCOL_VERSION)
     throw new AgentProtocolError(

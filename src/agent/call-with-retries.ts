@@ -54,9 +54,12 @@ export async function callWithRetries(
   }
 }
 
-type Failed = { error: ModelError; may_cost: boolean; seen_characters: number }
+type FailedCall = { error: ModelError; may_cost: boolean; seen_characters: number }
 
-async function callOnce(model: Model, request: ModelRequest): Promise<{ response: ModelResponse } | Failed> {
+async function callOnce(
+  model: Model,
+  request: ModelRequest,
+): Promise<{ response: ModelResponse } | FailedCall> {
   let seen_characters = 0
   let began = false
   const on_progress = () => {

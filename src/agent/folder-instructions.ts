@@ -23,7 +23,7 @@ const MAX_FOLDERS = 20
  * What a result brings in addition: files with instructions, the nearest last. It is a part of the output,
  * and so of the journal.
  */
-type Delivered = { instructions: InstructionText[] }
+type DeliveredInstructions = { instructions: InstructionText[] }
 
 type Input = { folder_instructions: FolderInstructions; redactor: BackgroundRedactor }
 
@@ -37,7 +37,7 @@ export async function deliverInstructions(
   messages: readonly ModelMessage[],
   call: ToolCall,
   result: ToolResult,
-): Promise<Delivered | null> {
+): Promise<DeliveredInstructions | null> {
   if (folders.size === 0 || result.status !== 'ok') return null
   const wanted = new Set(pathsOf(call, result).flatMap(foldersOf))
   const used = [...folders].filter(([folder]) => wanted.has(folder))

@@ -47,7 +47,7 @@ export type FinishedCall = {
  * `replaced`: the first and the last call whose content was removed, and how many results were; null: no call
  * was.
  */
-export type Compacted = {
+export type CompactionRecord = {
   compaction: Compaction
   usage: ModelUsage | null
   replaced: { first: string; last: string; results: number } | null
@@ -76,5 +76,5 @@ export type LoopJournal = {
   toolStarted(call: ToolCall): Promise<void>
   toolFinished(finished: Redacted<FinishedCall>): Promise<Signals>
   /** Records a compaction, from which the conversation is rebuilt, and shows it in the trace. */
-  compacted(compacted: Compacted): Promise<void>
+  compacted(compacted: CompactionRecord): Promise<void>
 }

@@ -5,7 +5,7 @@ import type { Attempt } from './call-with-retries.ts'
 import { compactAfterRefusal, compactConversation, mustCompact } from './compaction/compact-step.ts'
 import type { LoopInput, LoopState } from './loop-state.ts'
 import type { PlannedCall } from './meter.ts'
-import { afterFailedCall, attemptOf, type Called, callRecorded } from './recorded-call.ts'
+import { afterFailedCall, attemptOf, type CallResponse, callRecorded } from './recorded-call.ts'
 
 /**
  * Calls the model once, with retries, or compacts the conversation if it is too long for that. `continue`:
@@ -15,7 +15,7 @@ export async function callModel(
   input: LoopInput,
   state: LoopState,
   signal: AbortSignal,
-): Promise<Called | TurnOutcome | 'continue'> {
+): Promise<CallResponse | TurnOutcome | 'continue'> {
   if (state.planned === null && mustCompact(input, state, state.messages))
     return compactConversation(input, state, 'limit', signal)
   try {

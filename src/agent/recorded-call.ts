@@ -14,7 +14,7 @@ import type { PlannedCall } from './meter.ts'
 import { redactedResponse } from './redacted-response.ts'
 
 /** The redacted response, and its tool calls as the model requested them. */
-export type Called = { response: Redacted<ModelResponse>; requested: ToolCall[] }
+export type CallResponse = { response: Redacted<ModelResponse>; requested: ToolCall[] }
 
 /**
  * Calls the model with retries. `start` records an attempt and returns it, or returns the limit that forbids
@@ -24,7 +24,7 @@ export async function callRecorded(
   input: LoopInput,
   state: LoopState,
   start: () => Promise<Attempt | LimitReached>,
-): Promise<Called | TurnOutcome> {
+): Promise<CallResponse | TurnOutcome> {
   const { journal, meter } = input
   const first = await start()
   if ('kind' in first) return outcomeOfLimit(first)

@@ -6,7 +6,7 @@ import { settledWithin } from '../core/timeout.ts'
 import { createApp } from '../http/app.ts'
 import { hostName } from '../http/security-headers.ts'
 import { Feeds } from '../live/feeds.ts'
-import { createFirstToken, type Started } from '../service/access/first-start.ts'
+import { createFirstToken, type FirstStartResult } from '../service/access/first-start.ts'
 import { newSignInLink } from '../service/access/sessions.ts'
 import { workerState } from '../service/runs/worker-state.ts'
 import { countSealedOtherwise } from '../store/access/secrets.ts'
@@ -24,7 +24,7 @@ const REFRESH_TIMEOUT_MS = 200
 
 export type RunningApi = AsyncDisposable & {
   base_url: string
-  started: Started
+  started: FirstStartResult
   missing_repository: string | null
   signInLink(): Promise<string>
   /** Creates the first token, of the administrator. Null when there was one, or when the operator sets it. */

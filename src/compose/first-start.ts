@@ -4,11 +4,11 @@ import type { Config } from '../config.ts'
 import { SAMPLE_FILES } from '../core/repositories/sample.ts'
 import { createRepository } from '../git/objects/new-repository.ts'
 import { parseRepositoryUrl } from '../git/refs/repository-url.ts'
-import { firstStart, type Started } from '../service/access/first-start.ts'
+import { type FirstStartResult, firstStart } from '../service/access/first-start.ts'
 import type { Parts } from './parts.ts'
 
 /** `missing_repository`: where the operator's local repository should be, when nothing is there. */
-type FirstStart = { started: Started; missing_repository: string | null }
+type FirstStart = { started: FirstStartResult; missing_repository: string | null }
 
 /** Makes what an empty database lacks: organization, administrator, token, repository. */
 export async function prepareFirstStart({ config, data, db, git, log }: Parts): Promise<FirstStart> {

@@ -1,5 +1,5 @@
 /** The variables that determine an address, with their values. */
-type Listened = { host_variable: string; host: string; port_variable: string; port: number }
+type ListenAddress = { host_variable: string; host: string; port_variable: string; port: number }
 
 /**
  * Returns an error whose message is one sentence: why the address cannot be listened on, and what to do.
@@ -7,7 +7,7 @@ type Listened = { host_variable: string; host: string; port_variable: string; po
  */
 export function explainListenError(
   error: unknown,
-  { host_variable, host, port_variable, port }: Listened,
+  { host_variable, host, port_variable, port }: ListenAddress,
 ): unknown {
   const { code } = error as NodeJS.ErrnoException
   const at = `${host_variable} ${host}, ${port_variable} ${port}`

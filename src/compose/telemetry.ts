@@ -15,13 +15,13 @@ import type { ServiceInput } from './parts.ts'
 
 const TRACES_PATH = '/v1/traces'
 
-type Observing = AsyncDisposable & { telemetry: Telemetry; instruments: Instruments }
+type RunningTelemetry = AsyncDisposable & { telemetry: Telemetry; instruments: Instruments }
 
 /**
  * Counts from the start on; traces where OpenTelemetry's variables name a collector, and does not load its
  * SDK otherwise. Disposing it sends the last spans.
  */
-export async function startTelemetry(input: ServiceInput): Promise<Observing> {
+export async function startTelemetry(input: ServiceInput): Promise<RunningTelemetry> {
   const instruments = createInstruments()
   instruments.build.set({ version: input.version, role: input.role }, 1)
   const tracer = await startTracer(input)
@@ -72,7 +72,7 @@ function tracesUrl(config: Config): string | null {
 }
 
 /** The sources of the metrics of one process, without its counters. */
-type Observed = {
+type MetricSources = {
   db: Database
   instruments: Instruments
   streams: () => number
@@ -83,7 +83,7 @@ type Observed = {
 /** Serves metrics and probes on the operator's port for them; null when none is set. */
 export async function serveMetrics(
   { config, log }: ServiceInput,
-  observed: Observed,
+  observed: MetricSources,
 ): Promise<AsyncDisposable | null> {
   const { db, instruments } = observed
   if (config.AGENTRUN_METRICS_PORT === undefined) return null

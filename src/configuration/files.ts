@@ -10,7 +10,7 @@ type Entry = { name: string; value: string; line: number | null }
 export type ConfigurationFile = { path: string; found: boolean; entries: Entry[]; mistakes: string[] }
 
 type Mistake = { line: number | null; text: string }
-type Parsed = { entries: Entry[]; mistakes: Mistake[] }
+type ParsedFile = { entries: Entry[]; mistakes: Mistake[] }
 
 /** Variables whose value is JSON: a table of TOML gives them too. */
 const json_names = ['AGENTRUN_MODELS', 'AGENTRUN_AGENTS']
@@ -31,7 +31,7 @@ export const readTomlFile = (path: string): ConfigurationFile => readConfigurati
 export const positionText = (path: string, line: number | null): string =>
   line === null ? path : `${path}, line ${line}`
 
-function readConfigurationFile(path: string, parseText: (text: string) => Parsed): ConfigurationFile {
+function readConfigurationFile(path: string, parseText: (text: string) => ParsedFile): ConfigurationFile {
   let text: string
   let stat: Stats
   try {
@@ -94,7 +94,7 @@ function modeMistakes(path: string, mode: number, entries: Entry[]): string[] {
   return [`${path}: contains ${secret.name}, and every user of this machine can read it: chmod 600 ${path}`]
 }
 
-function parseLines(text: string): Parsed {
+function parseLines(text: string): ParsedFile {
   const entries: Entry[] = []
   const mistakes: Mistake[] = []
   for (const [index, content] of text.split(/\r?\n/).entries()) {
@@ -117,7 +117,7 @@ function parseLines(text: string): Parsed {
   return { entries, mistakes }
 }
 
-function parseToml(text: string): Parsed {
+function parseToml(text: string): ParsedFile {
   let table: TomlTable
   try {
     table = parse(text)

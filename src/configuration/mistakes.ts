@@ -1,7 +1,7 @@
 /** Not the service's: those of the command line, perhaps in the shell that starts the service. */
 const client_variables = ['AGENTRUN_TOKEN', 'AGENTRUN_URL', 'AGENTRUN_ORG']
 
-type Given = {
+type GivenValues = {
   env: NodeJS.ProcessEnv
   origins: ReadonlyMap<string, string>
   known: string[]
@@ -13,7 +13,7 @@ type Given = {
  * `model_keys` is null while these are not known. Of the variables of the process, only those that begin with
  * `AGENTRUN_` are ours.
  */
-export function unknownNames({ env, origins, known, model_keys }: Given): string[] {
+export function unknownNames({ env, origins, known, model_keys }: GivenValues): string[] {
   const isUnknown = (name: string) => {
     if (name === 'AGENTRUN_CONFIG_FILE') return true
     if (known.includes(name.replace(/_FILE$/, ''))) return false

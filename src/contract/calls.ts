@@ -5,7 +5,7 @@ import type { EndpointName, Endpoints } from './endpoints.ts'
  * The input and the output of each operation for a client: numbers where the wire has digits, and only
  * required fields are required. An operation without input has an index signature in zod, which is removed.
  */
-type Sent<Schema extends z.ZodType> = {
+type SentFields<Schema extends z.ZodType> = {
   [K in keyof z.input<Schema> as string extends K ? never : K]: K extends keyof z.output<Schema>
     ? OneOrSeveral<z.output<Schema>[K]>
     : never
@@ -15,9 +15,9 @@ type OneOrSeveral<Value> = Value extends readonly (infer Item)[] ? Item | readon
 
 /** `org_id` is optional: a client knows its organization. */
 export type Params<N extends EndpointName> = 'org_id' extends keyof z.input<Endpoints[N]['params']>
-  ? Omit<Sent<Endpoints[N]['params']>, 'org_id'> & { org_id?: number }
-  : Sent<Endpoints[N]['params']>
-export type Query<N extends EndpointName> = Sent<Endpoints[N]['query']>
+  ? Omit<SentFields<Endpoints[N]['params']>, 'org_id'> & { org_id?: number }
+  : SentFields<Endpoints[N]['params']>
+export type Query<N extends EndpointName> = SentFields<Endpoints[N]['query']>
 export type Body<N extends EndpointName> = Endpoints[N]['body'] extends z.ZodType
   ? z.input<Endpoints[N]['body']>
   : undefined

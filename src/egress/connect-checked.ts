@@ -5,7 +5,7 @@ import type { Authority } from './authority.ts'
 import { decide } from './decide-request.ts'
 import { dial } from './dial.ts'
 import { default_caps, type ProxyConfiguration } from './proxy-configuration.ts'
-import { Refused } from './refused.ts'
+import { RefusedAddressError } from './refused.ts'
 
 /** The egress settings of the service's own requests: the same that the operator sets for sandboxes. */
 export type Outgoing = {
@@ -49,7 +49,7 @@ export async function connectByRules(
     const { reason, why } = decision
     if (reason === null) throw new Error(why)
     configuration.onRefused({ host: authority.host, port: authority.port, method, reason, why })
-    throw new Refused(`address not allowed: ${why}`)
+    throw new RefusedAddressError(`address not allowed: ${why}`)
   }
   const plain = await dial(configuration, decision.to, signal)
   if (!secure) return plain

@@ -8,11 +8,11 @@ import {
 import { withTimeout } from '../core/timeout.ts'
 import { type Authority, authorityText } from './authority.ts'
 import { isRegistry } from './presets.ts'
-import type { Allowed, Gateway, ProxyConfiguration, Reason } from './proxy-configuration.ts'
+import type { AllowedTarget, Gateway, ProxyConfiguration, Reason } from './proxy-configuration.ts'
 import { findRule } from './rules.ts'
 
 type Decision =
-  | { ok: true; to: Allowed }
+  | { ok: true; to: AllowedTarget }
   | { ok: false; status: 403 | 502; reason: Reason | null; why: string }
 
 const refused = (reason: Reason, why: string): Decision => ({ ok: false, status: 403, reason, why })

@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { orAborted } from '../core/abort.ts'
 import { authorityText } from './authority.ts'
-import type { Allowed, ProxyConfiguration } from './proxy-configuration.ts'
+import type { AllowedTarget, ProxyConfiguration } from './proxy-configuration.ts'
 
 /** A failure to connect to an allowed host; not a refusal. */
 export class DialError extends Error {
@@ -15,7 +15,7 @@ export class DialError extends Error {
  */
 export async function dial(
   configuration: ProxyConfiguration,
-  to: Allowed,
+  to: AllowedTarget,
   signal: AbortSignal,
 ): Promise<Socket> {
   const dialled = dialAny(configuration, to)
@@ -29,7 +29,7 @@ export async function dial(
   })
 }
 
-async function dialAny(configuration: ProxyConfiguration, to: Allowed): Promise<Socket> {
+async function dialAny(configuration: ProxyConfiguration, to: AllowedTarget): Promise<Socket> {
   const { way } = to
   if (way.kind === 'upstream') return dialBy(way.url, configuration, to)
   const { port } = to
@@ -62,7 +62,7 @@ function opened(socket: Socket, wait_ms: number): Promise<string | null> {
 }
 
 /** Opens a tunnel through the operator's proxy. */
-function dialBy(upstream: URL, configuration: ProxyConfiguration, to: Allowed): Promise<Socket> {
+function dialBy(upstream: URL, configuration: ProxyConfiguration, to: AllowedTarget): Promise<Socket> {
   const authority = authorityText(to)
   const sent = request({
     ...endpointOf(upstream),

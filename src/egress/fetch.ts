@@ -8,7 +8,7 @@ import { authorityText, parseAuthority } from './authority.ts'
 import { type Connect, connectByRules, connectChecked, type Outgoing } from './connect-checked.ts'
 import { createInProgress, type InProgress } from './in-progress.ts'
 import type { ProxyConfiguration } from './proxy-configuration.ts'
-import { Refused } from './refused.ts'
+import { RefusedAddressError } from './refused.ts'
 
 /**
  * The part of `fetch` that clients of other services need. Redirects are returned to the caller, who decides
@@ -59,7 +59,7 @@ export function fetchByRules(configuration: ProxyConfiguration): FetchByRules {
         reason: 'cap',
         why,
       })
-      throw new Refused(why)
+      throw new RefusedAddressError(why)
     }
     const permit = in_progress.enter(authority, request.method)
     try {
@@ -156,14 +156,19 @@ export function outgoingFetch(
   }
 }
 
-type Sent = {
+type SentRequest = {
   method?: string
   headers?: Record<string, string>
   body?: string | undefined
   signal: AbortSignal
 }
 
-async function exchange(connect: Connect, target: URL, init: Sent, max_bytes: number): Promise<Response> {
+async function exchange(
+  connect: Connect,
+  target: URL,
+  init: SentRequest,
+  max_bytes: number,
+): Promise<Response> {
   const { response, socket } = await send(connect, target, init)
   try {
     return responseOf(response, new Uint8Array(await wholeOf(response, max_bytes)))
@@ -176,12 +181,13 @@ async function exchange(connect: Connect, target: URL, init: Sent, max_bytes: nu
 export async function send(
   connect: Connect,
   target: URL,
-  { method = 'GET', headers = {}, body, signal }: Sent,
+  { method = 'GET', headers = {}, body, signal }: SentRequest,
   count: Count = () => true,
 ): Promise<{ response: IncomingMessage; socket: Socket }> {
   const secure = target.protocol === 'https:'
   const authority = parseAuthority(target.host, secure ? 443 : 80)
-  if (authority === null) throw new Refused('address not allowed: it cannot be read as a host and a port')
+  if (authority === null)
+    throw new RefusedAddressError('address not allowed: it cannot be read as a host and a port')
   const socket = await connect(authority, { method, secure, signal })
   try {
     const bytes = body === undefined ? null : Buffer.from(body, 'utf8')

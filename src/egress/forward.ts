@@ -2,7 +2,7 @@ import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { onAbort } from '../core/abort.ts'
 import { type Authority, authorityText, parseAuthority } from './authority.ts'
 import { credentialsOf, DialError, dial, endpointOf } from './dial.ts'
-import type { Allowed, ProxyConfiguration } from './proxy-configuration.ts'
+import type { AllowedTarget, ProxyConfiguration } from './proxy-configuration.ts'
 import { sampleBody } from './request-sample.ts'
 
 /**
@@ -25,9 +25,9 @@ export function parseTarget(target: string): { authority: Authority; path: strin
  * The destination of a request. `count` is called with the bytes of both bodies as they pass. `signal` ends
  * it.
  */
-type Forwarding = {
+type ForwardInput = {
   configuration: ProxyConfiguration
-  to: Allowed
+  to: AllowedTarget
   path: string
   signal: AbortSignal
   count: (bytes: number) => void
@@ -39,7 +39,7 @@ type Forwarding = {
  * connection to the destination is closed in any case.
  */
 export async function forward(
-  { configuration, to, path, signal, count }: Forwarding,
+  { configuration, to, path, signal, count }: ForwardInput,
   incoming: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {

@@ -2,7 +2,7 @@ import { startQuietPolling } from '../core/polling.ts'
 import type { Authority } from './authority.ts'
 import { decide } from './decide-request.ts'
 import type { ProxyConfiguration } from './proxy-configuration.ts'
-import { Refused } from './refused.ts'
+import { RefusedAddressError } from './refused.ts'
 
 const CHECK_INTERVAL_MS = 5_000
 
@@ -38,7 +38,7 @@ export function createInProgress(configuration: ProxyConfiguration): InProgress 
       if (decision.ok || decision.reason === null || !entries.delete(entry)) continue
       const { reason, why } = decision
       configuration.onRefused({ host: target.host, port: target.port, method, reason, why })
-      ending.abort(new Refused(`the address is no longer allowed: ${why}`))
+      ending.abort(new RefusedAddressError(`the address is no longer allowed: ${why}`))
     }
   }
   return {

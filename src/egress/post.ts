@@ -5,7 +5,7 @@ import { settledWithin } from '../core/timeout.ts'
 import { type AttemptOutcome, readRetryAfter } from '../core/webhooks/webhook-retries.ts'
 import type { Outgoing } from './connect-checked.ts'
 import { connectOf, send } from './fetch.ts'
-import { Refused } from './refused.ts'
+import { RefusedAddressError } from './refused.ts'
 
 /** From the first DNS query to the end of the response. */
 const REQUEST_TIMEOUT_MS = 10_000
@@ -42,8 +42,8 @@ function failureOf(
   if (late) return { error: `no response within ${REQUEST_TIMEOUT_MS / 1_000} seconds`, refused: false }
   const { code, message } = error as NodeJS.ErrnoException
   return {
-    error: (error instanceof Refused ? message : (code ?? message)).slice(0, 300),
-    refused: error instanceof Refused,
+    error: (error instanceof RefusedAddressError ? message : (code ?? message)).slice(0, 300),
+    refused: error instanceof RefusedAddressError,
   }
 }
 

@@ -60,4 +60,4 @@ type Way =
   | { kind: 'addresses'; addresses: string[] }
   | { kind: 'upstream'; url: URL }
   | { kind: 'gateway'; socket: string }
-export type Allowed = Authority & { way: Way }
+export type AllowedTarget = Authority & { way: Way }

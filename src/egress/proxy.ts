@@ -6,7 +6,7 @@ import { decide, isGateway } from './decide-request.ts'
 import { forward, parseTarget } from './forward.ts'
 import { createInProgress, type InProgress } from './in-progress.ts'
 import type { ProxyConfiguration, Reason } from './proxy-configuration.ts'
-import { Refused } from './refused.ts'
+import { RefusedAddressError } from './refused.ts'
 import { headOf } from './request-sample.ts'
 import { openTunnel } from './tunnel.ts'
 
@@ -200,7 +200,7 @@ function reportText(
   if (target === null || !isGateway(gateway, target)) onRequestText(headOf(incoming))
 }
 
-const statusOf = (error: unknown) => (error instanceof Refused ? 403 : 502)
+const statusOf = (error: unknown) => (error instanceof RefusedAddressError ? 403 : 502)
 const textOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 const blockedText = (why: string) => `Blocked on the way out of the sandbox: ${why}.\n`
 

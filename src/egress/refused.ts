@@ -1,4 +1,4 @@
 /** The address is not allowed; a retry has the same result. */
-export class Refused extends Error {
-  override name = 'Refused'
+export class RefusedAddressError extends Error {
+  override name = 'RefusedAddressError'
 }

@@ -3,7 +3,7 @@ import type { Mirror } from '../core/network/package-mirrors.ts'
 
 /** `private_address`: set by the operator, so the host may be in a private network. */
 export type Rule = EgressRule & { private_address?: true }
-type Requested = { host: string; port: number; method: string }
+type RequestedAddress = { host: string; port: number; method: string }
 type Match = { rule: Rule } | { reason: 'not_allowed' | 'method' }
 
 /** Every name and address, on every port; private addresses stay closed. A client cannot set it. */
@@ -15,7 +15,7 @@ const default_ports = [443, 80]
  * Returns the first of `rules` that allows the request, or why none does. `host` as returned by
  * parseAuthority.
  */
-export function findRule(rules: readonly Rule[], target: Requested): Match {
+export function findRule(rules: readonly Rule[], target: RequestedAddress): Match {
   const of_host = rules.filter(
     rule =>
       rule === EVERY_HOST || (matchesHost(rule.host, target.host) && matchesPort(rule.port, target.port)),

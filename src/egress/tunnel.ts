@@ -2,15 +2,15 @@ import type { Socket } from 'node:net'
 import { onAbort } from '../core/abort.ts'
 import { readHello } from './client-hello.ts'
 import { DialError, dial } from './dial.ts'
-import type { Allowed, ProxyConfiguration } from './proxy-configuration.ts'
+import type { AllowedTarget, ProxyConfiguration } from './proxy-configuration.ts'
 
 /** A TLS alert, so that the client reports an error: fatal, access denied. */
 const access_denied = Buffer.from([21, 3, 1, 0, 2, 2, 49])
 
 /** `signal` closes both ends. `counted` is called with each of them once they are joined. */
-type Tunnelling = {
+type TunnelInput = {
   configuration: ProxyConfiguration
-  to: Allowed
+  to: AllowedTarget
   signal: AbortSignal
   counted: (socket: Socket) => void
 }
@@ -22,7 +22,7 @@ type Tunnelling = {
  * socket is closed. Rejects with DialError, or with the reason of the signal, before a response began.
  */
 export async function openTunnel(
-  tunnelling: Tunnelling,
+  tunnelling: TunnelInput,
   inner: Socket,
   head: Buffer,
 ): Promise<string | null> {
@@ -67,7 +67,7 @@ export async function openTunnel(
 async function firstBytes(
   inner: Socket,
   head: Buffer,
-  to: Allowed,
+  to: AllowedTarget,
   wait_ms: number,
 ): Promise<{ bytes: Buffer; problem: string | null }> {
   const chunks = [head]

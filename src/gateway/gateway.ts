@@ -73,9 +73,13 @@ export function createModelGateway(of: GatewayOf & { tools: ToolServers }): Mode
 }
 
 type Pending = { requests: number; bytes: number }
-type Serving = GatewayOf & { tools: ToolServers; pending: Pending; semaphore: Semaphore }
+type GatewayContext = GatewayOf & { tools: ToolServers; pending: Pending; semaphore: Semaphore }
 
-async function respond(of: Serving, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function respond(
+  of: GatewayContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const { pending, meter } = of
   const refused = meter.refusal()
   if (refused !== null) throw new GatewayRefusal(403, refused)
@@ -92,7 +96,7 @@ async function respond(of: Serving, request: IncomingMessage, response: ServerRe
 }
 
 async function serve(
-  of: Serving,
+  of: GatewayContext,
   request: IncomingMessage,
   response: ServerResponse,
   held: { own: number },
@@ -118,7 +122,11 @@ async function serve(
 type Call = { operation: Exclude<Operation, { kind: 'models' }>; has_tools: boolean }
 type Exchange = { request: IncomingMessage; response: ServerResponse; held: { own: number } }
 
-async function serveCall(of: Serving, call: Call, { request, response, held }: Exchange): Promise<void> {
+async function serveCall(
+  of: GatewayContext,
+  call: Call,
+  { request, response, held }: Exchange,
+): Promise<void> {
   const { endpoint, pending, semaphore } = of
   const { operation } = call
   if (operation.api !== endpoint.api)

@@ -7,7 +7,7 @@ import { rateHeaders } from '../core/access/rate-window.ts'
 import { invalid, ServiceError } from '../core/service-error.ts'
 import { authenticate, requireMembership, requireScope } from '../service/access/authenticate.ts'
 import { chargeOnce } from '../service/access/idempotency.ts'
-import type { Charged, Who } from '../service/access/rate-limiter.ts'
+import type { ChargeResult, Who } from '../service/access/rate-limiter.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
 import type { FailedTokens } from './failed-tokens.ts'
 import { parseInput } from './parse-input.ts'
@@ -114,7 +114,7 @@ export async function charge(
   who: Who,
   key: string | null,
   reply: RateHeaders,
-): Promise<Charged> {
+): Promise<ChargeResult> {
   if (endpoint.bucket === null) return { allowed: true, windows: [] }
   const once = endpoint.bucket === 'agent_creation' && key !== null && who.organization_id !== null
   const charged = once
@@ -131,7 +131,7 @@ export async function charge(
   return charged
 }
 
-function tooMany(bucket: Bucket, { windows }: Charged): ServiceError {
+function tooMany(bucket: Bucket, { windows }: ChargeResult): ServiceError {
   const full = windows.filter(
     window => window.retry_ms > 0 && (window.name !== 'token_total' || bucket === 'logs'),
   )

@@ -22,10 +22,10 @@ import { sendResult } from './send-result.ts'
 import { rowFor } from './wire-profile.ts'
 
 /** `ctx`: null once a stream has been opened, which would keep it in memory. */
-type Admitted = { ctx: ActorContext | Context | null; caller: Caller }
-export type AdmittedRequests = WeakMap<FastifyRequest, Admitted>
+type AdmittedCall = { ctx: ActorContext | Context | null; caller: Caller }
+export type AdmittedRequests = WeakMap<FastifyRequest, AdmittedCall>
 
-export const admittedAs = (ctx: ActorContext | Context): Admitted => ({
+export const admittedAs = (ctx: ActorContext | Context): AdmittedCall => ({
   ctx,
   caller: {
     organization_id: 'organization_id' in ctx ? ctx.organization_id : null,

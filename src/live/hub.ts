@@ -4,7 +4,7 @@ type Wake = () => void
 type LiveEvent = (json: string) => void
 /** An entry as it is stored. */
 export type WrittenEntry = { seq: number; body: string }
-type Written = (entries: WrittenEntry[]) => void
+type WriteListener = (entries: WrittenEntry[]) => void
 
 /** The subscriptions of this process. Callbacks must be quick and must not throw. */
 export class Hub implements Hints {
@@ -13,7 +13,7 @@ export class Hub implements Hints {
   readonly #runs = new Map<string, Set<Wake>>()
   readonly #organizations = new Map<number, Set<Wake>>()
   readonly #live = new Map<string, Set<LiveEvent>>()
-  readonly #written = new Map<string, Set<Written>>()
+  readonly #written = new Map<string, Set<WriteListener>>()
   readonly #calls = new Map<string, Set<Wake>>()
 
   onWork = (wake: Wake) => add(this.#work, wake)
@@ -24,7 +24,7 @@ export class Hub implements Hints {
   onLive = (organization_id: number, run_id: number, receive: LiveEvent) =>
     addTo(this.#live, `${organization_id}:${run_id}`, receive)
   /** `receive` gets what this process appends to the run, before it is notified of it. */
-  onWritten = (organization_id: number, run_id: number, receive: Written) =>
+  onWritten = (organization_id: number, run_id: number, receive: WriteListener) =>
     addTo(this.#written, `${organization_id}:${run_id}`, receive)
   onCancelled = (call: string, cancel: Wake) => addTo(this.#calls, call, cancel)
 

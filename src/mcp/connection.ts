@@ -21,7 +21,7 @@ const MAX_LISTED = 1_000
 
 type Limits = { timeout_ms: number; signal: AbortSignal }
 /** `redact`: removes the secrets of the run from what messages of errors quote. */
-type Opening = Limits & { redact: Redact }
+type OpenOptions = Limits & { redact: Redact }
 
 /** An MCP server whose tools are known. Disposing ends the connection, and a program with it. */
 export type McpConnection = AsyncDisposable & {
@@ -72,7 +72,7 @@ const NO_VALIDATION: ClientOptions['jsonSchemaValidator'] = {
  */
 export async function connectServer(
   link: Link,
-  { timeout_ms, signal, redact }: Opening,
+  { timeout_ms, signal, redact }: OpenOptions,
 ): Promise<McpConnection> {
   const { transport, traffic, over, mode, endSession, redacted = async value => value } = link
   using limit = deadline(timeout_ms, signal)

@@ -15,7 +15,7 @@ import { meteredFetch } from './metered-fetch.ts'
 import { type Program, programTransport } from './sandbox-transport.ts'
 import { createServerTraffic, type ServerTraffic } from './server-traffic.ts'
 
-type Opening = Parameters<typeof connectServer>[1]
+type OpenOptions = Parameters<typeof connectServer>[1]
 
 /**
  * An address that speaks MCP. `credential` null: it needs none; with `oauth` it is the secret of the client,
@@ -41,7 +41,7 @@ const MODERN = { pin: '2026-07-28' } as const
 export async function openProgram(
   sandbox: Sandbox,
   program: Program,
-  opening: Opening,
+  opening: OpenOptions,
 ): Promise<McpConnection> {
   const open = (mode: 'legacy' | typeof MODERN) =>
     connectServer({ ...programTransport(sandbox, program, opening.signal), mode }, opening)
@@ -62,7 +62,7 @@ export async function openProgram(
 export async function openAddress(
   fetch: FetchLike,
   address: Address,
-  opening: Opening,
+  opening: OpenOptions,
 ): Promise<McpConnection> {
   const url = URL.parse(address.url)
   if (url === null) throw new McpError('failed', 'Its address is no URL.')

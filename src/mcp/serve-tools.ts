@@ -5,7 +5,7 @@ export type ServedTool = { name: string; description: string; input_schema: Reco
 /** `images`: data URIs. */
 export type ServedResult = { text: string; images: readonly string[]; is_error: boolean }
 /** Calls a tool once. `signal` is aborted when the client has left. */
-export type CallServed = (
+export type ServedToolCaller = (
   tool: string,
   input: Record<string, unknown>,
   signal: AbortSignal,
@@ -18,7 +18,7 @@ export type CallServed = (
 export function serveTools(
   name: string,
   tools: readonly ServedTool[],
-  call: CallServed,
+  call: ServedToolCaller,
 ): (request: Request) => Promise<Response> {
   const listed = tools.map(({ input_schema, ...tool }) => ({
     ...tool,

@@ -58,10 +58,10 @@ const watchedFetch: typeof globalThis.fetch = (input, init) => {
 }
 
 /** A request as it is sent; `effort` null: the provider decides. */
-type Sent = ModelRequest & { effort: ReasoningEffort | null }
+type SentRequest = ModelRequest & { effort: ReasoningEffort | null }
 
 /** The SDK, its model, and what it has serialized already. */
-type Connected = ToolFunctions & {
+type ConnectedModel = ToolFunctions & {
   streamCall: typeof streamCall
   language_model: LanguageModel
   prefixes: KeptPrefixes
@@ -71,7 +71,7 @@ type Connected = ToolFunctions & {
  * Loads the SDK with the first call: it takes 16 MiB, and a process that only serves, or waits, needs none of
  * it.
  */
-async function connect({ connect, freeform_tools, messages_field }: AiSdkModel): Promise<Connected> {
+async function connect({ connect, freeform_tools, messages_field }: AiSdkModel): Promise<ConnectedModel> {
   const [sdk, openai, language_model] = await Promise.all([
     import('ai'),
     freeform_tools ? import('@ai-sdk/openai') : null,
@@ -95,7 +95,7 @@ async function connect({ connect, freeform_tools, messages_field }: AiSdkModel):
 export function createAiSdkModel(model: AiSdkModel): Model {
   const { id, described } = model
   const learned = () => model.learned.get(id) ?? nothing_learned
-  let connecting: Promise<Connected> | undefined
+  let connecting: Promise<ConnectedModel> | undefined
   const connected = () => {
     connecting ??= connect(model).catch(error => {
       connecting = undefined
@@ -122,7 +122,7 @@ export function createAiSdkModel(model: AiSdkModel): Model {
       const effort = request.reasoning_effort ?? described.reasoning_effort
       const kinds = new Set<Lesson['kind']>()
       let refused: ReasoningEffort | null = null
-      let sent: Sent = {
+      let sent: SentRequest = {
         ...request,
         effort: effort !== null && learned().refused_efforts.has(effort) ? null : effort,
       }
@@ -150,9 +150,13 @@ export function createAiSdkModel(model: AiSdkModel): Model {
   }
 }
 
-type Called = { response: ModelResponse } | { error: ModelError }
+type CallResult = { response: ModelResponse } | { error: ModelError }
 
-async function callOnce(model: AiSdkModel, connected: () => Promise<Connected>, sent: Sent): Promise<Called> {
+async function callOnce(
+  model: AiSdkModel,
+  connected: () => Promise<ConnectedModel>,
+  sent: SentRequest,
+): Promise<CallResult> {
   using guard = guardCall(sent, model.fetch)
   try {
     const read = await Promise.race([
@@ -169,8 +173,8 @@ async function callOnce(model: AiSdkModel, connected: () => Promise<Connected>, 
 
 async function readResponse(
   model: AiSdkModel,
-  connected: Connected,
-  sent: Sent,
+  connected: ConnectedModel,
+  sent: SentRequest,
   guard: CallGuard,
 ): Promise<ReadResponse> {
   const { messages } = sent
@@ -219,8 +223,8 @@ async function readResponse(
  */
 async function bodyOf(
   model: AiSdkModel,
-  connected: Connected,
-  part: Sent,
+  connected: ConnectedModel,
+  part: SentRequest,
   what: SerializedPart,
 ): Promise<string | null> {
   let body: string | null = null
@@ -235,7 +239,12 @@ async function bodyOf(
   return body
 }
 
-function callOf(model: AiSdkModel, connected: Connected, sent: Sent, marks: 'marked' | 'unmarked') {
+function callOf(
+  model: AiSdkModel,
+  connected: ConnectedModel,
+  sent: SentRequest,
+  marks: 'marked' | 'unmarked',
+) {
   const mark = sent.cache_key === undefined ? null : model.cache_mark
   const conversation = model.freeform_tools ? withFreeformCalls(sent.messages, sent.tools) : sent.messages
   const messages = withToolResultTexts(conversation, model.marks_failures)

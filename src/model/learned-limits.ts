@@ -3,8 +3,8 @@ import { type NamedLimits, namedLimits, refusesEffort } from './named-limits.ts'
 import type { ModelError, ModelRequest } from './port.ts'
 
 /** What refusals taught about the models of a service, by id, until it ends. */
-export type LearnedModels = Map<string, Learned>
-type Learned = {
+export type LearnedModels = Map<string, LearnedLimits>
+type LearnedLimits = {
   context_tokens: number | null
   max_output_tokens: number | null
   refused_efforts: ReadonlySet<ReasoningEffort>
@@ -15,13 +15,13 @@ const MIN_CONTEXT = 4_000
 const MIN_OUTPUT = 1_000
 const REFUSALS = [400, 413, 422]
 
-export const nothing_learned: Learned = {
+export const nothing_learned: LearnedLimits = {
   context_tokens: null,
   max_output_tokens: null,
   refused_efforts: new Set(),
 }
 
-type Sent = Pick<ModelRequest, 'max_output_tokens'> & {
+type SentRequest = Pick<ModelRequest, 'max_output_tokens'> & {
   effort: ReasoningEffort | null
   input_estimate: () => number
 }
@@ -30,13 +30,13 @@ type Sent = Pick<ModelRequest, 'max_output_tokens'> & {
  * `retry`: what the same request must have instead, `effort` null for none; null: it would be refused again.
  */
 export type Lesson =
-  | { kind: 'limit'; learned: Learned; retry: Retry | null }
+  | { kind: 'limit'; learned: LearnedLimits; retry: Retry | null }
   /** The refusal was about the effort if the retry succeeds. */
   | { kind: 'effort'; retry: Retry }
 type Retry = { max_output_tokens: number; effort: ReasoningEffort | null }
 
 /** Returns what the refusal of a request teaches; null: nothing. */
-export function lessonOf(error: ModelError, sent: Sent, before: Learned): Lesson | null {
+export function lessonOf(error: ModelError, sent: SentRequest, before: LearnedLimits): Lesson | null {
   if (error.http_status === null || !REFUSALS.includes(error.http_status)) return null
   const named = namedLimits(error.message)
   const { max_output_tokens, effort } = sent
@@ -59,7 +59,7 @@ export function lessonOf(error: ModelError, sent: Sent, before: Learned): Lesson
   return { kind: 'effort', retry: { max_output_tokens, effort: null } }
 }
 
-export function withRefused(learned: Learned, effort: ReasoningEffort): Learned {
+export function withRefused(learned: LearnedLimits, effort: ReasoningEffort): LearnedLimits {
   return { ...learned, refused_efforts: new Set([...learned.refused_efforts, effort]) }
 }
 
@@ -67,7 +67,10 @@ export function withRefused(learned: Learned, effort: ReasoningEffort): Learned 
  * Some servers need one token more than the sum; where a server has not counted the input, the estimate may
  * be too large.
  */
-function smallerOutput({ max_output_tokens, context_tokens, ...named }: NamedLimits, sent: Sent): number {
+function smallerOutput(
+  { max_output_tokens, context_tokens, ...named }: NamedLimits,
+  sent: SentRequest,
+): number {
   const limit = Math.min(max_output_tokens ?? sent.max_output_tokens, sent.max_output_tokens)
   if (context_tokens === undefined) return limit
   const requested = (named.requested_tokens ?? 0) - sent.max_output_tokens

@@ -70,7 +70,7 @@ export type StreamStep = { shown: string; held: HeldText }
 
 export const nothing_held: HeldText = { text: '', shown: 0 }
 
-type Named = Span & { name: string; word?: boolean }
+type NamedSpan = Span & { name: string; word?: boolean }
 
 const placeholder = (name: string) => `[redacted:${name}]`
 const PLACEHOLDER = /\[redacted:([A-Za-z_][A-Za-z0-9_]{0,120})\]/g
@@ -106,8 +106,8 @@ export function countRedactions(text: string): Record<string, number> | null {
 type Search = {
   texts: string[]
   finder: Finder
-  known(text: string): Named[]
-  find(text: string, scope: Scope): Named[]
+  known(text: string): NamedSpan[]
+  find(text: string, scope: Scope): NamedSpan[]
 }
 
 function searchFor(values: readonly KnownValue[], found: (name: string) => void): Search {
@@ -116,9 +116,9 @@ function searchFor(values: readonly KnownValue[], found: (name: string) => void)
   )
   const texts = forms.map(({ form }) => form)
   const finder = finderOf(texts)
-  const known = (text: string): Named[] => {
+  const known = (text: string): NamedSpan[] => {
     if (texts.length === 0) return []
-    const spans: Named[] = []
+    const spans: NamedSpan[] = []
     for (const view of viewsOf(text))
       for (const match of finder.all(view.text)) {
         const { name, word } = forms[match.which] ?? { name: '', word: true }
@@ -126,7 +126,7 @@ function searchFor(values: readonly KnownValue[], found: (name: string) => void)
       }
     return outsidePlaceholders(text, spans)
   }
-  const find = (text: string, scope: Scope): Named[] => {
+  const find = (text: string, scope: Scope): NamedSpan[] => {
     const spans = known(text)
     for (const { name } of spans) found(name)
     const values = merged(spans)
@@ -236,7 +236,7 @@ function outsidePlaceholders<S extends Span>(text: string, spans: S[]): S[] {
   )
 }
 
-function replaced(text: string, spans: Named[]): string {
+function replaced(text: string, spans: NamedSpan[]): string {
   if (spans.length === 0) return text
   let [clean, at] = ['', 0]
   for (const { start, end, name } of spans) {
@@ -308,7 +308,7 @@ export const withoutShown = (clean: string, { text, shown }: HeldText): string =
 const SHORT_LINE_END = new RegExp(`^[^\\r\\n]{0,${SHORTEST_REST}}\\r?\\n$`)
 
 function stepOf(
-  find: (text: string) => Named[],
+  find: (text: string) => NamedSpan[],
   finder: Finder,
   { text, shown }: HeldText,
   live: boolean,

@@ -14,7 +14,7 @@ export type Request = {
 }
 /** `met`: the names of known values that were found. `same`: the result is the first argument. */
 export type Outcome = { ok: true; met: string[]; same: boolean; result: unknown } | { ok: false; why: string }
-type Done = Extract<Outcome, { ok: true }>
+type DoneOutcome = Extract<Outcome, { ok: true }>
 
 /**
  * The owner of the values; its requests are processed one after the other, so that one run cannot occupy all
@@ -44,7 +44,7 @@ const MAX_TRIES = 2
 type Task = Pick<Request, 'method' | 'args'> & {
   owner: Owner
   tries: number
-  resolve(done: Done): void
+  resolve(done: DoneOutcome): void
   reject(error: Error): void
 }
 type Thread = { worker: Worker; known: number[]; task: Task | null; timer: NodeJS.Timeout | null }
@@ -62,8 +62,8 @@ export class RedactionThreads {
   }
 
   /** Rejects with RedactionError when two threads have died or hung over the request, or when it fails. */
-  run(owner: Owner, method: Method, args: unknown[]): Promise<Done> {
-    const { promise, resolve, reject } = Promise.withResolvers<Done>()
+  run(owner: Owner, method: Method, args: unknown[]): Promise<DoneOutcome> {
+    const { promise, resolve, reject } = Promise.withResolvers<DoneOutcome>()
     this.#waiting.push({ owner, method, args, tries: 0, resolve, reject })
     this.#start()
     return promise

@@ -1,15 +1,15 @@
 import { failingExcerpt } from '../core/pull-requests/failing-excerpt.ts'
 import type { Proof, Proposal, Step, ToProve } from './proposal.ts'
-import type { Failed, Reason } from './repair/failures.ts'
+import type { FailedCommand, Reason } from './repair/failures.ts'
 import type { Repair } from './repair/repair.ts'
 
 /** A command that has run. `seq`: its entry in the trace. */
-export type Ran = Failed & { ok: boolean; seq: number; ms: number }
+export type CommandRun = FailedCommand & { ok: boolean; seq: number; ms: number }
 export type Plan = { commands: Step[]; to_prove: ToProve[]; by_model: boolean }
 /** The current obstacle, for the model. */
 export type Problem =
   | { kind: 'nothing' }
-  | { kind: 'command' | 'proof'; command: string; line: string; ran: Ran }
+  | { kind: 'command' | 'proof'; command: string; line: string; ran: CommandRun }
 
 /** Where plans are tried. */
 export type SetupRunner = {
@@ -17,17 +17,23 @@ export type SetupRunner = {
    * Runs the commands in a clean sandbox up to the first that fails. `prepared` exists when none did, and the
    * caller disposes of it.
    */
-  prepare(plan: Plan, attempt: number, locating: boolean): Promise<{ ran: Ran[]; prepared: Prepared | null }>
+  prepare(
+    plan: Plan,
+    attempt: number,
+    locating: boolean,
+  ): Promise<{ ran: CommandRun[]; prepared: PreparedSetup | null }>
   /** Records in the trace what is changed and why, and returns the entry. */
-  repaired(repair: Repair | Suggested, problem: Problem, attempt: number): Promise<number>
+  repaired(repair: Repair | SuggestedPlan, problem: Problem, attempt: number): Promise<number>
   /** Returns whether the total time is over. */
   over(): boolean
   /** Queries a model; null: there is none, or it has no suggestion. */
-  suggest(plan: Plan, problem: Problem, question: number): Promise<Suggested | null>
+  suggest(plan: Plan, problem: Problem, question: number): Promise<SuggestedPlan | null>
 }
 /** Each proof runs on a copy of the prepared workspace, as a check of the repository would. */
-export type Prepared = AsyncDisposable & { prove(proof: Proof, attempt: number, n: number): Promise<Ran> }
-export type Suggested = { id: 'model'; why: string; plan: Plan }
+export type PreparedSetup = AsyncDisposable & {
+  prove(proof: Proof, attempt: number, n: number): Promise<CommandRun>
+}
+export type SuggestedPlan = { id: 'model'; why: string; plan: Plan }
 
 export type Evidence = {
   seq: number
@@ -38,7 +44,7 @@ export type Evidence = {
   text: string
 }
 type Timing = { command: string; ms: number }
-export type Found = {
+export type FoundSetup = {
   plan: Plan
   verified: boolean
   /** Something was dropped to succeed, and only loading proves the rest: a person must judge it. */
@@ -62,7 +68,7 @@ export type Search = {
   /** Ids of rules that were applied, alone and with their command. */
   readonly applied: Set<string>
   readonly evidence: Evidence[]
-  readonly timings: Found['timings']
+  readonly timings: FoundSetup['timings']
   questions: number
   /** The previous plan, and its failing line. */
   before: { plan: Plan; line: string } | null
@@ -70,19 +76,23 @@ export type Search = {
   unreachable: { plan: Plan; detail: string } | null
 }
 
-export type Failure = Extract<Problem, { ran: Ran }>
+export type Failure = Extract<Problem, { ran: CommandRun }>
 export type Outcome =
   | { detail: string; by_smoke: boolean; lacking: boolean }
   | { problem: Failure; repair: Repair | null }
 
 const EXCERPT_CHARS = 600
 
-export function evidenceOf(what: 'command' | 'proof', source: Step | Proof | undefined, ran: Ran): Evidence {
+export function evidenceOf(
+  what: 'command' | 'proof',
+  source: Step | Proof | undefined,
+  ran: CommandRun,
+): Evidence {
   const text = ran.ok ? (source?.why ?? '') : excerptOf(ran)
   return { seq: ran.seq, what, ok: ran.ok, command: source?.command ?? '', from: source?.from ?? '', text }
 }
 
-export const excerptOf = (ran: Ran) =>
+export const excerptOf = (ran: CommandRun) =>
   ran.timed_out
     ? 'it was not done in its time'
     : failingExcerpt(ran.output, EXCERPT_CHARS) || `exit code ${ran.exit_code}`

@@ -1,11 +1,11 @@
 import {
+  type CommandRun,
   evidenceOf,
   type Failure,
   leavesOut,
   type Outcome,
   type Plan,
-  type Prepared,
-  type Ran,
+  type PreparedSetup,
   type Search,
 } from './plan.ts'
 import type { Proof, ToProve } from './proposal.ts'
@@ -28,7 +28,7 @@ export async function tryPlan(search: Search, attempt: number): Promise<Outcome>
 /** Locates the failing line of a command, by running its parts one by one. */
 async function afterFailure(
   { plan, runner, applied }: Search,
-  ran: Ran[],
+  ran: CommandRun[],
   attempt: number,
 ): Promise<Outcome> {
   const n = ran.length - 1
@@ -48,19 +48,19 @@ async function afterFailure(
   return { problem, repair: repairCommand(plan.commands, n, line, failed, applied) }
 }
 
-type Failing = { proof: Proof; ran: Ran }
+type FailingProof = { proof: Proof; ran: CommandRun }
 /** The proofs of one part: `repair` when a rule applies to a failing one. */
-type Tried = {
-  failures: Failing[]
+type TriedProofs = {
+  failures: FailingProof[]
   proved: Proof | null
-  repair: { repair: Repair; failing: Failing } | null
+  repair: { repair: Repair; failing: FailingProof } | null
 }
 
 /**
  * Each part needs one proof, the best that passes; a failing test without missing packages is the
  * repository's own problem.
  */
-async function proveAll(search: Search, prepared: Prepared, attempt: number): Promise<Outcome> {
+async function proveAll(search: Search, prepared: PreparedSetup, attempt: number): Promise<Outcome> {
   const details: string[] = []
   let [by_smoke, lacking] = [false, false]
   const counter = { n: 0 }
@@ -91,10 +91,10 @@ async function proveAll(search: Search, prepared: Prepared, attempt: number): Pr
 async function provePart(
   search: Search,
   part: ToProve,
-  prove: (proof: Proof) => Promise<Ran>,
-): Promise<Tried> {
+  prove: (proof: Proof) => Promise<CommandRun>,
+): Promise<TriedProofs> {
   const { plan, runner, applied, evidence, timings } = search
-  const failures: Failing[] = []
+  const failures: FailingProof[] = []
   for (const proof of part.proofs) {
     // Loading proves nothing when its tests could not even start for lack of something that the setup should
     // have installed.
@@ -118,7 +118,7 @@ async function provePart(
   return { failures, proved: null, repair: null }
 }
 
-const failureOf = ({ proof, ran }: Failing): Failure => ({
+const failureOf = ({ proof, ran }: FailingProof): Failure => ({
   kind: 'proof',
   command: proof.command,
   line: proof.command,
@@ -126,7 +126,7 @@ const failureOf = ({ proof, ran }: Failing): Failure => ({
 })
 
 /** When nothing passes completely: the tests of which most do. */
-function countedAmong(failures: readonly Failing[]): string | null {
+function countedAmong(failures: readonly FailingProof[]): string | null {
   for (const { proof, ran } of failures) {
     const counts = proof.kind === 'test' ? mostlyPassed(ran) : null
     if (counts === null || ran.ok) continue
@@ -143,7 +143,7 @@ function countedAmong(failures: readonly Failing[]): string | null {
 const isComplete = ({ ecosystem }: ToProve, plan: Plan) => ecosystem === 'node' && !leavesOut(plan)
 
 /** Returns the result of tests when something else has proved the setup. */
-function redText({ proof, ran }: Failing): string {
+function redText({ proof, ran }: FailingProof): string {
   if (ran.ok) return `\`${proof.command}\` found no tests`
   const why = whyRed(ran)
   const because = why === null ? '' : ` (${why})`

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Plan, Ran, SetupRunner } from './plan.ts'
+import type { CommandRun, Plan, SetupRunner } from './plan.ts'
 import type { Proof, Proposal, Step } from './proposal.ts'
 import { findSetup } from './search.ts'
 
@@ -31,7 +31,7 @@ function lab(
   suggested: Plan | null = null,
 ): SetupRunner & { tried: string[] } {
   const tried: string[] = []
-  const run = (command: string): Ran => {
+  const run = (command: string): CommandRun => {
     tried.push(command)
     const output = failing[command]
     return {
@@ -46,7 +46,7 @@ function lab(
   return {
     tried,
     async prepare({ commands }) {
-      const ran: Ran[] = []
+      const ran: CommandRun[] = []
       for (const { command } of commands) {
         ran.push(run(command))
         if (ran.at(-1)?.ok === false) return { ran, prepared: null }
@@ -85,7 +85,7 @@ test('a run without tests proves nothing; one where most tests pass does if no p
     findSetup(wanted, [], {
       ...lab({}),
       prepare: async () => {
-        const prove = async ({ command }: Proof): Promise<Ran> => {
+        const prove = async ({ command }: Proof): Promise<CommandRun> => {
           const output = outputs[command] ?? ''
           const ok = outputs[command] === undefined || /OK$/m.test(output)
           return { ok, output, exit_code: ok ? 0 : 1, timed_out: false, seq: 1, ms: 1 }

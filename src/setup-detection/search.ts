@@ -2,20 +2,20 @@ import {
   type Evidence,
   excerptOf,
   type Failure,
-  type Found,
+  type FoundSetup,
   leavesOut,
   type Outcome,
   type Plan,
   type Problem,
   type Search,
   type SetupRunner,
-  type Suggested,
+  type SuggestedPlan,
 } from './plan.ts'
 import type { Proof, Proposal, Tool } from './proposal.ts'
 import { tryPlan } from './prove-plan.ts'
 import {
   ABSENT_FROM_REGISTRY,
-  type Explained,
+  type ExplainedFailure,
   explain,
   lacksSomething,
   type Reason,
@@ -35,7 +35,7 @@ export async function findSetup(
   missing: readonly Tool[],
   runner: SetupRunner,
   too_old: string | null = null,
-): Promise<Found> {
+): Promise<FoundSetup> {
   const search: Search = {
     proposal,
     runner,
@@ -71,7 +71,7 @@ export async function findSetup(
   }
 }
 
-const unverified = ({ plan, evidence, timings }: Search, reason: Reason, detail: string): Found => ({
+const unverified = ({ plan, evidence, timings }: Search, reason: Reason, detail: string): FoundSetup => ({
   plan,
   verified: false,
   partial: false,
@@ -84,7 +84,7 @@ const unverified = ({ plan, evidence, timings }: Search, reason: Reason, detail:
 function verified(
   { plan, evidence, timings, unreachable }: Search,
   outcome: Exclude<Outcome, { problem: Failure }>,
-): Found {
+): FoundSetup {
   const doubt = outcome.lacking
     ? 'Some of its tests miss what was not there'
     : outcome.by_smoke && (leavesOut(plan) || unreachable !== null)
@@ -110,7 +110,7 @@ async function queryModel(search: Search, problem: Problem, attempt: number): Pr
 }
 
 /** Returns the switch to the alternative without a registry, once, when the registry was the problem. */
-function offlineRepair({ proposal, applied }: Search, explained: Explained | null): Repair | null {
+function offlineRepair({ proposal, applied }: Search, explained: ExplainedFailure | null): Repair | null {
   if (explained?.reason !== 'registry_unreachable' || applied.has('offline') || proposal.offline === null)
     return null
   const why = `${whyOffline(explained)}: it is tried with what the machine has`
@@ -119,7 +119,7 @@ function offlineRepair({ proposal, applied }: Search, explained: Explained | nul
 
 async function applyRepair(
   search: Search,
-  next: Repair | Suggested,
+  next: Repair | SuggestedPlan,
   problem: Failure,
   attempt: number,
 ): Promise<void> {
@@ -143,7 +143,7 @@ async function applyRepair(
 }
 
 /** Returns the result when neither a rule nor the model has another option. */
-function giveUp(search: Search, problem: Failure, explained: Explained | null): Found {
+function giveUp(search: Search, problem: Failure, explained: ExplainedFailure | null): FoundSetup {
   const { before, unreachable, too_old, runner } = search
   // A change without effect is reverted.
   if (before?.line === problem.line) search.plan = before.plan
@@ -169,7 +169,7 @@ function giveUp(search: Search, problem: Failure, explained: Explained | null): 
   )
 }
 
-const whyOffline = (explained: Explained | null) =>
+const whyOffline = (explained: ExplainedFailure | null) =>
   explained?.detail.startsWith(ABSENT_FROM_REGISTRY)
     ? 'the registry does not have all of it'
     : 'no registry can be reached'
@@ -191,7 +191,7 @@ function changesOf(evidence: readonly Evidence[]): string {
   return why.size === 0 ? '' : ` Changed on the way: ${[...why].join('; ')}.`
 }
 
-function changed(plan: Plan, next: Repair | Suggested, problem: Failure): Plan {
+function changed(plan: Plan, next: Repair | SuggestedPlan, problem: Failure): Plan {
   if ('plan' in next) return next.plan
   const proofOf = (proof: Proof): Proof =>
     next.proof !== undefined && proof.command === problem.command ? { ...proof, command: next.proof } : proof

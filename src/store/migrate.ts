@@ -33,7 +33,7 @@ const digests_of_replaced: Record<string, string> = {
 const ALONE = '-- without a transaction\n'
 
 type File = { name: string; sql: string; digest: string; needs: string | null }
-type Applied = { name: string; digest: string; needs: string | null }
+type AppliedMigration = { name: string; digest: string; needs: string | null }
 
 /**
  * Returns the migration that code must know to run on the schema, from the first line. Null: an expansion,
@@ -229,7 +229,7 @@ async function dropUnfinished(client: pg.Client, name: string): Promise<void> {
 /**
  * Throws for a database of a development version from before the baseline, whose migrations no longer exist.
  */
-function requireBaseline(applied: Applied[], [baseline]: File[]) {
+function requireBaseline(applied: AppliedMigration[], [baseline]: File[]) {
   if (applied.length > 0 && !applied.some(({ name }) => name === baseline?.name))
     throw new Error(
       'the database was created by a development version from before 0.1.0: start this version with a new database',
@@ -237,7 +237,7 @@ function requireBaseline(applied: Applied[], [baseline]: File[]) {
 }
 
 /** Throws when the database has a migration that this version does not know and cannot run on. */
-function requireKnownEnough(applied: Applied[], files: File[]) {
+function requireKnownEnough(applied: AppliedMigration[], files: File[]) {
   const knows = (name: string) => files.some(file => file.name === name)
   const beyond = applied.find(row => !knows(row.name) && row.needs !== null && !knows(row.needs))
   if (beyond)
@@ -257,6 +257,7 @@ async function readFiles(folder: URL): Promise<File[]> {
   )
 }
 
-async function listApplied(client: pg.Client): Promise<Applied[]> {
-  return (await client.query<Applied>('select name, digest, needs from migrations order by name')).rows
+async function listApplied(client: pg.Client): Promise<AppliedMigration[]> {
+  return (await client.query<AppliedMigration>('select name, digest, needs from migrations order by name'))
+    .rows
 }

@@ -58,13 +58,13 @@ export type TurnFacts = {
 }
 
 /** Times are of the wall clock, in milliseconds. */
-type Timed = { began_at: number; ended_at: number }
+type TimeRange = { began_at: number; ended_at: number }
 
 export type TurnTelemetry = {
-  modelCalled(call: Timed & ModelCall): void
+  modelCalled(call: TimeRange & ModelCall): void
   /** A failed call will be repeated. */
   modelRetried(code: string): void
-  toolEnded(tool: Timed & { name: string; call_id: string; status: string }): void
+  toolEnded(tool: TimeRange & { name: string; call_id: string; status: string }): void
   /**
    * What the service itself took of a step: from the end of a model's response to the next request, tools
    * excepted.

@@ -7,7 +7,7 @@ import { entry, errorEntry, userMessage } from './entry.ts'
  */
 export type OpenCall = { id: string; name: string; input: unknown; at: number | null }
 /** What one log of a session becomes. `prompt` and `answer`: the newest words of user and agent in it. */
-type Recorded = {
+type RecordedLog = {
   entries: NewEntry[]
   calls: OpenCall[]
   prompt: string | null
@@ -33,8 +33,8 @@ export function recordLog(
   log: Json,
   calls: readonly OpenCall[],
   { user_id, final }: { user_id: number; final: boolean },
-): Recorded {
-  const recorded: Recorded = { entries: [], calls: [...calls], prompt: null, answer: null, model: null }
+): RecordedLog {
+  const recorded: RecordedLog = { entries: [], calls: [...calls], prompt: null, answer: null, model: null }
   const message = objectOf(log.message)
   const blocks =
     message && (log.type === 'user' || log.type === 'assistant') && log.isMeta !== true
@@ -69,7 +69,7 @@ export const sessionError = (message: string): NewEntry =>
 export const finalAnswer = (text: string): NewEntry =>
   entry({ message_type: 'FINAL_ANSWER', observation: text })
 
-function recordBlock(recorded: Recorded, { log, block, user_id, final }: Block): void {
+function recordBlock(recorded: RecordedLog, { log, block, user_id, final }: Block): void {
   const text = typeof block.text === 'string' ? block.text : null
   const { text: shown, cut } = truncateText(text ?? '', MAX_TEXT)
   // What an agent sends to an agent of its own is neither a prompt of the user nor the answer to one.
@@ -105,7 +105,7 @@ function recordBlock(recorded: Recorded, { log, block, user_id, final }: Block):
   } else recorded.entries.push(unknownEntry(block))
 }
 
-function recordResult(recorded: Recorded, log: Json, block: Json): void {
+function recordResult(recorded: RecordedLog, log: Json, block: Json): void {
   const id = typeof block.tool_use_id === 'string' ? block.tool_use_id.slice(0, MAX_NAME) : ''
   const at = recorded.calls.findIndex(call => call.id === id)
   const [call] = at < 0 ? [] : recorded.calls.splice(at, 1)

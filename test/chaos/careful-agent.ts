@@ -9,7 +9,7 @@ export const EFFECTS = 'effects.txt'
  * What happened, in order: a command with its result (null: none yet), or the word that the files are not the
  * ones they were.
  */
-type Seen = { command: string; result: Result | null } | 'recreated'
+type SeenCommand = { command: string; result: Result | null } | 'recreated'
 /** `unknown`: the result does not report how the command ended. */
 type Result = { status: 'ok' | 'error' | 'unknown'; output: string }
 
@@ -22,8 +22,8 @@ type Result = { status: 'ok' | 'error' | 'unknown'; output: string }
 export function carefulAgent(
   random: Random,
   trouble: number,
-): { script: FakeScript; served: Map<string, Served> } {
-  const served = new Map<string, Served>()
+): { script: FakeScript; served: Map<string, ServedRequests> } {
+  const served = new Map<string, ServedRequests>()
   const script: FakeScript = ({ body }) => {
     const messages = messagesOf(body)
     const [, name = '', steps = '0'] = /chaos (\d+): (\d+) steps/.exec(JSON.stringify(messages)) ?? []
@@ -41,7 +41,7 @@ export function carefulAgent(
 export const RESPONSE = { input: 100, output: 20 }
 
 /** The requests and billed responses of the provider for a run. */
-export type Served = { calls: number; responses: number }
+export type ServedRequests = { calls: number; responses: number }
 
 /** A conversation in either of the provider's formats, as chat messages. */
 function messagesOf(body: Record<string, unknown>): Message[] {
@@ -77,11 +77,11 @@ type Message = {
   tool_calls?: { id: string; function: { name: string; arguments: string } }[]
 }
 
-function seenCalls(messages: Message[]): Seen[] {
+function seenCalls(messages: Message[]): SeenCommand[] {
   const results = new Map(
     messages.filter(m => m.role === 'tool').map(m => [m.tool_call_id, String(m.content)]),
   )
-  return messages.flatMap((message): Seen[] => {
+  return messages.flatMap((message): SeenCommand[] => {
     if (message.role === 'user' && JSON.stringify(message.content).includes('was recreated'))
       return ['recreated']
     return (message.tool_calls ?? []).map(call => ({
@@ -102,7 +102,7 @@ function resultOf(text: string | undefined): Result | null {
   return { status, output: text.split('\n')[0] ?? '' }
 }
 
-function nextMove(seen: Seen[], steps: number, random: Random): FakeResponse {
+function nextMove(seen: SeenCommand[], steps: number, random: Random): FakeResponse {
   let done = 0
   let certain = true
   for (const what of seen) {

@@ -12,7 +12,7 @@ import { TOKEN } from '../start-app.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
 import { carefulAgent } from './careful-agent.ts'
-import { broken, type Observed, unfinished } from './invariants.ts'
+import { broken, type ObservedRuns, unfinished } from './invariants.ts'
 import { killProcesses } from './killer.ts'
 import { type Random, seeded } from './random.ts'
 import { report, undelivered } from './reports.ts'
@@ -37,7 +37,7 @@ const size = soak
  */
 async function createRuns(
   nodes: ClusterNode[],
-  observed: Observed,
+  observed: ObservedRuns,
   random: Random,
   going: () => boolean,
 ): Promise<void> {
@@ -57,7 +57,7 @@ async function createRuns(
 
 async function readTraces(
   nodes: ClusterNode[],
-  observed: Observed,
+  observed: ObservedRuns,
   random: Random,
   going: () => boolean,
 ): Promise<void> {
@@ -169,7 +169,7 @@ test(`processes are killed at random (TEST_SEED=${seed}): every run completes, e
   while (nodes.length < size.serve) nodes.push(await cluster.start('serve'))
   const serving = nodes.slice()
   for (let n = 0; n < size.work; n++) nodes.push(await cluster.start('work'))
-  const observed: Observed = { created: new Map(), traces: new Map(), changed: [] }
+  const observed: ObservedRuns = { created: new Map(), traces: new Map(), changed: [] }
   let going = true
   const clients = [
     createRuns(serving, observed, seeded(seed + 2), () => going),

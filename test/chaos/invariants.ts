@@ -3,13 +3,13 @@ import { mayMove } from '../../src/core/runs/run-transitions.ts'
 import { gitIn, PRICED } from '../runs/coding-app.ts'
 import type { Cluster } from '../runs/recovery/cluster.ts'
 import { sandboxProcesses } from '../runs/sandboxes/sandbox-processes.ts'
-import { EFFECTS, RESPONSE, type Served } from './careful-agent.ts'
+import { EFFECTS, RESPONSE, type ServedRequests } from './careful-agent.ts'
 
 /**
  * The knowledge of clients: the keys under which they created runs, the traces as they read them, and later
  * changes of what they had read.
  */
-export type Observed = { created: Map<string, number>; traces: Map<number, string[]>; changed: string[] }
+export type ObservedRuns = { created: Map<string, number>; traces: Map<number, string[]>; changed: string[] }
 
 /**
  * Returns every violated invariant as a line for a person; empty when all hold. I1: an acknowledged create is
@@ -18,7 +18,7 @@ export type Observed = { created: Map<string, number>; traces: Map<number, strin
  * pull request of a run. I10: no budget is reserved for a run that no worker has, and the daily usage is the
  * sum of the runs.
  */
-export async function broken(cluster: Cluster, observed: Observed): Promise<string[]> {
+export async function broken(cluster: Cluster, observed: ObservedRuns): Promise<string[]> {
   const found = await Promise.all([
     ...[lost(cluster, observed), forbiddenMoves(cluster), gaps(cluster), mixedOwners(cluster)],
     manyPullRequests(cluster),
@@ -27,7 +27,7 @@ export async function broken(cluster: Cluster, observed: Observed): Promise<stri
   return [...found.flat(), ...observed.changed]
 }
 
-async function lost({ rows }: Cluster, { created }: Observed): Promise<string[]> {
+async function lost({ rows }: Cluster, { created }: ObservedRuns): Promise<string[]> {
   const known = await rows<{ id: number; key: string; n: number }>(
     `select min(id) as id, metadata::json ->> 'key' as key, count(*) as n
       from runs
@@ -130,7 +130,7 @@ async function wrongMoney({ rows }: Cluster): Promise<string[]> {
   ]
 }
 
-type Ended = {
+type EndedRun = {
   id: number
   name: string
   status: string
@@ -145,7 +145,7 @@ type Ended = {
   priced: boolean
 }
 
-function unpaid(run: Ended, { calls, responses }: Served): string[] {
+function unpaid(run: EndedRun, { calls, responses }: ServedRequests): string[] {
   const [input, output] = [responses * RESPONSE.input, responses * RESPONSE.output]
   const cost_usd = run.priced ? input * PRICED.input + output * PRICED.output : 0
   const wrong: string[] = []
@@ -168,10 +168,10 @@ function unpaid(run: Ended, { calls, responses }: Served): string[] {
 export async function unfinished(
   cluster: Cluster,
   steps: number,
-  served: Map<string, Served>,
+  served: Map<string, ServedRequests>,
   data_dirs: string[],
 ): Promise<string[]> {
-  const runs = await cluster.rows<Ended>(
+  const runs = await cluster.rows<EndedRun>(
     `select id, substring(prompt from 'chaos (\\d+):') as name, status, branch, head_sha, error_message,
       input_tokens, output_tokens, cost_usd, model = $1 as priced,
       (select max(head_sha) from pull_requests p where p.run_id = runs.id) as head_of_pr,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Cluster } from '../runs/recovery/cluster.ts'
-import type { Received } from '../webhooks/receiver.ts'
+import type { ReceivedDelivery } from '../webhooks/receiver.ts'
 
 /** From now on every delivery to the receiver of the organization is recorded there. */
 export async function report({ rows }: Cluster, url: string): Promise<void> {
@@ -12,12 +12,18 @@ export async function report({ rows }: Cluster, url: string): Promise<void> {
   )
 }
 
-type Sent = { run_id: number; event_seq: number; message_id: string; state: string; error: string | null }
+type SentDelivery = {
+  run_id: number
+  event_seq: number
+  message_id: string
+  state: string
+  error: string | null
+}
 
 /** I9: violations once nothing waits: each transition was delivered, under one id, and each run in order. */
 export async function undelivered(
   cluster: Cluster,
-  received: Received[],
+  received: ReceivedDelivery[],
   wait_ms: number,
 ): Promise<string[]> {
   for (const end = Date.now() + wait_ms; Date.now() < end; await delay(200)) {
@@ -30,7 +36,7 @@ export async function undelivered(
       where run_id is not null and type in ('agent_run.created', 'agent_run.status', 'agent_run.pull_request')
       order by seq`,
   )
-  const sent = await cluster.rows<Sent>(
+  const sent = await cluster.rows<SentDelivery>(
     'select run_id, event_seq, message_id, state, error from webhook_deliveries',
   )
   const by_seq = new Map(sent.map(one => [one.event_seq, one]))

@@ -163,14 +163,14 @@ test('the built types are those of the contract, operation by operation', () => 
   const same = `import type * as Source from ${source}
 import type * as Built from 'agentrun'
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : 'the built type lacks something') : 'the built type asks for or promises something else'
-type Compared = { [N in Source.OperationName]: {
+type Comparison = { [N in Source.OperationName]: {
   params: Same<Source.Params<N>, Built.Params<N>>
   query: Same<Source.Query<N>, Built.Query<N>>
   body: Same<Source.Body<N>, Built.Body<N>>
   result: Same<Source.Result<N>, Built.Result<N>>
 } }
 type Yes = { params: true; query: true; body: true; result: true }
-const all: { [N in keyof Compared]: Compared[N] extends Yes ? true : Compared[N] } = null as unknown as { [N in Built.OperationName]: true }
+const all: { [N in keyof Comparison]: Comparison[N] extends Yes ? true : Comparison[N] } = null as unknown as { [N in Built.OperationName]: true }
 const names: Same<Source.OperationName, Built.OperationName> = true
 const entry: Same<Source.LogEntry, Built.LogEntry> = true
 export { all, names, entry }

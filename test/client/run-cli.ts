@@ -7,7 +7,7 @@ import { buildCommand } from '../../scripts/build-client.ts'
 import { program_env } from '../system/program-env.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
-export type Ended = { code: number | null; out: string; err: string }
+export type CliEnd = { code: number | null; out: string; err: string }
 export type CliOptions = { env?: Record<string, string>; input?: string; program?: string[] }
 
 let folder: ReturnType<typeof temporaryFolder> | undefined
@@ -42,7 +42,7 @@ export async function startCli(
 }
 
 /** Runs it to its end. */
-export async function runCli(args: string[], options: CliOptions = {}): Promise<Ended> {
+export async function runCli(args: string[], options: CliOptions = {}): Promise<CliEnd> {
   const child = await startCli(args, options)
   child.stdin.end(options.input ?? '')
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
@@ -56,7 +56,7 @@ export async function runCli(args: string[], options: CliOptions = {}): Promise<
 export async function runOnTerminal(
   args: string[],
   options: CliOptions & { prompt?: string; typed?: string } = {},
-): Promise<Ended> {
+): Promise<CliEnd> {
   const { program = await built(), prompt, typed = '' } = options
   const quoted = [...program, ...args].map(word => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
   const child = await startCli(['-qec', `stty cols 100; ${quoted}`, '/dev/null'], {

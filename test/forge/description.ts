@@ -12,7 +12,7 @@ type Operation = {
   requestBody?: { content: Record<string, { schema: Json }> }
   responses: Record<string, Json>
 }
-export type Found = { name: string; operation: Operation; params: Record<string, string> }
+export type DescribedOperation = { name: string; operation: Operation; params: Record<string, string> }
 
 const description = JSON.parse(readFileSync(new URL('github-description.json', import.meta.url), 'utf8')) as {
   paths: Record<string, Record<string, Operation>>
@@ -63,7 +63,7 @@ const resolved = (node: Json): Json => {
  * The operation that a request is for; the part in braces takes one segment of the path, or for a commit all
  * that is left before the next word.
  */
-export function findOperation(method: string, path: string): Found | null {
+export function findOperation(method: string, path: string): DescribedOperation | null {
   for (const [template, operations] of Object.entries(description.paths)) {
     const operation = operations[method.toLowerCase()]
     const names = [...template.matchAll(/\{(\w+)\}/g)].map(match => match[1] ?? '')
@@ -77,7 +77,7 @@ export function findOperation(method: string, path: string): Found | null {
 
 /** What is wrong with a request by the description; what it does not name is wrong too. */
 export function requestMistakes(
-  { name, operation, params }: Found,
+  { name, operation, params }: DescribedOperation,
   query: URLSearchParams,
   body: unknown,
 ): string[] {
@@ -115,7 +115,11 @@ export function requestMistakes(
  * What is wrong with a response. Errors that every operation may have, and few describe, are as the
  * description has errors in general.
  */
-export function responseMistakes({ name, operation }: Found, status: number, body: unknown): string[] {
+export function responseMistakes(
+  { name, operation }: DescribedOperation,
+  status: number,
+  body: unknown,
+): string[] {
   const response = resolved(operation.responses[String(status)]) as Response | undefined
   if (!response)
     return status < 300

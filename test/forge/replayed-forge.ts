@@ -11,11 +11,11 @@ const live = outgoingFetch(outgoing, { ms: 5_000, max_bytes: 8 * 1024 ** 2 })
 export const repo = { owner: 'acme', name: 'app' }
 export const since = new Date('2026-03-01T00:00:00Z')
 export type Path = (string | number)[]
-type Kept = { status: number; headers: Record<string, string>; text: string }
+type KeptResponse = { status: number; headers: Record<string, string>; text: string }
 
 /** Requests each address once, and repeats its response from then on, with one value of it replaced. */
 export class ReplayedForge {
-  readonly kept = new Map<string, Kept>()
+  readonly kept = new Map<string, KeptResponse>()
   damage: { at: string; path: Path; value: unknown } | null = null
   readonly fetch: PlainFetch = async (url, init = {}) => {
     const at = `${init.method ?? 'GET'} ${url}`
@@ -25,7 +25,7 @@ export class ReplayedForge {
     return new Response(JSON.stringify(replaced(data, this.damage.path, this.damage.value)), kept)
   }
 
-  async #request(at: string, url: string, init: Parameters<PlainFetch>[1]): Promise<Kept> {
+  async #request(at: string, url: string, init: Parameters<PlainFetch>[1]): Promise<KeptResponse> {
     const response = await live(url, init)
     const headers = Object.fromEntries(
       [...response.headers].filter(

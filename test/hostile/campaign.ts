@@ -112,9 +112,9 @@ function slowClient(base_url: string, i: number): Promise<void> {
   return promise
 }
 
-type Drawn = { random: Random; seed: number }
+type CampaignSeed = { random: Random; seed: number }
 /** The mix of requests. */
-async function attempts(service: WatchedService, hook: string, { random, seed }: Drawn) {
+async function attempts(service: WatchedService, hook: string, { random, seed }: CampaignSeed) {
   const attacker = await addTenant(service, 'Attacker')
   const strangers = [
     attacker.token,

@@ -3,7 +3,7 @@ import { endpoints } from '../../src/contract/endpoints.ts'
 import { type Operation, operations } from '../api/contract/document.ts'
 import {
   bodySchema,
-  type Given,
+  type GeneratedRequest,
   good,
   isHeader,
   newTarget,
@@ -18,7 +18,7 @@ import type { App } from '../start-app.ts'
 import { type Attempt, requestBytes } from './send-bytes.ts'
 
 /** Requests that the document allows, and others with a spoiled parameter or body. */
-function anyRequest(operation: Operation, target: Target): fc.Arbitrary<Given> {
+function anyRequest(operation: Operation, target: Target): fc.Arbitrary<GeneratedRequest> {
   const schema = bodySchema(operation)
   const base = good(operation, target)
   return fc.oneof(
@@ -40,8 +40,8 @@ const BATCH = 30
 type Source = {
   operation: Operation
   target: Target
-  requests: fc.Arbitrary<Given>
-  waiting: Given[]
+  requests: fc.Arbitrary<GeneratedRequest>
+  waiting: GeneratedRequest[]
   batch: number
 }
 
@@ -64,7 +64,7 @@ export async function operationAttempts(
     const { operation, target, requests, waiting } = source
     if (waiting.length === 0)
       waiting.push(...fc.sample(requests, { seed: seed + source.batch++, numRuns: BATCH }))
-    const { method, path, headers, body } = whole(operation, waiting.pop() as Given)
+    const { method, path, headers, body } = whole(operation, waiting.pop() as GeneratedRequest)
     const token = random.chance(0.9) ? (target.token ?? undefined) : random.of(strangers)
     const fields = {
       authorization: token && `Bearer ${token}`,

@@ -7,7 +7,7 @@ import { CLAUDE_CODE, CODEX, installAgent, type RealAgent } from '../agents/real
 import { finish, responses, startCodingApp } from '../runs/coding-app.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
-type Documented = {
+type DocumentedLine = {
   agent: RealAgent
   line: RegExp
   programs: string
@@ -18,7 +18,7 @@ type Documented = {
 const CLAUDE = `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}`
 const CODEX_MODEL = `-c model=fake -c model_provider=fake -c 'model_providers.fake={name="Fake",base_url="'$FAKE'/v1",wire_api="responses"}'`
 
-const DOCUMENTED: Documented[] = [
+const DOCUMENTED: DocumentedLine[] = [
   {
     agent: CLAUDE_CODE,
     line: /^claude mcp add .*--header.*$/m,

@@ -15,12 +15,12 @@ import type { FakeResponse, FakeScript, FakeServer, SeenRequest } from './fake-s
 export const KEY = 'secret-key-0123456789'
 
 /** `modelOf` gets a model from the same catalog, as each turn of a run does. */
-type Connected = AsyncDisposable & { server: FakeServer; model: Model; modelOf(id: string): Model }
+type ConnectedModel = AsyncDisposable & { server: FakeServer; model: Model; modelOf(id: string): Model }
 /** `settings`: the settings of the model in AGENTRUN_MODELS. */
 type Choice = { id?: string; settings?: ModelSettings }
 export type Protocol = {
   name: string
-  connect(script: FakeScript, choice?: Choice): Promise<Connected>
+  connect(script: FakeScript, choice?: Choice): Promise<ConnectedModel>
   /** The events of a valid response, which a test changes. */
   events(response: FakeResponse): string[]
 }

@@ -100,7 +100,7 @@ async function countsOf(steps: number, command: string): Promise<{ run: Counts; 
   const sent = query.mock.calls.slice(from).map((args, i) => ({
     client: query.mock.contexts[from + i],
     order: query.mock.invocationCallOrder[from + i] ?? 0,
-    query: Object(args[0]) as Sent['query'],
+    query: Object(args[0]) as SentQuery['query'],
   }))
   const searched = redact.mock.invocationCallOrder.slice(searched_from)
   const transactions = transactionsIn(sent).filter(transaction =>
@@ -122,9 +122,13 @@ async function countsOf(steps: number, command: string): Promise<{ run: Counts; 
   return { run: all, step }
 }
 
-type Sent = { client: unknown; order: number; query: { name?: string; text?: string; values?: unknown[] } }
+type SentQuery = {
+  client: unknown
+  order: number
+  query: { name?: string; text?: string; values?: unknown[] }
+}
 
-function countsIn(transactions: Sent[][], searched: number[]): Counts {
+function countsIn(transactions: SentQuery[][], searched: number[]): Counts {
   const statements = transactions.flat()
   const bytes = statements.reduce(
     (sum, { query }) => sum + Buffer.byteLength(JSON.stringify(query.values ?? [])),
@@ -143,9 +147,9 @@ function countsIn(transactions: Sent[][], searched: number[]): Counts {
  * The committed transactions, with their first and last statement; each other statement is one. Without those
  * of heartbeats and checkpoints.
  */
-function transactionsIn(sent: Sent[]): Sent[][] {
-  const transactions: Sent[][] = []
-  const open = new Map<unknown, Sent[]>()
+function transactionsIn(sent: SentQuery[]): SentQuery[][] {
+  const transactions: SentQuery[][] = []
+  const open = new Map<unknown, SentQuery[]>()
   for (const one of sent) {
     const { text, name } = one.query
     const transaction = open.get(one.client)
@@ -160,7 +164,7 @@ function transactionsIn(sent: Sent[]): Sent[][] {
 }
 
 /** Statements name the organization and then the run; notifications name both in their payload. */
-const isOf = ({ values = [] }: Sent['query'], run_id: number): boolean =>
+const isOf = ({ values = [] }: SentQuery['query'], run_id: number): boolean =>
   values[1] === run_id ||
   values.some(value => JSON.stringify(value ?? null).includes(`"${app.org_id}:${run_id}`))
 

@@ -2,7 +2,7 @@ import { entryHeadSql } from '../../src/core/runs/trace/stored-entry.ts'
 import type { Database } from '../../src/store/database.ts'
 import { entryTexts, TEXTS, textsOf } from './words.ts'
 
-export type Filled = {
+export type FilledDatabase = {
   /** The organization with seven of ten runs, its oldest user and repository. */
   organization_id: number
   user_id: number
@@ -32,7 +32,7 @@ export async function fillDatabase(
   db: Database,
   size: Size,
   note: (line: string) => void = () => {},
-): Promise<Filled> {
+): Promise<FilledDatabase> {
   await db.query({ text: `set session_replication_role = 'replica'` })
   await db.query({ text: `set work_mem = '128MB'` })
   await db.query({ text: `set maintenance_work_mem = '512MB'` })

@@ -7,7 +7,7 @@ import { listExpiredRuns } from '../../src/store/runs/retention.ts'
 import { runMetrics } from '../../src/store/runs/run-metrics.ts'
 import { getRun, listRuns } from '../../src/store/runs/runs.ts'
 import { listSandboxes, loseSandboxes } from '../../src/store/workspaces/sandboxes.ts'
-import type { Filled } from './fill-database.ts'
+import type { FilledDatabase } from './fill-database.ts'
 import { searched } from './words.ts'
 
 export type Work = (db: Transactional) => Promise<unknown>
@@ -17,7 +17,12 @@ const lease = { owner: 'a worker', seconds: 5, turn_seconds: 600 }
 const sweep = { late_seconds: 0, limit: 100, folder_id: null, owner: null }
 
 /** The lists of runs, pull requests and sandboxes, with each filter, at their first page and deep inside. */
-export function lists({ organization_id: org, user_id, repository_id, runs }: Filled): Record<string, Work> {
+export function lists({
+  organization_id: org,
+  user_id,
+  repository_id,
+  runs,
+}: FilledDatabase): Record<string, Work> {
   const middle = {
     skip: Math.floor(runs / 3),
     limit: 100,
@@ -75,7 +80,7 @@ export function routine({
   long_run_id,
   live_run_id,
   runs,
-}: Filled): Record<string, Work> {
+}: FilledDatabase): Record<string, Work> {
   return {
     claim: db => claimRun(db, lease),
     heartbeat: async db => {

@@ -30,15 +30,15 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-type Sealed = { key_id: string; sealed: Buffer }
+type SealedRow = { key_id: string; sealed: Buffer }
 /** Every value that is stored, opened with `sealer` alone. */
 async function opened(sealer: ReturnType<typeof createSealer>): Promise<Record<string, string>> {
-  const secrets = await rows<Sealed & { name: string; repository_id: number | null }>(
+  const secrets = await rows<SealedRow & { name: string; repository_id: number | null }>(
     app,
     'select * from secrets',
   )
-  const [hook] = await rows<Sealed>(app, 'select key_id, sealed_secret as sealed from webhooks')
-  const [before] = await rows<Sealed>(
+  const [hook] = await rows<SealedRow>(app, 'select key_id, sealed_secret as sealed from webhooks')
+  const [before] = await rows<SealedRow>(
     app,
     'select previous_key_id as key_id, previous_sealed_secret as sealed from webhooks',
   )

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Cluster, type ClusterNode, startCluster } from '../runs/recovery/cluster.ts'
 import { TOKEN } from '../start-app.ts'
-import { type Received, type Receiver, startReceiver } from './receiver.ts'
+import { type ReceivedDelivery, type Receiver, startReceiver } from './receiver.ts'
 
 let cluster: Cluster
 let receiver: Receiver
@@ -26,8 +26,8 @@ beforeEach(() => {
   receiver.responses = [204]
 })
 
-const ids = (received: Received[]) => new Set(received.map(one => one.headers['webhook-id']))
-const of = (id: number) => (one: Received) => one.message.data.agent_run_id === id
+const ids = (received: ReceivedDelivery[]) => new Set(received.map(one => one.headers['webhook-id']))
+const of = (id: number) => (one: ReceivedDelivery) => one.message.data.agent_run_id === id
 /** Until nothing waits, with dead owners' leases over at once instead of in half a minute. */
 async function settled(): Promise<{ state: string; attempts: number }[]> {
   for (const end = Date.now() + 20_000; Date.now() < end; ) {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { WebhookMessage } from '../../src/contract/webhooks/webhook-messages.ts'
 
-export type Received = {
+export type ReceivedDelivery = {
   headers: Record<string, string>
   body: string
   message: WebhookMessage
@@ -11,28 +11,32 @@ export type Received = {
 /** The response: a status, or a function that writes it. */
 export type WebhookResponse =
   | number
-  | ((request: IncomingMessage, response: ServerResponse, received: Received) => void)
+  | ((request: IncomingMessage, response: ServerResponse, received: ReceivedDelivery) => void)
 
 export type Receiver = AsyncDisposable & {
   url: string
   /** Everything that was received, in order. */
-  received: Received[]
+  received: ReceivedDelivery[]
   /** The responses from now on, in order; the last one is repeated. */
   responses: WebhookResponse[]
   /** Waits until that many fitting messages were received. */
-  until(count: number, fits?: (received: Received) => boolean, timeout_ms?: number): Promise<Received[]>
+  until(
+    count: number,
+    fits?: (received: ReceivedDelivery) => boolean,
+    timeout_ms?: number,
+  ): Promise<ReceivedDelivery[]>
 }
 
 /** A receiver of webhooks on loopback. */
 export async function startReceiver(...responses: WebhookResponse[]): Promise<Receiver> {
-  const received: Received[] = []
+  const received: ReceivedDelivery[] = []
   const listeners = new Set<() => void>()
   const receiver = { received, responses: responses.length > 0 ? responses : [204] }
   const server = createServer(async (request, response) => {
     const pieces: Buffer[] = []
     for await (const piece of request) pieces.push(piece as Buffer)
     const body = Buffer.concat(pieces).toString('utf8')
-    const one: Received = {
+    const one: ReceivedDelivery = {
       headers: request.headers as Record<string, string>,
       body,
       message: JSON.parse(body),
@@ -50,7 +54,11 @@ export async function startReceiver(...responses: WebhookResponse[]): Promise<Re
   const port = typeof address === 'object' && address ? address.port : 0
   return Object.assign(receiver, {
     url: `http://127.0.0.1:${port}/hook`,
-    async until(count: number, fits: (received: Received) => boolean = () => true, timeout_ms = 20_000) {
+    async until(
+      count: number,
+      fits: (received: ReceivedDelivery) => boolean = () => true,
+      timeout_ms = 20_000,
+    ) {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const poll = () => received.filter(fits).length >= count && resolve()
       const timer = setTimeout(

@@ -6,7 +6,7 @@ import { signatureHeader } from '../../src/core/webhooks/webhook-signature.ts'
 import { addOrganization } from '../api/access/second-organization.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows } from '../start-app.ts'
-import { type Received, type Receiver, startReceiver } from './receiver.ts'
+import { type ReceivedDelivery, type Receiver, startReceiver } from './receiver.ts'
 import {
   deliveriesOf,
   hook,
@@ -32,7 +32,7 @@ const settled = ({ state, attempts, error }: { state: string; attempts: number; 
 })
 
 describe('the rotation of a secret', () => {
-  const signs = (one: Received | undefined, secrets: string[]) => {
+  const signs = (one: ReceivedDelivery | undefined, secrets: string[]) => {
     const {
       'webhook-id': id = '',
       'webhook-timestamp': time = '',

@@ -110,7 +110,7 @@ function choiceFor(input: LoopInput, state: LoopState, messages: ModelMessage[])
 }
 
 type Summary = { text: string; by: 'model' | 'service'; usage: ModelUsage | null }
-type Requested = Pick<CompactionChoice, 'clear_through'> & {
+type RequestedCompaction = Pick<CompactionChoice, 'clear_through'> & {
   replaces: ModelMessage[]
   cause: CompactionCause
   signal: AbortSignal
@@ -123,7 +123,7 @@ type Requested = Pick<CompactionChoice, 'clear_through'> & {
 async function writeSummary(
   input: LoopInput,
   state: LoopState,
-  requested: Requested,
+  requested: RequestedCompaction,
 ): Promise<Summary | TurnOutcome | 'continue'> {
   const max_chars = Math.floor(SUMMARY_SHARE * limitOf(input, state) * CHARS_A_TOKEN)
   const by_service = (usage: ModelUsage | null): Summary => ({
@@ -159,7 +159,7 @@ async function writeSummary(
 function summarySource(
   { model, context: { estimate } }: LoopInput,
   state: LoopState,
-  { clear_through, replaces, cause }: Requested,
+  { clear_through, replaces, cause }: RequestedCompaction,
 ): { messages: ModelMessage[]; max_output_tokens: number } | null {
   const conversations =
     cause === 'limit' ? [state.messages, replaces] : clear_through === null ? [] : [replaces]

@@ -24,7 +24,7 @@ export function summaryOf({ text, finish_reason }: ModelResponse): string | null
 }
 
 /** `outcome`: the exit code of a command, or the status. */
-type Seen = {
+type SeenCall = {
   name: string
   input: Record<string, unknown>
   ok: boolean
@@ -72,7 +72,7 @@ function pathsIn({ path, patch }: Record<string, unknown>): string[] {
     : []
 }
 
-function callsIn(messages: ModelMessage[]): Seen[] {
+function callsIn(messages: ModelMessage[]): SeenCall[] {
   const results = new Map(
     messages
       .flatMap(resultsOf)

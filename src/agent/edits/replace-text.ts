@@ -10,7 +10,7 @@ export type TextEdit = { old: string; new: string; replace_all?: boolean | undef
  * many. `moved`: where a position of the old text is in the new one. `ambiguous`: the line numbers of the
  * first occurrences; `more`: there are others. `excessive`: the limit it exceeds.
  */
-export type Replaced =
+export type Replacement =
   | { kind: 'replaced'; text: string; count: number; regions: Region[]; moved(position: number): number }
   | { kind: 'missing' }
   | { kind: 'ambiguous'; lines: number[]; more: boolean }
@@ -27,7 +27,7 @@ const MAX_REGIONS = 61
  * count as the same, and so do a last line with and without its line break. The new text has at most
  * `max_length` characters. The time is linear in the lengths of both texts.
  */
-export function replaceText(text: string, edit: TextEdit, max_length: number): Replaced {
+export function replaceText(text: string, edit: TextEdit, max_length: number): Replacement {
   const max = edit.replace_all === true ? MAX_REPLACEMENTS : MAX_NAMED
   const { found, replacement } = findMatches(text, edit, max + 1)
   if (found.length === 0) return { kind: 'missing' }
@@ -43,7 +43,7 @@ export function replaceText(text: string, edit: TextEdit, max_length: number): R
   return replaced(text, found, replacement, max_length)
 }
 
-function replaced(text: string, found: Region[], replacement: string, max_length: number): Replaced {
+function replaced(text: string, found: Region[], replacement: string, max_length: number): Replacement {
   const isWindows = lineEndings(text)
   const windows = replacement.replace(/\r?\n/g, '\r\n')
   const pieces: string[] = []

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type LeftOut, leftOutText } from '../../core/repositories/left-out.ts'
+import { type LeftOutContent, leftOutText } from '../../core/repositories/left-out.ts'
 import {
   instructionsSection,
   type RepositoryInstructions,
@@ -86,7 +86,7 @@ export function planAgentInstructions(facts: {
   organization_rules: string | null
   user_custom_prompt: string | null
   instructions: RepositoryInstructions | null
-  left_out: LeftOut | null
+  left_out: LeftOutContent | null
 }): string {
   const workspace =
     facts.repository === null

@@ -1,7 +1,7 @@
 import { schemaOf } from '../../contract/pull-requests/reviews.ts'
 import { SetupSuggestion } from '../../contract/repositories/setup-commands.ts'
 import { kindOf } from '../../setup-detection/hints/kind-of-command.ts'
-import type { Plan, Problem, Suggested } from '../../setup-detection/plan.ts'
+import type { Plan, Problem, SuggestedPlan } from '../../setup-detection/plan.ts'
 import type { ProofKind, Step, ToProve } from '../../setup-detection/proposal.ts'
 import type { Question, SideAnswer } from '../side-question.ts'
 
@@ -56,7 +56,7 @@ export function setupQuestion(n: number, known: SetupKnown, plan: Plan, problem:
  * Returns the plan that an answer suggests; null: it has none that could be proved. A proof that is neither a
  * test nor a build proves nothing, so the proofs of the previous plan are kept.
  */
-export function suggestionOf(answer: SideAnswer, plan: Plan): Suggested | null {
+export function suggestionOf(answer: SideAnswer, plan: Plan): SuggestedPlan | null {
   const read = answer.kind === 'answered' ? SetupSuggestion.safeParse(answer.input) : null
   if (!read?.success) return null
   const { commands, proof, reason } = read.data

@@ -20,7 +20,7 @@ type Files = {
 type Update = Extract<FilePatch, { kind: 'update' }>
 
 /** Ends the work on a patch before anything is written. */
-class Refused extends Error {
+class PatchRefusal extends Error {
   readonly outcome: ToolOutcome
   constructor(outcome: ToolOutcome) {
     super('the patch does not apply')
@@ -47,7 +47,7 @@ export const apply_patch: Tool<'apply_patch'> = {
       await commit(context, files)
       return { status: 'ok', output: { status: 'ok', files: changed } }
     } catch (error) {
-      if (error instanceof Refused) return error.outcome
+      if (error instanceof PatchRefusal) return error.outcome
       if (error instanceof PatchError) return noMatch(error.message)
       if (error instanceof SandboxFileError) return noMatch(`${error.message}. Nothing was changed.`)
       throw error
@@ -70,7 +70,7 @@ async function change(context: ToolContext, files: Files, patch: FilePatch): Pro
     return { change: content === null ? 'added' : 'updated', path }
   }
   if (content === null)
-    throw new Refused(
+    throw new PatchRefusal(
       noMatch(`${path} does not exist (line ${patch.line} of the patch). Nothing was changed.`),
     )
   if (patch.kind === 'delete') {
@@ -78,12 +78,12 @@ async function change(context: ToolContext, files: Files, patch: FilePatch): Pro
     return { change: 'deleted', path }
   }
   if (patch.hunks.length > 0 && content.includes(0))
-    throw new Refused(noMatch(`${path} is a binary file. Nothing was changed.`))
+    throw new PatchRefusal(noMatch(`${path} is a binary file. Nothing was changed.`))
   const byte_text = bytesAsText(content)
   refusePlaceholders(context, path, textOf(patch, '+'), `${textOf(patch, '-')}\n${textOf(patch, ' ')}`)
   const applied = await applyHunks(byte_text, patch.hunks)
   if ('failed' in applied)
-    throw new Refused(noMatch(await mismatch(context, patch, readable(byte_text), applied)))
+    throw new PatchRefusal(noMatch(await mismatch(context, patch, readable(byte_text), applied)))
   const move_to = patch.move_to === null ? null : workspacePath(patch.move_to)
   if (move_to !== null && move_to !== path) {
     await contentOf(context, files, move_to)
@@ -101,7 +101,7 @@ const textOf = ({ hunks }: Update, sign: string) =>
 
 function refusePlaceholders(context: ToolContext, path: string, added: string, known: string): void {
   const refused = placeholderWritten(context, path, added, known)
-  if (refused !== null) throw new Refused(refused)
+  if (refused !== null) throw new PatchRefusal(refused)
 }
 
 async function contentOf(

@@ -4,7 +4,7 @@ import { bytesAsText, excerpt, readable, textAsBytes } from '../edits/excerpt.ts
 import { findSequence } from '../edits/find-sequence.ts'
 import { lineNumbers } from '../edits/line-numbers.ts'
 import { nearestLines } from '../edits/nearest-lines.ts'
-import { type Region, type Replaced, replaceText, type TextEdit } from '../edits/replace-text.ts'
+import { type Region, type Replacement, replaceText, type TextEdit } from '../edits/replace-text.ts'
 import { failed, type Tool, type ToolContext } from '../tool.ts'
 import { FILE_BYTES, placeholderWritten, readBytes, writeBytes } from './files.ts'
 
@@ -54,7 +54,7 @@ const asBytes = (text: string) => bytesAsText(textAsBytes(text))
 
 /** Explains why a text was not replaced, so that the next call can be right. */
 async function explained(
-  replaced: Exclude<Replaced, { kind: 'replaced' }>,
+  replaced: Exclude<Replacement, { kind: 'replaced' }>,
   byte_text: string,
   one: TextEdit,
   { path, context }: { path: string; context: ToolContext },

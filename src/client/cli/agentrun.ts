@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander'
 import { AgentRunError, type Client, createClient } from '../sdk/client.ts'
-import type { Given, Options } from './command.ts'
+import type { CommandArguments, Options } from './command.ts'
 import { command_groups } from './commands/table.ts'
-import { CliError, exit, exitCodeOf, Interrupted, UsageError } from './exit.ts'
+import { CliError, exit, exitCodeOf, InterruptedError, UsageError } from './exit.ts'
 import { startJq } from './jq.ts'
 import { createPrinter, type Printer, type Stream } from './printer.ts'
 import { type CommandLine, createProgram } from './program.ts'
@@ -90,7 +90,7 @@ function helpLines(words: readonly string[], print: Printer): string[] {
   return lines
 }
 
-function given({ values, words }: CommandLine, print: Printer, world: World): Given<Options> {
+function given({ values, words }: CommandLine, print: Printer, world: World): CommandArguments<Options> {
   const settings = readSettings(values, world.env)
   const client = () => signedIn(settings, print)
   const help = (words: readonly string[]) => helpLines(words, print)
@@ -124,7 +124,7 @@ const knownName = (args: string[]) => all_commands.find(({ name }) => args.inclu
 
 /** The lines that explain an error. Only an unexpected one comes with its stack. */
 function errorLines(error: unknown, command: string | undefined): string[] {
-  if (error instanceof Interrupted) return []
+  if (error instanceof InterruptedError) return []
   if (error instanceof UsageError)
     return [`agentrun: ${error.message}`, `See "agentrun help${command === undefined ? '' : ` ${command}`}".`]
   if (error instanceof CliError) return [`agentrun: ${error.message}`]

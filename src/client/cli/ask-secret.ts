@@ -1,4 +1,4 @@
-import { Interrupted } from './exit.ts'
+import { InterruptedError } from './exit.ts'
 
 /**
  * Reads a line from a terminal without showing it. `prompt` runs once echo is off. Rejects on Ctrl-C and
@@ -22,7 +22,7 @@ export function askSecret(
     const take = (piece: string) => {
       for (const char of piece) {
         if (char === '\r' || char === '\n') return end(() => resolve(typed))
-        if (char === '\u0003' || char === '\u0004') return end(() => reject(new Interrupted('SIGINT')))
+        if (char === '\u0003' || char === '\u0004') return end(() => reject(new InterruptedError('SIGINT')))
         typed = char === '\u007f' || char === '\b' ? typed.slice(0, -1) : typed + char
       }
     }

@@ -23,7 +23,7 @@ export type Values<O extends Options> = {
       : string
 }
 
-export type Given<O extends Options> = {
+export type CommandArguments<O extends Options> = {
   values: Values<O>
   words: string[]
   json: boolean
@@ -60,7 +60,7 @@ export type Command<O extends Options = Options> = {
   /** Paragraphs of the help. */
   notes?: string[]
   /** Executes the command and returns the exit code. */
-  run(given: Given<O>): Promise<number>
+  run(given: CommandArguments<O>): Promise<number>
 }
 
 /** Commands under one heading of the help. */

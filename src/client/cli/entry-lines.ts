@@ -71,27 +71,27 @@ function summary(entry: LogEntry): string {
   return thought ?? fieldsOf(observation ?? {})
 }
 
-function actionText({ tool_name, tool_output }: LogEntry, input: Observed): string {
+function actionText({ tool_name, tool_output }: LogEntry, input: ObservedFields): string {
   if (tool_name === actionTool.git_clone) return `${input.repository} at ${input.base_ref}`
   const text = ['command', 'path', 'pattern', 'question', 'url', 'branch', 'name'].map(key => input[key])
   return [...text, tool_output?.path].find(value => typeof value === 'string') ?? fieldsOf(input)
 }
 
 /** The fields of something that has no text of its own: `how cleared, tokens 1200`. */
-const fieldsOf = (fields: Observed) =>
+const fieldsOf = (fields: ObservedFields) =>
   Object.entries(fields)
     .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join(', ')
 
-type Observed = Record<string, unknown>
-const listOf = (value: unknown): Observed[] =>
+type ObservedFields = Record<string, unknown>
+const listOf = (value: unknown): ObservedFields[] =>
   Array.isArray(value) ? value.filter(item => item !== null && typeof item === 'object') : []
 const count = (n: number, one: string) => `${n} ${one}${n === 1 ? '' : 's'}`
 const namesOf = (value: unknown) =>
   (Array.isArray(value) ? value : []).map(item => String(Object(item).name ?? item)).join(', ')
 
 /** What an entry whose observation has no text reports. */
-const titles: Partial<Record<LogEntry['message_type'], (observation: Observed) => string>> = {
+const titles: Partial<Record<LogEntry['message_type'], (observation: ObservedFields) => string>> = {
   COMMIT_EVALUATION: observation =>
     verdictOf(
       observation,
@@ -109,7 +109,7 @@ const titles: Partial<Record<LogEntry['message_type'], (observation: Observed) =
   AGENT_RUN_LINK: ({ relation, agent_run_id }) => `${relation} run ${agent_run_id}`,
 }
 
-const verdictOf = ({ verdict, findings }: Observed, what: string) =>
+const verdictOf = ({ verdict, findings }: ObservedFields, what: string) =>
   [
     what,
     String(verdict ?? ''),

@@ -21,7 +21,7 @@ export class CliError extends Error {
 }
 
 /** Ctrl-C, or a signal of a shell. */
-export class Interrupted extends Error {
+export class InterruptedError extends Error {
   readonly code: number
   constructor(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP') {
     super(`interrupted by ${signal}`)
@@ -34,7 +34,7 @@ export class Interrupted extends Error {
  */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return exit.usage
-  if (error instanceof CliError || error instanceof Interrupted) return error.code
+  if (error instanceof CliError || error instanceof InterruptedError) return error.code
   if (!(error instanceof AgentRunError)) return exit.failed
   if (error.status === 401) return exit.signed_out
   return ['unreachable', 'timeout'].includes(error.code) || [502, 503, 504].includes(error.status)

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { agentrun } from './agentrun.ts'
-import { Interrupted } from './exit.ts'
+import { InterruptedError } from './exit.ts'
 
 /**
  * A terminal's Ctrl-C arrives several times when a launcher passes it on: repeats within two seconds are the
@@ -16,12 +16,12 @@ let first = 0
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => {
     if (first === 0) first = performance.now()
-    else if (performance.now() - first > REPEAT_MS) process.exit(new Interrupted(signal).code)
-    stopped.abort(new Interrupted(signal))
+    else if (performance.now() - first > REPEAT_MS) process.exit(new InterruptedError(signal).code)
+    stopped.abort(new InterruptedError(signal))
   })
 
 // The launcher has exited.
-process.on('disconnect', () => stopped.abort(new Interrupted('SIGHUP')))
+process.on('disconnect', () => stopped.abort(new InterruptedError('SIGHUP')))
 process.channel?.unref()
 
 const { stdin, stdout, stderr } = process

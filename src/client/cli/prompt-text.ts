@@ -1,10 +1,10 @@
 import { text } from 'node:stream/consumers'
-import type { Given, Options } from './command.ts'
+import type { CommandArguments, Options } from './command.ts'
 import { UsageError } from './exit.ts'
 
 /** Returns the prompt; `-` reads all of standard input. */
 export async function promptText(
-  given: Pick<Given<Options>, 'stdin'>,
+  given: Pick<CommandArguments<Options>, 'stdin'>,
   word: string | undefined,
 ): Promise<string> {
   const prompt = word === '-' ? await text(given.stdin) : (word ?? '')

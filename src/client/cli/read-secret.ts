@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { askSecret } from './ask-secret.ts'
-import type { Given, Options } from './command.ts'
+import type { CommandArguments, Options } from './command.ts'
 import { CliError } from './exit.ts'
 
 /**
@@ -8,7 +8,7 @@ import { CliError } from './exit.ts'
  * standard input.
  */
 export async function readSecret(
-  { stdin, signal, print }: Pick<Given<Options>, 'stdin' | 'signal' | 'print'>,
+  { stdin, signal, print }: Pick<CommandArguments<Options>, 'stdin' | 'signal' | 'print'>,
   what: string,
 ): Promise<string> {
   const prompt = () => print.note(`${what}:`)

@@ -1,6 +1,6 @@
 import type { Body, OperationName, Query, Result } from '../sdk/operations.ts'
 import { routes } from '../sdk/table.ts'
-import { type Command, command, type Given, type Options, type Values, whole } from './command.ts'
+import { type Command, type CommandArguments, command, type Options, type Values, whole } from './command.ts'
 import { UsageError } from './exit.ts'
 import { columns, type Printer } from './printer.ts'
 import { repositoryId } from './repository.ts'
@@ -11,7 +11,7 @@ export type Action<O extends Options = Options> = {
   takes?: string
   /** How many words follow; by default one if it takes something, otherwise none. */
   words?: readonly [min: number, max: number]
-  run(given: Given<O>, ...words: string[]): Promise<number>
+  run(given: CommandArguments<O>, ...words: string[]): Promise<number>
 }
 
 type Resource<O extends Options> = Omit<Command<O>, 'choices' | 'run'> & {
@@ -57,7 +57,7 @@ type Operation<N extends JsonName> = Pick<Action, 'takes' | 'words'> & {
 }
 
 type Single<N extends JsonName, O extends Options> = Operation<N> & {
-  body?(given: Given<O>, ...words: string[]): Body<N> | Promise<Body<N>>
+  body?(given: CommandArguments<O>, ...words: string[]): Body<N> | Promise<Body<N>>
   /** Declares that the request may arrive twice. A GET and a PUT always may. */
   repeatable?: boolean
   /** A note before the lines. */
@@ -90,7 +90,7 @@ export const single = <N extends JsonName, O extends Options = Options>(
 })
 
 type List<N extends ListName, O extends Options> = Operation<N> & {
-  query?(given: Given<O>): Query<N> | Promise<Query<N>>
+  query?(given: CommandArguments<O>): Query<N> | Promise<Query<N>>
   /** How many items are requested without --limit; by default the API decides. */
   limit?: number
   lines(items: readonly Item<N>[], print: Printer): string[]
@@ -185,17 +185,24 @@ function wordsOf({ operation, takes, words }: Operation<JsonName>): Pick<Action,
 }
 
 /** Returns the repository that `--repo` names; null when the operation is that of the organization. */
-function chosenRepository(given: Given<Options>, { of_repository }: Operation<JsonName>): string | null {
+function chosenRepository(
+  given: CommandArguments<Options>,
+  { of_repository }: Operation<JsonName>,
+): string | null {
   return of_repository === undefined ? null : (given.values.repo ?? null)
 }
 
-const operationOf = (given: Given<Options>, definition: Operation<JsonName>): JsonName =>
+const operationOf = (given: CommandArguments<Options>, definition: Operation<JsonName>): JsonName =>
   chosenRepository(given, definition) === null
     ? definition.operation
     : (definition.of_repository ?? definition.operation)
 
 /** A repository is given by its id or name. Other parameters that end with `_id` are whole numbers. */
-async function paramsOf(given: Given<Options>, definition: Operation<JsonName>, words: readonly string[]) {
+async function paramsOf(
+  given: CommandArguments<Options>,
+  definition: Operation<JsonName>,
+  words: readonly string[],
+) {
   const chosen = chosenRepository(given, definition)
   const left = chosen === null ? [...words] : [chosen, ...words]
   const params: Record<string, string | number> = {}
@@ -214,8 +221,11 @@ type Caller = { call(name: OperationName, input: Input & { signal: AbortSignal }
  * The compiler cannot relate an input to a variable operation: `params` comes from the contract, the rest has
  * the types of the definition.
  */
-const call = <N extends JsonName>({ client, signal }: Given<Options>, name: OperationName, input: Input) =>
-  (client() as Caller).call(name, { ...input, signal }) as Promise<Result<N>>
+const call = <N extends JsonName>(
+  { client, signal }: CommandArguments<Options>,
+  name: OperationName,
+  input: Input,
+) => (client() as Caller).call(name, { ...input, signal }) as Promise<Result<N>>
 
 /** The option of a command whose operations exist for the organization and for a repository. */
 export const of_repository = {

@@ -1,9 +1,9 @@
 import { waitsForPerson } from '../sdk/follow.ts'
 import type { AgentRun, LogEntry } from '../sdk/operations.ts'
 import type { RunHandle } from '../sdk/runs.ts'
-import type { Given, Options } from './command.ts'
+import type { CommandArguments, Options } from './command.ts'
 import { entryLines } from './entry-lines.ts'
-import { exitCodeOfRun, Interrupted } from './exit.ts'
+import { exitCodeOfRun, InterruptedError } from './exit.ts'
 import { plainText } from './plain-text.ts'
 import { outcomeLines, runLine, statusText } from './run-lines.ts'
 
@@ -13,7 +13,7 @@ export const watching = {
   wait: { type: 'boolean', short: 'w', about: 'wait until the run rests' },
 } as const satisfies Options
 
-type Watching = Given<typeof watching>
+type WatchArguments = CommandArguments<typeof watching>
 
 /**
  * Prints the started run and, with `--wait` or `--follow`, waits for it: the exit code is then the outcome of
@@ -21,7 +21,7 @@ type Watching = Given<typeof watching>
  * `after_seq`: the entry after which the trace is shown.
  */
 export async function watchRun(
-  given: Watching,
+  given: WatchArguments,
   handle: RunHandle,
   after_seq: (run: AgentRun) => number,
 ): Promise<number> {
@@ -59,7 +59,7 @@ export async function watchRun(
  * stream left it.
  */
 export async function showTrace(
-  { json, print }: Given<Options>,
+  { json, print }: CommandArguments<Options>,
   events: ReturnType<RunHandle['follow']>,
   options: { shows?: (entry: LogEntry) => boolean; full?: boolean } = {},
 ): Promise<AgentRun> {
@@ -91,14 +91,14 @@ const lastWords = ({ tool_name, text }: Record<string, unknown>) =>
 
 /** Reports on Ctrl-C that only the watching ends. */
 export async function staying<T>(
-  { print, signal }: Pick<Given<Options>, 'print' | 'signal'>,
+  { print, signal }: Pick<CommandArguments<Options>, 'print' | 'signal'>,
   id: number,
   work: () => Promise<T>,
 ): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (signal.aborted && error instanceof Interrupted)
+    if (signal.aborted && error instanceof InterruptedError)
       print.note(
         `run ${id} continues. To stop it: agentrun stop ${id}. To follow it again: agentrun logs -f ${id}`,
       )

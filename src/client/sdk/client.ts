@@ -2,13 +2,13 @@ import { AgentRunError } from './error.ts'
 import { followOrganization, hasSucceeded, isAtRest, type OrganizationEvent } from './follow.ts'
 import type { Query, Result } from './operations.ts'
 import { onlyOrganization } from './organization.ts'
-import { listed, type Paged } from './paged.ts'
+import { listed, type PagedList } from './paged.ts'
 import { type CallOptions, type Core, createCore } from './request.ts'
 import { createRuns, type Runs } from './runs.ts'
 
 export type { FollowOptions, OrganizationEvent, RunEvent } from './follow.ts'
 export type * from './operations.ts'
-export type { Paged } from './paged.ts'
+export type { PagedList } from './paged.ts'
 export type { CallInput, CallOptions, Core } from './request.ts'
 export type { LogPages, RunHandle, Runs } from './runs.ts'
 export type { WaitOptions } from './wait.ts'
@@ -39,15 +39,15 @@ export type Client = Core & {
   organizations(
     query?: Query<'listOrganizations'>,
     options?: CallOptions,
-  ): Paged<Result<'listOrganizations'>, Result<'listOrganizations'>['items'][number]>
+  ): PagedList<Result<'listOrganizations'>, Result<'listOrganizations'>['items'][number]>
   repositories(
     query?: Query<'listRepositories'>,
     options?: CallOptions,
-  ): Paged<Result<'listRepositories'>, Result<'listRepositories'>['items'][number]>
+  ): PagedList<Result<'listRepositories'>, Result<'listRepositories'>['items'][number]>
   sandboxes(
     query?: Query<'listSandboxes'>,
     options?: CallOptions,
-  ): Paged<Result<'listSandboxes'>, Result<'listSandboxes'>['items'][number]>
+  ): PagedList<Result<'listSandboxes'>, Result<'listSandboxes'>['items'][number]>
   /** Status changes of all runs of the organization as they happen. */
   events(options?: { after_seq?: number; signal?: AbortSignal }): AsyncGenerator<OrganizationEvent>
 }

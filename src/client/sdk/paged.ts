@@ -1,5 +1,5 @@
 /** A page when it is awaited, every item when it is iterated over, page after page. */
-export type Paged<Page, Item> = PromiseLike<Page> & AsyncIterable<Item> & { pages(): AsyncIterable<Page> }
+export type PagedList<Page, Item> = PromiseLike<Page> & AsyncIterable<Item> & { pages(): AsyncIterable<Page> }
 
 type PageSource<Page, Item, Position> = {
   first: Position
@@ -10,7 +10,7 @@ type PageSource<Page, Item, Position> = {
 }
 
 /** Asks for nothing before it is awaited or iterated over. */
-export function paged<Page, Item, Position>(source: PageSource<Page, Item, Position>): Paged<Page, Item> {
+export function paged<Page, Item, Position>(source: PageSource<Page, Item, Position>): PagedList<Page, Item> {
   async function* pages(): AsyncGenerator<Page> {
     for (let position: Position | null = source.first; position !== null; ) {
       const page: Page = await source.load(position)
@@ -42,7 +42,7 @@ type Position = { skip?: number | undefined; page?: number | undefined; cursor?:
 export function listed<Page extends { items: unknown[] }, Query extends Position>(
   query: Query,
   load: (query: Query) => Promise<{ page: Page; cursor: string | null }>,
-): Paged<Page, Page['items'][number]> {
+): PagedList<Page, Page['items'][number]> {
   const cursors = new WeakMap<Page, string | null>()
   return paged({
     first: query,

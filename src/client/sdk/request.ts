@@ -51,7 +51,7 @@ export type Core = {
   request<N extends OperationName>(name: N, ...input: InputArguments<N>): Promise<Response>
 }
 
-type Loose = CallOptions & {
+type LooseOptions = CallOptions & {
   params?: Record<string, unknown>
   query?: Record<string, unknown>
   body?: unknown
@@ -85,7 +85,7 @@ export function createCore(options: CoreOptions): Core {
 
   async function outgoing(
     name: OperationName,
-    input: Loose,
+    input: LooseOptions,
     accept: string,
   ): Promise<Outgoing & { token: string | undefined }> {
     const { method, path, access, keyed } = routes[name]
@@ -112,7 +112,7 @@ export function createCore(options: CoreOptions): Core {
 
   async function perform<T>(
     name: OperationName,
-    input: Loose,
+    input: LooseOptions,
     accept: string,
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
@@ -129,15 +129,15 @@ export function createCore(options: CoreOptions): Core {
 
   return {
     async call(name, ...[input = {}]) {
-      const { text, url } = await perform(name, input as Loose, 'application/json', textOf)
+      const { text, url } = await perform(name, input as LooseOptions, 'application/json', textOf)
       return parsed(text, url)
     },
     async page(name, ...[input = {}]) {
-      const { text, url, link } = await perform(name, input as Loose, 'application/json', textOf)
+      const { text, url, link } = await perform(name, input as LooseOptions, 'application/json', textOf)
       return { page: parsed(text, url), cursor: nextCursor(link) }
     },
     request: (name, ...[input = {}]) =>
-      perform(name, input as Loose, '*/*', response => Promise.resolve(response)),
+      perform(name, input as LooseOptions, '*/*', response => Promise.resolve(response)),
   }
 }
 

@@ -1,10 +1,10 @@
 import { type FollowOptions, followRun, type RunEvent } from './follow.ts'
 import type { AgentRun, Body, DryRun, LogEntry, Query, Result } from './operations.ts'
-import { listed, type Paged, paged } from './paged.ts'
+import { listed, type PagedList, paged } from './paged.ts'
 import type { CallOptions, Core } from './request.ts'
 import { type WaitOptions, waitForRun } from './wait.ts'
 
-export type LogPages = Paged<Result<'getAgentRunLogs'>, LogEntry>
+export type LogPages = PagedList<Result<'getAgentRunLogs'>, LogEntry>
 
 /** The run when it is awaited; its methods need not be awaited first. */
 export type RunHandle = Promise<AgentRun> & {
@@ -41,7 +41,7 @@ export type Runs = {
   update(agent_run_id: number, changes: Changes, options?: CallOptions): RunHandle
   archive(agent_run_id: number, options?: CallOptions): RunHandle
   unarchive(agent_run_id: number, options?: CallOptions): RunHandle
-  list(query?: Query<'listAgentRuns'>, options?: CallOptions): Paged<Result<'listAgentRuns'>, AgentRun>
+  list(query?: Query<'listAgentRuns'>, options?: CallOptions): PagedList<Result<'listAgentRuns'>, AgentRun>
   /** `limit` is the size of a page. Iterating continues from the last entry, with any filter. */
   logs(agent_run_id: number, query?: Query<'getAgentRunLogs'>, options?: CallOptions): LogPages
   /**
@@ -75,7 +75,7 @@ export type Runs = {
     agent_run_id: number,
     query?: Query<'listRelatedAgentRuns'>,
     options?: CallOptions,
-  ): Paged<Result<'listRelatedAgentRuns'>, Result<'listRelatedAgentRuns'>['items'][number]>
+  ): PagedList<Result<'listRelatedAgentRuns'>, Result<'listRelatedAgentRuns'>['items'][number]>
   diff(agent_run_id: number, options?: DiffOptions): Promise<Result<'getAgentRunDiff'>>
   /** The same as git writes it. */
   patch(agent_run_id: number, options?: DiffOptions): Promise<string>

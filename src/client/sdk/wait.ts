@@ -56,9 +56,9 @@ const refusesStreams = ({ status, code }: AgentRunError) =>
   (code === 'unexpected' && status === 200) ||
   (status >= 400 && status !== 401 && status !== 429)
 
-type Wanted = { after_seq: number; until: (run: AgentRun) => boolean; signal: AbortSignal }
+type WaitCondition = { after_seq: number; until: (run: AgentRun) => boolean; signal: AbortSignal }
 
-async function byStream(core: Core, agent_run_id: number, wanted: Wanted): Promise<AgentRun> {
+async function byStream(core: Core, agent_run_id: number, wanted: WaitCondition): Promise<AgentRun> {
   for await (const event of followRun(core, agent_run_id, wanted))
     if (event.type === 'run' && wanted.until(event.run)) return event.run
   throw new Error('a stream of a run ended without the run')
@@ -67,7 +67,7 @@ async function byStream(core: Core, agent_run_id: number, wanted: Wanted): Promi
 async function byPolling(
   core: Core,
   agent_run_id: number,
-  until: Wanted['until'],
+  until: WaitCondition['until'],
   signal: AbortSignal,
 ): Promise<AgentRun> {
   for (;;) {

@@ -15,14 +15,14 @@ type Giver = {
  * `given` null: everything that the role allows. `lacking`: the missing scope, and whether the token or the
  * role lacks it.
  */
-type Delegated = { given: Scope[] | null } | { lacking: Scope; whose: 'token' | 'role' }
+type Delegation = { given: Scope[] | null } | { lacking: Scope; whose: 'token' | 'role' }
 
 /**
  * Returns the scopes of a new token for a user with that role: the wanted ones, or all that may be granted.
  * Neither the granting token nor the role may be exceeded (specification.md#access). An empty `given` means
  * that nothing may be granted.
  */
-export function delegatedScopes(giver: Giver, role: Role, wanted: readonly Scope[] | null): Delegated {
+export function delegatedScopes(giver: Giver, role: Role, wanted: readonly Scope[] | null): Delegation {
   if (wanted === null)
     return {
       given: giver.granted === null ? null : roleScopes[role].filter(scope => giver.scopes.includes(scope)),

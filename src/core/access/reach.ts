@@ -10,7 +10,7 @@ const reaching = {
   artifact_id: 'artifact',
   sandbox_id: 'sandbox',
 } as const
-export type Reached = (typeof reaching)[keyof typeof reaching]
+export type ReachedKind = (typeof reaching)[keyof typeof reaching]
 
 /**
  * Returns how a token that is limited to repositories may use an operation: `named` when the request names
@@ -38,7 +38,7 @@ export function namedIn(input: {
   params: unknown
   query: unknown
   body: unknown
-}): { kind: Reached; id: number }[] {
+}): { kind: ReachedKind; id: number }[] {
   const fields = [input.params, input.query, input.body].flatMap(part =>
     typeof part === 'object' && part !== null ? Object.entries(part) : [],
   )

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { storedJson } from '../json/stored-json.ts'
-import type { SealContext, Sealed, Sealer } from '../secrets/sealing.ts'
+import type { SealContext, SealedValue, Sealer } from '../secrets/sealing.ts'
 
 /** The secrets of a connection to a forge. `webhook` signs the deliveries of the forge. */
 export type ForgeSecrets = ({ token: string } | { private_key: string }) & { webhook: string }
@@ -19,12 +19,12 @@ export const sealForgeSecrets = (
   organization_id: number,
   url: string,
   secrets: ForgeSecrets,
-): Sealed => sealer.seal(forgeSealContext(organization_id, url), JSON.stringify(secrets))
+): SealedValue => sealer.seal(forgeSealContext(organization_id, url), JSON.stringify(secrets))
 
 /** Returns the secrets, or null when no configured key opens them. */
 export function openForgeSecrets(
   sealer: Sealer,
-  row: Sealed & { organization_id: number; url: string },
+  row: SealedValue & { organization_id: number; url: string },
 ): ForgeSecrets | null {
   try {
     return storedJson<ForgeSecrets>(sealer.open(forgeSealContext(row.organization_id, row.url), row))

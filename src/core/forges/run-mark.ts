@@ -13,7 +13,7 @@ export type RunMark = {
   title: string
 }
 
-type Marked = {
+type MarkedRun = {
   status: RunStatus
   status_reason: StatusReason | null
   waiting_on: WaitingReason | null
@@ -38,7 +38,7 @@ const over = (conclusion: RunMark['conclusion'], title: string): RunMark => ({
 })
 
 /** Returns the status of a run; undefined: the run is deleted. */
-export function runMark(run: Marked | undefined): RunMark {
+export function runMark(run: MarkedRun | undefined): RunMark {
   if (run === undefined) return over('neutral', 'The run was deleted')
   if (run.superseded) return over('neutral', 'The run went on with another commit')
   if (run.status === 'queued') return { status: 'queued', conclusion: null, title: 'Waiting for a worker' }

@@ -1,8 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type CheckRound, type Found, nextRound } from './check-rounds.ts'
+import { type CheckRound, type FoundFailures, nextRound } from './check-rounds.ts'
 
-const found = (tree: string, names: string[], more: Partial<Found> & { attempt?: number } = {}): Found => ({
+const found = (
+  tree: string,
+  names: string[],
+  more: Partial<FoundFailures> & { attempt?: number } = {},
+): FoundFailures => ({
   head_sha: `sha-${tree}`,
   tree,
   findings: 0,
@@ -10,7 +14,7 @@ const found = (tree: string, names: string[], more: Partial<Found> & { attempt?:
   ...more,
 })
 /** Plays the findings in order until it stops; returns the reasons and the checks that were worked on. */
-function play(all: Found[], allowed: (name: string) => number) {
+function play(all: FoundFailures[], allowed: (name: string) => number) {
   const rounds: CheckRound[] = []
   for (const now of all) {
     const next = nextRound(rounds, now, allowed)
@@ -123,7 +127,7 @@ describe('for any findings', () => {
     fixable: boolean
     attempt: number
     findings: number
-  }): Found => ({
+  }): FoundFailures => ({
     head_sha: `h${one.head}`,
     tree: `t${one.tree}`,
     findings: one.findings,

@@ -23,8 +23,13 @@ export const stopReasons = {
 /** Why failing checks are no longer worked on. */
 export type StopReason = keyof typeof stopReasons
 
-export type Failing = { name: string; attempt: number; fixable: boolean }
-export type Found = { head_sha: string; tree: string; failing: readonly Failing[]; findings: number }
+export type FailingCheck = { name: string; attempt: number; fixable: boolean }
+export type FoundFailures = {
+  head_sha: string
+  tree: string
+  failing: readonly FailingCheck[]
+  findings: number
+}
 
 /**
  * `attempt` of `max_attempts` counts from the moment at which the number of failing checks last reached a new
@@ -43,7 +48,7 @@ export type NextRound = { attempt: number; max_attempts: number } & (
  */
 export function nextRound(
   rounds: readonly CheckRound[],
-  found: Found,
+  found: FoundFailures,
   allowed: (name: string) => number,
 ): NextRound {
   const names = found.failing.filter(check => check.fixable).map(check => check.name)
@@ -84,7 +89,7 @@ function sinceProgress(rounds: readonly CheckRound[], failing: number): readonly
 /**
  * Returns whether the files are those of an earlier commit, or of the same one without a new check attempt.
  */
-function isOldFiles(rounds: readonly CheckRound[], found: Found): boolean {
+function isOldFiles(rounds: readonly CheckRound[], found: FoundFailures): boolean {
   if (rounds.some(round => round.tree === found.tree && round.head_sha !== found.head_sha)) return true
   const last = rounds.at(-1)
   if (last?.head_sha !== found.head_sha) return false
@@ -94,7 +99,7 @@ function isOldFiles(rounds: readonly CheckRound[], found: Found): boolean {
 }
 
 /** A difference at the same commit is flakiness. */
-const hasGrown = (last: CheckRound | undefined, now: Found) =>
+const hasGrown = (last: CheckRound | undefined, now: FoundFailures) =>
   last !== undefined &&
   last.head_sha !== now.head_sha &&
   now.failing.length + now.findings > last.failing.length + last.findings

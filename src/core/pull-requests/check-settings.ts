@@ -8,12 +8,12 @@ export type CheckSettings = {
 }
 
 /** Null where nothing is set. */
-type Kept = { [S in keyof CheckSettings]: CheckSettings[S] | null }
+type StoredSettings = { [S in keyof CheckSettings]: CheckSettings[S] | null }
 
 const RETRIES = 3
 
 /** Returns the stored settings with defaults for what is not set. */
-export function checkSettings(kept: Kept | undefined): CheckSettings {
+export function checkSettings(kept: StoredSettings | undefined): CheckSettings {
   return {
     check_retry_count: kept?.check_retry_count ?? RETRIES,
     ignored_checks: kept?.ignored_checks ?? [],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { type Brought, evaluateCommits } from './commit-findings.ts'
+import { type CommitContents, evaluateCommits } from './commit-findings.ts'
 
-const nothing: Brought = {
+const nothing: CommitContents = {
   commits: [],
   files: [],
   blobs: [],
@@ -10,7 +10,7 @@ const nothing: Brought = {
   gaps: [],
   approvals: new Map(),
 }
-const codes = (brought: Partial<Brought>) => {
+const codes = (brought: Partial<CommitContents>) => {
   const { verdict, findings } = evaluateCommits({ ...nothing, ...brought })
   return [
     verdict,

@@ -24,7 +24,7 @@ type FindingCode =
 export type Verdict = 'pass' | 'fail' | 'inconclusive'
 
 /** The evaluated parts of the contents of commits. */
-export type Brought = {
+export type CommitContents = {
   /** Oldest first. */
   commits: { sha: string; message: string; files: string[] }[]
   /** The combined change. `old_path`: the previous path of a renamed file. */
@@ -60,7 +60,7 @@ export const UNCLEAR_MESSAGE =
  * Returns the findings ordered by severity. `fail`: one of them is an error, and the commits should not be
  * pushed as they are.
  */
-export function evaluateCommits(brought: Brought): { verdict: Verdict; findings: Finding[] } {
+export function evaluateCommits(brought: CommitContents): { verdict: Verdict; findings: Finding[] } {
   const found = [
     ...secrets(brought),
     ...conflicts(brought),
@@ -95,7 +95,7 @@ const of = (
   body,
 })
 
-const secrets = ({ secrets }: Brought) =>
+const secrets = ({ secrets }: CommitContents) =>
   secrets.map(({ path, names }) =>
     of(
       'error',
@@ -105,7 +105,7 @@ const secrets = ({ secrets }: Brought) =>
     ),
   )
 
-const conflicts = ({ conflicts }: Brought) =>
+const conflicts = ({ conflicts }: CommitContents) =>
   conflicts.map(({ path, line }) =>
     of('error', 'conflict_marker', path, 'A conflict of a merge was not resolved.', line),
   )
@@ -137,12 +137,12 @@ const GAPS = {
 } as const satisfies Record<string, { severity: Finding['severity']; code: FindingCode; text: string }>
 
 /** Returns why a change is not in the commit as it should be. */
-export const gapText = ({ kind }: Pick<Brought['gaps'][number], 'kind'>): string => GAPS[kind].text
+export const gapText = ({ kind }: Pick<CommitContents['gaps'][number], 'kind'>): string => GAPS[kind].text
 
-const gaps = ({ gaps }: Brought) =>
+const gaps = ({ gaps }: CommitContents) =>
   gaps.map(({ kind, path }) => of(GAPS[kind].severity, GAPS[kind].code, path, GAPS[kind].text))
 
-function sizes({ blobs }: Brought): Finding[] {
+function sizes({ blobs }: CommitContents): Finding[] {
   const largest = new Map<string, number>()
   for (const { path, bytes } of blobs) largest.set(path, Math.max(bytes, largest.get(path) ?? 0))
   return [...largest].flatMap(([path, bytes]) => {
@@ -153,7 +153,7 @@ function sizes({ blobs }: Brought): Finding[] {
   })
 }
 
-function paths({ files, approvals }: Brought): Finding[] {
+function paths({ files, approvals }: CommitContents): Finding[] {
   return files.flatMap(file => {
     const { path, status } = file
     const [guarded] = changedPaths(file).filter(each_path => approvals.has(each_path))
@@ -176,14 +176,14 @@ function paths({ files, approvals }: Brought): Finding[] {
 }
 
 /** The paths of a file that a commit changes: also the one that a renamed file no longer has. */
-export const changedPaths = (file: Brought['files'][number]): string[] =>
+export const changedPaths = (file: CommitContents['files'][number]): string[] =>
   [file.path, goneFrom(file)].filter(path => path !== null)
 
 /** The path at which a file no longer exists. */
-const goneFrom = ({ path, old_path = null, status }: Brought['files'][number]): string | null =>
+const goneFrom = ({ path, old_path = null, status }: CommitContents['files'][number]): string | null =>
   status === 'deleted' ? path : status === 'renamed' ? old_path : null
 
-function tests({ files }: Brought): Finding[] {
+function tests({ files }: CommitContents): Finding[] {
   const removed = files.flatMap(file => {
     const gone = goneFrom(file)
     return gone !== null && TEST.test(gone) && (file.status === 'deleted' || !TEST.test(file.path))
@@ -202,7 +202,7 @@ function tests({ files }: Brought): Finding[] {
   ]
 }
 
-const messages = ({ commits }: Brought) =>
+const messages = ({ commits }: CommitContents) =>
   commits
     .filter(({ message }) => UNCLEAR_MESSAGE.test(message.split('\n', 1)[0]?.trim() ?? ''))
     .map(({ sha }) =>

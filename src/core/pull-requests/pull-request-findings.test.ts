@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { evaluatePullRequest, type Proposed } from './pull-request-findings.ts'
+import { evaluatePullRequest, type ProposedPullRequest } from './pull-request-findings.ts'
 
-const good: Proposed = {
+const good: ProposedPullRequest = {
   title: 'Round the total',
   description: 'The total is rounded to cents.',
   base_branch: 'main',
@@ -12,7 +12,7 @@ const good: Proposed = {
   additions: 20,
   deletions: 3,
 }
-const found = (change: Partial<Proposed>) => {
+const found = (change: Partial<ProposedPullRequest>) => {
   const { verdict, findings } = evaluatePullRequest({ ...good, ...change })
   return { verdict, codes: findings.map(({ severity, code }) => `${severity} ${code}`) }
 }

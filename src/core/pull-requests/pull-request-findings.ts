@@ -12,7 +12,7 @@ type PullRequestFindingCode =
   | 'large_change'
 
 /** The parts of a pull request that are evaluated. */
-export type Proposed = {
+export type ProposedPullRequest = {
   title: string
   description: string
   base_branch: string
@@ -35,7 +35,7 @@ const SHORT_CHARS = 20
  * Returns the findings and the verdict. `fail`: one of the findings is an error, and the pull request stays a
  * draft until a person opens it or a later head passes.
  */
-export function evaluatePullRequest(proposed: Proposed): {
+export function evaluatePullRequest(proposed: ProposedPullRequest): {
   verdict: Verdict
   findings: PullRequestFinding[]
 } {
@@ -55,7 +55,7 @@ const of = (
   body,
 })
 
-const errors = ({ commits, mergeable, base_branch }: Proposed) => [
+const errors = ({ commits, mergeable, base_branch }: ProposedPullRequest) => [
   ...(commits === 'fail'
     ? [of('error', 'commits_failed', 'The findings in its commits were not fixed.')]
     : []),
@@ -64,7 +64,7 @@ const errors = ({ commits, mergeable, base_branch }: Proposed) => [
     : []),
 ]
 
-function textFindings({ title, description, unanswered }: Proposed): PullRequestFinding[] {
+function textFindings({ title, description, unanswered }: ProposedPullRequest): PullRequestFinding[] {
   return [
     ...(UNCLEAR_MESSAGE.test(title.trim())
       ? [of('warning', 'title_unclear', 'The title does not describe the change.')]
@@ -81,7 +81,7 @@ function textFindings({ title, description, unanswered }: Proposed): PullRequest
   ]
 }
 
-function size({ files_changed, additions, deletions }: Proposed): PullRequestFinding[] {
+function size({ files_changed, additions, deletions }: ProposedPullRequest): PullRequestFinding[] {
   const lines = additions + deletions
   if (lines <= LARGE.lines && files_changed <= LARGE.files) return []
   return [

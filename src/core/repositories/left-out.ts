@@ -2,12 +2,15 @@
  * Parts of a repository that a clone does not contain: `submodules` by their folder, `lfs` whether files are
  * stored in Git LFS.
  */
-export type LeftOut = { submodules: string[]; lfs: boolean }
+export type LeftOutContent = { submodules: string[]; lfs: boolean }
 
 const MAX_SUBMODULES = 20
 
 /** Reads the text of `.gitmodules` and `.gitattributes` at the root; null when the clone is complete. */
-export function leftOutBy(gitmodules: string | undefined, gitattributes: string | undefined): LeftOut | null {
+export function leftOutBy(
+  gitmodules: string | undefined,
+  gitattributes: string | undefined,
+): LeftOutContent | null {
   const submodules = [...(gitmodules ?? '').matchAll(/^[ \t]*path[ \t]*=([^\r\n]{1,300})$/gm)].flatMap(
     ([, value = '']) => /^"?([^"]{1,200})"?$/.exec(value.trim())?.[1] ?? [],
   )
@@ -16,7 +19,7 @@ export function leftOutBy(gitmodules: string | undefined, gitattributes: string 
 }
 
 /** Returns a sentence or two for agents and people; the names come from the repository. */
-export function leftOutText({ submodules, lfs }: LeftOut): string {
+export function leftOutText({ submodules, lfs }: LeftOutContent): string {
   const parts = [
     ...(submodules.length === 0
       ? []

@@ -1,7 +1,7 @@
 import { type InstructionText, instructionBlock, markedText } from '../text/instruction-block.ts'
 import { INSTRUCTION_CHARS, withinChars } from './instruction-files.ts'
 import { SKILLS_FOLDER, skillPath } from './organization-skills.ts'
-import type { Listed, Skill } from './skill-files.ts'
+import type { ListedSkill, Skill } from './skill-files.ts'
 
 /**
  * The instructions of a commit for agents. `folders`: folder → files with its own instructions, which are
@@ -11,7 +11,7 @@ export type RepositoryInstructions = {
   files: InstructionText[]
   folders: ReadonlyMap<string, string[]>
   /** Rules that count for some files or tasks only. */
-  rules: Listed[]
+  rules: ListedSkill[]
   skills: Skill[]
   /** What was not used, or not as its author may expect; for people. */
   notes: string[]
@@ -91,7 +91,7 @@ export function instructionsSection({
   return parts.length === 0 ? null : [INTRO, ...parts].join(SEPARATOR)
 }
 
-const skillsIntro = (skills: readonly Listed[]) =>
+const skillsIntro = (skills: readonly ListedSkill[]) =>
   skills.some(({ path }) => skillPath(path) !== null)
     ? `${SKILLS_INTRO} ${ORGANIZATION_SKILLS}`
     : SKILLS_INTRO
@@ -103,7 +103,7 @@ function foldersText(paths: string[]): string {
   return more === 0 ? text : `${text}\n[Truncated: ${more} more folders have instructions.]`
 }
 
-function listText(what: 'rules' | 'skills', listed: readonly Listed[]): string {
+function listText(what: 'rules' | 'skills', listed: readonly ListedSkill[]): string {
   const linesWith = (chars: number) => listed.map(one => lineOf(one, chars))
   const isFit = (chars: number) => linesWith(chars).join('\n').length <= MAX_CHARS[what]
   const chars = DESCRIPTION_CHARS.find(isFit) ?? 0
@@ -127,7 +127,7 @@ function fitting(texts: string[], separator: string, max_chars: number): string[
   return end < 0 ? texts : texts.slice(0, end)
 }
 
-function lineOf({ path, name, description }: Listed, max_chars: number): string {
+function lineOf({ path, name, description }: ListedSkill, max_chars: number): string {
   const cut =
     description.length > max_chars ? `${description.slice(0, max_chars).toWellFormed()}…` : description
   return `- ${name} (${path})${description === '' || max_chars === 0 ? '' : `: ${cut}`}`

@@ -2,13 +2,13 @@ import { folderOf, type InstructionText } from '../text/instruction-block.ts'
 import { readFrontMatter } from './front-matter.ts'
 
 /** A file that the agent reads when its description fits. */
-export type Listed = { path: string; name: string; description: string }
+export type ListedSkill = { path: string; name: string; description: string }
 /** `note`: what is wrong with the file, for people. */
-export type Skill = Listed & { note: string | null }
+export type Skill = ListedSkill & { note: string | null }
 /** A rule of Cursor: its text counts always, or it is listed, or only a person may use it. */
 export type CursorRule =
   | { kind: 'always'; file: InstructionText }
-  | { kind: 'listed'; listed: Listed }
+  | { kind: 'listed'; listed: ListedSkill }
   | { kind: 'manual' }
 
 const NAME_CHARS = 64

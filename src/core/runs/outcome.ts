@@ -14,30 +14,35 @@ export type Failure = {
 }
 
 /** `reason`: why it did not do everything that was requested; `text` names it. */
-type Completed = { kind: 'completed'; text: string; thought: string | null; reason: CompletionReason | null }
+type CompletedOutcome = {
+  kind: 'completed'
+  text: string
+  thought: string | null
+  reason: CompletionReason | null
+}
 
 /**
  * `approval_of`: what needs approval, the head of a push or the digest of a tool call; null: the run waits
  * for an answer.
  */
-export type Waiting = { kind: 'waiting'; approval_of: string | null }
+export type WaitingOutcome = { kind: 'waiting'; approval_of: string | null }
 
 /**
  * Something that the run needs ended from outside: its sandbox, or a program. Another worker may continue the
  * turn.
  */
-export type Lost =
+export type LostOutcome =
   | { kind: 'sandbox_lost'; message: string; out_of_memory: boolean }
   | { kind: 'killed'; code: 'git_killed' | 'agent_killed'; message: string }
 
 /** How a turn ends. */
 export type TurnOutcome =
-  | Completed
-  | Waiting
+  | CompletedOutcome
+  | WaitingOutcome
   | { kind: 'waiting_for_checks'; seconds: number }
   | { kind: 'paused'; reason: (typeof pauseReasons)[number]; message: string }
   | Failure
-  | Lost
+  | LostOutcome
   /**
    * It stopped because its `Control` requested that, which then states the outcome: this one, if a person
    * stopped the run.
@@ -50,9 +55,9 @@ export type TurnOutcome =
 
 /** Returns the outcome of a turn with an answer, which names everything that was not done. */
 export function completed(
-  { text, thought }: Pick<Completed, 'text' | 'thought'>,
+  { text, thought }: Pick<CompletedOutcome, 'text' | 'thought'>,
   facts: OutcomeFacts,
-): Completed {
+): CompletedOutcome {
   const { reason, sentences } = completionOf(facts)
   return { kind: 'completed', text: [text, ...sentences].join('\n\n'), thought, reason }
 }
@@ -67,7 +72,7 @@ export function outcomeOfLimit(limit: LimitReached): TurnOutcome & { kind: 'paus
 }
 
 /** An outcome with a status of its own. After the others, another worker continues the turn. */
-export type FinalOutcome = Exclude<TurnOutcome, Lost | { kind: 'shutdown' | 'lost' }>
+export type FinalOutcome = Exclude<TurnOutcome, LostOutcome | { kind: 'shutdown' | 'lost' }>
 
 /**
  * Returns the status that a run gets by the outcome of its turn. `answer_seconds`: how long it waits for a

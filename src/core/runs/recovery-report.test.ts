@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { countStates, type StepRecord, stepsOf } from './recovery-report.ts'
 
-type Given = [epoch: number, kind: StepRecord['kind'], more?: object]
-const records = (...given: Given[]) =>
+type GivenRecord = [epoch: number, kind: StepRecord['kind'], more?: object]
+const records = (...given: GivenRecord[]) =>
   given.map(([epoch, kind, more], i) => ({
     turn: 1,
     epoch,
@@ -12,14 +12,14 @@ const records = (...given: Given[]) =>
     key: null,
     ...more,
   })) as StepRecord[]
-const states = (at_work: boolean, ...given: Given[]) =>
+const states = (at_work: boolean, ...given: GivenRecord[]) =>
   stepsOf(records(...given), at_work).map(step => `${step.tool_name ?? 'model'} ${step.state}`)
 
 const call = (id: string) => ({ id, name: id })
 const responded = (...ids: string[]) => ({ calls: ids.map(call) })
 
 test('a step with an outcome of the owner that began it is committed', () => {
-  const given: Given[] = [
+  const given: GivenRecord[] = [
     [1, 'model_started'],
     [1, 'model_answered', responded('shell')],
     [1, 'tool_started', { call_id: 'shell' }],
@@ -61,13 +61,13 @@ test('a failed call is failed, one that was not sent after all is not_run, and t
         [3, 'model_failed', { code: 'lost' }],
         [3, 'model_started'],
         [3, 'model_failed', { code: 'not_called' }],
-      ] satisfies Given[]),
+      ] satisfies GivenRecord[]),
     ),
   ).toEqual(['model failed', 'model reissued', 'model not_run'])
 })
 
 test('a tool that was started and whose outcome is unknown is interrupted, one that was never started is not_run', () => {
-  const given: Given[] = [
+  const given: GivenRecord[] = [
     [1, 'model_started'],
     [1, 'model_answered', responded('a', 'b', 'c')],
     [1, 'tool_started', { call_id: 'a' }],
@@ -97,7 +97,7 @@ test('a tool that was started and whose outcome is unknown is interrupted, one t
 
 test('nothing is open in a run without a worker', () => {
   expect(states(false, [1, 'model_started'])).toEqual(['model failed'])
-  const begun: Given[] = [
+  const begun: GivenRecord[] = [
     [1, 'model_started'],
     [1, 'model_answered', responded('a')],
     [1, 'tool_started', { call_id: 'a' }],
@@ -106,7 +106,7 @@ test('nothing is open in a run without a worker', () => {
 })
 
 test('call ids that recur in a later response are other steps', () => {
-  const round: Given[] = [
+  const round: GivenRecord[] = [
     [1, 'model_started'],
     [1, 'model_answered', responded('x')],
     [1, 'tool_started', { call_id: 'x' }],
@@ -121,8 +121,8 @@ test('call ids that recur in a later response are other steps', () => {
 })
 
 test('parallel calls of a program end by their own records, and one that was lost has an unknown outcome', () => {
-  const given: Given[] = [
-    ...(['a', 'b', 'c', 'd', 'e'].map(key => [1, 'model_started', { key }]) satisfies Given[]),
+  const given: GivenRecord[] = [
+    ...(['a', 'b', 'c', 'd', 'e'].map(key => [1, 'model_started', { key }]) satisfies GivenRecord[]),
     [1, 'model_answered', { key: 'b', calls: [] }],
     [1, 'model_failed', { key: 'a', code: 'unavailable' }],
     [1, 'model_failed', { key: 'c', code: 'not_called' }],

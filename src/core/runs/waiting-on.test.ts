@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { RunStatus } from '../../contract/runs/runs.ts'
 import { isTerminal } from './run-transitions.ts'
-import { type Doing, waitingOn } from './waiting-on.ts'
+import { type RunActivity, waitingOn } from './waiting-on.ts'
 
-const run: Doing = {
+const run: RunActivity = {
   status: 'running',
   phase: 'agent',
   waiting_on: null,
@@ -12,7 +12,7 @@ const run: Doing = {
   pausing: false,
   last_record: null,
 }
-const of = (doing: Partial<Doing>) => waitingOn({ ...run, ...doing })
+const of = (doing: Partial<RunActivity>) => waitingOn({ ...run, ...doing })
 
 test('an active run reports what it waits for, a paused or ended one reports nothing', () => {
   for (const status of RunStatus.options) {

@@ -1,7 +1,7 @@
 import type { RunPhase, RunStatus, WaitingOn, WaitingReason } from '../../contract/runs/runs.ts'
 
 /** The current state of a run from its row and its journal. */
-export type Doing = {
+export type RunActivity = {
   status: RunStatus
   phase: RunPhase | null
   waiting_on: WaitingReason | null
@@ -41,7 +41,7 @@ const ofRecord: Record<string, WaitingOn> = {
  * (specification.md#run-status). Null: nothing, because it is paused or has ended. A question that was
  * answered waits for a worker.
  */
-export function waitingOn(run: Doing): WaitingOn | null {
+export function waitingOn(run: RunActivity): WaitingOn | null {
   switch (run.status) {
     case 'queued':
       return run.ownerless ? 'worker' : 'slot'

@@ -1,7 +1,7 @@
 import type { KnownValue } from './known-value.ts'
 import { isMcpSignIn } from './mcp-credentials.ts'
 import { signInValues } from './mcp-sign-in.ts'
-import type { SealContext, Sealed, Sealer } from './sealing.ts'
+import type { SealContext, SealedValue, Sealer } from './sealing.ts'
 
 /**
  * Returns the context that a secret is bound to: a repository's secret cannot be swapped for one of its
@@ -17,7 +17,7 @@ export const secretContext = (
   name,
 })
 
-export type SealedSecret = Sealed & { name: string; repository_id: number | null; for_agent: boolean }
+export type SealedSecret = SealedValue & { name: string; repository_id: number | null; for_agent: boolean }
 export type OpenSecret = KnownValue & { repository_id: number | null; for_agent: boolean }
 
 /**

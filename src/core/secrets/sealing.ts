@@ -3,15 +3,15 @@ import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes }
 /** The context of a sealed value: in any other context it does not open. */
 export type SealContext = { organization_id: number; scope: string; name: string }
 /** A stored secret: `key_id` names the key that opens it. */
-export type Sealed = { key_id: string; sealed: Buffer }
+export type SealedValue = { key_id: string; sealed: Buffer }
 
 export type Sealer = {
   readonly key_id: string
-  seal(context: SealContext, value: string): Sealed
+  seal(context: SealContext, value: string): SealedValue
   /**
    * Returns the value. Throws when it was sealed with an unknown key or for another context, or was altered.
    */
-  open(context: SealContext, from: Sealed): string
+  open(context: SealContext, from: SealedValue): string
   /** The ids of all configured keys. */
   readonly key_ids: readonly string[]
   /**

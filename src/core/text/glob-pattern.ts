@@ -3,7 +3,7 @@ export class GlobError extends Error {
   override name = 'GlobError'
 }
 
-type Reading = { glob: string; at: number; depth: number }
+type GlobReader = { glob: string; at: number; depth: number }
 
 /**
  * Returns the regular expression (PCRE, RE2 and JavaScript) that matches a path relative to the folder that
@@ -21,7 +21,7 @@ export function globPattern(glob: string): string {
   return `${anywhere ? '(?:.*/)?' : ''}${pattern}`
 }
 
-function next(reading: Reading): string {
+function next(reading: GlobReader): string {
   const { glob, at } = reading
   const char = glob[at] ?? ''
   if (char === '*') return star(reading)
@@ -41,7 +41,7 @@ function next(reading: Reading): string {
   return literal(char)
 }
 
-function star(reading: Reading): string {
+function star(reading: GlobReader): string {
   const { glob, at } = reading
   const stars = /^\*+/.exec(glob.slice(at))?.[0].length ?? 1
   reading.at += stars
@@ -51,7 +51,7 @@ function star(reading: Reading): string {
   return '(?:.*/)?'
 }
 
-function charClass(reading: Reading): string {
+function charClass(reading: GlobReader): string {
   const { glob, at } = reading
   const [whole, negated = '', members = ''] = /^\[([!^]?)(\]?[^\]]*)\]/.exec(glob.slice(at)) ?? []
   if (whole === undefined || members === '') throw new GlobError(`${glob}: a [ has no ]`)

@@ -1,5 +1,5 @@
 import { storedJson } from '../json/stored-json.ts'
-import type { Sealed, Sealer } from '../secrets/sealing.ts'
+import type { SealedValue, Sealer } from '../secrets/sealing.ts'
 import { runTargetContext, type StoredTarget, webhookContext } from './webhook-secrets.ts'
 import { signatureHeader } from './webhook-signature.ts'
 
@@ -12,7 +12,7 @@ export type Recipient = { url: string; secrets: string[]; unreadable: boolean }
 export function ownRecipient(
   sealer: Sealer,
   organization_id: number,
-  webhook: { url: string; secrets: Sealed[] },
+  webhook: { url: string; secrets: SealedValue[] },
 ): Recipient {
   return opened(webhook.url, webhook.secrets, sealed => sealer.open(webhookContext(organization_id), sealed))
 }
@@ -32,7 +32,7 @@ export function runRecipient(
   return opened(url, secrets, each => sealer.open(runTargetContext(organization_id, url), each))
 }
 
-function opened(url: string, sealed: Sealed[], open: (sealed: Sealed) => string): Recipient {
+function opened(url: string, sealed: SealedValue[], open: (sealed: SealedValue) => string): Recipient {
   try {
     return { url, secrets: sealed.map(open), unreadable: false }
   } catch {

@@ -29,7 +29,7 @@ type RefreshOptions = {
   signal?: AbortSignal
 }
 
-type Refreshed = MirrorState & { changed: boolean }
+type RefreshedMirror = MirrorState & { changed: boolean }
 
 /**
  * Updates the mirror of a repository from its remote, and creates it if needed. One fetch at a time for each
@@ -40,7 +40,7 @@ export async function refreshMirror(
   host: GitHost,
   repo: GitRepository,
   options: RefreshOptions = {},
-): Promise<Refreshed> {
+): Promise<RefreshedMirror> {
   const { since = Number.NEGATIVE_INFINITY, timeout_ms = 900_000 } = options
   const wait = waiter(options)
   const running = host.flights.get(repo.id)
@@ -53,7 +53,7 @@ export const refreshMirrorNow = (
   host: GitHost,
   repo: GitRepository,
   options: Omit<RefreshOptions, 'since'> = {},
-): Promise<Refreshed> => refreshMirror(host, repo, { ...options, since: Number.POSITIVE_INFINITY })
+): Promise<RefreshedMirror> => refreshMirror(host, repo, { ...options, since: Number.POSITIVE_INFINITY })
 
 const ignore = () => {}
 
@@ -83,7 +83,7 @@ function waiter({ wait_ms, signal }: RefreshOptions) {
 
 type Refresh = { started_at: number; timeout_ms: number }
 
-async function refresh(host: GitHost, repo: GitRepository, work: Refresh): Promise<Refreshed> {
+async function refresh(host: GitHost, repo: GitRepository, work: Refresh): Promise<RefreshedMirror> {
   const seen = repo.kind === 'local' ? localFingerprint(repo.url) : null
   const unmoved =
     seen !== null && host.fingerprints.get(repo.id) === withPacks(host, repo.id, seen)
@@ -112,7 +112,7 @@ async function refreshFromRemote(
   host: GitHost,
   repo: GitRepository,
   { started_at, timeout_ms }: Refresh,
-): Promise<Refreshed> {
+): Promise<RefreshedMirror> {
   const ends_at = performance.now() + timeout_ms
   const left = () => Math.max(1, Math.ceil(ends_at - performance.now()))
   const [remote, known] = await Promise.all([

@@ -11,7 +11,7 @@ import { indexSeconds } from './quarantine.ts'
 import { checkTrees } from './quarantine-bounds.ts'
 
 /** The owner of cached objects: a run, on top of its repository's mirror (null: it has none). */
-export type Kept = { run_id: number; repository_id: number | null }
+export type CacheOwner = { run_id: number; repository_id: number | null }
 
 /** A cache that was unused for this long is removed; it is recreated from the database. */
 export const CACHE_IDLE_MS = 10 * 60_000
@@ -143,7 +143,7 @@ type PackImport = { pack: Uint8Array; objects: string[]; max_bytes: number; sign
  */
 export async function importPack(
   host: GitHost,
-  kept: Kept,
+  kept: CacheOwner,
   { pack, objects, max_bytes, signal }: PackImport,
 ): Promise<void> {
   const args = [
@@ -174,7 +174,7 @@ export async function importPack(
 }
 
 /** Returns those of `objects` that are neither in the cache nor in the mirror. */
-export async function missingObjects(host: GitHost, kept: Kept, objects: string[]): Promise<string[]> {
+export async function missingObjects(host: GitHost, kept: CacheOwner, objects: string[]): Promise<string[]> {
   if (objects.length === 0) return []
   const output = await git(host, 'the objects cannot be listed', {
     ...inObjectCache(host, kept),
@@ -190,7 +190,7 @@ const trees = new Map<string, string>()
 const MAX_TREES = 1_000
 
 /** Returns the tree of a commit. GitError. */
-export async function treeOf(host: GitHost, kept: Kept, commit: string): Promise<string> {
+export async function treeOf(host: GitHost, kept: CacheOwner, commit: string): Promise<string> {
   const known = trees.get(commit)
   if (known !== undefined) return known
   const output = await git(host, 'the commit cannot be read', {
@@ -204,7 +204,7 @@ export async function treeOf(host: GitHost, kept: Kept, commit: string): Promise
 }
 
 /** Returns the settings with which a git process finds the objects of the run and of the mirror. */
-export function inObjectCache(host: GitHost, { run_id, repository_id }: Kept): Omit<GitCall, 'args'> {
+export function inObjectCache(host: GitHost, { run_id, repository_id }: CacheOwner): Omit<GitCall, 'args'> {
   const GIT_ALTERNATE_OBJECT_DIRECTORIES =
     repository_id === null ? '' : join(mirrorPath(host, repository_id), 'objects')
   // The cache is recreated from the database if it breaks, so writes need not wait for the disk.

@@ -130,11 +130,15 @@ function checkParents(sha: string, bytes: Buffer): void {
 }
 
 /** `parts`: the trees in groups that are read together; `types`: of the tips, if they are new. */
-type Listed = { parts: string[][]; large_commits: string[]; types: Map<string, string> }
+type ListedObjects = { parts: string[][]; large_commits: string[]; types: Map<string, string> }
 
 /** Lists every quarantined object with its kind and size; `types`: of `tips`. */
-async function listNew(host: GitHost, tips: readonly string[], call: Omit<GitCall, 'args'>): Promise<Listed> {
-  const found: Listed = { parts: [], large_commits: [], types: new Map() }
+async function listNew(
+  host: GitHost,
+  tips: readonly string[],
+  call: Omit<GitCall, 'args'>,
+): Promise<ListedObjects> {
+  const found: ListedObjects = { parts: [], large_commits: [], types: new Map() }
   const max_bytes_of: Record<string, number> = {
     blob: host.max_mirror_bytes,
     tree: MAX_TREE_BYTES,

@@ -18,7 +18,7 @@ export type Branches = { base_sha: string | null; head_sha: string | null }
  * `conflict`: paths that both sides changed, as in `ChangedFile`. `refused`: git cannot merge these commits,
  * with its message. `nothing`: the base has all of it.
  */
-export type Merged =
+export type MergeResult =
   | { kind: 'made'; sha: string }
   | { kind: 'conflict'; files: string[] }
   | { kind: 'refused'; message: string }
@@ -121,7 +121,7 @@ export async function findMerge(
  * Merges two commits into a new commit, of the mirror or of the run, that no ref names yet. No work tree, no
  * hook. GitError.
  */
-export async function createMerge(host: GitHost, objects: Objects, input: MergeInput): Promise<Merged> {
+export async function createMerge(host: GitHost, objects: Objects, input: MergeInput): Promise<MergeResult> {
   const { base_sha, head_sha, method, author } = input
   if (await isAncestor(host, objects, head_sha, base_sha)) return { kind: 'nothing' }
   const tried = await mergeTree(

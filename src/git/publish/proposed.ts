@@ -9,7 +9,12 @@ import { asSha } from '../refs/ref-name.ts'
 import { fetchBranches, readBranches } from './merge.ts'
 
 /** The commits of a pull request. `base_sha`: where it began; `merge_sha`: of a merged one. */
-export type Proposed = { base_branch: string; base_sha: string; head_sha: string; merge_sha: string | null }
+export type ProposedCommits = {
+  base_branch: string
+  base_sha: string
+  head_sha: string
+  merge_sha: string | null
+}
 
 /** `authored_at` and `committed_at` in seconds since 1970, as recorded in the commit. */
 type ProposedCommit = {
@@ -31,7 +36,7 @@ const FIELDS = ['%H', '%P', '%an', '%ae', '%at', '%ct', '%B']
 export async function proposedCommits(
   host: GitHost,
   repo: GitRepository,
-  pr: Proposed,
+  pr: ProposedCommits,
   window: { skip: number; limit: number },
 ): Promise<{ commits: ProposedCommit[]; total: number }> {
   const { base_sha, head_sha } = await compared(host, repo, pr)
@@ -79,7 +84,7 @@ export async function proposedCommits(
 export async function proposedChanges(
   host: GitHost,
   repo: GitRepository,
-  pr: Proposed,
+  pr: ProposedCommits,
 ): Promise<Changes & { base_sha: string; head_sha: string }> {
   const between = await compared(host, repo, pr)
   return {
@@ -97,7 +102,7 @@ export async function proposedChanges(
 async function compared(
   host: GitHost,
   repo: GitRepository,
-  pr: Proposed,
+  pr: ProposedCommits,
 ): Promise<{ base_sha: string; head_sha: string }> {
   const head_sha = asSha(pr.head_sha)
   const base = { base: pr.base_branch, head: pr.base_branch }

@@ -7,13 +7,13 @@ import { asSha } from '../refs/ref-name.ts'
 import { runWithRemote } from '../refs/remote.ts'
 import { NO_COMMIT, type RefCommand } from './receive-commands.ts'
 
-type Pushed = { status: 'pushed' | 'up_to_date' }
+type PushResult = { status: 'pushed' | 'up_to_date' }
 
 /**
  * `moved`: the branch is not, or no longer, where it was expected. `rejected`: the remote refused, with its
  * message. Nothing was pushed in both cases.
  */
-export type MergePushed = { kind: 'pushed' } | { kind: 'moved' } | { kind: 'rejected'; message: string }
+export type MergePushResult = { kind: 'pushed' } | { kind: 'moved' } | { kind: 'rejected'; message: string }
 
 /** `env`: additional objects that may be pushed. */
 type PushOptions = { timeout_ms?: number; signal?: AbortSignal; env?: Record<string, string> }
@@ -29,7 +29,7 @@ export async function pushBranch(
   sha: string,
   branch: string,
   options: PushOptions = {},
-): Promise<Pushed> {
+): Promise<PushResult> {
   if (!isRunBranch(branch) || !isRefName(branch))
     throw new GitError('failed', 'the service pushes to branches of runs only')
   const ref = `refs/heads/${branch}`
@@ -72,7 +72,7 @@ export async function pushMerge(
   repo: GitRepository,
   merge: { sha: string; branch: string; base_sha: string },
   options: PushOptions = {},
-): Promise<MergePushed> {
+): Promise<MergePushResult> {
   if (!isRefName(merge.branch)) throw new GitError('failed', 'the base of the pull request is no branch')
   const ref = `refs/heads/${merge.branch}`
   const lease = `--force-with-lease=${ref}:${asSha(merge.base_sha)}`

@@ -10,7 +10,7 @@ const MAX_BYTES = 64 * 1024 ** 2
  * Text that commits add: a file's added lines, or a commit's own text (with headers) where `path` is null.
  * One character per byte.
  */
-type Added = { path: string | null; text: string }
+type AddedText = { path: string | null; text: string }
 
 /**
  * Returns all text that the commits from `base_sha` to `head_sha` add, each on its own: including lines that
@@ -22,7 +22,7 @@ export async function addedText(
   objects: Objects,
   base_sha: string,
   head_sha: string,
-): Promise<Added[]> {
+): Promise<AddedText[]> {
   const mark = randomUUID()
   const commits = `${asSha(base_sha)}..${asSha(head_sha)}`
   // Raw commits, because headers may be hidden and the encoding may be wrong.
@@ -60,7 +60,7 @@ export async function addedText(
  * Only a line feed ends a line of a patch, and only headers begin with none of "+- ": no content of a file
  * can be mistaken for a header.
  */
-function filesOf(patch: string): Added[] {
+function filesOf(patch: string): AddedText[] {
   return `\n${patch}`
     .split('\ndiff --git ')
     .slice(1)

@@ -1,5 +1,5 @@
 import { readMirror } from '../mirrors/mirror-refs.ts'
-import { inObjectCache, type Kept } from '../objects/object-cache.ts'
+import { type CacheOwner, inObjectCache } from '../objects/object-cache.ts'
 import { NO_FILES } from '../objects/object-checks.ts'
 import type { Objects } from '../objects/objects.ts'
 import { GitError } from '../process/git-error.ts'
@@ -63,7 +63,7 @@ export async function readChanges(
  */
 export async function readCachedChanges(
   host: GitHost,
-  kept: Kept,
+  kept: CacheOwner,
   from_tree: string,
   to_tree: string,
   limits: Limits,

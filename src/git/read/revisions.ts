@@ -12,7 +12,7 @@ import { asSha, isSha } from '../refs/ref-name.ts'
  * A commit and the name that it was found by. `branch`: `ref` is the short name; `tag`: the requested name,
  * since a branch may have its short name; `commit`: the full SHA.
  */
-type Resolved = { kind: 'branch' | 'tag' | 'commit'; ref: string; sha: string }
+type ResolvedRevision = { kind: 'branch' | 'tag' | 'commit'; ref: string; sha: string }
 
 /**
  * Finds the commit that a branch, a tag or a SHA (whole, or 7 and more digits) names in the mirror; null as
@@ -23,7 +23,7 @@ export async function resolveRef(
   host: GitHost,
   repository_id: number,
   ref: string | null,
-): Promise<Resolved | { empty: true } | null> {
+): Promise<ResolvedRevision | { empty: true } | null> {
   const state = await mirrorState(host, repository_id)
   if (!state) return null
   if (state.empty) return { empty: true }
@@ -49,7 +49,7 @@ export async function resolveRef(
  * Reads a branch from the mirror's own files, without a process: the common case, which delays the start of
  * every run. Null: run git.
  */
-export async function readBranch(git_dir: string, wanted: string): Promise<Resolved | null> {
+export async function readBranch(git_dir: string, wanted: string): Promise<ResolvedRevision | null> {
   if (!isRefName(wanted) || /^refs\/(?!heads\/)|^[0-9a-fA-F]{40}$/.test(wanted)) return null
   const ref = wanted.replace(/^refs\/heads\//, '')
   const loose = await readFile(join(git_dir, 'refs', 'heads', ref), 'latin1').catch(() => '')
@@ -80,12 +80,12 @@ export async function blockingBranch(
  * In order of precedence: a whole SHA is a SHA, otherwise branches win over tags and tags over abbreviated
  * SHAs.
  */
-function candidates(wanted: string): [name: string, kind: Resolved['kind'], short: string][] {
+function candidates(wanted: string): [name: string, kind: ResolvedRevision['kind'], short: string][] {
   if (/^[0-9a-fA-F]{40}$/.test(wanted)) return [[wanted.toLowerCase(), 'commit', wanted]]
   if (!isRefName(wanted)) return []
   const branch = wanted.replace(/^refs\/heads\//, '')
   const tag = wanted.replace(/^refs\/tags\//, '')
-  const found: [string, Resolved['kind'], string][] = []
+  const found: [string, ResolvedRevision['kind'], string][] = []
   if (!wanted.startsWith('refs/tags/')) found.push([`refs/heads/${branch}`, 'branch', branch])
   if (!wanted.startsWith('refs/heads/')) found.push([`refs/tags/${tag}`, 'tag', wanted])
   if (/^[0-9a-fA-F]{7,39}$/.test(wanted)) found.push([wanted.toLowerCase(), 'commit', wanted])

@@ -1,5 +1,5 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
-import { inObjectCache, type Kept } from '../objects/object-cache.ts'
+import { type CacheOwner, inObjectCache } from '../objects/object-cache.ts'
 import { readObjects } from '../objects/read-objects.ts'
 import { type EntryKind, entryNamed, entryOf, pageOfTree, type TreeEntry } from '../objects/tree-entries.ts'
 import { GitError } from '../process/git-error.ts'
@@ -38,7 +38,7 @@ const LINES_AT_A_TIME = 20_000
  */
 export async function listFolder(
   host: GitHost,
-  kept: Kept,
+  kept: CacheOwner,
   root: string,
   { path, q, ...window }: FolderRequest,
 ): Promise<FolderPage | PathProblem> {
@@ -61,7 +61,7 @@ export async function listFolder(
 /** Reads one file of a tree, at most its first `max_bytes`. `root` and errors as for `listFolder`. */
 export async function readTreeFile(
   host: GitHost,
-  kept: Kept,
+  kept: CacheOwner,
   root: string,
   path: string,
   max_bytes: number,
@@ -79,19 +79,19 @@ export async function readTreeFile(
 const SLASH = Buffer.from('/')
 
 /** `entry`: null for the root. `tree`: of a folder. */
-type Found = { path: Buffer; entry: TreeEntry | null; tree: { sha: string; bytes: Buffer } | null }
+type FoundEntry = { path: Buffer; entry: TreeEntry | null; tree: { sha: string; bytes: Buffer } | null }
 
 /** A path that reads like a quoted one is itself first, because a file may have such a name. */
-async function find(host: GitHost, kept: Kept, root: string, path: string): Promise<Found | null> {
+async function find(host: GitHost, kept: CacheOwner, root: string, path: string): Promise<FoundEntry | null> {
   const quoted = bytesOfPath(path)
   return (
     (await walk(host, kept, root, Buffer.from(path))) ?? (quoted && (await walk(host, kept, root, quoted)))
   )
 }
 
-async function walk(host: GitHost, kept: Kept, root: string, path: Buffer): Promise<Found | null> {
+async function walk(host: GitHost, kept: CacheOwner, root: string, path: Buffer): Promise<FoundEntry | null> {
   const names = path.length === 0 ? [] : splitAtSlashes(path)
-  const found: Found = { path, entry: null, tree: null }
+  const found: FoundEntry = { path, entry: null, tree: null }
   let missing = false
   await readObjects(host, inObjectCache(host, kept), [`${asSha(root)}^{tree}`], async (sha, type, bytes) => {
     if (type !== 'tree') throw new GitError('corrupt', `${WHAT}: a tree is missing`)
@@ -120,7 +120,7 @@ function splitAtSlashes(path: Buffer): Buffer[] {
  */
 async function search(
   host: GitHost,
-  kept: Kept,
+  kept: CacheOwner,
   tree: string,
   q: string,
   { skip, limit }: { skip: number; limit: number },
@@ -153,10 +153,10 @@ function entryOfLine(line: Buffer): TreeEntry {
   return entryOf(mode, line.subarray(tab + 1), sha)
 }
 
-type Described = Omit<FileEntry, 'path'> & { name: Buffer; path: string }
+type DescribedEntry = Omit<FileEntry, 'path'> & { name: Buffer; path: string }
 
 /** Adds the sizes of files and the targets of links, with one process for all of each. */
-async function describe(host: GitHost, kept: Kept, entries: TreeEntry[]): Promise<Described[]> {
+async function describe(host: GitHost, kept: CacheOwner, entries: TreeEntry[]): Promise<DescribedEntry[]> {
   const read = (args: string[], shas: string[]) =>
     git(host, WHAT, { ...inObjectCache(host, kept), args, stdin: shas.map(sha => `${sha}\n`).join('') })
   const blobs = entries.filter(({ kind }) => kind === 'file' || kind === 'link').map(({ sha }) => sha)
@@ -195,7 +195,7 @@ function targetsIn(output: Buffer): Map<string, string> {
   return targets
 }
 
-async function readBlob(host: GitHost, kept: Kept, sha: string, max_bytes: number): Promise<Buffer> {
+async function readBlob(host: GitHost, kept: CacheOwner, sha: string, max_bytes: number): Promise<Buffer> {
   // The command has no header, which would have to be removed from a large output.
   return git(host, WHAT, {
     ...inObjectCache(host, kept),

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { GitRepository } from '../git-repository.ts'
 import { mirrorState } from '../mirrors/mirror-refs.ts'
 import type { GitHost } from '../process/git-host.ts'
-import { type Tried, tried } from '../publish/pull-request-git.ts'
+import { type GitResult, tried } from '../publish/pull-request-git.ts'
 import type { RefCommand } from '../publish/receive-commands.ts'
 import { pushReport } from './push-report.ts'
 import { type GitProtocol, offerFetch, readyMirror, serveFetch } from './serve-fetch.ts'
@@ -17,8 +17,8 @@ export function gitServer(host: GitHost) {
       body: AsyncIterable<Buffer>,
       sender: Sender,
       max_bytes = host.max_push_bytes + HEAD_BYTES,
-    ): Promise<Tried<Upload>> => tried(() => receive(body, sender, max_bytes)),
-    offerFetch: (repo: GitRepository, protocol: GitProtocol): Promise<Tried<Buffer>> =>
+    ): Promise<GitResult<Upload>> => tried(() => receive(body, sender, max_bytes)),
+    offerFetch: (repo: GitRepository, protocol: GitProtocol): Promise<GitResult<Buffer>> =>
       tried(async () => {
         await readyMirror(host, repo)
         return offerFetch(host, repo.id, protocol)
@@ -28,12 +28,12 @@ export function gitServer(host: GitHost) {
         await someMirror(host, repo)
         return serveFetch(host, repo.id, await readFile(request.path), options)
       }),
-    offerPush: (repo: GitRepository): Promise<Tried<Buffer>> => tried(() => offerPush(host, repo)),
+    offerPush: (repo: GitRepository): Promise<GitResult<Buffer>> => tried(() => offerPush(host, repo)),
     push: (
       repo: GitRepository,
       upload: Upload,
       signal: AbortSignal,
-    ): Promise<Tried<{ moved: RefCommand[]; report: (notes: string[]) => Buffer }>> =>
+    ): Promise<GitResult<{ moved: RefCommand[]; report: (notes: string[]) => Buffer }>> =>
       tried(async () => {
         await someMirror(host, repo)
         const received = await receivePush(host, repo, upload, signal)

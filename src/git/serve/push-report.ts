@@ -1,11 +1,11 @@
 import { bandLines, FLUSH, pktLine } from '../process/pkt-line.ts'
-import type { Received } from './serve-push.ts'
+import type { ReceivedPush } from './serve-push.ts'
 
 /**
  * Returns the response to a push as git reads it. `notes`: lines for the person who pushed, after the output
  * of the repository's hooks.
  */
-export function pushReport(received: Received, notes: string[]): Buffer {
+export function pushReport(received: ReceivedPush, notes: string[]): Buffer {
   const { capabilities, commands, unpack, refused, hook_output } = received
   if (commands.length === 0) return Buffer.alloc(0)
   const lines = commands.map(({ ref }) => {

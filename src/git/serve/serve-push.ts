@@ -36,7 +36,7 @@ const INDEX_MS = 15 * 60_000
  * The result of a push: `unpack` and `refused` are null for success, `hook_output` is the output of the
  * repository's own hooks.
  */
-export type Received = {
+export type ReceivedPush = {
   capabilities: Set<string>
   commands: RefCommand[]
   unpack: string | null
@@ -66,10 +66,10 @@ export async function receivePush(
   repo: GitRepository,
   upload: Upload,
   signal: AbortSignal,
-): Promise<Received> {
+): Promise<ReceivedPush> {
   const { commands, capabilities, rest } = await readHead(upload.path)
   const refused = new Map(commands.map(command => [command.ref, refusedRef(command, commands)]))
-  const received: Received = { capabilities, commands, unpack: null, refused, hook_output: '' }
+  const received: ReceivedPush = { capabilities, commands, unpack: null, refused, hook_output: '' }
   if (commands.length === 0) return received
   const atomic = capabilities.has('atomic')
   const good = commands.filter(({ ref }) => refused.get(ref) === null)
@@ -101,7 +101,7 @@ async function passOn(
   host: GitHost,
   repo: GitRepository,
   { call }: Quarantine,
-  received: Received,
+  received: ReceivedPush,
   { wanted, atomic }: { wanted: RefCommand[]; atomic: boolean },
 ): Promise<void> {
   try {
@@ -116,7 +116,7 @@ async function passOn(
   await refreshMirrorNow(host, repo, { wait_ms: REFRESH_WAIT_MS }).catch(() => {})
 }
 
-function refuse(received: Received, commands: RefCommand[], why: string): void {
+function refuse(received: ReceivedPush, commands: RefCommand[], why: string): void {
   for (const { ref } of commands) received.refused.set(ref, why)
 }
 

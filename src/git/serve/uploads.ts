@@ -22,13 +22,13 @@ const MAX_PUSHES = 8
 const MIN_BYTES_PER_SECOND = 8 * 1024
 const GRACE_MS = 30_000
 
-type Arriving = Sender & { bytes: number; refused: GitError | null }
+type ArrivingUpload = Sender & { bytes: number; refused: GitError | null }
 
 /**
  * Receives the bodies of git clients. A slow client occupies only a file: git starts when all has arrived.
  */
 export function createUploads(host: GitHost) {
-  const arriving = new Set<Arriving>()
+  const arriving = new Set<ArrivingUpload>()
   const folder = join(host.home, FOLDER)
   let ready: Promise<void> | null = null
   const count = (key: keyof Sender, value: number) => [...arriving].filter(one => one[key] === value).length
@@ -54,7 +54,7 @@ export function createUploads(host: GitHost) {
     ]
     if (Math.max(...used) >= 1)
       throw new GitError('unreachable', 'too many requests of git are on their way; try again')
-    const one: Arriving = { ...sender, bytes: 0, refused: null }
+    const one: ArrivingUpload = { ...sender, bytes: 0, refused: null }
     arriving.add(one)
     const path = join(folder, randomUUID())
     const end = async () => {
@@ -82,7 +82,7 @@ export function createUploads(host: GitHost) {
   }
 
   /** When all of them take too much, the largest body of the organization with the most bytes is refused. */
-  function grow(one: Arriving, chunk: Buffer): void {
+  function grow(one: ArrivingUpload, chunk: Buffer): void {
     one.bytes += chunk.length
     const total = [...arriving].reduce((sum, { bytes }) => sum + bytes, 0)
     if (total > MAX_PUSHES * host.max_push_bytes) {
@@ -97,11 +97,11 @@ export function createUploads(host: GitHost) {
   }
 }
 
-function largestOf(arriving: Set<Arriving>): Arriving | undefined {
+function largestOf(arriving: Set<ArrivingUpload>): ArrivingUpload | undefined {
   const of_organization = new Map<number, number>()
   for (const { organization_id, bytes } of arriving)
     of_organization.set(organization_id, (of_organization.get(organization_id) ?? 0) + bytes)
-  const weight = (one: Arriving) => of_organization.get(one.organization_id) ?? 0
+  const weight = (one: ArrivingUpload) => of_organization.get(one.organization_id) ?? 0
   return [...arriving].sort((a, b) => weight(b) - weight(a) || b.bytes - a.bytes)[0]
 }
 

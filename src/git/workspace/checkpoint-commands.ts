@@ -32,7 +32,7 @@ const [SHADOW, CHECKPOINT, PACK] = [scriptOf('shadow'), scriptOf('checkpoint'), 
  * The origin of the files: the service's own fresh checkout of `sha`, which has that tree; presumably `tree`;
  * or anything. `without`: paths that are excluded.
  */
-export type Prepared = (
+export type PreparedFiles = (
   | { from: 'clone'; sha: string; tree: string }
   | { from: 'tree'; tree: string }
   | { from: 'empty' }
@@ -44,7 +44,7 @@ export type Prepared = (
  * Defines all functions in the shell that runs it, recreates the shadow repository, and takes the first
  * snapshot: `parseSnapshot`.
  */
-export function prepareCommand(folders: CheckpointFolders, how: Prepared): string {
+export function prepareCommand(folders: CheckpointFolders, how: PreparedFiles): string {
   const known = how.from === 'clone' ? `${how.sha} ${how.tree}` : how.from === 'tree' ? how.tree : ''
   const before = { tree: 'none', head: how.from === 'clone' ? how.sha : null }
   const without = quote(excludePatterns(how.without ?? []))
@@ -82,10 +82,10 @@ export type Snapshot = {
   head: string | null
   branch: string | null
   /** What is not included, the first hundred. */
-  left_out: LeftOut[]
+  left_out: LeftOutPath[]
 }
 /** `unreadable`: a file or folder (ends in `/`) that cannot be read, or whose name git refuses. */
-type LeftOut = { path: string; reason: 'too_large' | 'unreadable' }
+type LeftOutPath = { path: string; reason: 'too_large' | 'unreadable' }
 
 /** Returns null when the output is not that of a snapshot. */
 export function parseSnapshot(output: Uint8Array): Snapshot | null {
@@ -100,7 +100,7 @@ export function parseSnapshot(output: Uint8Array): Snapshot | null {
   }
 }
 
-function leftOut(text: string): LeftOut {
+function leftOut(text: string): LeftOutPath {
   const [, reason, path = ''] = /^(too_large|unreadable):(.*)$/s.exec(text) ?? []
   return { path, reason: reason === 'too_large' ? 'too_large' : 'unreadable' }
 }

@@ -4,7 +4,7 @@ import { isSha } from '../refs/ref-name.ts'
 import { excludePatterns } from './exclude-patterns.ts'
 import { cloneCommand, type WorkspaceRepository } from './workspace-commands.ts'
 
-type Restoring = {
+type RestoreInput = {
   /** Where the object cache of the run is bound. */
   kept_inside: string
   tree: string
@@ -23,7 +23,7 @@ type Restoring = {
  * files, the index and empty folders are not restored. Exit code 0, otherwise git's.
  */
 export function restoreCommand(
-  { kept_inside, tree, head, branch, beside }: Restoring,
+  { kept_inside, tree, head, branch, beside }: RestoreInput,
   repository: WorkspaceRepository | null,
 ): string {
   const mirror = repository === null ? '' : `${repository.mirror_inside}/objects`

@@ -22,8 +22,8 @@ export type SlotBounds = {
   very_slow_ms: number
 }
 
-type Held = SlotHolder & { yielding: { end: () => void; since: number } | null }
-type Waiting = SlotHolder & { go: () => void }
+type HeldSlot = SlotHolder & { yielding: { end: () => void; since: number } | null }
+type WaitingHolder = SlotHolder & { go: () => void }
 
 const busy = () =>
   new ServiceError('unavailable', 'Too many git clients are being served; try again.', {
@@ -37,8 +37,8 @@ const busy = () =>
  * slow clients: the slowest of the organization with the most slots is cut off.
  */
 export function gitSlots(bounds: SlotBounds) {
-  const held = new Set<Held>()
-  const waiting = new Set<Waiting>()
+  const held = new Set<HeldSlot>()
+  const waiting = new Set<WaitingHolder>()
   const count = (key: keyof SlotHolder, value: number) => [...held].filter(one => one[key] === value).length
   const free = (one: SlotHolder) =>
     held.size < bounds.total - (share(one) > 0 ? bounds.reserved : 0) &&
@@ -47,7 +47,7 @@ export function gitSlots(bounds: SlotBounds) {
   const share = (one: SlotHolder) => count('organization_id', one.organization_id)
 
   function occupy({ organization_id, user_id }: SlotHolder): Slot {
-    const own: Held = { organization_id, user_id, yielding: null }
+    const own: HeldSlot = { organization_id, user_id, yielding: null }
     held.add(own)
     return {
       yields: end => {
@@ -77,7 +77,7 @@ export function gitSlots(bounds: SlotBounds) {
   return async function take(holder: SlotHolder): Promise<Slot> {
     if (free(holder)) return occupy(holder)
     const turn = Promise.withResolvers<Slot>()
-    const one: Waiting = { ...holder, go: () => end(() => turn.resolve(occupy(holder))) }
+    const one: WaitingHolder = { ...holder, go: () => end(() => turn.resolve(occupy(holder))) }
     const timers = [
       setTimeout(() => end(() => turn.reject(busy())), bounds.wait_ms),
       setTimeout(() => cutOff(holder), bounds.patience_ms),

@@ -20,7 +20,7 @@ const MAX_SECONDS = 31_536_000
 
 /** `ended`: the authorization server no longer accepts the sign-in. */
 export type TokenProblem = { problem: string; ended: boolean }
-type Issued = {
+type TokenResponse = {
   access_token: string
   refresh_token?: string | undefined
   expires_in?: number | undefined
@@ -79,7 +79,7 @@ function partyOf(
 
 async function issued(
   access: SignInAccess,
-  request: (fetchFn: FetchLike) => Promise<Issued>,
+  request: (fetchFn: FetchLike) => Promise<TokenResponse>,
 ): Promise<Tokens | TokenProblem> {
   using limit = deadline(TIMEOUT_MS)
   try {
@@ -94,7 +94,12 @@ async function issued(
   }
 }
 
-function tokensOf({ access_token, refresh_token: issued_refresh, expires_in, token_type }: Issued): Tokens {
+function tokensOf({
+  access_token,
+  refresh_token: issued_refresh,
+  expires_in,
+  token_type,
+}: TokenResponse): Tokens {
   const refresh_token = issued_refresh ?? null
   if (!/^bearer$/i.test(token_type)) throw new Error('token_type in the response is not Bearer')
   if (!TOKEN.test(access_token))

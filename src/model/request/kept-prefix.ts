@@ -11,7 +11,7 @@ export type MessagesField = 'messages' | 'input' | 'contents'
  * `settings`: what the form of the messages depends on. `head`: what precedes the messages of each request in
  * the array. `text`: all of the beginning.
  */
-type Kept = { settings: string; messages: ModelMessage[]; head: string; text: string }
+type KeptPrefix = { settings: string; messages: ModelMessage[]; head: string; text: string }
 
 export type SerializedPart = 'with instructions' | 'messages only'
 /** Serializes messages as the body of a request; null: it failed. */
@@ -28,7 +28,7 @@ const MAX_CHARS = 64 * 1024
  */
 export class KeptPrefixes {
   readonly #field: string
-  readonly #kept = new WeakMap<ModelMessage, Kept>()
+  readonly #kept = new WeakMap<ModelMessage, KeptPrefix>()
 
   constructor(field: MessagesField) {
     this.#field = `"${field}":[`
@@ -38,7 +38,7 @@ export class KeptPrefixes {
    * Returns the kept beginning of a conversation; null: there is none. `unmarked`: the messages whose form is
    * the same in all later requests.
    */
-  find(messages: ModelMessage[], settings: string, unmarked: number): Kept | null {
+  find(messages: ModelMessage[], settings: string, unmarked: number): KeptPrefix | null {
     const kept = messages[0] && this.#kept.get(messages[0])
     if (kept === undefined || kept.settings !== settings || kept.messages.length > unmarked) return null
     return kept.messages.every((message, i) => message === messages[i]) ? kept : null
@@ -48,7 +48,7 @@ export class KeptPrefixes {
    * Returns the body of a request with the beginning before its messages, or null if the body has another
    * form: then nothing is kept.
    */
-  insert(body: string, { head, text, messages: [first] }: Kept): string | null {
+  insert(body: string, { head, text, messages: [first] }: KeptPrefix): string | null {
     const start = body.indexOf(this.#field) + this.#field.length
     const rest = start + head.length
     if (
@@ -68,7 +68,7 @@ export class KeptPrefixes {
    */
   async keep(
     messages: ModelMessage[],
-    { settings, chars, kept }: { settings: string; chars: number; kept: Kept | null },
+    { settings, chars, kept }: { settings: string; chars: number; kept: KeptPrefix | null },
     serialize: Serialize,
   ) {
     const [first] = messages

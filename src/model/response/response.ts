@@ -48,7 +48,7 @@ type Request = {
   plain_reasoning: boolean
 }
 
-type Reading = Omit<Request, 'taken'> & {
+type ResponseReader = Omit<Request, 'taken'> & {
   /** Separates thoughts from each part of text, by its id. */
   splitters: Map<string, ThoughtSplitter>
   content: Part[]
@@ -71,7 +71,7 @@ export function responseReader({ taken, ...request }: Request): {
   add(part: LanguageModelStreamPart): Delta[]
   finish(): ReadResponse
 } {
-  const reading: Reading = {
+  const reading: ResponseReader = {
     ...request,
     splitters: new Map(),
     content: [],
@@ -85,7 +85,7 @@ export function responseReader({ taken, ...request }: Request): {
   return { add: part => addPart(reading, part), finish: () => finish(reading) }
 }
 
-function addPart(reading: Reading, part: LanguageModelStreamPart): Delta[] {
+function addPart(reading: ResponseReader, part: LanguageModelStreamPart): Delta[] {
   switch (part.type) {
     case 'text-start':
       return []
@@ -122,14 +122,14 @@ function addPart(reading: Reading, part: LanguageModelStreamPart): Delta[] {
   }
 }
 
-function grow(reading: Reading, text: string): void {
+function grow(reading: ResponseReader, text: string): void {
   reading.bytes += Buffer.byteLength(text)
   if (reading.bytes > MAX_RESPONSE_BYTES)
     throw new ModelError('malformed', `The response of the model has more than ${MAX_RESPONSE_BYTES} bytes.`)
 }
 
 function append(
-  { content, open }: Reading,
+  { content, open }: ResponseReader,
   type: 'text' | 'reasoning',
   text: string,
   { id, providerMetadata }: Metadata,
@@ -145,13 +145,13 @@ function append(
   return text === '' ? [] : [{ kind: type, text }]
 }
 
-function addText(reading: Reading, part: Metadata & { text: string }): Delta[] {
+function addText(reading: ResponseReader, part: Metadata & { text: string }): Delta[] {
   const splitter = reading.splitters.get(part.id) ?? new ThoughtSplitter()
   reading.splitters.set(part.id, splitter)
   return appendAll(reading, splitter.add(part.text), part)
 }
 
-function endText(reading: Reading, part: Metadata): Delta[] {
+function endText(reading: ResponseReader, part: Metadata): Delta[] {
   const rest = appendAll(reading, reading.splitters.get(part.id)?.end() ?? [], part)
   reading.splitters.delete(part.id)
   // The metadata of an item may come without a text.
@@ -160,12 +160,16 @@ function endText(reading: Reading, part: Metadata): Delta[] {
 }
 
 /** A thought in tags belongs to no item of the provider. */
-const appendAll = (reading: Reading, words: SplitWords[], { id, providerMetadata }: Metadata): Delta[] =>
+const appendAll = (
+  reading: ResponseReader,
+  words: SplitWords[],
+  { id, providerMetadata }: Metadata,
+): Delta[] =>
   words.flatMap(({ kind, text }) =>
     append(reading, kind, text, { id, ...(kind === 'text' && providerMetadata && { providerMetadata }) }),
   )
 
-function addCall(reading: Reading, part: ToolCallPart): void {
+function addCall(reading: ResponseReader, part: ToolCallPart): void {
   const { tools, text_fields, content, calls, ids } = reading
   if (part.providerExecuted) return
   const id = freeId(part.toolCallId, ids)
@@ -183,7 +187,7 @@ function addCall(reading: Reading, part: ToolCallPart): void {
   })
 }
 
-function finish(reading: Reading): ReadResponse {
+function finish(reading: ResponseReader): ReadResponse {
   const { content, calls, end, splitters } = reading
   for (const id of splitters.keys()) endText(reading, { id })
   const { finishReason = 'interrupted', rawFinishReason, usage = null } = end ?? {}
@@ -226,7 +230,7 @@ function finish(reading: Reading): ReadResponse {
  * Moves a thought out of the text, and an answer out of the reasoning: some servers put all of a response
  * into either.
  */
-function separateThoughts({ content, calls, plain_reasoning }: Reading): void {
+function separateThoughts({ content, calls, plain_reasoning }: ResponseReader): void {
   const answer = content.find((part): part is Words => part.type === 'text' && part.text.trim() !== '')
   const thought = answer && (laterThoughts(answer.text) ?? unopenedThought(answer.text))
   if (answer && thought) {
@@ -264,7 +268,7 @@ function finishReasonOf(
  * A response that ends with a call was cut off within it, unless its JSON is closed: nothing shows the end of
  * a text, or that none began.
  */
-function discardCutArguments({ content, calls, whole }: Reading): void {
+function discardCutArguments({ content, calls, whole }: ResponseReader): void {
   const [part, call] = [content.at(-1), calls.at(-1)]
   if (whole || part?.type !== 'tool-call' || !call?.input) return
   part.input = {}

@@ -6,7 +6,7 @@ import { packageSettings } from './package-settings.ts'
 import { phpExtensions } from './php-extensions.ts'
 
 /** A path of the host, and where a sandbox sees it, read-only. */
-type Shown = { host: string; inside: string }
+type ShownPath = { host: string; inside: string }
 
 /** Returns the headers that belong to a Node, for compiled addons; null: it has none. */
 export function nodeHeaders(node_path: string): string | null {
@@ -42,7 +42,7 @@ const HOST_SETTINGS = ['/usr/etc', '/usr/local/etc']
  * Returns the programs of the host, for a sandbox without a root of its own. `node_path` becomes its Node;
  * the folder `empty` covers the settings of the host.
  */
-export function systemFiles(node_path: string, empty: string): Shown[] {
+export function systemFiles(node_path: string, empty: string): ShownPath[] {
   const headers = nodeHeaders(node_path)
   return [
     { host: '/usr', inside: '/usr' },
@@ -68,7 +68,7 @@ export function systemLinks(): { inside: string; target: string }[] {
 }
 
 /** Returns the service's own files, which every sandbox has. */
-export function ownFiles(runtime: RuntimeFolder): Shown[] {
+export function ownFiles(runtime: RuntimeFolder): ShownPath[] {
   const etc = Object.entries(runtime.etc).map(([name, host]) => ({ host, inside: `/etc/${name}` }))
   return [...etc, { host: runtime.init, inside: '/run/init' }]
 }

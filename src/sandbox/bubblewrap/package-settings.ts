@@ -14,8 +14,8 @@ const FOLDERS = ['chromium.d', 'ImageMagick-6', 'ImageMagick-7', 'mono', 'R', 't
   name => `/etc/${name}/`,
 )
 
-type Installed = { path: string; md5: string }
-let known: { status: string; changed_ms: number; files: Installed[] } | null = null
+type InstalledFile = { path: string; md5: string }
+let known: { status: string; changed_ms: number; files: InstalledFile[] } | null = null
 
 /**
  * Returns those settings of programs whose content is that of their package, so that nothing in them is
@@ -33,7 +33,7 @@ export function packageSettings(
 }
 
 /** Read again when a package was installed or removed. */
-function installedFiles(status: string): Installed[] {
+function installedFiles(status: string): InstalledFile[] {
   const changed_ms = statSync(status, { throwIfNoEntry: false })?.mtimeMs
   if (changed_ms === undefined) return []
   if (known?.status === status && known.changed_ms === changed_ms) return known.files
@@ -45,7 +45,7 @@ function installedFiles(status: string): Installed[] {
   return files
 }
 
-function isUnchanged({ path, md5 }: Installed): boolean {
+function isUnchanged({ path, md5 }: InstalledFile): boolean {
   try {
     return hash('md5', readFileSync(path)) === md5
   } catch {

@@ -128,13 +128,13 @@ async function forget(api: KubernetesApi, path: string): Promise<void> {
   )
 }
 
-type Followed = { created(): void; leave(): void; latest(): Pod | null | undefined; over: Promise<string> }
+type FollowedPod = { created(): void; leave(): void; latest(): Pod | null | undefined; over: Promise<string> }
 
 /**
  * `over` resolves, with one line, when nothing of the pod runs; `latest` is undefined before the first
  * report.
  */
-function followOne(follower: PodFollower, name: string, see: (pod: Pod) => void): Followed {
+function followOne(follower: PodFollower, name: string, see: (pod: Pod) => void): FollowedPod {
   const { promise: over, resolve } = Promise.withResolvers<string>()
   let latest: Pod | null | undefined
   const following = follower.follow(name, pod => {
@@ -153,7 +153,7 @@ type Which = { uid: string; known_to_node: boolean }
 
 function containerOf(
   pod: Pod,
-  followed: Followed,
+  followed: FollowedPod,
   remove: (which: Which) => Promise<void>,
   namespace: string,
 ): Container {

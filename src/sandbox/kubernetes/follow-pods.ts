@@ -13,7 +13,7 @@ export type PodFollower = {
   follow(name: string, report: (pod: Pod | null) => void): { created(): void; leave(): void }
 }
 
-type Followed = { report(pod: Pod | null): void; created: boolean }
+type FollowedPod = { report(pod: Pod | null): void; created: boolean }
 const Versioned = z.object({ resourceVersion: z.string() })
 const PodList = z.object({ metadata: Versioned, items: z.array(Pod) })
 const VersionedPod = Pod.extend({ metadata: Pod.shape.metadata.extend(Versioned.shape) })
@@ -26,7 +26,7 @@ const PAUSE_MS = 500
  * no process alive.
  */
 export function followPods(api: KubernetesApi, path: string): PodFollower {
-  const followed = new Map<string, Followed>()
+  const followed = new Map<string, FollowedPod>()
   let running: AbortController | null = null
 
   const run = async (stop: AbortController) => {

@@ -19,7 +19,7 @@ const limits: SandboxLimits = {
 }
 
 /** The differences between drivers. `own_root`: /var/lib exists and is not the host's. */
-type Expected = {
+type ExpectedSandbox = {
   uid: number
   own_root: boolean
   usr: 'nosuid' | 'read-only'
@@ -35,7 +35,7 @@ type Expected = {
  */
 export async function proveIsolation(
   start: (spec: SandboxSpec) => Promise<Sandbox>,
-  { user, runtime_dir, ...expected }: { user: SystemUser | null; runtime_dir: string } & Expected,
+  { user, runtime_dir, ...expected }: { user: SystemUser | null; runtime_dir: string } & ExpectedSandbox,
 ): Promise<{ ok: true } | { ok: false; reason: string }> {
   let workspace: string | undefined
   try {
@@ -78,7 +78,7 @@ echo hello >/workspace/file && echo 'workspace written'
 /** Returns what the sandbox reported and must not, or did not report and must; null when it is isolated. */
 export function findFault(
   report: string,
-  { uid, usr, findReachable }: Omit<Expected, 'own_root' | 'explain'>,
+  { uid, usr, findReachable }: Omit<ExpectedSandbox, 'own_root' | 'explain'>,
 ): string | null {
   const lines = report.split('\n').map(line => line.trim().replace(/\s+/g, ' '))
   const wanted: Record<string, string> = {

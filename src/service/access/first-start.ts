@@ -27,7 +27,7 @@ export type FirstStartInput = {
   sample: { forced: boolean; create: () => Promise<string> }
 }
 
-export type Started = {
+export type FirstStartResult = {
   organization_id: number
   user_id: number
   repository: { id: number; name: string; sample: boolean } | null
@@ -37,7 +37,7 @@ export type Started = {
  * Creates organization, admin, token and repository where they are missing (specification.md#access). Safe
  * when two processes start at once.
  */
-export async function firstStart(db: Database, input: FirstStartInput): Promise<Started> {
+export async function firstStart(db: Database, input: FirstStartInput): Promise<FirstStartResult> {
   return db.transaction(async tx => {
     await lockFirstStart(tx)
     const owner = (await firstOrganization(tx)) ?? (await createOwner(tx, input.organization_name))

@@ -10,7 +10,7 @@ import {
 } from '../../store/access/idempotency-keys.ts'
 import { joined } from '../../store/database.ts'
 import type { ActorContext, Context, Services } from '../context.ts'
-import type { Charged, Who } from './rate-limiter.ts'
+import type { ChargeResult, Who } from './rate-limiter.ts'
 
 const LOCK_TIMEOUT_MS = 5_000
 
@@ -27,7 +27,7 @@ export class Replay {
  * and total windows (specification.md#create-and-resume). The key is recorded here, so that of twenty
  * concurrent requests one is the first.
  */
-export function chargeOnce(services: Services, who: Who, owner: KeyOwner): Promise<Charged> {
+export function chargeOnce(services: Services, who: Who, owner: KeyOwner): Promise<ChargeResult> {
   return services.db.transaction(async tx => {
     await lockKey(tx, owner)
     const known = await isKnownKey(tx, owner)

@@ -116,7 +116,10 @@ export async function acceptInvitation(ctx: ActorContext, code: string) {
 }
 
 /** The accepting account with one of its credentials; both null: a new account. */
-type Accepting = ({ user_id: number; credential: Credential } | { user_id: null; credential: null }) & {
+type AcceptingAccount = (
+  | { user_id: number; credential: Credential }
+  | { user_id: null; credential: null }
+) & {
   request_id: string | null
 }
 
@@ -129,7 +132,7 @@ type Accepting = ({ user_id: number; credential: Credential } | { user_id: null;
 export async function join(
   tx: Db,
   code: string,
-  who: Accepting,
+  who: AcceptingAccount,
 ): Promise<{ organization_id: number; user_id: number; at: string }> {
   const { organization_id } = await requireInvitation(tx, code)
   await lockMemberships(tx, organization_id)

@@ -18,7 +18,7 @@ import {
 import { digest, newSignInCode, newToken, tokenPrefix } from '../../core/access/token.ts'
 import { invalid } from '../../core/service-error.ts'
 import {
-  type Claimed,
+  type ClaimedToken,
   claimToken,
   deleteUsedCodes,
   insertAuthorizationCode,
@@ -105,7 +105,7 @@ export async function authorizeClient(
   return { redirect_to: to.href }
 }
 
-type Exchanged = { token: string; scopes: readonly Scope[]; expires_in: number }
+type ExchangedToken = { token: string; scopes: readonly Scope[]; expires_in: number }
 
 /**
  * Exchanges a code for its token. Null: the code is unknown, used, too old, of another client, address or
@@ -115,7 +115,7 @@ type Exchanged = { token: string; scopes: readonly Scope[]; expires_in: number }
 export async function exchangeCode(
   { db, base_url }: Services,
   input: ExchangeInput,
-): Promise<Exchanged | null> {
+): Promise<ExchangedToken | null> {
   const is_ours = input.resource === undefined || isResource({ base_url }, input.resource)
   return db.transaction(async tx => {
     const code = await lockAuthorizationCode(tx, digest(input.code))
@@ -135,7 +135,7 @@ export async function exchangeCode(
   })
 }
 
-const shown = ({ scopes: given, expires_at }: Claimed) => ({
+const shown = ({ scopes: given, expires_at }: ClaimedToken) => ({
   scopes: scopes.filter(scope => given === null || given.includes(scope)),
   expires_in: Math.max(0, Math.floor(((expires_at?.getTime() ?? 0) - Date.now()) / 1000)),
 })

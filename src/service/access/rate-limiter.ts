@@ -5,13 +5,13 @@ import { chargeWindows } from '../../store/access/rate-windows.ts'
 import type { Db } from '../../store/database.ts'
 
 export type Who = { token_id: number; user_id: number; browser: boolean; organization_id: number | null }
-export type Charged = { allowed: boolean; windows: Window[] }
+export type ChargeResult = { allowed: boolean; windows: Window[] }
 export type Limiter = {
   /**
    * Charges a request to its windows. `known`: it repeats a request that was charged. `db`: the transaction
    * to charge in.
    */
-  charge(bucket: Bucket, who: Who, options?: { known?: boolean; db?: Db }): Promise<Charged>
+  charge(bucket: Bucket, who: Who, options?: { known?: boolean; db?: Db }): Promise<ChargeResult>
 }
 
 /**
@@ -26,12 +26,12 @@ type Share = { left: number; until: number; window: Window }
 /** Enforces the limits of specification.md#rate-limits across all nodes. A refused request is not counted. */
 export function createLimiter(db: Db, rates: Rates): Limiter {
   const shares = new Map<string, Share>()
-  const reservations = new Map<string, Promise<Charged>>()
+  const reservations = new Map<string, Promise<ChargeResult>>()
   const keyOf = (charge: Charge) => `${charge.subject} ${charge.name}`
   const isLarge = (charge: Charge) => charge.rate.requests >= LARGE_LIMIT
 
   /** Charges the shares that this node has reserved; null when the database must be used. */
-  function chargeShares(charges: Charge[]): Charged | null {
+  function chargeShares(charges: Charge[]): ChargeResult | null {
     const now = performance.now()
     const reserved = charges.map(charge => shares.get(keyOf(charge)))
     if (!reserved.every(share => share !== undefined && share.left > 0 && share.until > now)) return null
@@ -42,7 +42,7 @@ export function createLimiter(db: Db, rates: Rates): Limiter {
     return { allowed: true, windows }
   }
 
-  async function chargeLarge(tx: Db, charges: Charge[]): Promise<Charged> {
+  async function chargeLarge(tx: Db, charges: Charge[]): Promise<ChargeResult> {
     const amount = Math.floor(Math.min(...charges.map(charge => charge.rate.requests)) / 1000)
     const taken = await chargeWindows(tx, charges, amount)
     // The last few of a large limit are counted one by one.
@@ -61,7 +61,7 @@ export function createLimiter(db: Db, rates: Rates): Limiter {
    * While a share is being reserved, other requests wait for it: each reserving its own would use up the
    * limit without requests.
    */
-  async function chargeReserved(charges: Charge[]): Promise<Charged> {
+  async function chargeReserved(charges: Charge[]): Promise<ChargeResult> {
     const reserved = chargeShares(charges)
     if (reserved) return reserved
     const key = charges.map(keyOf).join()

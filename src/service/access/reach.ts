@@ -1,11 +1,11 @@
 import type { Endpoint } from '../../contract/endpoint.ts'
-import { namedIn, type Reached, reachOf } from '../../core/access/reach.ts'
+import { namedIn, type ReachedKind, reachOf } from '../../core/access/reach.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { repositoryOf } from '../../store/access/reach.ts'
 import type { ActorContext, Context } from '../context.ts'
 
 /** The messages that the verbs use for a resource that does not exist. */
-const missing: Record<Reached, string> = {
+const missing: Record<ReachedKind, string> = {
   repository: 'Repository not found.',
   run: 'Agent run not found.',
   pull_request: 'Pull request not found.',

@@ -7,7 +7,7 @@ import { type ClaimedMirror, claimCommentMirrors } from '../../store/pull-reques
 import { getComment } from '../../store/pull-requests/pull-request-comments.ts'
 import { getPullRequest } from '../../store/pull-requests/pull-requests.ts'
 import type { Services } from '../context.ts'
-import { outboxQueue, type Posted } from './outbox-queue.ts'
+import { outboxQueue, type PostedItem } from './outbox-queue.ts'
 
 /**
  * Posts comments on pull requests to the forges that have these, and what people change and delete of them.
@@ -16,7 +16,11 @@ export const commentMirrorQueue = (services: Services, log: Log): Queue<ClaimedM
   outboxQueue(services, { table: 'comment_mirrors', claim: claimCommentMirrors, post: postComment }, log)
 
 /** An existing mirror is searched for first, so that a lost response leads to no second one. */
-async function postComment({ db, base_url }: Services, mirror: ClaimedMirror, on: OnForge): Promise<Posted> {
+async function postComment(
+  { db, base_url }: Services,
+  mirror: ClaimedMirror,
+  on: OnForge,
+): Promise<PostedItem> {
   const { organization_id, comment_id, pull_request_id } = mirror
   const [pr, comment] = await Promise.all([
     getPullRequest(db, organization_id, pull_request_id),

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { RepositoryRow } from '../../store/access/repositories.ts'
-import type { Attempted } from '../pull-requests/git-port.ts'
+import type { GitResult } from '../pull-requests/git-port.ts'
 
 type Repository = Pick<RepositoryRow, 'id' | 'organization_id' | 'url' | 'kind'>
 /** The version of git's protocol that the client speaks. */
@@ -17,20 +17,20 @@ export type GitUpload = AsyncDisposable & { path: string; bytes: number; is_whol
  */
 export type GitServer = {
   /** The refs for a fetch: refreshed from the remote, unless that takes long or fails. */
-  offerFetch(repo: Repository, protocol: GitProtocol): Promise<Attempted<Buffer>>
+  offerFetch(repo: Repository, protocol: GitProtocol): Promise<GitResult<Buffer>>
   /** Reads a body to its end. Default of `max_bytes`: the limit of a push. */
   receive(
     body: AsyncIterable<Buffer>,
     sender: { organization_id: number; user_id: number },
     max_bytes?: number,
-  ): Promise<Attempted<GitUpload>>
+  ): Promise<GitResult<GitUpload>>
   /** `output` is read to its end or destroyed; `done` rejects when git was stopped. */
   fetch(
     repo: Repository,
     request: GitUpload,
     options: { protocol: GitProtocol; signal: AbortSignal },
-  ): Promise<Attempted<{ output: Readable; done: Promise<void> }>>
-  offerPush(repo: Repository): Promise<Attempted<Buffer>>
+  ): Promise<GitResult<{ output: Readable; done: Promise<void> }>>
+  offerPush(repo: Repository): Promise<GitResult<Buffer>>
   /**
    * The report describes problems of the push itself. `signal` stops it until the repository receives it, and
    * not later.
@@ -39,5 +39,5 @@ export type GitServer = {
     repo: Repository,
     upload: GitUpload,
     signal: AbortSignal,
-  ): Promise<Attempted<{ moved: MovedRef[]; report: (notes: string[]) => Buffer }>>
+  ): Promise<GitResult<{ moved: MovedRef[]; report: (notes: string[]) => Buffer }>>
 }

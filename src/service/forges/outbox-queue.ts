@@ -24,12 +24,12 @@ const OUTBOX_LEASE_SECONDS = 180
 const MAX_REFUSED_ATTEMPTS = 5
 
 /** What the forge shows now. `over`: it never changes again. */
-export type Posted = { posted: string | null; over: boolean }
+export type PostedItem = { posted: string | null; over: boolean }
 type Outbox<Item extends OutboxItem> = {
   table: OutboxTable
   claim(db: Db, limit: number, lease_seconds: number): Promise<Item[]>
   /** Brings the forge up to date with the rows as they are now; repeated, it changes nothing. */
-  post(services: Services, item: Item, on: OnForge): Promise<Posted>
+  post(services: Services, item: Item, on: OnForge): Promise<PostedItem>
 }
 
 /** Returns the queue of a table whose rows forges are to show. */

@@ -11,7 +11,7 @@ import { mentionName, subjectOf } from './receive-delivery.ts'
 
 export type MentionSource = { forge: ForgeRow; on: OnForge; repository: RepositoryRow }
 /** A delivery reported a label or a review: when. */
-type Reported = { by: 'label' | 'review'; at: Date }
+type ReportedRequest = { by: 'label' | 'review'; at: Date }
 
 /** By how much the clock of a forge may be ahead of ours. */
 const CLOCK_SKEW_MS = 5_000
@@ -38,7 +38,7 @@ export async function recordMentions(
   { db }: Pick<Services, 'db'>,
   source: MentionSource,
   subject: RemoteSubject,
-  reported: Reported | null = null,
+  reported: ReportedRequest | null = null,
 ): Promise<Mention[]> {
   const { forge, on } = source
   const since = mentionsSince(source)

@@ -8,13 +8,13 @@ import { type ClaimedMark, claimRunMarks } from '../../store/forges/run-marks.ts
 import { findLatestEvaluation } from '../../store/runs/journal.ts'
 import { getRun } from '../../store/runs/runs.ts'
 import type { Services } from '../context.ts'
-import { outboxQueue, type Posted } from './outbox-queue.ts'
+import { outboxQueue, type PostedItem } from './outbox-queue.ts'
 
 /** Shows the status of runs on their commits at forges. Changes between two attempts are posted as one. */
 export const runMarkQueue = (services: Services, log: Log): Queue<ClaimedMark> =>
   outboxQueue(services, { table: 'run_marks', claim: claimRunMarks, post: postMark }, log)
 
-async function postMark(services: Services, claimed: ClaimedMark, on: OnForge): Promise<Posted> {
+async function postMark(services: Services, claimed: ClaimedMark, on: OnForge): Promise<PostedItem> {
   const over = claimed.run_id === null
   const { mark, turn } = await currentMark(services, claimed)
   if (mark === null) return { posted: claimed.posted, over }

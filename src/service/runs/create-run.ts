@@ -76,7 +76,7 @@ export type RunPlan = {
 }
 
 /** The resolved parts of a run, and the problems: `plan` is set when there are none. */
-export type Planned = {
+export type PlannedRun = {
   plan: RunPlan | null
   found: { [K in keyof RunPlan]: RunPlan[K] | undefined }
   problems: ServiceError[]
@@ -86,7 +86,7 @@ export type Planned = {
  * Resolves everything that a run needs, and continues after a problem where it can. A create is refused with
  * the first problem.
  */
-export async function planRun(ctx: Context, input: CreateRunInput): Promise<Planned> {
+export async function planRun(ctx: Context, input: CreateRunInput): Promise<PlannedRun> {
   const problems: ServiceError[] = []
   const attempt = async <T>(work: () => T | Promise<T>): Promise<T | undefined> => {
     try {

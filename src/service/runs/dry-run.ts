@@ -19,7 +19,7 @@ import { getCheckCommands } from '../../store/pull-requests/check-commands.ts'
 import { listEnvironments } from '../../store/workspaces/environments.ts'
 import { getSetupCommands, type SetupCommandsRow } from '../../store/workspaces/setup-commands.ts'
 import type { Context } from '../context.ts'
-import { acceptRun, type Planned, planRun, type RunPlan } from './create-run.ts'
+import { acceptRun, type PlannedRun, planRun, type RunPlan } from './create-run.ts'
 import { getRepositoryStartups } from './startups.ts'
 import { workerState } from './worker-state.ts'
 
@@ -61,7 +61,7 @@ export async function dryRunOf(ctx: Context, input: CreateRunInput): Promise<Dry
 }
 
 /** Returns whether an environment exists for a run that would start from that commit. */
-async function readinessOf(ctx: Context, { repository, base }: Planned['found']) {
+async function readinessOf(ctx: Context, { repository, base }: PlannedRun['found']) {
   if (!repository) return { setup: null, checks: 0, startups: null }
   const [set_up, checked, startups] = await Promise.all([
     getSetupCommands(ctx.db, ctx.organization_id, repository.id),
@@ -144,7 +144,7 @@ const finding = (code: string, detail: string, field: string | null = null): Fin
 const problemFinding = ({ code, message, errors }: ServiceError): Finding =>
   finding(code, message, errors[0]?.loc.slice(1).join('.') || null)
 
-function noticesOf({ model, agent, base }: Planned['found'], { budget }: CreateRunInput): Finding[] {
+function noticesOf({ model, agent, base }: PlannedRun['found'], { budget }: CreateRunInput): Finding[] {
   const unbounded =
     budget?.max_cost_usd != null && model?.price({ input_tokens: 1, output_tokens: 1 }) === null
   return [
@@ -199,7 +199,7 @@ function noticesOf({ model, agent, base }: Planned['found'], { budget }: CreateR
 /** A server may refuse further names, which only a push shows. */
 async function blockedPrefix(
   ctx: Context,
-  { repository, branch_prefix }: Planned['found'],
+  { repository, branch_prefix }: PlannedRun['found'],
 ): Promise<Finding[]> {
   if (!repository) return []
   const prefix = branch_prefix ?? DEFAULT_BRANCH_PREFIX

@@ -102,6 +102,6 @@ function stepRecord({ turn, epoch, seq, kind, key, body, created_at }: JournalRo
 
 /** Returns the status of the tool call that was reported to the model. */
 function statusOf(body: string): string {
-  type Finished = { message: { content: { output?: { value?: { status?: string } } }[] } }
-  return storedJson<Finished>(body).message.content[0]?.output?.value?.status ?? 'ok'
+  type FinishedCall = { message: { content: { output?: { value?: { status?: string } } }[] } }
+  return storedJson<FinishedCall>(body).message.content[0]?.output?.value?.status ?? 'ok'
 }

@@ -7,7 +7,7 @@ import { listSealedSecrets } from '../../store/access/secrets.ts'
 import type { Db } from '../../store/database.ts'
 import type { Context } from '../context.ts'
 
-type Known = Pick<Context, 'organization_id' | 'sealer' | 'known_values'>
+type SecretsContext = Pick<Context, 'organization_id' | 'sealer' | 'known_values'>
 
 /**
  * Returns a redactor for the secrets of the organization and of one of its repositories, and for this
@@ -15,7 +15,7 @@ type Known = Pick<Context, 'organization_id' | 'sealer' | 'known_values'>
  */
 export async function secretsRedactor(
   db: Db,
-  ctx: Known,
+  ctx: SecretsContext,
   repository_id: number | null,
   also: KnownValue[] = [],
 ): Promise<BackgroundRedactor> {
@@ -32,7 +32,7 @@ export async function secretsRedactor(
  */
 export async function withoutSecrets<T>(
   db: Db,
-  ctx: Known,
+  ctx: SecretsContext,
   repository_id: number | null,
   text: T,
 ): Promise<T> {

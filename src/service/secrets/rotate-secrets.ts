@@ -1,7 +1,7 @@
 import { forgeSealContext } from '../../core/forges/forge-secrets.ts'
 import { storedJson } from '../../core/json/stored-json.ts'
 import { secretContext } from '../../core/secrets/run-secrets.ts'
-import type { SealContext, Sealed, Sealer } from '../../core/secrets/sealing.ts'
+import type { SealContext, SealedValue, Sealer } from '../../core/secrets/sealing.ts'
 import { runTargetContext, type StoredTarget, webhookContext } from '../../core/webhooks/webhook-secrets.ts'
 import {
   forgesOfOtherKeys,
@@ -30,7 +30,7 @@ type Rotation = { resealed: number; changed: number; unreadable: number }
  */
 export async function rotateSecrets(db: Db, sealer: Sealer): Promise<Rotation> {
   const done: Rotation = { resealed: 0, changed: 0, unreadable: 0 }
-  const reseal = (context: SealContext, from: Sealed): Sealed | null => {
+  const reseal = (context: SealContext, from: SealedValue): SealedValue | null => {
     try {
       return sealer.seal(context, sealer.open(context, from))
     } catch {

@@ -82,11 +82,11 @@ function wantedManager(
   return { name: name as 'npm' | 'pnpm' | 'yarn', version, from: 'packageManager' }
 }
 
-type Known = { run: string; version: string | null; lock: string | null; why: string }
+type KnownManager = { run: string; version: string | null; lock: string | null; why: string }
 
 const getting = (spec: string) => `npm install --global ${spec}`
 
-function pnpm(project: Project, { run, version, lock, why }: Known): Manager {
+function pnpm(project: Project, { run, version, lock, why }: KnownManager): Manager {
   const format = Number.parseFloat(
     /^lockfileVersion:\s*['"]?(\d+(?:\.\d+)?)/m.exec(project.text('pnpm-lock.yaml') ?? '')?.[1] ?? '9',
   )
@@ -95,7 +95,7 @@ function pnpm(project: Project, { run, version, lock, why }: Known): Manager {
   return { name: 'pnpm', get, run, install, again: lock === null ? null : `${install} --offline`, lock, why }
 }
 
-function yarn(project: Project, { run, version, lock, why }: Known): Manager {
+function yarn(project: Project, { run, version, lock, why }: KnownManager): Manager {
   const settings = yamlOf(project.text('.yarnrc.yml') ?? '')
   const path = asText(settings?.yarnPath)
   const kept = path !== null && /^[\w./-]+$/.test(path) && project.has(path) ? path : null

@@ -6,8 +6,8 @@ import { MISSING } from './missing-packages.ts'
 
 export type Reason = (typeof unproved_reasons)[number]
 
-export type Failed = { output: string; exit_code: number | null; timed_out: boolean }
-export type Explained = {
+export type FailedCommand = { output: string; exit_code: number | null; timed_out: boolean }
+export type ExplainedFailure = {
   reason: Extract<Reason, 'toolchain_missing' | 'registry_unreachable' | 'time_over'>
   detail: string
 }
@@ -39,7 +39,7 @@ const WANTED =
   /No matching distribution found for ([^\s(;]{1,100})|satisfies the requirement ([^\s(;]{1,100})|Plugin (\S{1,120}) or one of its dependencies|failed to get `(\S{1,80})` as a dependency|go: (\S{1,120}@\S{1,60}): Get/
 
 /** Returns null when the cause is not outside of the repository. */
-export function explain({ output, timed_out }: Failed): Explained | null {
+export function explain({ output, timed_out }: FailedCommand): ExplainedFailure | null {
   const text = readable(output)
   if (timed_out) return { reason: 'time_over', detail: 'It was not done in its time.' }
   const absent =
@@ -86,17 +86,17 @@ export function explain({ output, timed_out }: Failed): Explained | null {
 const LACKS =
   /Cannot find (?:module|package) '(?!\.|\/|file:)[^']+'|Module not found: Error: Can't resolve '(?!\.)|ModuleNotFoundError: No module named|ImportError: No module named|cannot find package|no required module provides|could not find gem|Can't locate \S+ in @INC|cannot load such file -- (?!\.|\/)|LoadError|Class "[^"]+" not found|error: no matching package|unresolved import|command not found|: not found|package [\w.]+ does not exist/
 
-export const lacksAnything = ({ output }: Failed): boolean => LACKS.test(readable(output))
+export const lacksAnything = ({ output }: FailedCommand): boolean => LACKS.test(readable(output))
 
 /** Returns the same for tests: true when the repository's own tests could not even start. */
-export const lacksSomething = (failed: Failed): boolean =>
+export const lacksSomething = (failed: FailedCommand): boolean =>
   failed.exit_code === 127 || (LACKS.test(readable(failed.output)) && mostlyPassed(failed) === null)
 
 /**
  * Returns the counts when most tests passed: then the setup is complete, and the other failures are the
  * repository's own. Null: not so, or unknown.
  */
-export function mostlyPassed({ output, timed_out }: Failed): Counts | null {
+export function mostlyPassed({ output, timed_out }: FailedCommand): Counts | null {
   const counts = timed_out ? null : countsIn(readable(output))
   return counts !== null && counts.passed > counts.failed ? counts : null
 }
@@ -107,7 +107,7 @@ const NO_NETWORK =
   /\bfetch failed\b|getaddrinfo (?:ENOTFOUND|EAI_AGAIN)|ENETUNREACH|Temporary failure in name resolution|Name or service not known|Could not resolve host/
 
 /** Returns whether a test command ran no test, which many runners do without an error. */
-export function hasNoTests({ output }: Failed): boolean {
+export function hasNoTests({ output }: FailedCommand): boolean {
   const text = readable(output)
   const counts = countsIn(text)
   return counts === null ? NO_FILES.test(text) : counts.passed + counts.failed === 0
@@ -116,7 +116,7 @@ export function hasNoTests({ output }: Failed): boolean {
 /**
  * Returns why tests fail for a reason outside of the setup, as text; null: for a reason in the repository.
  */
-export function whyRed(failed: Failed): string | null {
+export function whyRed(failed: FailedCommand): string | null {
   if (failed.timed_out) return 'not done in its time'
   const text = readable(failed.output)
   const counts = countsIn(text)

@@ -1,5 +1,5 @@
 import type { Step, ToProve } from '../proposal.ts'
-import { type Failed, readable } from './failures.ts'
+import { type FailedCommand, readable } from './failures.ts'
 import { missingPythonPackages } from './python-modules.ts'
 import { COMMAND_RULES } from './repair-rules.ts'
 
@@ -15,7 +15,7 @@ export function repairCommand(
   commands: Step[],
   n: number,
   line: string,
-  failed: Failed,
+  failed: FailedCommand,
   applied: ReadonlySet<string>,
 ): Repair | null {
   const step = commands[n]
@@ -46,7 +46,7 @@ export function repairForProof(
   commands: Step[],
   { proofs, ecosystem }: ToProve,
   proof: string,
-  failed: Failed,
+  failed: FailedCommand,
   applied: ReadonlySet<string>,
 ): Repair | null {
   const text = readable(failed.output)

@@ -90,7 +90,7 @@ export async function revokeUnclaimedTokens(db: Db): Promise<void> {
   })
 }
 
-export type Claimed = { scopes: string[] | null; expires_at: Date | null }
+export type ClaimedToken = { scopes: string[] | null; expires_at: Date | null }
 
 /** Gives a token its secret. Undefined: it was revoked meanwhile, for example because its user left. */
 export async function claimToken(
@@ -98,8 +98,8 @@ export async function claimToken(
   organization_id: number,
   token_id: number,
   secret: { digest: Buffer; prefix: string; hint: string },
-): Promise<Claimed | undefined> {
-  const { rows } = await db.query<Claimed>({
+): Promise<ClaimedToken | undefined> {
+  const { rows } = await db.query<ClaimedToken>({
     name: 'claim_token',
     text: `update tokens t
       set digest = $3, prefix = $4, hint = $5

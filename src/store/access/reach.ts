@@ -1,7 +1,7 @@
-import type { Reached } from '../../core/access/reach.ts'
+import type { ReachedKind } from '../../core/access/reach.ts'
 import type { Db } from '../database.ts'
 
-const statements: Partial<Record<Reached, string>> = {
+const statements: Partial<Record<ReachedKind, string>> = {
   run: 'select repository_id from runs where organization_id = $1 and id = $2',
   pull_request: 'select repository_id from pull_requests where organization_id = $1 and id = $2',
   artifact: `select r.repository_id
@@ -21,7 +21,7 @@ const statements: Partial<Record<Reached, string>> = {
 export async function repositoryOf(
   db: Db,
   organization_id: number,
-  kind: Reached,
+  kind: ReachedKind,
   id: number,
 ): Promise<number | null | undefined> {
   const text = statements[kind]

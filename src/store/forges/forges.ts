@@ -1,5 +1,5 @@
 import type { ForgeKind } from '../../contract/repositories/forges.ts'
-import type { Sealed } from '../../core/secrets/sealing.ts'
+import type { SealedValue } from '../../core/secrets/sealing.ts'
 import { type Db, only } from '../database.ts'
 import { insertRow, replacing } from '../statement.ts'
 
@@ -64,7 +64,7 @@ type NewForge = Omit<
   'id' | 'key_id' | 'sealed' | 'used_at' | 'connected_at' | 'updated_at' | 'updated_by'
 > & {
   id?: number
-  secrets: Sealed
+  secrets: SealedValue
   user_id: number
 }
 

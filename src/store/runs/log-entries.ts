@@ -66,7 +66,7 @@ type EntryFilter = {
   q?: undefined
 }
 type Page = { skip: number; limit: number; reverse: boolean }
-export type Found = { rows: EntryRow[]; total: number }
+export type FoundEntries = { rows: EntryRow[]; total: number }
 
 /**
  * Returns one page of the matching entries, and how many match in all. `skip` counts matches. Each entry is
@@ -78,7 +78,7 @@ export const findEntries = (
   run_id: number,
   filter: EntryFilter,
   page: Page,
-): Promise<Found> => selectEntries(db, [organization_id, run_id], filter, null, page)
+): Promise<FoundEntries> => selectEntries(db, [organization_id, run_id], filter, null, page)
 
 /**
  * Returns entries like `findEntries`, but those whose text contains `q`. PostgreSQL divides the scan among
@@ -90,7 +90,7 @@ export function searchEntries(
   run_id: number,
   { q, ...filter }: Omit<EntryFilter, 'q'> & { q: string },
   page: Page,
-): Promise<Found> {
+): Promise<FoundEntries> {
   return db.transaction(async tx => {
     await tx.query(parallel_scans)
     return selectEntries(tx, [organization_id, run_id], filter, foldedText(q), page)
@@ -227,7 +227,7 @@ async function selectEntries(
   filter: EntryFilter,
   q: string | null,
   page: Page,
-): Promise<Found> {
+): Promise<FoundEntries> {
   const order = page.reverse ? 'desc' : 'asc'
   const { rows } = await db.query<{ total: number; seq: number | null; body: string | null }>({
     text: `with hits as materialized (

@@ -1,5 +1,5 @@
 import type { WebhookEvent } from '../../contract/organizations/webhook-events.ts'
-import type { Sealed } from '../../core/secrets/sealing.ts'
+import type { SealedValue } from '../../core/secrets/sealing.ts'
 import type { Db } from '../database.ts'
 import { insertRow, replacing } from '../statement.ts'
 
@@ -35,7 +35,7 @@ export async function getWebhook(db: Db, organization_id: number): Promise<Webho
 export async function getSealedWebhook(
   db: Db,
   organization_id: number,
-): Promise<{ url: string; enabled: boolean; secrets: Sealed[] } | undefined> {
+): Promise<{ url: string; enabled: boolean; secrets: SealedValue[] } | undefined> {
   type Row = { url: string; enabled: boolean; key_ids: (string | null)[]; secrets: (Buffer | null)[] }
   const { rows } = await db.query<Row>({
     name: 'get_sealed_webhook',
@@ -87,7 +87,7 @@ export async function saveWebhook(
     enabled: boolean
     events: WebhookEvent[] | null
     user_id: number
-    secret: Sealed | null | undefined
+    secret: SealedValue | null | undefined
   },
 ): Promise<void> {
   await db.query(

@@ -44,7 +44,7 @@ export const replace_checkpoint = `on conflict (organization_id, run_id, seq) do
 const owned = `run as (select organization_id, id, total_logs from runs
   where organization_id = $1 and id = $2 and ${isHeldBy('$3')} for no key update)`
 
-type Owned = { organization_id: number; run_id: number; epoch: number }
+type OwnedRun = { organization_id: number; run_id: number; epoch: number }
 
 type CheckpointSave = {
   base_sha: string | null
@@ -60,7 +60,7 @@ type CheckpointSave = {
  */
 export async function saveCheckpoints(
   db: Transactional,
-  run: Owned,
+  run: OwnedRun,
   { base_sha, checkpoints, pack, max_bytes }: CheckpointSave,
 ): Promise<{ packs: number | null } | undefined> {
   return db.transaction(async tx => {
@@ -75,7 +75,7 @@ export async function saveCheckpoints(
 /** Returns the number of packs with this one; null: it is too large for the run. */
 async function insertPack(
   db: Db,
-  run: Owned,
+  run: OwnedRun,
   pack: NewPack | null,
   max_bytes: number,
 ): Promise<number | null> {
@@ -115,7 +115,7 @@ async function insertPack(
 /** Returns false when another worker owns the run. */
 async function insertCheckpoints(
   db: Db,
-  run: Owned,
+  run: OwnedRun,
   base_sha: string | null,
   checkpoints: NewCheckpoint[],
   packs: number,
@@ -149,7 +149,7 @@ async function insertCheckpoints(
  */
 export async function extendCheckpoint(
   db: Db,
-  run: Owned,
+  run: OwnedRun,
   seq: number,
   through_seq: number,
 ): Promise<boolean> {

@@ -45,7 +45,7 @@ export type SandboxUse = Pick<
   SandboxRow,
   'peak_memory_bytes' | 'peak_disk_bytes' | 'peak_processes' | 'cpu_ms' | 'memory_kills'
 >
-type Owned = { organization_id: number; run_id: number; epoch: number }
+type OwnedRun = { organization_id: number; run_id: number; epoch: number }
 type Owner = { organization_id: number; id: number; epoch: number }
 
 /**
@@ -54,7 +54,7 @@ type Owner = { organization_id: number; id: number; epoch: number }
  */
 export async function insertSandbox(
   db: Db,
-  owned: Owned,
+  owned: OwnedRun,
   sandbox: Pick<SandboxRow, 'kind' | 'driver' | 'host' | 'limits'>,
 ): Promise<number | undefined> {
   const { rows } = await db.query<{ id: number }>(

@@ -9,8 +9,8 @@ import type { HelperReport, HelperRequest } from './program-helper.ts'
 import { notRun, type Program, type ProgramEnd, type RunningProgram, signalGroup } from './start-program.ts'
 
 /** `requests` are the programs that have not ended. */
-type Helper = { process: ChildProcess; requests: Map<number, Waiting> }
-type Waiting = { resolve: (end: ProgramEnd) => void; pid: number | null; output: Readable | null }
+type Helper = { process: ChildProcess; requests: Map<number, PendingRequest> }
+type PendingRequest = { resolve: (end: ProgramEnd) => void; pid: number | null; output: Readable | null }
 
 const helper_file = fileURLToPath(new URL('./program-helper.ts', import.meta.url))
 let helper: Helper | undefined
@@ -90,11 +90,11 @@ export async function refusedRemovals(
   return paths.filter((_, i) => !removed[i])
 }
 
-type Begun = Extract<
+type BegunRequest = Extract<
   HelperRequest,
   { run: unknown } | { open: unknown } | { join: unknown } | { change: unknown } | { state_of: unknown }
 >
-type Begin = Begun extends infer R ? (R extends Begun ? Omit<R, 'id'> : never) : never
+type Begin = BegunRequest extends infer R ? (R extends BegunRequest ? Omit<R, 'id'> : never) : never
 type Later = { stop: true } | { more: true } | { input: string; last: boolean }
 
 function request(what: Begin, output: Readable | null = null) {

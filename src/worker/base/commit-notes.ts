@@ -8,7 +8,7 @@ import {
   isInstructionPath,
   sortInstructionPaths,
 } from '../../core/repositories/instruction-files.ts'
-import { type LeftOut, leftOutBy } from '../../core/repositories/left-out.ts'
+import { type LeftOutContent, leftOutBy } from '../../core/repositories/left-out.ts'
 import {
   fitInstructions,
   type RepositoryInstructions,
@@ -32,7 +32,7 @@ import { type FileAt, readFilesAt } from '../../git/read/read-files.ts'
  */
 export type CommitNotes = {
   instructions: RepositoryInstructions | null
-  left_out: LeftOut | null
+  left_out: LeftOutContent | null
   mcp_file: string | null
 }
 

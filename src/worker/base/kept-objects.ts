@@ -1,9 +1,9 @@
 import type { Log } from '../../core/log.ts'
 import { refreshMirrorNow } from '../../git/mirrors/mirrors.ts'
 import {
+  type CacheOwner,
   countCachedPacks,
   importPack,
-  type Kept,
   markKept,
   missingObjects,
   withObjectCache,
@@ -27,9 +27,9 @@ type Bounds = { max_bytes: number; fetch_ms: number; signal?: AbortSignal }
  * The checkpoints of a run that this machine needs: its first `packs` packs, with `objects` among them.
  * `base_sha`: some of them may be only in this commit of the remote.
  */
-type Wanted = {
+type WantedObjects = {
   organization_id: number
-  kept: Kept
+  kept: CacheOwner
   packs: number
   objects: string[]
   base_sha?: string | null
@@ -42,7 +42,7 @@ type Wanted = {
  */
 export async function loadObjects(
   deps: Deps,
-  { organization_id, kept, packs, objects, base_sha }: Wanted,
+  { organization_id, kept, packs, objects, base_sha }: WantedObjects,
   bounds: Bounds,
 ): Promise<boolean> {
   const here = await countCachedPacks(deps.git, kept.run_id)
@@ -86,7 +86,7 @@ export async function loadObjects(
 export async function loadTip(
   deps: Deps,
   organization_id: number,
-  kept: Kept,
+  kept: CacheOwner,
   bounds: Bounds,
 ): Promise<string | null> {
   const newest = (await listPacks(deps.db, organization_id, kept.run_id)).at(-1)
@@ -115,7 +115,7 @@ function refused(error: unknown): GitError {
 async function fetchBases(
   { db, git }: Deps,
   organization_id: number,
-  { repository_id }: Kept,
+  { repository_id }: CacheOwner,
   bases: Set<string>,
   { fetch_ms, signal }: Bounds,
 ): Promise<void> {

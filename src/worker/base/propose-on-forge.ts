@@ -19,7 +19,7 @@ const retries = exponential(2_000, 5 * 60_000)
 const MAX_NEW_BRANCH_ATTEMPTS = 4
 
 /** `local`: the repository is not on a connected forge. */
-type Proposed =
+type ForgeProposal =
   | { kind: 'local' }
   | { kind: 'created'; pr: RemotePullRequest }
   | { kind: 'failed'; message: string }
@@ -36,7 +36,7 @@ export async function proposeOnForge(
   repository: RepositoryRow,
   wanted: NewRemotePullRequest,
   control: Control,
-): Promise<Proposed> {
+): Promise<ForgeProposal> {
   const { signal } = control
   const ends_at = performance.now() + deps.push_retry_ms
   for (let attempt = 1; ; attempt++) {

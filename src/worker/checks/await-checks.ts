@@ -1,6 +1,6 @@
 import type { JournalRecord, TurnEnding } from '../../agent/conversation.ts'
 import { isCheckResource, type UnreadableChecks } from '../../core/forges/forge-permissions.ts'
-import { type Failing, nextRound } from '../../core/pull-requests/check-rounds.ts'
+import { type FailingCheck, nextRound } from '../../core/pull-requests/check-rounds.ts'
 import { checkSettings, retriesOf } from '../../core/pull-requests/check-settings.ts'
 import { checksVerdict, isFixable } from '../../core/pull-requests/checks-verdict.ts'
 import { failingExcerpt } from '../../core/pull-requests/failing-excerpt.ts'
@@ -13,15 +13,15 @@ import { type Evaluation, findLatestEvaluation, listPushes } from '../../store/r
 import { getRun, type RunRow } from '../../store/runs/runs.ts'
 import { isEnded } from '../publish/ended-pull-request.ts'
 import { latestEvaluation } from '../publish/latest-evaluation.ts'
-import { type Judged, judge, outcomeOfChecks, sendBack } from './check-records.ts'
+import { type ChecksResult, judge, outcomeOfChecks, sendBack } from './check-records.ts'
 import { isOnForge, syncChecks } from './forge-checks.ts'
 import { type Local, localChecks, seenChecks } from './local-checks.ts'
-import type { Following, KnownCheck, PushedHead } from './pushed-head.ts'
+import type { AwaitChecksInput, KnownCheck, PushedHead } from './pushed-head.ts'
 import { EXCERPT_CHARS, runChecks } from './run-checks.ts'
 
 /** `left`: the run was stopped or moved meanwhile. `interrupted`: checks that were running have no result. */
-export type Followed =
-  | Judged
+export type AwaitedChecks =
+  | ChecksResult
   | { kind: 'sent_back' }
   | { kind: 'waiting'; seconds: number }
   | { kind: 'left' }
@@ -43,13 +43,13 @@ export const isOfChecks = (run: RunRow, records: readonly JournalRecord[]): bool
   run.pending_messages === 0 &&
   !records.some(({ kind, turn }) => kind === 'message' && turn === run.turn)
 
-const nothing: Followed = { kind: 'done', outcome: null, summary: null }
+const nothing: AwaitedChecks = { kind: 'done', outcome: null, summary: null }
 
 /**
  * Follows the checks of a push. Checks that the signal of the step interrupts run again when the run gets
  * here the next time.
  */
-export async function followUnlessInterrupted(to: Following): Promise<Followed> {
+export async function followUnlessInterrupted(to: AwaitChecksInput): Promise<AwaitedChecks> {
   try {
     return await awaitChecks(to)
   } catch (error) {
@@ -65,7 +65,7 @@ export async function followUnlessInterrupted(to: Following): Promise<Followed> 
  * pass or a guard ends that. The result is in the journal, so after a crash the next worker returns the same
  * and counts nothing twice.
  */
-async function awaitChecks(to: Following): Promise<Followed> {
+async function awaitChecks(to: AwaitChecksInput): Promise<AwaitedChecks> {
   const { deps, writer, run, signal } = to
   const now = await getRun(deps.db, run.organization_id, run.id)
   const sha = now?.pushed_sha ?? null
@@ -88,7 +88,7 @@ async function awaitChecks(to: Following): Promise<Followed> {
   })
 }
 
-const judgedBefore = ({ because, failed, summary }: Evaluation): Judged => ({
+const judgedBefore = ({ because, failed, summary }: Evaluation): ChecksResult => ({
   kind: 'done',
   outcome: outcomeOfChecks(because, failed),
   summary,
@@ -98,7 +98,7 @@ const judgedBefore = ({ because, failed, summary }: Evaluation): Judged => ({
  * The checks of a commit that an earlier turn has pushed: they are not followed again, but those that fail
  * still do.
  */
-function knownChecks({ known }: Local): Judged {
+function knownChecks({ known }: Local): ChecksResult {
   const names = checksVerdict(known).failing.map(check => check.name)
   if (names.length === 0) return { kind: 'done', outcome: null, summary: null }
   return {
@@ -113,7 +113,7 @@ function knownChecks({ known }: Local): Judged {
  * are.
  */
 async function hasChecks(
-  { deps, base, late, rounds }: Following,
+  { deps, base, late, rounds }: AwaitChecksInput,
   { known, commands }: Local,
   age_ms: number | null,
 ): Promise<boolean> {
@@ -123,7 +123,7 @@ async function hasChecks(
 }
 
 async function readHead(
-  to: Following,
+  to: AwaitChecksInput,
   { sha, branch, on_forge, local }: { sha: string; branch: string | null; on_forge: boolean; local: Local },
 ): Promise<PushedHead> {
   const { deps, run, base } = to
@@ -148,10 +148,10 @@ async function readHead(
  * ends would be awaited for ever.
  */
 async function decide(
-  to: Following,
+  to: AwaitChecksInput,
   head: PushedHead,
   { on_forge, age_seconds }: { on_forge: boolean; age_seconds: number },
-): Promise<Followed> {
+): Promise<AwaitedChecks> {
   const { deps } = to
   const verdict = checksVerdict(head.checks, head.settings.high_priority_apps)
   const seen = head.checks.some(check => check.source !== 'local')
@@ -167,9 +167,13 @@ async function decide(
   return fixOrStop(to, head, verdict.failing)
 }
 
-async function fixOrStop(to: Following, head: PushedHead, failed: readonly KnownCheck[]): Promise<Followed> {
+async function fixOrStop(
+  to: AwaitChecksInput,
+  head: PushedHead,
+  failed: readonly KnownCheck[],
+): Promise<AwaitedChecks> {
   const { deps, base, rounds } = to
-  const failing: Failing[] = failed.map(check => ({
+  const failing: FailingCheck[] = failed.map(check => ({
     name: check.name,
     attempt: check.attempt,
     fixable: isFixable(check),
@@ -182,20 +186,20 @@ async function fixOrStop(to: Following, head: PushedHead, failed: readonly Known
   return { kind: 'sent_back' }
 }
 
-async function unreadableOf({ deps, run, base }: Following): Promise<UnreadableChecks> {
+async function unreadableOf({ deps, run, base }: AwaitChecksInput): Promise<UnreadableChecks> {
   const gaps = await listRepositoryGaps(deps.db, run.organization_id, [base.repository.id])
   return gaps.map(gap => gap.resource).filter(isCheckResource)
 }
 
 /** How long ago this turn pushed the commit, in ms; null: it did not. */
-async function pushedAgo({ deps, run }: Following, sha: string): Promise<number | null> {
+async function pushedAgo({ deps, run }: AwaitChecksInput, sha: string): Promise<number | null> {
   const pushes = await listPushes(deps.db, run.organization_id, run.id)
   const push = pushes.findLast(pushed => pushed.turn === run.turn && pushed.sha === sha)
   return push?.age_ms ?? null
 }
 
 /** The number of findings that the commit agent has about the commits up to this one. */
-async function findingsOf({ writer }: Following, sha: string): Promise<number> {
+async function findingsOf({ writer }: AwaitChecksInput, sha: string): Promise<number> {
   const evaluation = await latestEvaluation(writer, 'COMMIT_EVALUATION')
   return evaluation?.head_sha === sha ? (evaluation.findings_total ?? 0) : 0
 }

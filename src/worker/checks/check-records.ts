@@ -1,15 +1,20 @@
 import { checksFailedMessage, checksSummary } from '../../agent/phases/checks-failed.ts'
 import { unreadableSentence } from '../../core/forges/forge-permissions.ts'
-import type { CheckRound, Found, NextRound, StopReason } from '../../core/pull-requests/check-rounds.ts'
+import type {
+  CheckRound,
+  FoundFailures,
+  NextRound,
+  StopReason,
+} from '../../core/pull-requests/check-rounds.ts'
 import { checksVerdict } from '../../core/pull-requests/checks-verdict.ts'
 import { entry } from '../../trace/entry.ts'
-import type { Following, PushedHead } from './pushed-head.ts'
+import type { AwaitChecksInput, PushedHead } from './pushed-head.ts'
 
 /**
  * `summary`: belongs to the final answer; null: there is nothing to report about checks. `outcome`: why they
  * did not pass; null: they did.
  */
-export type Judged =
+export type ChecksResult =
   | { kind: 'done'; outcome: null; summary: string | null }
   | { kind: 'done'; outcome: 'failed' | 'unfinished'; summary: string }
 
@@ -19,11 +24,11 @@ const MAX = { checks: 50, thought: 2_000 }
 
 /** Records the end of checks for this turn and commit, once. */
 export async function judge(
-  to: Following,
+  to: AwaitChecksInput,
   head: PushedHead,
   because: StopReason | null,
   next = NO_ATTEMPT,
-): Promise<Judged> {
+): Promise<ChecksResult> {
   const { writer, rounds } = to
   const { passed, failing } = checksVerdict(head.checks)
   const names = failing.map(check => check.name)
@@ -50,7 +55,7 @@ export async function judge(
 }
 
 /** `failed`: how many have failed; undefined in records of earlier versions. */
-export function outcomeOfChecks(because: string | null, failed: number | undefined): Judged['outcome'] {
+export function outcomeOfChecks(because: string | null, failed: number | undefined): ChecksResult['outcome'] {
   if (failed === 0 || failed === undefined)
     return because === null ? null : because === 'time_over' ? 'unfinished' : 'failed'
   return 'failed'
@@ -58,9 +63,9 @@ export function outcomeOfChecks(because: string | null, failed: number | undefin
 
 /** Records one more attempt to fix failing checks, with the message to the agent. */
 export async function sendBack(
-  to: Following,
+  to: AwaitChecksInput,
   head: PushedHead,
-  found: Found,
+  found: FoundFailures,
   next: Extract<NextRound, { kind: 'work' }>,
 ): Promise<void> {
   const checks_failed: CheckRound = {
@@ -93,7 +98,7 @@ function detected(head: PushedHead, { attempt, max_attempts }: Attempt) {
 }
 
 /** The result of the last attempt. It is known only when the checks of its commit have ended. */
-function fixed({ rounds, answer }: Following, head: PushedHead, because: StopReason | null) {
+function fixed({ rounds, answer }: AwaitChecksInput, head: PushedHead, because: StopReason | null) {
   const remaining = failingOf(head).map(check => check.name)
   const last = rounds.at(-1)
   if (last === undefined && (because === null || remaining.length === 0)) return []

@@ -46,7 +46,7 @@ export type CheckSandboxes = AsyncDisposable & {
 }
 
 /** `command` creates the files of the commit; with an `environment` they are a layer on it. */
-type Prepared = {
+type PreparedCheck = {
   read_only: NonNullable<SandboxSpec['read_only']>
   command: string
   environment: Environment | null
@@ -71,7 +71,7 @@ export async function openCheckSandboxes(input: CheckSandboxesInput): Promise<Ch
   }
 }
 
-async function prepareFiles(input: CheckSandboxesInput, stack: AsyncDisposableStack): Promise<Prepared> {
+async function prepareFiles(input: CheckSandboxesInput, stack: AsyncDisposableStack): Promise<PreparedCheck> {
   const { deps, base, head_sha, setup, purpose = 'checks' } = input
   const read_only = [mirrorOf(input)]
   if (setup === null) return { read_only, command: cloneOf(input, head_sha), environment: null }
@@ -110,7 +110,7 @@ async function environmentFor(
 async function setUpOnce(
   input: CheckSandboxesInput & { setup: Setup; files_of: FilesOf },
   stack: AsyncDisposableStack,
-): Promise<Pick<Prepared, 'read_only' | 'command'>> {
+): Promise<Pick<PreparedCheck, 'read_only' | 'command'>> {
   const { deps, base, head_sha, purpose = 'checks', setupEnded: ended } = input
   const mirror = mirrorOf(input)
   const [workspace, home] = [
@@ -137,7 +137,7 @@ async function setUpOnce(
 
 async function inCleanSandbox<T>(
   input: CheckSandboxesInput,
-  prepared: Prepared,
+  prepared: PreparedCheck,
   use: (sandbox: Sandbox) => Promise<T>,
 ): Promise<T> {
   const { deps, writer, live, run, setup, secrets, signal } = input

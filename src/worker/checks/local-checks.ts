@@ -2,7 +2,7 @@ import type { CheckRound } from '../../core/pull-requests/check-rounds.ts'
 import { hasFailed } from '../../core/pull-requests/checks-verdict.ts'
 import { getCheckCommands } from '../../store/pull-requests/check-commands.ts'
 import { listChecks } from '../../store/pull-requests/checks.ts'
-import type { Following, KnownCheck, PushedHead } from './pushed-head.ts'
+import type { AwaitChecksInput, KnownCheck, PushedHead } from './pushed-head.ts'
 import type { CheckToRun } from './run-checks.ts'
 
 type Commands = PushedHead['commands']
@@ -12,7 +12,7 @@ export type Local = { commands: Commands; known: KnownCheck[]; to_run: CheckToRu
  * Returns the check commands of the repository, the known checks of the commit, and those that the service
  * must run.
  */
-export async function localChecks(to: Following, sha: string): Promise<Local> {
+export async function localChecks(to: AwaitChecksInput, sha: string): Promise<Local> {
   const { deps, run, base, rounds } = to
   const row = await getCheckCommands(deps.db, run.organization_id, base.repository.id)
   const commands: Commands = row?.checks ?? []
@@ -22,7 +22,7 @@ export async function localChecks(to: Following, sha: string): Promise<Local> {
 
 /** Lists the checks of a commit, without those whose command was removed since. */
 export async function seenChecks(
-  { deps, run, base }: Following,
+  { deps, run, base }: AwaitChecksInput,
   sha: string,
   commands: Commands,
 ): Promise<KnownCheck[]> {

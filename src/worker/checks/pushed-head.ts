@@ -8,7 +8,7 @@ import type { WorkerServices } from '../services.ts'
 import type { CheckSandboxDeps, CheckSandboxesInput } from './check-sandboxes.ts'
 
 /** A turn that follows the checks of what it pushed. */
-export type Following = Omit<CheckSandboxesInput, 'head_sha'> & {
+export type AwaitChecksInput = Omit<CheckSandboxesInput, 'head_sha'> & {
   deps: CheckSandboxDeps &
     Pick<
       WorkerServices,

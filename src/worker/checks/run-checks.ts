@@ -16,7 +16,7 @@ export type CheckToRun = { name: string; command: string; timeout_seconds: numbe
 export const EXCERPT_CHARS = 4_000
 
 type Input = CheckSandboxesInput & { deps: Pick<WorkerServices, 'base_url'> }
-type Ended = {
+type CheckEnd = {
   conclusion: CheckConclusion
   output: string
   details: Record<string, unknown>
@@ -82,7 +82,7 @@ async function runCheck(
   to: CheckSandboxesInput,
   sandboxes: CheckSandboxes,
   { check, ...call }: CheckCall,
-): Promise<Ended> {
+): Promise<CheckEnd> {
   const { command, timeout_seconds } = check
   try {
     const visible = { ...call, command, timeout_ms: timeout_seconds * 1000 }

@@ -34,7 +34,7 @@ type Lease = {
 /** `owner`: the name of this process as an owner of runs. */
 type LeaseOwner = { connection_string: string; owner: string }
 
-type Held = {
+type HeldClaim = {
   claim: Claim
   shared: SharedLease
   events: LeaseEvents
@@ -50,7 +50,7 @@ export class LeaseKeeper implements AsyncDisposable {
   readonly #owner: LeaseOwner
   readonly #log: Log
   readonly #script: URL
-  readonly #held = new Map<number, Held>()
+  readonly #held = new Map<number, HeldClaim>()
   readonly #signs = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   #next_id = 1
   #thread: Worker | null = null

@@ -10,7 +10,7 @@ import { type Claim, monotonicMs, type SharedLease } from './lease-messages.ts'
 const USAGE_MS = 5_000
 
 /** `counted_at`: until when active time is counted. `renewing`: its heartbeat under way. */
-type Held = { claim: Claim; shared: SharedLease; counted_at: number; renewing: Promise<void> | null }
+type HeldClaim = { claim: Claim; shared: SharedLease; counted_at: number; renewing: Promise<void> | null }
 
 /**
  * `joined`: one connection for the statement about all runs, so that it never waits for a heartbeat that
@@ -28,7 +28,7 @@ type Report = (id: number, result: HeartbeatResult | null) => void
  * Renews the leases of the claimed runs of a process: one statement for all of them, however many there are.
  */
 export class LeaseRenewal {
-  readonly #held = new Map<number, Held>()
+  readonly #held = new Map<number, HeldClaim>()
   readonly #databases: Databases
   readonly #report: Report
 
@@ -88,7 +88,7 @@ export class LeaseRenewal {
     return heartbeat(this.#databases.alone, beat, LEASE_SECONDS)
   }
 
-  #settle(id: number, held: Held, sent: Promise<HeartbeatResult | undefined>): Promise<void> {
+  #settle(id: number, held: HeldClaim, sent: Promise<HeartbeatResult | undefined>): Promise<void> {
     const sent_at = monotonicMs()
     const renewing = sent.then(
       result => {
@@ -108,7 +108,7 @@ export class LeaseRenewal {
  * Time is counted before the response, which may be lost: time that is counted twice is worse than time that
  * is not counted.
  */
-function beatOf(held: Held, min_ms: number): Beat {
+function beatOf(held: HeldClaim, min_ms: number): Beat {
   const now = Number(monotonicMs())
   const passed_ms = now - held.counted_at
   const worked_ms = passed_ms >= min_ms ? passed_ms : 0

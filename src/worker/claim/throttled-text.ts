@@ -23,7 +23,7 @@ const MAX_SO_FAR_BYTES = 7_000
 /** Marks omitted text. */
 const GAP = '\n…\n'
 
-type Shown = LivePart & { text: string }
+type ShownPart = LivePart & { text: string }
 /**
  * `unseen`: text before `waiting` while the run had no viewers. It is not sent, and redacted only before text
  * that is: the state of the redactor depends on it. `unread`: nothing has been redacted yet. `tail`: the end
@@ -47,7 +47,7 @@ type Stream = {
 export class ThrottledText {
   readonly #send: (event: string, data: string) => void
   #streams: Stream[] = []
-  #shown: Shown[] = []
+  #shown: ShownPart[] = []
   #timer: NodeJS.Timeout | null = null
   /** A viewer waits for what the texts contain so far. */
   #requested = false
@@ -58,7 +58,7 @@ export class ThrottledText {
   }
 
   /** `viewed`: whether the run has viewers. */
-  add({ text, ...part }: Shown, redactor: BackgroundRedactor, viewed: boolean): void {
+  add({ text, ...part }: ShownPart, redactor: BackgroundRedactor, viewed: boolean): void {
     const known = this.#streams.find(one => !one.ended && isSame(one.part, part))
     const stream = known ?? {
       part,
@@ -172,7 +172,7 @@ const keptTail = (text: string) => text.slice(-KEPT_SHOWN)
 const isSame = (a: LivePart, b: LivePart) =>
   a.event === b.event && a.call_id === b.call_id && a.kind === b.kind
 
-function addTo(shown: Shown[], part: Shown): void {
+function addTo(shown: ShownPart[], part: ShownPart): void {
   if (part.text === '') return
   const last = shown.at(-1)
   if (last && isSame(last, part)) last.text = (last.text + part.text).slice(-MAX_BYTES)
@@ -191,7 +191,7 @@ function fitting(data: { text: string }): string {
  * The parts as JSON that fits into one notification: the longest loses its beginning until it does, and only
  * the newest eight are sent.
  */
-function fittingParts(all: Shown[]): string {
+function fittingParts(all: ShownPart[]): string {
   const parts = all.slice(-8)
   for (;;) {
     const json = JSON.stringify({ parts })

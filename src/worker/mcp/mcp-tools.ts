@@ -24,7 +24,7 @@ type Parts = {
   configured: RunServers
   reach: Reach
 }
-type Opened = { handle: ServerHandle; revision: string; offered: OfferedTools }
+type OpenedServer = { handle: ServerHandle; revision: string; offered: OfferedTools }
 
 /** Providers accept 128 tools, of which the service has some itself. */
 const MAX_TOOLS = 100
@@ -91,7 +91,7 @@ async function openAll(parts: Parts, handles: ServerHandle[]): Promise<ExternalT
 async function openOne(
   handle: ServerHandle,
   redactor: BackgroundRedactor,
-): Promise<Opened | { name: string; problem: string }> {
+): Promise<OpenedServer | { name: string; problem: string }> {
   const { name, tools } = handle.server
   try {
     const connection = await handle.connection()
@@ -103,7 +103,7 @@ async function openOne(
   }
 }
 
-function withinTotal(opened: Opened[]): Opened[] {
+function withinTotal(opened: OpenedServer[]): OpenedServer[] {
   let left = MAX_TOOLS
   return opened.map(({ offered, ...rest }) => {
     const tools = offered.tools.slice(0, left)
@@ -115,7 +115,7 @@ function withinTotal(opened: Opened[]): Opened[] {
   })
 }
 
-function entriesOf(opened: Opened[], problems: RunServers['problems'], duration_ms: number) {
+function entriesOf(opened: OpenedServer[], problems: RunServers['problems'], duration_ms: number) {
   const servers = opened.map(({ handle: { server }, revision, offered: { tools, left_out } }) => ({
     name: server.name,
     source: server.source,
@@ -149,7 +149,7 @@ async function redactedTools(listed: ServerTool[], redactor: BackgroundRedactor)
   return listed.map(({ name }, i) => ({ inputSchema: {}, ...texts[i], name }))
 }
 
-function toolsOf(opened: Opened[], { model }: Parts): ExternalTools {
+function toolsOf(opened: OpenedServer[], { model }: Parts): ExternalTools {
   const tools = opened.flatMap(({ handle, offered }) => offered.tools.map(tool => ({ handle, tool })))
   return new Map(
     tools.map(({ handle, tool }) => {

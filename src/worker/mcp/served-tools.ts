@@ -4,13 +4,13 @@ import type { LoopJournal, Signals } from '../../agent/journal.ts'
 import { type ExternalTools, forModel, runTool, type ToolContext } from '../../agent/tool.ts'
 import { createSemaphore, type Semaphore } from '../../core/concurrency/semaphore.ts'
 import type { ToolServers } from '../../gateway/tool-request.ts'
-import type { CallServed, ServedResult } from '../../mcp/serve-tools.ts'
+import type { ServedResult, ServedToolCaller } from '../../mcp/serve-tools.ts'
 import { serverOfTool } from '../../mcp/tool-names.ts'
 import type { ModelMessage } from '../../model/port.ts'
 import { type BackgroundRedactor, composed } from '../../redaction/port.ts'
 import { shownInput } from '../../trace/agent-entries.ts'
 
-type Serving = {
+type ServedToolsInput = {
   /** Opens the servers of the turn, once. */
   open(): Promise<ExternalTools>
   journal: LoopJournal
@@ -43,7 +43,7 @@ export type ServedTools = { names(): Promise<string[]>; respond: ToolServers; in
  * Serves the tools of the MCP servers of a turn to its agent, a program in the sandbox: with the bounds, the
  * redaction, the journal and the entries of the built-in agent, and without the credentials of the servers.
  */
-export function createServedTools(serving: Serving): ServedTools {
+export function createServedTools(serving: ServedToolsInput): ServedTools {
   const calls = callsInProgress()
   let serversOnce: Promise<Servers> | null = null
   return {
@@ -68,7 +68,7 @@ const serversOf = (tools: ExternalTools): string[] => [
   ...new Set([...tools.keys()].flatMap(name => serverOfTool(name) ?? [])),
 ]
 
-async function serve(serving: Serving, calls: CallsInProgress): Promise<Servers> {
+async function serve(serving: ServedToolsInput, calls: CallsInProgress): Promise<Servers> {
   // Loaded with the first message: most runs have no MCP server.
   const [{ serveTools }, tools] = await Promise.all([import('../../mcp/serve-tools.ts'), serving.open()])
   const parallel = createSemaphore(MAX_PARALLEL)
@@ -83,7 +83,7 @@ async function serve(serving: Serving, calls: CallsInProgress): Promise<Servers>
         description,
         input_schema,
       }))
-      const call: CallServed = (tool, input, gone) =>
+      const call: ServedToolCaller = (tool, input, gone) =>
         calls.add(async ended => {
           const signal = AbortSignal.any([serving.signal, gone, ended])
           const made = await within(turns, signal, () =>
@@ -130,7 +130,7 @@ const refused = (text: string): ServedResult => ({ text, images: [], is_error: t
 
 /** Records a call, makes it once and records its outcome before the agent has it. */
 async function callTool(
-  serving: Serving & { tools: ExternalTools },
+  serving: ServedToolsInput & { tools: ExternalTools },
   { name, input }: { name: string; input: Record<string, unknown> },
 ): Promise<ServedResult> {
   const { tools, journal, redactor, max_seconds, signal, admit, onSignals } = serving

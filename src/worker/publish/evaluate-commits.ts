@@ -22,11 +22,11 @@ import type { RunWriter } from '../claim/run-writer.ts'
 import { isEnded } from './ended-pull-request.ts'
 import type { ChangeReader } from './export-commit.ts'
 import { latestEvaluation } from './latest-evaluation.ts'
-import type { Committed, NotPublished } from './publication.ts'
+import type { CommittedPublication, NotPublished } from './publication.ts'
 import { readTemplate } from './pull-request-template.ts'
 import { deniedForSecrets, secretsIn } from './secrets-in-commits.ts'
 
-type Found = Omit<Finding, 'code'> & { code: Finding['code'] | 'model' }
+type CommitFinding = Omit<Finding, 'code'> & { code: Finding['code'] | 'model' }
 /** How often the work of one turn is returned to the agent. */
 const MAX_ROUNDS = 2
 const PATHS_AT_ONCE = 50
@@ -39,7 +39,7 @@ const MAX = { commits: 50, files: 100, findings: 50, message: 1_000 }
  * with credentials that no sandbox has, or that the organization names. Null: they may be pushed.
  */
 export async function evaluateTurn(
-  committed: Committed,
+  committed: CommittedPublication,
   pushed_sha: string | null,
   changes: { change: Change; changesSince: ChangeReader },
 ): Promise<NotPublished | null> {
@@ -76,7 +76,7 @@ export async function evaluateTurn(
  * base.
  */
 async function reviewedSince(
-  { deps, run, base, head }: Committed,
+  { deps, run, base, head }: CommittedPublication,
   pushed_sha: string | null,
 ): Promise<string> {
   if (pushed_sha === null) return base.sha
@@ -100,7 +100,7 @@ async function approvalsOf(
 }
 
 async function reviewCommits(
-  committed: Committed,
+  committed: CommittedPublication,
   since: string,
   { change: whole, changesSince }: { change: Change; changesSince: ChangeReader },
 ) {
@@ -137,7 +137,7 @@ async function reviewCommits(
  * turn has pushed without one.
  */
 async function requestReview(
-  committed: Committed,
+  committed: CommittedPublication,
   commits: readonly { message: string }[],
   { changes, whole }: { changes: Change; whole: Change },
 ) {
@@ -152,7 +152,12 @@ async function requestReview(
 const redactedMessages = <C extends { message: string }>({ redactor }: RunWriter, commits: readonly C[]) =>
   Promise.all(commits.map(async commit => ({ ...commit, message: await redactor.text(commit.message) })))
 
-async function reviewedPullRequest({ deps, run, base, words }: Committed): Promise<ReviewedPullRequest> {
+async function reviewedPullRequest({
+  deps,
+  run,
+  base,
+  words,
+}: CommittedPublication): Promise<ReviewedPullRequest> {
   if (!run.auto_create_pr) return { kind: 'none' }
   const pr = await findByBranch(deps.db, run.organization_id, base.repository.id, base.branch)
   if (pr && !isEnded(pr)) return { kind: 'existing', title: pr.title, description: withoutOrigin(pr.body) }
@@ -160,7 +165,7 @@ async function reviewedPullRequest({ deps, run, base, words }: Committed): Promi
 }
 
 /** The message that becomes part of the agent's conversation. */
-function messageRecord(findings: Found[], since: string) {
+function messageRecord(findings: CommitFinding[], since: string) {
   const errors = findings.filter(({ severity }) => severity === 'error')
   // A model may fail the commits without a finding that is an error.
   const lines = (errors.length > 0 ? errors : findings)

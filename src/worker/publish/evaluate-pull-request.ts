@@ -10,7 +10,7 @@ import { findByBranch } from '../../store/pull-requests/pull-requests.ts'
 import { changeRun } from '../../store/runs/change-run.ts'
 import { entry } from '../../trace/entry.ts'
 import { latestEvaluation } from './latest-evaluation.ts'
-import type { Committed } from './publication.ts'
+import type { CommittedPublication } from './publication.ts'
 import { readTemplate } from './pull-request-template.ts'
 import { recordedReview } from './recorded-review.ts'
 
@@ -21,7 +21,7 @@ const FETCH_MS = 5_000
  * records the result in the trace, once per head, and marks it as ready when it passes. A pull request that a
  * person made a draft, or opened, stays as it is (specification.md#logs).
  */
-export async function evaluateProposed(committed: Committed): Promise<void> {
+export async function evaluateProposed(committed: CommittedPublication): Promise<void> {
   const { deps, writer, base, head } = committed
   const { organization_id, run_id } = writer
   const pr = await findByBranch(deps.db, organization_id, base.repository.id, base.branch)
@@ -43,7 +43,7 @@ export async function evaluateProposed(committed: Committed): Promise<void> {
 }
 
 async function evaluateByRules(
-  { deps, writer, base, head, words }: Committed,
+  { deps, writer, base, head, words }: CommittedPublication,
   pr: Awaited<ReturnType<typeof findByBranch>> & object,
 ) {
   const commits = await latestEvaluation(writer, 'COMMIT_EVALUATION')

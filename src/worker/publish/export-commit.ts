@@ -11,7 +11,7 @@ import { shownReason } from '../base/checkout.ts'
 import { requireOwned } from '../claim/fenced-error.ts'
 import { requireGitAlive } from '../claim/killed-program.ts'
 import { tooSlow } from './commit-turn.ts'
-import { type Committed, notPublished } from './publication.ts'
+import { type CommittedPublication, notPublished } from './publication.ts'
 
 const BUNDLE_BYTES = 512 * 1024 ** 2
 const PATCH_BYTES = 2 * 1024 ** 2
@@ -22,7 +22,7 @@ const PATCH_BYTES = 2 * 1024 ** 2
  */
 export type ChangeReader = (since: string) => Promise<Changes>
 
-export function changeReader({ deps, run, base, head }: Committed): ChangeReader {
+export function changeReader({ deps, run, base, head }: CommittedPublication): ChangeReader {
   const read = new Map<string, Promise<Changes>>()
   return since => {
     const known =
@@ -38,7 +38,7 @@ export function changeReader({ deps, run, base, head }: Committed): ChangeReader
  * before it is pushed.
  */
 export async function exportCommit(
-  committed: Committed,
+  committed: CommittedPublication,
   changesSince: ChangeReader,
 ): Promise<Failure | null> {
   const { deps, writer, run, base, head } = committed
@@ -50,7 +50,7 @@ export async function exportCommit(
   return null
 }
 
-async function importFromSandbox(committed: Committed): Promise<Failure | null> {
+async function importFromSandbox(committed: CommittedPublication): Promise<Failure | null> {
   const { deps, writer, run, base, head } = committed
   const file = join(deps.folders.bundles, `${run.id}-${writer.epoch}.bundle`)
   await rm(file, { force: true })
@@ -78,7 +78,7 @@ async function importFromSandbox(committed: Committed): Promise<Failure | null> 
 
 /** Throws RangeError for a bundle that is too large. */
 async function writeBundle(
-  { deps, writer, base, head, sandbox, control }: Committed,
+  { deps, writer, base, head, sandbox, control }: CommittedPublication,
   bundle: FileHandle,
 ): Promise<Failure | null> {
   let bytes = 0

@@ -11,20 +11,20 @@ import { mirrorRemote, recordRemote } from '../../store/pull-requests/remote-pul
 import { changeRun } from '../../store/runs/change-run.ts'
 import { entry } from '../../trace/entry.ts'
 import { proposeOnForge } from '../base/propose-on-forge.ts'
-import type { Committed } from './publication.ts'
+import type { CommittedPublication } from './publication.ts'
 import { readTemplate } from './pull-request-template.ts'
 import { recordedReview } from './recorded-review.ts'
 
 type Change = { files_changed: number; additions: number; deletions: number }
-type Proposed = { kind: 'proposed' | 'ended' } | { kind: 'refused'; message: string }
-type Recorded = { wanted: NewRemotePullRequest; remote: RemotePullRequest | null; change: Change }
+type ProposalOutcome = { kind: 'proposed' | 'ended' } | { kind: 'refused'; message: string }
+type RecordedProposal = { wanted: NewRemotePullRequest; remote: RemotePullRequest | null; change: Change }
 
 /**
  * Creates the pull request of the pushed branch, as a draft until it is evaluated, or updates it to the new
  * head. `ended`: it was closed or merged meanwhile and stays so; `refused`: the forge refused it, or was not
  * available for as long as it is retried.
  */
-export async function propose(committed: Committed, change: Change): Promise<Proposed> {
+export async function propose(committed: CommittedPublication, change: Change): Promise<ProposalOutcome> {
   const { deps, writer, base } = committed
   const { title, body } = await writer.redactor.value(await wordsFor(committed))
   const wanted = {
@@ -45,8 +45,8 @@ export async function propose(committed: Committed, change: Change): Promise<Pro
 /** False: it was closed or merged meanwhile. */
 async function recordProposed(
   tx: Db,
-  committed: Committed,
-  { wanted, remote, change }: Recorded,
+  committed: CommittedPublication,
+  { wanted, remote, change }: RecordedProposal,
 ): Promise<boolean> {
   const { deps, writer, run, base, head } = committed
   const { files_changed, additions, deletions } = change
@@ -98,7 +98,7 @@ async function recordProposed(
  * Returns the target of the pull request: the branch that the run began at, or the repository's default
  * branch where it began at a tag or a commit.
  */
-async function targetOf({ deps, base: { repository, ref } }: Committed): Promise<string> {
+async function targetOf({ deps, base: { repository, ref } }: CommittedPublication): Promise<string> {
   if ((await resolveRef(deps.git, repository.id, `refs/heads/${ref}`)) !== null) return ref
   if (repository.base_branch !== null) return repository.base_branch
   const tip = await resolveRef(deps.git, repository.id, null)
@@ -116,7 +116,7 @@ async function wordsFor({
   base,
   head,
   words,
-}: Committed): Promise<{ title: string; body: string }> {
+}: CommittedPublication): Promise<{ title: string; body: string }> {
   const template = await readTemplate(deps, base)
   const by_rules = { title: words.title, body: bodyOf(words, template) }
   if (await findByBranch(deps.db, run.organization_id, base.repository.id, base.branch)) return by_rules

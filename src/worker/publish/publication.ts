@@ -1,7 +1,7 @@
 import type { Proposal } from '../../agent/phases/proposal-text.ts'
 import type { SendQuestion } from '../../agent/side-question.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
-import type { Failure, Waiting } from '../../core/runs/outcome.ts'
+import type { Failure, WaitingOutcome } from '../../core/runs/outcome.ts'
 import type { CommitGap } from '../../git/workspace/commit-gaps.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
@@ -30,7 +30,7 @@ type PublishDeps = Pick<
  * A review that returned the work to the agent earlier in the turn. `reset_to`: the commit that its next
  * commit replaces the later ones on; null: they stay.
  */
-type SentBack = { reset_to: string | null }
+type Correction = { reset_to: string | null }
 
 /** The words of a commit. */
 export type CommitWords = { message: string; author: { name: string; email: string }; at: Date }
@@ -45,11 +45,11 @@ export type Publication = {
   sandbox: Sandbox
   /** The final answer of the agent. */
   answer: string
-  sent_back: readonly SentBack[]
+  sent_back: readonly Correction[]
 }
 
 /** A publication whose files are committed as `head` in the workspace. */
-export type Committed = Publication & {
+export type CommittedPublication = Publication & {
   head: string
   gaps: readonly CommitGap[]
   commit: CommitWords
@@ -60,7 +60,7 @@ export type Committed = Publication & {
  * `nothing`: there is no change; `pushed`: with the refusal of its pull request, if the forge refused that;
  * `refused`: the remote rejected it, the message belongs to the answer and the work is kept.
  */
-export type Published =
+export type PublishResult =
   | { kind: 'nothing' }
   | { kind: 'pushed'; head: string; is_new: boolean; refusal: string | null }
   | { kind: 'refused'; message: string }
@@ -68,7 +68,7 @@ export type Published =
 /**
  * The agent must fix the change first, a person must approve it first, or it could not be exported or pushed.
  */
-export type NotPublished = { kind: 'sent_back' } | Waiting | Failure
+export type NotPublished = { kind: 'sent_back' } | WaitingOutcome | Failure
 
 /** Returns the failure of a publication. */
 export function notPublished(reason: Failure['reason'], code: string, message: string): Failure {

@@ -14,7 +14,7 @@ import { evaluateTurn } from './evaluate-commits.ts'
 import { evaluateProposed } from './evaluate-pull-request.ts'
 import { type ChangeReader, changeReader, exportCommit } from './export-commit.ts'
 import { propose } from './propose.ts'
-import type { Committed, NotPublished, Published } from './publication.ts'
+import type { CommittedPublication, NotPublished, PublishResult } from './publication.ts'
 import { pushRunBranch } from './push-branch.ts'
 import type { PushConflict } from './push-conflict.ts'
 
@@ -24,10 +24,10 @@ import type { PushConflict } from './push-conflict.ts'
 type Branch = { pushed_sha: string | null; proposed: readonly PullRequestRow[] }
 
 /** `pull_request_ended`: the pull request of the branch was closed or merged meanwhile. */
-type Outcome = Published | NotPublished | PushConflict | { kind: 'pull_request_ended' }
+type Outcome = PublishResult | NotPublished | PushConflict | { kind: 'pull_request_ended' }
 
 /** Makes one round: exports the commit, reviews it, pushes it and opens or updates its pull request. */
-export async function publishOnce(committed: Committed): Promise<Outcome> {
+export async function publishOnce(committed: CommittedPublication): Promise<Outcome> {
   const { deps, run, base, head } = committed
   const proposed = await listPullRequests(deps.db, run.organization_id, [run.id])
   const branch: Branch = { pushed_sha: base.renewed ? null : run.pushed_sha, proposed }
@@ -57,7 +57,7 @@ export async function publishOnce(committed: Committed): Promise<Outcome> {
  * that is not proposed again.
  */
 async function isUnchanged(
-  { deps, run, base, head }: Committed,
+  { deps, run, base, head }: CommittedPublication,
   { pushed_sha, proposed }: Branch,
 ): Promise<boolean> {
   if (head === base.sha || (pushed_sha === null && head === run.abandoned_sha)) return true
@@ -69,7 +69,7 @@ async function isUnchanged(
 }
 
 /** An earlier worker may have exported the commit, perhaps on another machine. */
-async function exportIfNew(committed: Committed, changesSince: ChangeReader) {
+async function exportIfNew(committed: CommittedPublication, changesSince: ChangeReader) {
   const { deps, run, base, head } = committed
   const exported =
     head === run.head_sha && !base.renewed && (await hasCommit(deps.git, objectsOfRun(run, base), head))
@@ -78,7 +78,7 @@ async function exportIfNew(committed: Committed, changesSince: ChangeReader) {
 
 /** Null: the branch is pushed. */
 async function reviewAndPush(
-  committed: Committed,
+  committed: CommittedPublication,
   { pushed_sha, proposed }: Branch,
   changes: { change: Change; changesSince: ChangeReader },
 ): Promise<Outcome | null> {
@@ -94,7 +94,7 @@ async function reviewAndPush(
 
 /** Other runs can read the commit from now on: they must not read what was refused or waits for approval. */
 async function keepInMirror(
-  { deps, run, base, head }: Committed,
+  { deps, run, base, head }: CommittedPublication,
   branch: { name: string; before: string | null } | null,
 ): Promise<void> {
   await keepPushed(deps.git, objectsOfRun(run, base), { turn: run.turn, head_sha: head, branch }).catch(

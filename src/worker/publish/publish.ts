@@ -7,7 +7,7 @@ import { nextBranch, objectsOfRun, renewBase } from '../base/base.ts'
 import { runInWorkspace } from '../base/checkout.ts'
 import { commitTurn, planCommit } from './commit-turn.ts'
 import { isEnded } from './ended-pull-request.ts'
-import type { Committed, NotPublished, Publication, Published } from './publication.ts'
+import type { CommittedPublication, NotPublished, Publication, PublishResult } from './publication.ts'
 import { publishOnce } from './publish-once.ts'
 import { conflict_kinds, type PushConflict } from './push-conflict.ts'
 import { mergePushed, rebaseOntoPushed } from './rebase-onto-pushed.ts'
@@ -16,7 +16,7 @@ import { mergePushed, rebaseOntoPushed } from './rebase-onto-pushed.ts'
  * Commits in the workspace → exports → reviews → pushes one branch → pull request. Git on the host never runs
  * in the agent's tree.
  */
-export async function publish(publication: Publication): Promise<Published | NotPublished> {
+export async function publish(publication: Publication): Promise<PublishResult | NotPublished> {
   const { deps, writer, run, sandbox, control, sent_back } = publication
   const words = proposal({
     title: await writer.redactor.text(run.title),
@@ -38,7 +38,7 @@ export async function publish(publication: Publication): Promise<Published | Not
  * Publishes the commit. A round is repeated only if the branch or its pull request changed meanwhile: each
  * conflict determines how the next round differs.
  */
-async function publishCommit(committed: Committed): Promise<Published | NotPublished> {
+async function publishCommit(committed: CommittedPublication): Promise<PublishResult | NotPublished> {
   const taken = new Set<string>()
   for (let current = committed; ; ) {
     const base = await renewBase(current.deps, current.run, current.base, current.control.signal)
@@ -53,7 +53,7 @@ async function publishCommit(committed: Committed): Promise<Published | NotPubli
   }
 }
 
-const isConflict = (published: Published | NotPublished | PushConflict): published is PushConflict =>
+const isConflict = (published: PublishResult | NotPublished | PushConflict): published is PushConflict =>
   conflict_kinds.has(published.kind)
 
 /**
@@ -61,10 +61,10 @@ const isConflict = (published: Published | NotPublished | PushConflict): publish
  * resolved.
  */
 async function resolveConflict(
-  current: Committed,
+  current: CommittedPublication,
   conflict: PushConflict,
   taken: Set<string>,
-): Promise<Committed | Published> {
+): Promise<CommittedPublication | PublishResult> {
   const { run, base, head } = current
   if (conflict.kind === 'blocked') {
     const renewed = base.renewed ?? { start_sha: base.sha }
@@ -85,7 +85,10 @@ async function resolveConflict(
 }
 
 /** The message states what that means for a pull request that exists already. */
-async function refused({ deps, run, base: { branch } }: Committed, message: string): Promise<Published> {
+async function refused(
+  { deps, run, base: { branch } }: CommittedPublication,
+  message: string,
+): Promise<PublishResult> {
   const pr = (await listPullRequests(deps.db, run.organization_id, [run.id])).find(
     item => item.head_branch === branch && !isEnded(item),
   )

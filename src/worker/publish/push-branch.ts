@@ -12,7 +12,7 @@ import { listPushes } from '../../store/runs/journal.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { entry, errorEntry } from '../../trace/entry.ts'
 import { objectsOfRun } from '../base/base.ts'
-import { type Committed, notPublished, type Published } from './publication.ts'
+import { type CommittedPublication, notPublished, type PublishResult } from './publication.ts'
 import { findConflict, type PushConflict } from './push-conflict.ts'
 
 /** An error that git does not classify is unlikely to go away. */
@@ -27,13 +27,13 @@ const NOTES: Record<PushConflict['kind'], string> = {
     'The branch has other commits, of a person or of an earlier time: they stay as they are, and the work goes to a new branch.',
 }
 
-type Refused = Extract<Published, { kind: 'refused' }>
+type PushRefusal = Extract<PublishResult, { kind: 'refused' }>
 
 /**
  * `pushed_sha`: the last known commit of this branch; `proposes`: a successful push is followed by a new pull
  * request.
  */
-type Pushing = { pushed_sha: string | null; proposes: boolean }
+type PushInput = { pushed_sha: string | null; proposes: boolean }
 
 /**
  * Pushes the run's branch and returns null, or why it is not pushed. The intent is recorded before. A remote
@@ -41,9 +41,9 @@ type Pushing = { pushed_sha: string | null; proposes: boolean }
  * worker made it; the run stays `running` in phase `push`, and every wait is in the trace before it begins.
  */
 export async function pushRunBranch(
-  committed: Committed,
-  { pushed_sha, proposes }: Pushing,
-): Promise<PushConflict | Refused | Failure | null> {
+  committed: CommittedPublication,
+  { pushed_sha, proposes }: PushInput,
+): Promise<PushConflict | PushRefusal | Failure | null> {
   const { deps, writer, control } = committed
   const { signal } = control
   const { announced, waited_ms } = await announce(committed)
@@ -76,7 +76,11 @@ export async function pushRunBranch(
 }
 
 /** Null: the error has another cause. */
-async function conflictOf(committed: Committed, error: GitError, known: Parameters<typeof findConflict>[1]) {
+async function conflictOf(
+  committed: CommittedPublication,
+  error: GitError,
+  known: Parameters<typeof findConflict>[1],
+) {
   // A name without folders has no other one.
   if (isBlockedName(error)) return committed.base.branch.includes('/') ? ({ kind: 'blocked' } as const) : null
   return hasMoved(error) ? findConflict(committed, known) : null
@@ -87,7 +91,7 @@ const noteOf = (conflict: PushConflict) => ({
   note: NOTES[conflict.kind],
 })
 
-const inputOf = ({ base, head }: Committed) => ({
+const inputOf = ({ base, head }: CommittedPublication) => ({
   repository: base.repository.full_name,
   branch: base.branch,
   sha: head,
@@ -95,7 +99,7 @@ const inputOf = ({ base, head }: Committed) => ({
 
 /** Null: pushed and recorded. `actionOf`: the entry of the failed push. */
 async function pushOnce(
-  committed: Committed,
+  committed: CommittedPublication,
 ): Promise<{ error: GitError; actionOf(more: Record<string, unknown>): NewEntry } | null> {
   const { deps, writer, base, head, control } = committed
   const { env } = objectsOf(deps.git, objectsOfRun(committed.run, base))
@@ -121,14 +125,14 @@ async function pushOnce(
 
 /** Records the failure that ends the publication. */
 async function giveUp(
-  committed: Committed,
+  committed: CommittedPublication,
   {
     error,
     failed,
     attempt,
     proposes,
   }: { error: GitError; failed: NewEntry; attempt: number; proposes: boolean },
-): Promise<Refused | Failure> {
+): Promise<PushRefusal | Failure> {
   const { writer } = committed
   const { message } = error
   const code = `push_${error.code}`
@@ -162,7 +166,7 @@ async function announce({
   writer,
   base: { branch },
   head,
-}: Committed): Promise<{ announced: Set<string>; waited_ms: number }> {
+}: CommittedPublication): Promise<{ announced: Set<string>; waited_ms: number }> {
   await writer.append({
     records: [{ kind: 'push_started', key: null, body: JSON.stringify({ branch, sha: head }) }],
   })

@@ -1,7 +1,7 @@
 import { GitError } from '../../git/process/git-error.ts'
 import { fetchBranches, isAncestor } from '../../git/publish/merge.ts'
 import { objectsOfRun } from '../base/base.ts'
-import type { Committed } from './publication.ts'
+import type { CommittedPublication } from './publication.ts'
 
 /**
  * The branch on the remote is at `sha`, which the head does not contain. `ahead`: an earlier worker of this
@@ -17,15 +17,15 @@ export const conflict_kinds: ReadonlySet<string> = new Set<PushConflict['kind']>
 ])
 
 /** `announced`: all commits that workers of this run intended to push to the branch. */
-type Known = { pushed_sha: string | null; announced: ReadonlySet<string> }
+type KnownCommits = { pushed_sha: string | null; announced: ReadonlySet<string> }
 
 /**
  * Returns what prevents the push. `none`: nothing does by now, another push is in progress, or the remote
  * does not respond.
  */
 export async function findConflict(
-  committed: Committed,
-  { pushed_sha, announced }: Known,
+  committed: CommittedPublication,
+  { pushed_sha, announced }: KnownCommits,
 ): Promise<PushConflict | 'none'> {
   const { deps, run, base, head, control } = committed
   const objects = objectsOfRun(run, base)

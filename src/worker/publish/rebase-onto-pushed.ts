@@ -8,12 +8,12 @@ import {
 } from '../../git/workspace/workspace-commands.ts'
 import { runInWorkspace, shownReason } from '../base/checkout.ts'
 import { KEPT_INSIDE } from '../workspace/restore.ts'
-import type { Committed } from './publication.ts'
+import type { CommittedPublication } from './publication.ts'
 
 const SHOWN_FILES = 20
 
 /** The commit that the branch has on the remote, which is among the objects of the run. */
-type Pushed = { objects: RunObjects; pushed_sha: string }
+type PushedBranch = { objects: RunObjects; pushed_sha: string }
 
 const copied = (sha: string, head: string, pushed_sha: string): CopiedCommit => ({
   sha,
@@ -27,8 +27,8 @@ const copied = (sha: string, head: string, pushed_sha: string): CopiedCommit => 
  * turns build on it. Throws GitError.
  */
 export async function rebaseOntoPushed(
-  committed: Committed,
-  { objects, pushed_sha }: Pushed,
+  committed: CommittedPublication,
+  { objects, pushed_sha }: PushedBranch,
 ): Promise<string> {
   const { deps, sandbox, commit, head, control } = committed
   const trees = [head, pushed_sha].map(sha => treeOf(deps.git, objects, sha))
@@ -47,8 +47,8 @@ export async function rebaseOntoPushed(
  * Returns a text for the user where they cannot be merged. Throws GitError.
  */
 export async function mergePushed(
-  committed: Committed,
-  { objects, pushed_sha }: Pushed,
+  committed: CommittedPublication,
+  { objects, pushed_sha }: PushedBranch,
 ): Promise<{ head: string } | string> {
   const { deps, writer, base, sandbox, commit, head, control } = committed
   const message =

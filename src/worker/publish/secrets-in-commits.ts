@@ -4,7 +4,7 @@ import { addedText } from '../../git/read/added-text.ts'
 import type { BackgroundRedactor } from '../../redaction/port.ts'
 import { objectsOfRun } from '../base/base.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import { type Committed, notPublished } from './publication.ts'
+import { type CommittedPublication, notPublished } from './publication.ts'
 
 /** Characters that are searched at once; the overlap finds a value at the edge of two pieces. */
 const PIECE = 1024 ** 2
@@ -18,7 +18,13 @@ type SecretFound = { path: string | null; names: string[] }
  * Lists the secrets whose values the commits contain. Each commit counts: a value that one adds and the next
  * removes is found.
  */
-export async function secretsIn({ deps, writer, run, base, head }: Committed): Promise<SecretFound[]> {
+export async function secretsIn({
+  deps,
+  writer,
+  run,
+  base,
+  head,
+}: CommittedPublication): Promise<SecretFound[]> {
   const found = new Map<string | null, Set<string>>()
   for (const { path, text } of await addedText(deps.git, objectsOfRun(run, base), base.sha, head)) {
     const names = [

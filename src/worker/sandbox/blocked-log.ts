@@ -9,7 +9,7 @@ import type { RunWriter } from '../claim/run-writer.ts'
 const MAX_ENTRIES = 50
 const COMMAND_CHARACTERS = 300
 
-type Known = { refusal: Refusal; times: number }
+type KnownRefusal = { refusal: Refusal; times: number }
 
 /**
  * Writes refused egress to the trace: the first refusal of a host, port and reason at once, as
@@ -21,7 +21,7 @@ export class BlockedLog {
   /** Part of each entry unless the agent caused it. */
   readonly #of: { for?: 'setup' }
   readonly #onError: (error: unknown) => void
-  readonly #known = new Map<string, Known>()
+  readonly #known = new Map<string, KnownRefusal>()
   #others = 0
   #written: Promise<unknown> = Promise.resolve()
 

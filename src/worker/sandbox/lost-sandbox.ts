@@ -1,4 +1,4 @@
-import type { FinalOutcome, Lost } from '../../core/runs/outcome.ts'
+import type { FinalOutcome, LostOutcome } from '../../core/runs/outcome.ts'
 import { errorEntry } from '../../trace/entry.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerServices } from '../services.ts'
@@ -17,7 +17,7 @@ const maxRecoveries = ({ max_losses }: Pick<WorkerServices, 'max_losses'>) =>
 export async function recoverLost(
   deps: Pick<WorkerServices, 'max_losses'>,
   writer: RunWriter,
-  lost: Lost,
+  lost: LostOutcome,
 ): Promise<boolean> {
   if (lost.kind === 'sandbox_lost' && lost.out_of_memory) return false
   const message = `${lost.message} The run continues in a new sandbox from its last checkpoint.`
@@ -37,7 +37,7 @@ export async function recoverLost(
  * Returns the outcome of a turn that is not recovered once more: a lost sandbox pauses the run, and its files
  * are kept.
  */
-export function notRecovered(deps: Pick<WorkerServices, 'max_losses'>, lost: Lost): FinalOutcome {
+export function notRecovered(deps: Pick<WorkerServices, 'max_losses'>, lost: LostOutcome): FinalOutcome {
   const not_continued = `The run was not continued automatically: a turn is continued ${maxRecoveries(deps)} times at most.`
   if (lost.kind === 'killed')
     return {

@@ -34,7 +34,7 @@ import {
 import { serviceAction } from '../../trace/agent-entries.ts'
 import type { Base } from '../base/base.ts'
 import type { Templates } from '../base/templates.ts'
-import { type Preparing, prepareEnvironment } from './prepare-environment.ts'
+import { type PrepareInput, prepareEnvironment } from './prepare-environment.ts'
 import type { SetupFailure } from './run-setup.ts'
 
 /**
@@ -97,7 +97,7 @@ export class Environments implements AsyncDisposable {
    * Finds or creates an environment for the run. Null: the commands run in the run's own workspace.
    * `may_create`: the commands would run on files that people have written. Throws what `setUp` throws.
    */
-  async provide(of: Preparing, may_create: boolean): Promise<Environment | null> {
+  async provide(of: PrepareInput, may_create: boolean): Promise<Environment | null> {
     const { base, signal } = of
     if (this.problem !== null) return null
     await this.#deps.templates.test()
@@ -141,7 +141,7 @@ export class Environments implements AsyncDisposable {
     return tip.sha === sha || isAncestor(this.#deps.git, repository_id, sha, tip.sha)
   }
 
-  #manifestsOf({ base, setup }: Preparing): Promise<[string, string][]> {
+  #manifestsOf({ base, setup }: PrepareInput): Promise<[string, string][]> {
     const at = `${base.repository.id} ${base.sha} ${setup.digest}`
     if (this.#manifests.size > MAX_CACHED) this.#manifests.clear()
     let manifests = this.#manifests.get(at)
@@ -153,7 +153,7 @@ export class Environments implements AsyncDisposable {
     return manifests
   }
 
-  async #key(of: Preparing, base_ref: string): Promise<string> {
+  async #key(of: PrepareInput, base_ref: string): Promise<string> {
     const { setup, secrets, run, deps } = of
     const { commands, variables } = setup
     const parts = {
@@ -166,7 +166,7 @@ export class Environments implements AsyncDisposable {
   }
 
   /** Other branches may use environments of the default branch, never the other way round. */
-  async #findOfDefaultBranch(of: Preparing, history: string): Promise<Environment | null> {
+  async #findOfDefaultBranch(of: PrepareInput, history: string): Promise<Environment | null> {
     const { repository } = of.base
     const known = repository.base_branch ?? (await resolveRef(this.#deps.git, repository.id, null))
     const branch = known === null || typeof known === 'string' ? known : 'empty' in known ? null : known.ref
@@ -175,7 +175,7 @@ export class Environments implements AsyncDisposable {
 
   /** Finds an environment that is not too old and whose files are unchanged since its creation. */
   async #find(
-    { run, base, writer, signal }: Preparing,
+    { run, base, writer, signal }: PrepareInput,
     key: string,
     history: string,
   ): Promise<Environment | null> {
@@ -228,7 +228,7 @@ export class Environments implements AsyncDisposable {
     return null
   }
 
-  async #create(of: Preparing, key: string, history: string): Promise<Environment> {
+  async #create(of: PrepareInput, key: string, history: string): Promise<Environment> {
     const { db, folders, folder_id, max_age_seconds, log } = this.#deps
     const { run, base, setup } = of
     const template = newEnvironmentName(base.repository.id)

@@ -11,7 +11,7 @@ import { type SetupResult, setUp } from './setup.ts'
  * `purpose`: absent for a run that starts. `started` is also called with no identity when all sandboxes have
  * ended.
  */
-export type Preparing = Pick<
+export type PrepareInput = Pick<
   RunSetupInput,
   'deps' | 'writer' | 'live' | 'run' | 'setup' | 'secrets' | 'started' | 'signal'
 > & {
@@ -25,7 +25,7 @@ export type Preparing = Pick<
  * StartError, SandboxError, and rejects soon after `signal`.
  */
 export async function prepareEnvironment(
-  of: Preparing,
+  of: PrepareInput,
   draft: { tree: string; home: string },
 ): Promise<SetupResult> {
   const { deps, writer, base, started, signal } = of

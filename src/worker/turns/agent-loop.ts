@@ -18,7 +18,7 @@ import { createRunFetch, listReachable } from '../sandbox/egress-of-run.ts'
 import { createWebAccess } from '../sandbox/web-access.ts'
 import { readKnownCommands } from '../setup/known-commands.ts'
 import { leftOutBySetup } from '../setup/setup.ts'
-import type { AgentTurn, Begun } from './begin-conversation.ts'
+import type { AgentTurn, BegunConversation } from './begin-conversation.ts'
 import { costOfChildren, relatedRuns } from './child-runs.ts'
 import { createLoopJournal, type JournalOf } from './loop-journal.ts'
 import { type TurnMeter, watchLimits } from './turn-limits.ts'
@@ -33,7 +33,7 @@ export type AgentLoop = AsyncDisposable & {
  * Prepares the loop of a turn: instructions, token estimate and limits, with the costs that children and an
  * unfinished model call have caused.
  */
-export async function createAgentLoop(turn: AgentTurn, begun: Begun): Promise<AgentLoop> {
+export async function createAgentLoop(turn: AgentTurn, begun: BegunConversation): Promise<AgentLoop> {
   const { writer, model, secrets } = turn
   const { conversation } = begun
   const reachable = reachableOf(turn)
@@ -87,7 +87,7 @@ export function countLostCalls(meter: TurnMeter, conversation: Conversation): vo
 /** What the tools of the turn reach outside its sandbox. Nothing is opened yet. */
 export function openOutside(
   { deps, writer, live, run, model, control, secrets, base, openFiles }: AgentTurn,
-  { instructions }: Begun,
+  { instructions }: BegunConversation,
 ) {
   const requests = createRunFetch(deps, writer, live, base?.repository.id ?? null)
   const mcp_file = base?.repository.use_mcp_file === true ? instructions.mcp_file : null
@@ -120,7 +120,7 @@ export const reachableOf = ({ deps, writer, base }: AgentTurn) =>
 /** Returns the instructions of a turn, not redacted yet. */
 export async function instructionsOf(
   { deps, run, base, setup, secrets, program }: AgentTurn,
-  { instructions }: Begun,
+  { instructions }: BegunConversation,
   hosts: Promise<string[] | null>,
 ): Promise<string> {
   const [set_up, commands, reachable] = await Promise.all([
@@ -144,7 +144,7 @@ export async function instructionsOf(
 
 function folderInstructions(
   { deps, base }: AgentTurn,
-  { instructions: { instructions } }: Begun,
+  { instructions: { instructions } }: BegunConversation,
 ): LoopInput['folder_instructions'] {
   if (base === null || instructions === null) return { folders: new Map(), read: async () => [] }
   const at = { repository_id: base.repository.id, sha: base.sha }

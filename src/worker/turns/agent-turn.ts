@@ -10,7 +10,7 @@ import { getOrganization } from '../../store/access/organizations.ts'
 import { getRun, type RunRow } from '../../store/runs/runs.ts'
 import { type Base, prepareBase } from '../base/base.ts'
 import { StartError } from '../base/start-error.ts'
-import { type Followed, followUnlessInterrupted } from '../checks/await-checks.ts'
+import { type AwaitedChecks, followUnlessInterrupted } from '../checks/await-checks.ts'
 import { publish } from '../publish/publish.ts'
 import { type AgentProgram, openAgentProgram } from '../sandbox/agent-program.ts'
 import { openRunSecrets } from '../sandbox/run-secrets.ts'
@@ -18,7 +18,12 @@ import { setupOf } from '../setup/setup.ts'
 import { createAcpLoop } from './acp/acp-loop.ts'
 import type { ProgramTurn } from './acp/program-turn.ts'
 import { type AgentLoop, createAgentLoop } from './agent-loop.ts'
-import { type AgentTurn, type Begun, beginConversation, openFilesOnce } from './begin-conversation.ts'
+import {
+  type AgentTurn,
+  type BegunConversation,
+  beginConversation,
+  openFilesOnce,
+} from './begin-conversation.ts'
 import { factsOfAgent, factsOfPush } from './outcome-facts.ts'
 import { reviewQuestionSender } from './question-senders.ts'
 import { readJournal } from './recovered-conversation.ts'
@@ -66,7 +71,7 @@ export async function agentTurn(of: TurnOf): Promise<TurnOutcome> {
  * The agents that the operator has registered are programs; everything else of a turn is the same for all
  * agents.
  */
-const createLoop = (turn: AgentTurn, begun: Begun): Promise<AgentLoop> =>
+const createLoop = (turn: AgentTurn, begun: BegunConversation): Promise<AgentLoop> =>
   isProgramTurn(turn) ? createAcpLoop(turn, begun) : createAgentLoop(turn, begun)
 
 const isProgramTurn = (turn: AgentTurn): turn is ProgramTurn =>
@@ -102,7 +107,7 @@ const notConfigured = ({ model }: RunRow): Failure => ({
 async function runRounds(
   turn: AgentTurn,
   loop: AgentLoop,
-  { conversation, late }: Begun,
+  { conversation, late }: BegunConversation,
 ): Promise<TurnOutcome> {
   const { meter } = loop
   // Without a base nothing is committed, pushed or proposed.
@@ -189,7 +194,7 @@ async function follow(
   { run, conversation, late, meter }: Round,
   base: Base,
   answer: string,
-): Promise<Followed> {
+): Promise<AwaitedChecks> {
   const { deps, writer, live, setup, secrets, control, openFiles } = turn
   const [stop, signal] = [meter.watch(), control.stepSignal()]
   const started = async (identities: readonly (string | null)[]) =>

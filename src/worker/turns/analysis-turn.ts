@@ -19,7 +19,7 @@ import type { TurnOf } from './turn.ts'
  * The findings of the requested analysis as the trace has them. `agent_run_id`: absent if it is about several
  * runs.
  */
-type Found = {
+type AnalysisResult = {
   tool_input: { agent_run_id?: number }
   tool_output: { message: string; findings: LogFinding[] }
 }
@@ -69,12 +69,12 @@ export async function analysisTurn(of: TurnOf): Promise<TurnOutcome> {
 }
 
 /** Reads the newest findings of the run. */
-async function latestFindings(writer: RunWriter): Promise<Found | null> {
+async function latestFindings(writer: RunWriter): Promise<AnalysisResult | null> {
   const filter = { message_type: ['ACTION'], tool_name: [actionTool.log_analysis] }
   const { rows } = await findEntries(writer.db, writer.organization_id, writer.run_id, filter, {
     skip: 0,
     limit: 1,
     reverse: true,
   })
-  return rows[0] ? storedJson<Found>(rows[0].body) : null
+  return rows[0] ? storedJson<AnalysisResult>(rows[0].body) : null
 }

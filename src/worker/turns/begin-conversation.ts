@@ -36,7 +36,7 @@ type Parts = TurnOf & {
 export type AgentTurn = Parts & { openFiles(): Promise<Workspace> }
 
 /** `late`: the turn started because checks failed after the run had ended. */
-export type Begun = {
+export type BegunConversation = {
   conversation: Conversation
   instructions: Awaited<ReturnType<typeof readInstructions>>
   late: boolean
@@ -65,7 +65,7 @@ export function openFilesOnce(parts: Parts): () => Promise<Workspace> {
  * Rebuilds the conversation, closes what an earlier worker left open, and moves the run to `running`. Null:
  * the run was stopped or moved meanwhile.
  */
-export async function beginConversation(turn: AgentTurn): Promise<Begun | null> {
+export async function beginConversation(turn: AgentTurn): Promise<BegunConversation | null> {
   const { deps, writer, run, base, setup, program } = turn
   // Files that must be restored or set up first are a part of the start, and shown as such.
   const files_first = mustRestore(deps, run) || mustSetUp(deps, run, setup, program)

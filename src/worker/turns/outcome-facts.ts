@@ -7,7 +7,7 @@ import { findEntries } from '../../store/runs/log-entries.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import { latestEvaluation } from '../publish/latest-evaluation.ts'
-import type { Published } from '../publish/publication.ts'
+import type { PublishResult } from '../publish/publication.ts'
 import type { AgentTurn } from './begin-conversation.ts'
 import { readJournal } from './recovered-conversation.ts'
 
@@ -35,7 +35,7 @@ export async function factsOfAgent(
 export async function factsOfPush(
   writer: RunWriter,
   facts: OutcomeFacts,
-  published: Published,
+  published: PublishResult,
 ): Promise<OutcomeFacts> {
   if (published.kind === 'nothing') return facts
   if (published.kind === 'refused') return { ...facts, had_effect: true, push_refusal: published.message }

@@ -1,4 +1,4 @@
-import type { Compacted } from '../../agent/journal.ts'
+import type { CompactionRecord } from '../../agent/journal.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import { countedTokens } from '../../core/runs/budget/limits.ts'
 import type { UsageDelta } from '../../store/runs/append.ts'
@@ -15,7 +15,7 @@ import { record } from './journal-records.ts'
 export async function recordCompaction(
   writer: RunWriter,
   model: string,
-  compacted: Compacted,
+  compacted: CompactionRecord,
 ): Promise<void> {
   const { compaction, usage, replaced, duration_ms } = compacted
   const { cause, limit_tokens, tokens_before, tokens_after, clear_through, summary } = compaction
@@ -43,7 +43,7 @@ export async function recordCompaction(
 /** The usage of a call that is not a step of the agent. */
 function usageDelta(
   model: string,
-  { input_tokens, output_tokens, cached_tokens, cost_usd }: NonNullable<Compacted['usage']>,
+  { input_tokens, output_tokens, cached_tokens, cost_usd }: NonNullable<CompactionRecord['usage']>,
 ): UsageDelta {
   return { model, steps: 0, input_tokens, output_tokens, cached_tokens, cost_usd }
 }

@@ -16,7 +16,7 @@ import type { ActionRef } from '../../store/workspaces/checkpoints.ts'
 import { toolEntries } from '../../trace/agent-entries.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { SetupFailure } from '../setup/run-setup.ts'
-import type { Restored } from '../workspace/restore.ts'
+import type { RestoredWorkspace } from '../workspace/restore.ts'
 import { record, usageOf } from './journal-records.ts'
 
 /** Returns the journal of a run as the loop reads it. */
@@ -127,7 +127,7 @@ function whyInterrupted({ started, inherited }: Pick<OpenCall, 'started' | 'inhe
 /** Adds a message about files that were restored to the conversation. */
 export async function addRestoredMessage(
   writer: RunWriter,
-  restored: Restored | null,
+  restored: RestoredWorkspace | null,
 ): Promise<ModelMessage[]> {
   if (restored === null) return []
   const { how, seq, up_to_date, lost_actions } = restored

@@ -12,7 +12,7 @@ import { publishRunStarted } from '../claim/publish-run-started.ts'
 import { RunWriter } from '../claim/run-writer.ts'
 import { StartupTimer } from '../claim/startup-timer.ts'
 import { giveSpaceBack, namedDiskFull } from '../sandbox/disk-full.ts'
-import { closeWorkspace, FINISH_MS, type Opened } from '../workspace/close-workspace.ts'
+import { closeWorkspace, FINISH_MS, type OpenedWorkspace } from '../workspace/close-workspace.ts'
 import { agentTurn } from './agent-turn.ts'
 import { analysisTurn } from './analysis-turn.ts'
 import { observeTurn } from './observe-turn.ts'
@@ -62,7 +62,7 @@ export async function workOnRun(
   const observed = observeTurn(deps.telemetry, run, startup)
   log('info', 'run claimed', { turn: run.turn, phase: run.phase, recovered: run.recovery_cause })
   const heartbeat = startHeartbeat(deps, writer, live, control)
-  const opened: Opened = { current: null, ended: false }
+  const opened: OpenedWorkspace = { current: null, ended: false }
   const outcome = await runTurn({ deps, writer, live, run, control, heartbeat, opened, observed, startup })
   opened.ended = true
   retry_until = performance.now() + FINISH_MS

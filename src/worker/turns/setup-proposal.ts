@@ -22,7 +22,7 @@ import { proposeOnThread } from '../setup/propose-on-thread.ts'
 export type ProposalInput = Omit<CheckSandboxesInput, 'setup' | 'head_sha'>
 
 /** What the rules propose for the files of a commit and the programs of a sandbox. */
-export type Proposed = {
+export type ProposedSetup = {
   tree: Tree
   list: TreeList
   proposal: Proposal
@@ -37,7 +37,7 @@ const PROBE = { timeout_ms: 60_000, max_output_bytes: 32 * 1024, shell: 'separat
  * Returns the setup commands that rules detect in the repository, with the programs that a clean sandbox has
  * and those that it lacks. Throws SandboxError, and GitError when the commit cannot be read.
  */
-export async function proposeSetup(input: ProposalInput): Promise<Proposed> {
+export async function proposeSetup(input: ProposalInput): Promise<ProposedSetup> {
   const { tree, list } = await readTree(input.deps.git, input.base)
   await using sandboxes = await openCheckSandboxes({ ...input, setup: null, head_sha: input.base.sha })
   return sandboxes.inClean(async sandbox => {
@@ -52,7 +52,7 @@ export async function proposeSetup(input: ProposalInput): Promise<Proposed> {
   })
 }
 
-async function readTree(git: GitHost, base: Base): Promise<Pick<Proposed, 'tree' | 'list'>> {
+async function readTree(git: GitHost, base: Base): Promise<Pick<ProposedSetup, 'tree' | 'list'>> {
   const list = await listTree(git, base.repository.id, base.sha, MAX.files)
   const paths = [...list.files.keys()]
   const read = await readFilesAt(git, base.repository.id, base.sha, pathsToRead(paths), MAX.file_bytes)
@@ -69,7 +69,7 @@ async function readTree(git: GitHost, base: Base): Promise<Pick<Proposed, 'tree'
 /** Returns the entry of the trace that shows a proposal: lists are cut to a bounded length. */
 export function proposalEntry(
   sha: string,
-  { list, proposal, toolchain, missing }: Proposed,
+  { list, proposal, toolchain, missing }: ProposedSetup,
   duration_ms: number,
 ) {
   const { ecosystems, commands, to_prove, tools, lockfiles, notes } = proposal
@@ -98,7 +98,7 @@ export function proposalEntry(
 export function digestOf(
   commands: string[],
   variables: Record<string, string>,
-  { list, proposal, toolchain }: Proposed,
+  { list, proposal, toolchain }: ProposedSetup,
 ): string {
   const lockfiles = Object.fromEntries(proposal.lockfiles.map(path => [path, list.files.get(path) ?? '']))
   const versions = Object.fromEntries(

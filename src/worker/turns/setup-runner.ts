@@ -2,7 +2,7 @@ import { type SetupKnown, setupQuestion, suggestionOf } from '../../agent/phases
 import type { SendQuestion } from '../../agent/side-question.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { ExecResult } from '../../sandbox/port.ts'
-import type { Plan, Prepared, Ran, SetupRunner } from '../../setup-detection/plan.ts'
+import type { CommandRun, Plan, PreparedSetup, SetupRunner } from '../../setup-detection/plan.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { StartError } from '../base/start-error.ts'
 import {
@@ -38,7 +38,7 @@ export function createSetupRunner(input: SetupRunnerInput): SetupRunner {
     over: () => performance.now() >= until,
     async prepare(plan, attempt, locating) {
       input.throwIfLeaving()
-      const ran: Ran[] = []
+      const ran: CommandRun[] = []
       const purpose: Purpose = locating ? `the line that fails in attempt ${attempt}` : `attempt ${attempt}`
       const commands = plan.commands.map(({ command }) => command)
       const timeout_ms = left(MAX_MS.setup)
@@ -99,7 +99,7 @@ const ofAgents = (secrets: RunSecrets): RunSecrets => ({
   secrets: secrets.secrets.filter(({ for_agent }) => for_agent),
 })
 
-const ranOf = ({ why, output, result, seq }: EndedCommand): Ran => ({
+const ranOf = ({ why, output, result, seq }: EndedCommand): CommandRun => ({
   ok: why === null,
   output,
   exit_code: result.exit_code,
@@ -112,7 +112,7 @@ function preparedBy(
   input: SetupRunnerInput,
   sandboxes: CheckSandboxes,
   left: (max_ms: number) => number,
-): Prepared {
+): PreparedSetup {
   const { writer, signal } = input
   return {
     async prove(proof, attempt, n) {

@@ -2,7 +2,7 @@ import { rebuildConversation } from '../../agent/conversation.ts'
 import type { FoundSetupCommands } from '../../contract/repositories/setup-commands.ts'
 import { completionOf } from '../../core/runs/completion.ts'
 import type { TurnOutcome } from '../../core/runs/outcome.ts'
-import type { Found } from '../../setup-detection/plan.ts'
+import type { FoundSetup } from '../../setup-detection/plan.ts'
 import { findSetup } from '../../setup-detection/search.ts'
 import { tooOldText } from '../../setup-detection/toolchain.ts'
 import { getSetupCommands } from '../../store/workspaces/setup-commands.ts'
@@ -14,7 +14,13 @@ import { saveFound } from '../setup/save-found-setup.ts'
 import { deliverMessages } from './loop-journal.ts'
 import { questionSenderOfRun } from './question-senders.ts'
 import { readJournal, recordRecovery } from './recovered-conversation.ts'
-import { digestOf, type ProposalInput, type Proposed, proposalEntry, proposeSetup } from './setup-proposal.ts'
+import {
+  digestOf,
+  type ProposalInput,
+  type ProposedSetup,
+  proposalEntry,
+  proposeSetup,
+} from './setup-proposal.ts'
 import { createSetupRunner } from './setup-runner.ts'
 import type { TurnOf } from './turn.ts'
 
@@ -84,9 +90,9 @@ function throwIfLeaving({ control }: TurnOf): void {
 }
 
 /** `seq`: of the entry with the proposal. */
-type Ended = {
-  found: Found
-  proposed: Proposed
+type SetupEnd = {
+  found: FoundSetup
+  proposed: ProposedSetup
   variables: Record<string, string>
   seq: number
   began: number
@@ -94,7 +100,7 @@ type Ended = {
 
 async function resultOf(
   of: TurnOf,
-  { found, proposed, variables, seq, began }: Ended,
+  { found, proposed, variables, seq, began }: SetupEnd,
 ): Promise<FoundSetupCommands> {
   const { deps, writer, run } = of
   const commands = found.plan.commands.map(({ command }) => command)
@@ -122,5 +128,5 @@ async function resultOf(
   }
 }
 
-const thoughtOf = ({ verified, reason, detail }: Found) =>
+const thoughtOf = ({ verified, reason, detail }: FoundSetup) =>
   verified ? detail : `Not proved (${reason}): ${detail}`

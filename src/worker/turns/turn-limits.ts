@@ -5,7 +5,7 @@ import {
   callLimitReached,
   type LimitReached,
   limitReached,
-  type Spent,
+  type SpentAmounts,
   timeLeft,
 } from '../../core/runs/budget/limits.ts'
 import { nearLimits, noticeKey, noticeText } from '../../core/runs/budget/near-limits.ts'
@@ -52,30 +52,33 @@ export type TurnMeter = Meter & {
 type TurnSpent = { steps: number; tokens: number }
 
 /** The call that is planned, with the notice that its messages end with. */
-type Wanted = { messages: ModelMessage[]; notice: PlannedCall['notice']; max_output_tokens: number }
+type WantedCall = { messages: ModelMessage[]; notice: PlannedCall['notice']; max_output_tokens: number }
 
 /** `noticed`: the notices that the agent has received already. */
-type Watched = { model: Model; estimate: TokenEstimate; noticed: Set<string> }
+type WatchedTurn = { model: Model; estimate: TokenEstimate; noticed: Set<string> }
 
 /**
  * Counts what a turn spends, across its workers. Plans each model call within the limits, with a notice to
  * the agent when limits are near. From `watch` until its result is called, interrupts the step in progress
  * when a limit of time is reached.
  */
-export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: Watched): TurnMeter {
+export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: WatchedTurn): TurnMeter {
   const { model, estimate } = watched
   const budget = budgetOf(run)
   const time = timesOf(run, heartbeat.worked_ms)
   const { spentBy, inFlight, pot, ...spending } = countSpending(run, time.now)
   const left_usd = () => leftIn(pot())
   const shared = watchSharedPots(deps.db, run)
-  const noticeFor = (spent: Spent): PlannedCall['notice'] => {
+  const noticeFor = (spent: SpentAmounts): PlannedCall['notice'] => {
     const limits = nearLimits(spent, budget, deps.ceilings, [
       ['seconds of the turn', time.turnSeconds(deps.turn_wall_seconds), deps.turn_wall_seconds],
     ])
     return newNotice(limits, watched.noticed)
   }
-  const planned = (turn: TurnSpent, callFor: (spent: Spent) => Wanted): ReturnType<Meter['plan']> => {
+  const planned = (
+    turn: TurnSpent,
+    callFor: (spent: SpentAmounts) => WantedCall,
+  ): ReturnType<Meter['plan']> => {
     const spent = spentBy(turn, inFlight())
     const reached = limitReached(spent, budget, deps.ceilings)
     if (reached !== null) return { kind: 'limit', limit: reached }
@@ -135,7 +138,7 @@ function countSpending(run: RunRow, now: ReturnType<typeof timesOf>['now']) {
   let in_flight = { calls: 0, usd: 0 }
   return {
     /** `calls`: those that count as steps although they have not ended. */
-    spentBy: (turn: TurnSpent, calls: number): Spent => ({
+    spentBy: (turn: TurnSpent, calls: number): SpentAmounts => ({
       ...now(),
       run_steps: steps + calls,
       run_cost_usd: cost + children_cost,

@@ -10,7 +10,7 @@ import type { RunWriter } from '../claim/run-writer.ts'
 import type { StartupTimer } from '../claim/startup-timer.ts'
 import type { InstalledPrograms } from '../sandbox/installed-programs.ts'
 import type { OrganizationModels, WorkerServices } from '../services.ts'
-import type { Opened } from '../workspace/close-workspace.ts'
+import type { OpenedWorkspace } from '../workspace/close-workspace.ts'
 import type { WorkspaceDeps } from '../workspace/opening.ts'
 import type { ChildRuns } from './child-runs.ts'
 import type { ObservedTurn } from './observe-turn.ts'
@@ -61,7 +61,7 @@ export type TurnOf = {
   run: RunRow
   control: Control
   heartbeat: Heartbeat
-  opened: Opened
+  opened: OpenedWorkspace
   observed: ObservedTurn
   startup: StartupTimer
 }

@@ -85,7 +85,7 @@ export class Checkpoints implements AsyncDisposable {
   opened({ snapshot, seq, through_seq, gap }: FirstSnapshot): void {
     if (gap) this.#newest = null
     const { direct } = this.#writer
-    const store = async (kept: Kept | null) => {
+    const store = async (kept: KeptSnapshot | null) => {
       if (kept !== null) await this.#storeAlone(kept, seq, through_seq)
     }
     void this.#prepare(snapshot, direct).then(store).catch(this.#logFailure)
@@ -103,7 +103,7 @@ export class Checkpoints implements AsyncDisposable {
     return written
   }
 
-  async #keepInTime(signal: AbortSignal): Promise<Kept | null> {
+  async #keepInTime(signal: AbortSignal): Promise<KeptSnapshot | null> {
     const preparing = this.#overdue
       ? Promise.resolve(null)
       : this.#prepare(this.#snapshots.take(), this.#writer.db)
@@ -127,7 +127,7 @@ export class Checkpoints implements AsyncDisposable {
   }
 
   /** Prepares one checkpoint at a time: snapshots are taken in this order. */
-  #prepare(snapshot: Promise<Snapshot | null>, db: Transactional): Promise<Kept | null> {
+  #prepare(snapshot: Promise<Snapshot | null>, db: Transactional): Promise<KeptSnapshot | null> {
     const began_at = performance.now()
     const prepared = this.#preparing.then(() => this.#prepareNext(snapshot, began_at, db))
     this.#preparing = prepared.catch(() => {})
@@ -139,7 +139,7 @@ export class Checkpoints implements AsyncDisposable {
     taking: Promise<Snapshot | null>,
     began_at: number,
     db: Transactional,
-  ): Promise<Kept | null> {
+  ): Promise<KeptSnapshot | null> {
     const snapshot = await taking
     if (snapshot === null) this.#miss()
     if (snapshot === null || this.#over) return null
@@ -174,11 +174,11 @@ export class Checkpoints implements AsyncDisposable {
   }
 
   /** The row of a new checkpoint is written: it is at entry `seq`. */
-  #recorded({ snapshot, files, n }: Kept, seq: number): void {
+  #recorded({ snapshot, files, n }: KeptSnapshot, seq: number): void {
     if ('tree' in files && n === this.#prepared) this.#newest = { seq, snapshot }
   }
 
-  async #storeAlone(kept: Kept, seq: number, through_seq: number): Promise<void> {
+  async #storeAlone(kept: KeptSnapshot, seq: number, through_seq: number): Promise<void> {
     const { direct } = this.#writer
     if ('unchanged_since' in kept.files) {
       requireOwned(await extendCheckpoint(direct, this.#writer, kept.files.unchanged_since, through_seq))
@@ -278,7 +278,7 @@ type RecordOutcome = (files: FilesAfter | null) => Promise<AppendResult>
 const firstOf = (entries: number, total_logs: number) => total_logs - Math.max(0, entries - 1)
 
 /** A checkpoint whose objects are stored. `n`: its number among those that were prepared. */
-type Kept = { snapshot: Snapshot; files: FilesAfter; n: number }
+type KeptSnapshot = { snapshot: Snapshot; files: FilesAfter; n: number }
 
 const sameFiles = (a: Snapshot, b: Snapshot) =>
   JSON.stringify([a.tree, a.head, a.branch, a.left_out]) ===

@@ -11,13 +11,13 @@ const PAUSE_MS = 5_000
  * `workspace` is set once something needs the run's files, `current` when they are open; none is opened after
  * the turn has ended.
  */
-export type Opened = { workspace?: Promise<Workspace>; current: Workspace | null; ended: boolean }
+export type OpenedWorkspace = { workspace?: Promise<Workspace>; current: Workspace | null; ended: boolean }
 
 /**
  * Stops the sandboxes and stores the last checkpoint before the outcome can be read: then no process of the
  * run is left.
  */
-export async function closeWorkspace(opened: Opened, outcome: TurnOutcome): Promise<void> {
+export async function closeWorkspace(opened: OpenedWorkspace, outcome: TurnOutcome): Promise<void> {
   const workspace = await opened.workspace?.catch(() => null)
   if (!workspace) return
   await workspace.sandbox.stop()

@@ -1,7 +1,7 @@
 import { hasCommit } from '../../git/read/revisions.ts'
 import { type Identities, recordSandboxes } from '../claim/record-sandboxes.ts'
 import { ageOf, type Environment } from '../setup/environments.ts'
-import type { History, Opening } from './opening.ts'
+import type { History, OpenInput } from './opening.ts'
 import { templateFor } from './populate-workspace.ts'
 import { openWorkspaceFolders, type WorkspaceFolders } from './workspace-folders.ts'
 
@@ -9,7 +9,7 @@ import { openWorkspaceFolders, type WorkspaceFolders } from './workspace-folders
 export type PreparedFolders = WorkspaceFolders & { environment: Environment | null }
 
 /** Opens the run's folders, as a copy of an environment or of a shared checkout where that is possible. */
-export async function openFolders(opening: Opening, history: History): Promise<PreparedFolders> {
+export async function openFolders(opening: OpenInput, history: History): Promise<PreparedFolders> {
   const { deps, writer, run, base, setup, program, startup, signal } = opening
   const provided: { environment: Environment | null } = { environment: null }
   const provideTemplate = async (): Promise<string | null> => {
@@ -30,7 +30,7 @@ export async function openFolders(opening: Opening, history: History): Promise<P
   return { ...folders, environment }
 }
 
-async function provideEnvironment(opening: Opening, { by_agents }: History): Promise<Environment | null> {
+async function provideEnvironment(opening: OpenInput, { by_agents }: History): Promise<Environment | null> {
   const { deps, writer, live, run, base, setup, secrets, startup, signal } = opening
   if (base === null || setup === null || !(await hasCommit(deps.git, base.repository.id, base.sha)))
     return null

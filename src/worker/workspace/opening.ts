@@ -1,6 +1,6 @@
 import { tools_without_effect } from '../../core/runs/file-tools.ts'
 import { isFirstClaim } from '../../core/runs/first-claim.ts'
-import { type Kept, retainObjectCache } from '../../git/objects/object-cache.ts'
+import { type CacheOwner, retainObjectCache } from '../../git/objects/object-cache.ts'
 import { isOfRunsAlone } from '../../git/read/revisions.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { checkpointAt, reopenCheckpoints } from '../../store/workspaces/checkpoints.ts'
@@ -26,7 +26,7 @@ export type WorkspaceDeps = SetupDeps &
     environments: Environments
   }
 
-export type Opening = {
+export type OpenInput = {
   deps: WorkspaceDeps
   writer: RunWriter
   live: LiveChannel
@@ -43,7 +43,7 @@ export type Opening = {
  * `last`: the newest checkpoint; `tip`: the commit that the next pack builds on; `by_agents`: only runs have
  * published the base.
  */
-export type History = { kept: Kept; last: Last | null; tip: string | null; by_agents: boolean }
+export type History = { kept: CacheOwner; last: Last | null; tip: string | null; by_agents: boolean }
 
 /** Returns the newest checkpoint, none of which applies to later entries from now on. */
 async function reopenLast({ db }: WorkspaceDeps, { epoch }: RunWriter, run: RunRow): Promise<Last | null> {
@@ -53,10 +53,10 @@ async function reopenLast({ db }: WorkspaceDeps, { epoch }: RunWriter, run: RunR
 
 /** Reads what is stored of the run's files. `stack` releases it. */
 export async function readHistory(
-  { deps, writer, run, base, signal }: Opening,
+  { deps, writer, run, base, signal }: OpenInput,
   stack: AsyncDisposableStack,
 ): Promise<History> {
-  const kept: Kept = { run_id: run.id, repository_id: base?.repository.id ?? null }
+  const kept: CacheOwner = { run_id: run.id, repository_id: base?.repository.id ?? null }
   stack.defer(await retainObjectCache(deps.git, run.id, signal))
   const last = isFirstClaim(run) ? null : await reopenLast(deps, writer, run)
   const bounds = { max_bytes: deps.checkpoints.max_pack_bytes, fetch_ms: deps.git_limits.fetch_ms, signal }

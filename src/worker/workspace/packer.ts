@@ -1,4 +1,10 @@
-import { importPack, type Kept, markKept, treeOf, withObjectCache } from '../../git/objects/object-cache.ts'
+import {
+  type CacheOwner,
+  importPack,
+  markKept,
+  treeOf,
+  withObjectCache,
+} from '../../git/objects/object-cache.ts'
 import { NO_FILES } from '../../git/objects/object-checks.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import type { GitHost } from '../../git/process/git-host.ts'
@@ -14,7 +20,7 @@ export class TooLarge extends Error {
 /** `tip`: the commit of the last pack that is stored; `known`: trees and commits that need no pack. */
 type PackerInput = {
   git: GitHost
-  kept: Kept
+  kept: CacheOwner
   snapshots: Snapshots
   max_bytes: number
   base_sha: string | null
@@ -26,7 +32,7 @@ type PackerInput = {
 export class Packer {
   readonly base_sha: string | null
   readonly #git: GitHost
-  readonly #kept: Kept
+  readonly #kept: CacheOwner
   readonly #snapshots: Snapshots
   readonly #max_bytes: number
   readonly #known = new Set<string>([NO_FILES])

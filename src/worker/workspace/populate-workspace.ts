@@ -1,6 +1,6 @@
 import { treeOf } from '../../git/objects/object-cache.ts'
 import { hasCommit } from '../../git/read/revisions.ts'
-import type { Prepared } from '../../git/workspace/checkpoint-commands.ts'
+import type { PreparedFiles } from '../../git/workspace/checkpoint-commands.ts'
 import { removeFilesCommand } from '../../git/workspace/workspace-commands.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { CheckpointRow } from '../../store/workspaces/checkpoints.ts'
@@ -14,14 +14,14 @@ import type { FirstSnapshot, StoredCheckpoint } from './checkpoints.ts'
 import {
   type Last,
   listLostActions,
-  type Restored,
-  type Restoring,
+  type RestoredWorkspace,
+  type RestoreInput,
   recordRestored,
   restore,
 } from './restore.ts'
 
 /** `last`: the newest checkpoint of the run, null where it has none. */
-export type Filling = Restoring & {
+export type FillInput = RestoreInput & {
   last: Last | null
   copy_of: CopyOf | null
   /**
@@ -36,10 +36,13 @@ export type Filling = Restoring & {
 type SetUpFiles = { seq: number; left_out: string[] }
 
 /** A workspace that is ready: its first snapshot, and the checkpoint that is stored already. */
-export type Filled = FirstSnapshot & { stored: StoredCheckpoint | null; restored: Restored | null }
+export type FilledWorkspace = FirstSnapshot & {
+  stored: StoredCheckpoint | null
+  restored: RestoredWorkspace | null
+}
 
 /** Fills an empty workspace with the run's newest checkpoint, or with a clone. Throws StartError. */
-export async function fillWorkspace(to: Filling): Promise<Filled> {
+export async function fillWorkspace(to: FillInput): Promise<FilledWorkspace> {
   const { base, last } = to
   if (last === null) return cloneWorkspace(to)
   const ahead = base === null ? null : await setUpAhead(to, base)
@@ -48,10 +51,10 @@ export async function fillWorkspace(to: Filling): Promise<Filled> {
 
 /** Null: no checkpoint can be used, and the workspace is empty. */
 async function restoreWorkspace(
-  to: Filling,
+  to: FillInput,
   last: Last,
   set_up_ahead: string[] | null,
-): Promise<Filled | null> {
+): Promise<FilledWorkspace | null> {
   const laid = await restore(to, last, set_up_ahead)
   if (laid === null) return null
   const { restored, row } = laid
@@ -60,7 +63,12 @@ async function restoreWorkspace(
   const set_up = laid.beside ? null : await to.setUp?.('agent', 'emptied')
   const { up_to_date } = restored
   const common = { stored: up_to_date ? storedOf(row) : null, gap: !up_to_date, restored }
-  const from = (seq: number, snapshot: Filled['snapshot']) => ({ ...common, snapshot, seq, through_seq: seq })
+  const from = (seq: number, snapshot: FilledWorkspace['snapshot']) => ({
+    ...common,
+    snapshot,
+    seq,
+    through_seq: seq,
+  })
   if (set_up)
     return from(set_up.seq, to.snapshots.prepare({ from: 'tree', tree: row.tree, without: set_up.left_out }))
   return switched === null
@@ -68,14 +76,14 @@ async function restoreWorkspace(
     : from(switched, to.snapshots.take(true))
 }
 
-async function cloneWorkspace(to: Filling): Promise<Filled> {
+async function cloneWorkspace(to: FillInput): Promise<FilledWorkspace> {
   const { writer, run, base, last, snapshots } = to
   const started = performance.now()
   const sha = base === null ? null : await startOf(to.deps, run, base)
   const cloned = sha === null || base === null ? run.total_logs : await clone(to, base, sha)
   const set_up = await to.setUp?.(sha === base?.sha ? 'repository' : 'agent')
   // A fresh clone need not be searched for changes.
-  const how: Prepared =
+  const how: PreparedFiles =
     sha === null
       ? { from: 'empty' }
       : set_up
@@ -87,7 +95,12 @@ async function cloneWorkspace(to: Filling): Promise<Filled> {
   const first = await snapshot
   to.signal.throwIfAborted()
   const state = { commit: sha, tree: first?.tree ?? null, matches: false, up_to_date: false }
-  const restored: Restored = { how: 'fresh', seq: null, ...state, lost_actions: await listLostActions(to, 0) }
+  const restored: RestoredWorkspace = {
+    how: 'fresh',
+    seq: null,
+    ...state,
+    lost_actions: await listLostActions(to, 0),
+  }
   const seq = await recordRestored(writer, restored, performance.now() - started)
   return { snapshot, stored: null, seq, through_seq: seq, gap: true, restored }
 }
@@ -97,7 +110,7 @@ async function cloneWorkspace(to: Filling): Promise<Filled> {
  * they could do what it likes, and they have secrets that it has not. What they have created stays; the
  * repository's files are removed. Null: nothing was run.
  */
-async function setUpAhead(to: Filling, base: Base): Promise<SetUpFiles | null> {
+async function setUpAhead(to: FillInput, base: Base): Promise<SetUpFiles | null> {
   const { deps, sandbox, signal } = to
   if (to.setUp === null || !(await hasCommit(deps.git, base.repository.id, base.sha))) return null
   await clone(to, base, base.sha)
@@ -107,7 +120,7 @@ async function setUpAhead(to: Filling, base: Base): Promise<SetUpFiles | null> {
 }
 
 /** Uses the folder of the previous turn, with whatever was changed in it since the last checkpoint. */
-export async function reuseWorkspace(to: Filling): Promise<Filled> {
+export async function reuseWorkspace(to: FillInput): Promise<FilledWorkspace> {
   const { writer, run, base, snapshots, last } = to
   const started = performance.now()
   await switchToNewBranch(to)
@@ -139,7 +152,7 @@ export async function reuseWorkspace(to: Filling): Promise<Filled> {
     up_to_date: true,
     lost_actions: [],
   }
-  const restored: Restored = { how: 'adopted', seq: last?.seq ?? null, ...state }
+  const restored: RestoredWorkspace = { how: 'adopted', seq: last?.seq ?? null, ...state }
   const seq = await recordRestored(writer, restored, performance.now() - started)
   return { snapshot, stored, seq, through_seq: seq, gap: stored === null, restored }
 }
@@ -148,7 +161,7 @@ export async function reuseWorkspace(to: Filling): Promise<Filled> {
  * Switches to the new branch if the pull request of the previous one was closed or merged. Returns the `seq`
  * of the ACTION, or null.
  */
-async function switchToNewBranch(to: Filling): Promise<number | null> {
+async function switchToNewBranch(to: FillInput): Promise<number | null> {
   const { run, base } = to
   if (base === null || base.renewed === null || run.head_sha === null) return null
   return switchBranch(to, base, { from_sha: run.head_sha, to_sha: base.renewed.start_sha })

@@ -1,6 +1,6 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import { tools_without_effect } from '../../core/runs/file-tools.ts'
-import { type Kept, withObjectCache } from '../../git/objects/object-cache.ts'
+import { type CacheOwner, withObjectCache } from '../../git/objects/object-cache.ts'
 import type { Snapshot } from '../../git/workspace/checkpoint-commands.ts'
 import { restoreCommand } from '../../git/workspace/restore-command.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
@@ -27,7 +27,7 @@ const MAX_LOST_ACTIONS = 50
 const EMPTY = 'find . -mindepth 1 -maxdepth 1 -exec rm -rf {} +'
 
 /** How a workspace was created that is not the first one of its run. */
-export type Restored = {
+export type RestoredWorkspace = {
   how: 'adopted' | 'restored' | 'fresh'
   /** The entry after which the files had this state; null: the state of a commit. */
   seq: number | null
@@ -42,12 +42,12 @@ export type Restored = {
 }
 
 export type Last = CheckpointRow & { covers: boolean }
-export type Restoring = {
+export type RestoreInput = {
   deps: CheckoutDeps & Pick<WorkerServices, 'db' | 'log' | 'checkpoints'>
   writer: RunWriter
   run: RunRow
   base: Base | null
-  kept: Kept
+  kept: CacheOwner
   sandbox: Sandbox
   snapshots: Snapshots
   signal: AbortSignal
@@ -60,13 +60,13 @@ export type Restoring = {
  * has not read.
  */
 export async function restore(
-  to: Restoring,
+  to: RestoreInput,
   last: Last,
   set_up: string[] | null,
 ): Promise<{
   row: CheckpointRow
   snapshot: Snapshot
-  restored: Restored
+  restored: RestoredWorkspace
   seq: number
   beside: string[] | null
 } | null> {
@@ -86,7 +86,7 @@ export async function restore(
     const matches = snapshot?.tree === row.tree
     const up_to_date = matches && row.seq === last.seq && last.covers && row.left_out === null
     const lost_actions = up_to_date ? [] : await listLostActions(to, row.through_seq)
-    const restored: Restored = {
+    const restored: RestoredWorkspace = {
       how: 'restored',
       seq: row.seq,
       commit: row.head,
@@ -117,7 +117,7 @@ export async function restore(
  * (decisions.md#the-outcome-of-a-step-waits-for-its-files).
  */
 export const listLostActions = (
-  { deps, run }: Pick<Restoring, 'deps' | 'run'>,
+  { deps, run }: Pick<RestoreInput, 'deps' | 'run'>,
   after_seq: number,
 ): Promise<ActionRef[]> =>
   actionsBetween(deps.db, [run.organization_id, run.id], {
@@ -130,7 +130,7 @@ export const listLostActions = (
 /** Appends the ACTION about the restored workspace and returns its `seq`. */
 export async function recordRestored(
   writer: RunWriter,
-  restored: Restored,
+  restored: RestoredWorkspace,
   duration_ms: number,
   more: Record<string, unknown> = {},
 ): Promise<number> {
@@ -142,7 +142,7 @@ export async function recordRestored(
 
 /** Null: restored; otherwise why not. */
 async function restoreCheckpoint(
-  { deps, writer, run, base, kept, sandbox, signal }: Restoring,
+  { deps, writer, run, base, kept, sandbox, signal }: RestoreInput,
   row: CheckpointRow,
   beside: readonly string[],
 ): Promise<string | null> {

@@ -1,11 +1,11 @@
 import { startQuietPolling } from '../../core/polling.ts'
-import { type Kept, objectCachePath } from '../../git/objects/object-cache.ts'
+import { type CacheOwner, objectCachePath } from '../../git/objects/object-cache.ts'
 import { type GitHost, mirrorPath } from '../../git/process/git-host.ts'
 import {
   CAPTURED,
   type CheckpointFolders,
   type PackInput,
-  type Prepared,
+  type PreparedFiles,
   packCommand,
   parseSnapshot,
   parseTip,
@@ -37,7 +37,7 @@ const limits = {
 }
 
 type SnapshotSpec = {
-  kept: Kept
+  kept: CacheOwner
   /**
    * False: snapshots build on nothing that is stored. Git would look into each pack that is stored meanwhile,
    * in every snapshot.
@@ -59,7 +59,7 @@ type SnapshotSpec = {
  * `stale`: a capture since the snapshot before has none. `largest_bytes`: no file that may have changed was
  * larger a moment ago.
  */
-type Taken = { stale: boolean; largest_bytes: number }
+type TakenSnapshot = { stale: boolean; largest_bytes: number }
 
 /**
  * A sandbox beside the run's own that sees the same files and that the agent cannot reach. Every method
@@ -68,9 +68,14 @@ type Taken = { stale: boolean; largest_bytes: number }
 export type SnapshotSandbox = AsyncDisposable & {
   readonly identity: string | null
   /** Prepares the sandbox and takes the first snapshot. */
-  prepare(how: Prepared, timeout_ms: number): Promise<Snapshot>
+  prepare(how: PreparedFiles, timeout_ms: number): Promise<Snapshot>
   /** Null: nothing has changed since `before`. Calls `captured` when the files may change again. */
-  take(before: Snapshot, how: Taken, captured: () => void, timeout_ms: number): Promise<Snapshot | null>
+  take(
+    before: Snapshot,
+    how: TakenSnapshot,
+    captured: () => void,
+    timeout_ms: number,
+  ): Promise<Snapshot | null>
   /** Streams a thin pack to `sink` and returns its commit. Throws errors of `sink`. */
   pack(input: PackInput, sink: (chunk: Uint8Array) => void): Promise<string>
 }

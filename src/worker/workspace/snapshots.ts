@@ -1,6 +1,6 @@
 import { orAborted } from '../../core/abort.ts'
 import { settledWithin } from '../../core/timeout.ts'
-import type { PackInput, Prepared, Snapshot } from '../../git/workspace/checkpoint-commands.ts'
+import type { PackInput, PreparedFiles, Snapshot } from '../../git/workspace/checkpoint-commands.ts'
 import { SandboxLostError } from '../../sandbox/port.ts'
 import type { FilesState } from './files-state.ts'
 import type { SnapshotSandbox } from './snapshot-sandbox.ts'
@@ -26,7 +26,7 @@ export class Snapshots implements AsyncDisposable {
   readonly #files: FilesState
   #sandbox: SnapshotSandbox | null
   #before: Snapshot | null = null
-  #how: Prepared = { from: 'empty' }
+  #how: PreparedFiles = { from: 'empty' }
   #last: Promise<unknown> = Promise.resolve()
   /** Resolves when the files may change again. */
   #captured: Promise<unknown> = Promise.resolve()
@@ -51,7 +51,7 @@ export class Snapshots implements AsyncDisposable {
   }
 
   /** Takes the first snapshot. Null: it failed. */
-  prepare(how: Prepared): Promise<Snapshot | null> {
+  prepare(how: PreparedFiles): Promise<Snapshot | null> {
     this.#how = how
     const prepared = this.#next(async () => {
       this.#before = (await this.#sandbox?.prepare(how, PREPARE_MS)) ?? null
@@ -138,5 +138,5 @@ export class Snapshots implements AsyncDisposable {
 }
 
 /** The agent may have changed what was a fresh checkout. */
-const retryOf = (how: Prepared): Prepared =>
+const retryOf = (how: PreparedFiles): PreparedFiles =>
   how.from === 'clone' ? { ...how, from: 'tree', tree: how.sha } : how

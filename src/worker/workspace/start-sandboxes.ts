@@ -12,19 +12,19 @@ import { startRecorded } from '../sandbox/recorded-sandbox.ts'
 import { plantCanary, showSecretNames } from '../sandbox/run-secrets.ts'
 import { FilesState } from './files-state.ts'
 import type { PreparedFolders } from './open-folders.ts'
-import type { History, Opening } from './opening.ts'
+import type { History, OpenInput } from './opening.ts'
 import { KEPT_INSIDE } from './restore.ts'
 import { startSnapshotSandbox } from './snapshot-sandbox.ts'
 import { Snapshots } from './snapshots.ts'
 
-type Shown = Pick<SandboxSpec, 'workspace' | 'home' | 'within' | 'read_only'>
+type ShownFiles = Pick<SandboxSpec, 'workspace' | 'home' | 'within' | 'read_only'>
 
 /** The sandboxes that show a run's files. */
 export type Sandboxes = {
   sandbox: Sandbox
   snapshots: Snapshots
   /** What the agent's sandbox shows. */
-  shown: Shown
+  shown: ShownFiles
   reportBlocked(): Promise<void>
   /**
    * Records the running sandboxes, and the folder once it is filled: before that the next worker starts with
@@ -40,7 +40,7 @@ export type Sandboxes = {
  * them.
  */
 export async function startSandboxes(
-  opening: Opening,
+  opening: OpenInput,
   history: History,
   folders: PreparedFolders,
   stack: AsyncDisposableStack,
@@ -101,7 +101,7 @@ export async function startSandboxes(
 
 const withinOf = ({ layer }: PreparedFolders) => (layer === null ? {} : { within: layer })
 
-function shownOf({ deps, run, base, program }: Opening, folders: PreparedFolders): Shown {
+function shownOf({ deps, run, base, program }: OpenInput, folders: PreparedFolders): ShownFiles {
   const { workspace, home } = folders
   const mirror =
     base === null ? [] : [{ host: mirrorPath(deps.git, base.repository.id), inside: MIRROR_INSIDE }]
@@ -114,7 +114,7 @@ function shownOf({ deps, run, base, program }: Opening, folders: PreparedFolders
 }
 
 async function snapshotStarter(
-  { deps, writer, run, base }: Opening,
+  { deps, writer, run, base }: OpenInput,
   { kept, last, tip }: History,
   folders: PreparedFolders,
   stack: AsyncDisposableStack,

@@ -1,7 +1,7 @@
 import {
   CACHE_IDLE_MS,
+  type CacheOwner,
   dropObjectCache,
-  type Kept,
   sweepObjectCaches,
   withObjectCache,
 } from '../../git/objects/object-cache.ts'
@@ -25,9 +25,9 @@ export async function readStoredObjects<T>(
   deps: ReadDeps,
   run: StoredRun,
   { packs, objects, base_sha }: StoredObjects,
-  read: (kept: Kept) => Promise<T>,
+  read: (kept: CacheOwner) => Promise<T>,
 ): Promise<T | null> {
-  const kept: Kept = { run_id: run.id, repository_id: run.repository_id }
+  const kept: CacheOwner = { run_id: run.id, repository_id: run.repository_id }
   const attempt = () =>
     withObjectCache(deps.git, run.id, async () => {
       const wanted = { organization_id: run.organization_id, kept, packs, objects, base_sha }

@@ -5,10 +5,10 @@ import { leftOutBySetup, setUp } from '../setup/setup.ts'
 import { takeEnvironment } from '../setup/take-environment.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { openFolders, type PreparedFolders } from './open-folders.ts'
-import { type History, type Opening, readHistory } from './opening.ts'
+import { type History, type OpenInput, readHistory } from './opening.ts'
 import { Packer } from './packer.ts'
-import { type Filled, type Filling, fillWorkspace, reuseWorkspace } from './populate-workspace.ts'
-import type { Restored } from './restore.ts'
+import { type FilledWorkspace, type FillInput, fillWorkspace, reuseWorkspace } from './populate-workspace.ts'
+import type { RestoredWorkspace } from './restore.ts'
 import { type Sandboxes, startSandboxes } from './start-sandboxes.ts'
 
 /**
@@ -23,7 +23,7 @@ export type Workspace = AsyncDisposable & {
   /** Records other sandboxes that are running, so that the next worker can end them. */
   recordBesides(identities: Identities): Promise<void>
   /** How the files came back; null for the first workspace of a run. */
-  restored: Restored | null
+  restored: RestoredWorkspace | null
   /** The home folder is that of the previous turn, with the sessions of an agent of another vendor. */
   keeps_home: boolean
   /** Setup commands that failed, if the repository's runs continue nevertheless. */
@@ -35,7 +35,7 @@ export type Workspace = AsyncDisposable & {
  * newest checkpoint, otherwise a clone of the run's last commit or of its base; the trace shows which. Throws
  * StartError, SandboxError, and rejects soon after `signal`, with no process left.
  */
-export async function openWorkspace(opening: Opening): Promise<Workspace> {
+export async function openWorkspace(opening: OpenInput): Promise<Workspace> {
   const { deps, run, startup, signal } = opening
   // A frozen worker on this machine may continue: its sandboxes must not. On other machines they end by
   // themselves.
@@ -69,7 +69,7 @@ export async function openWorkspace(opening: Opening): Promise<Workspace> {
 
 /** `failures`: filled in while the setup commands run. */
 async function prepareFilling(
-  opening: Opening,
+  opening: OpenInput,
   history: History,
   folders: PreparedFolders,
   sandboxes: Sandboxes,
@@ -88,7 +88,7 @@ async function prepareFilling(
   }
   const needs_setup = setup !== null && home !== null && !home.ready
   const { sandbox, snapshots } = sandboxes
-  const filling: Filling = {
+  const filling: FillInput = {
     deps,
     writer,
     run,
@@ -108,7 +108,7 @@ async function prepareFilling(
   return { filling, failures }
 }
 
-type SettingUp = {
+type SetUpInput = {
   history: History
   folders: PreparedFolders
   sandboxes: Sandboxes
@@ -120,8 +120,8 @@ type SettingUp = {
 
 /** Runs the setup commands, or takes over the environment that the workspace is a copy of. */
 function setUpFiles(
-  opening: Opening & { setup: Setup },
-  { history, folders, sandboxes, left_before, files_of, state }: SettingUp,
+  opening: OpenInput & { setup: Setup },
+  { history, folders, sandboxes, left_before, files_of, state }: SetUpInput,
 ) {
   const { deps, writer, live, run, base, setup, secrets, startup, signal } = opening
   const to = {
@@ -144,10 +144,10 @@ function setUpFiles(
 }
 
 function keepCheckpoints(
-  { deps, writer, base }: Opening,
+  { deps, writer, base }: OpenInput,
   history: History,
   { snapshots }: Sandboxes,
-  filled: Filled,
+  filled: FilledWorkspace,
 ): Checkpoints {
   const { kept, last, tip } = history
   const known = last === null ? [] : [last.tree, ...(last.head === null ? [] : [last.head])]

@@ -8,8 +8,8 @@ import { digest } from '../../../src/core/access/token.ts'
 import {
   createFirstToken,
   type FirstStartInput,
+  type FirstStartResult,
   firstStart,
-  type Started,
 } from '../../../src/service/access/first-start.ts'
 import { setDefaultRepository } from '../../../src/store/access/organizations.ts'
 import { listRepositories } from '../../../src/store/access/repositories.ts'
@@ -33,7 +33,7 @@ async function emptyService() {
   let samples = 0
   const start = (
     given: Partial<Omit<FirstStartInput, 'sample'>> & { forced?: boolean } = {},
-  ): Promise<Started> => {
+  ): Promise<FirstStartResult> => {
     const { forced = false, ...rest } = given
     const create = async () => {
       samples++

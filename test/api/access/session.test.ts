@@ -11,11 +11,11 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-type Given = { body?: unknown; cookie?: string; headers?: Record<string, string> }
+type GivenRequest = { body?: unknown; cookie?: string; headers?: Record<string, string> }
 async function call(
   method: string,
   path: string,
-  { body, cookie, headers = {} }: Given = {},
+  { body, cookie, headers = {} }: GivenRequest = {},
 ): Promise<ApiResponse & { set_cookie: string[] }> {
   const response = await fetch(app.base_url + path, {
     method,
@@ -113,7 +113,7 @@ describe('POST /session', () => {
 })
 
 describe('POST /session/token', () => {
-  const token = (given: Given) => call('POST', '/session/token', given)
+  const token = (given: GivenRequest) => call('POST', '/session/token', given)
 
   test('200: a bearer token for 15 minutes, shown once and stored as a digest', async () => {
     const cookie = await newCookie()

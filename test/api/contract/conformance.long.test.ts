@@ -16,7 +16,7 @@ import {
 import { with_client } from './every-endpoint.ts'
 import {
   bodySchema,
-  type Given,
+  type GeneratedRequest,
   good,
   isHeader,
   newTarget,
@@ -116,7 +116,7 @@ function isAllowedText(operation: Operation, parameter: Parameter, text: string)
 const isPathPart = (text: string) =>
   /^[^\0]{1,60}$/.test(text) && text.isWellFormed() && !/^\.\.?$/.test(text)
 
-type Bad = Given & { wrong: string[] }
+type Bad = GeneratedRequest & { wrong: string[] }
 /** Requests with one error, and its location. */
 function bad(operation: Operation, target: Target): fc.Arbitrary<Bad> | null {
   const schema = bodySchema(operation)

@@ -6,10 +6,10 @@ import { addTenant, type Tenant } from '../access/second-organization.ts'
 import type { Operation, Parameter } from './document.ts'
 import { type Call, filledPath, tokenCalls } from './every-endpoint.ts'
 import { meanings } from './id-fields.ts'
-import { allowed, type Known, spoiled } from './schema-values.ts'
+import { allowed, type KnownValues, spoiled } from './schema-values.ts'
 
 /** An organization for each operation, so that what one operation ends is there for the next. */
-export type Target = { tenant: Tenant; known: Known; call: Call | undefined; token: string | null }
+export type Target = { tenant: Tenant; known: KnownValues; call: Call | undefined; token: string | null }
 let targets = 0
 export async function newTarget(app: Pick<App, 'db'>, { operationId }: Operation): Promise<Target> {
   const tenant = await addTenant(app, `target-${++targets}`)
@@ -29,13 +29,13 @@ export async function newTarget(app: Pick<App, 'db'>, { operationId }: Operation
   return { tenant, known, call, token: wants_token ? await addCaller(app, [tenant.org_id], 'ADMIN') : null }
 }
 
-export type Given = {
+export type GeneratedRequest = {
   path: Record<string, unknown>
   query: [string, string][]
   headers: Record<string, string | undefined>
   body: unknown
 }
-export const whole = (operation: Operation, { path, query, headers, body }: Given) => {
+export const whole = (operation: Operation, { path, query, headers, body }: GeneratedRequest) => {
   const text = query.map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`).join('&')
   const filled = filledPath(
     operation.path,
@@ -62,7 +62,7 @@ export const isHeader = (text: string) => /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])
  * Requests that the document allows, without deprecated parameters: what one changes in the response is
  * described in words only.
  */
-export function good(operation: Operation, { known, tenant }: Target): fc.Arbitrary<Given> {
+export function good(operation: Operation, { known, tenant }: Target): fc.Arbitrary<GeneratedRequest> {
   const path = fc.record(
     Object.fromEntries(
       parametersIn(operation, 'path').map(({ name, schema }) => [name, allowed(schema, known, name)]),
@@ -125,14 +125,18 @@ const texts = [
   '\0',
   '9'.repeat(20),
 ]
-export const parameterTexts = ({ schema }: Parameter, known: Known) =>
+export const parameterTexts = ({ schema }: Parameter, known: KnownValues) =>
   fc.oneof(
     fc.constantFrom(...texts),
     spoiled(schema, known).map(value => (typeof value === 'object' ? JSON.stringify(value) : `${value}`)),
   )
 
 /** The same request with this text as the parameter. */
-export function withText(given: Given, { in: target, name }: Parameter, text: string): Given {
+export function withText(
+  given: GeneratedRequest,
+  { in: target, name }: Parameter,
+  text: string,
+): GeneratedRequest {
   if (target === 'path') return { ...given, path: { ...given.path, [name]: text } }
   if (target === 'header') return { ...given, headers: { ...given.headers, [name]: text } }
   return { ...given, query: [...given.query.filter(([one]) => one !== name), [name, text]] }

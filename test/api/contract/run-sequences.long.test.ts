@@ -253,7 +253,7 @@ async function expectTraces(model: Model, real: Real): Promise<void> {
 
 const which = fc.nat(8)
 const word = fc.constantFrom('one', 'two', 'three')
-type Named = { name: string; step: Step }
+type NamedStep = { name: string; step: Step }
 const named = <A extends unknown[]>(
   name: keyof typeof steps,
   weight: number,
@@ -261,7 +261,7 @@ const named = <A extends unknown[]>(
   ...given: { [K in keyof A]: fc.Arbitrary<A[K]> }
 ) => ({
   weight,
-  arbitrary: fc.tuple(...given).map((values): Named => {
+  arbitrary: fc.tuple(...given).map((values): NamedStep => {
     const text = `${name}(${values.map(value => JSON.stringify(value)).join(', ')})`
     return Object.assign({ name: text, step: step(...(values as A)) }, { [fc.toStringMethod]: () => text })
   }),

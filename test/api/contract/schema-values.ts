@@ -48,7 +48,7 @@ export const anything: fc.Arbitrary<unknown> = fc.oneof(
 )
 
 /** Existing values, by the name of the field: invented ones would only be not found. */
-export type Known = Record<string, readonly unknown[]>
+export type KnownValues = Record<string, readonly unknown[]>
 
 const described = ['description', 'examples', 'default', 'deprecated', 'title']
 const understood = [
@@ -71,7 +71,7 @@ const understood = [
 ]
 
 /** Values that the document allows for a field of this name, its limits and hostile texts included. */
-export function allowed(given: Schema, known: Known, name = ''): fc.Arbitrary<unknown> {
+export function allowed(given: Schema, known: KnownValues, name = ''): fc.Arbitrary<unknown> {
   const schema = followed(given)
   const strange = Object.keys(schema).filter(key => !described.includes(key) && !understood.includes(key))
   if (strange.length > 0)
@@ -85,7 +85,7 @@ export function allowed(given: Schema, known: Known, name = ''): fc.Arbitrary<un
     : fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...there) }, { weight: 1, arbitrary: created })
 }
 
-function valuesOf(schema: Schema, known: Known): fc.Arbitrary<unknown> {
+function valuesOf(schema: Schema, known: KnownValues): fc.Arbitrary<unknown> {
   if (schema.anyOf) return fc.oneof(...schema.anyOf.map(one => allowed(one, known)))
   if (schema.enum) return fc.constantFrom(...schema.enum)
   if ('const' in schema) return fc.constant(schema.const)
@@ -157,7 +157,7 @@ function texts({ format, pattern, minLength = 0, maxLength = 60 }: Schema): fc.A
 
 function objects(
   { properties = {}, required = [], additionalProperties, propertyNames, maxProperties = 3 }: Schema,
-  known: Known,
+  known: KnownValues,
 ): fc.Arbitrary<unknown> {
   const fields = Object.fromEntries(
     Object.entries(properties).map(([name, one]) => [name, allowed(one, known, name)]),
@@ -180,7 +180,7 @@ function objects(
  * Values of which many are not allowed at this location: of another kind, beyond a limit, or with something
  * missing or wrong within.
  */
-export function spoiled(given: Schema, known: Known): fc.Arbitrary<unknown> {
+export function spoiled(given: Schema, known: KnownValues): fc.Arbitrary<unknown> {
   const schema = followed(given)
   const {
     anyOf,

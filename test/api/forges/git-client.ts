@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { App } from '../../start-app.ts'
 
-export type Ran = { code: number; out: string; err: string }
+export type ProgramEnd = { code: number; out: string; err: string }
 
 /** The git of a person on another machine: it has only an address and a password. */
 export type GitClient = Disposable & {
@@ -12,9 +12,9 @@ export type GitClient = Disposable & {
   /** The address of a repository with a token in it. */
   address(repo_id?: number | string, token?: string | null, org_id?: number): string
   /** Runs git and returns its result, also when it fails. */
-  run(...args: string[]): Promise<Ran>
+  run(...args: string[]): Promise<ProgramEnd>
   /** The same in a folder below. */
-  at(folder: string, ...args: string[]): Promise<Ran>
+  at(folder: string, ...args: string[]): Promise<ProgramEnd>
   /** Runs git and returns its output; throws the error output when git fails. */
   ok(folder: string, ...args: string[]): Promise<string>
 }
@@ -37,7 +37,7 @@ export function gitClient(app: App, extra: Record<string, string> = {}): GitClie
     ...extra,
   }
   const at: GitClient['at'] = (folder_name, ...args) => {
-    const { promise, resolve } = Promise.withResolvers<Ran>()
+    const { promise, resolve } = Promise.withResolvers<ProgramEnd>()
     execFile(
       'git',
       args,

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { limits } from '../../../src/contract/limits.ts'
 import { Database } from '../../../src/store/database.ts'
 import { createTestDatabase } from '../../database.ts'
-import { type Filled, fillDatabase } from '../../scale/fill-database.ts'
+import { type FilledDatabase, fillDatabase } from '../../scale/fill-database.ts'
 import { explained, type RowsRead } from '../../scale/rows-read.ts'
 import { lists, routine, type Work } from '../../scale/statements.ts'
 
 const SIZE = { runs: 40_000, entries: 60_000, long_run: 20_000 }
 /** The names of the statements, before there is a database. */
-const named: Filled = {
+const named: FilledDatabase = {
   organization_id: 1,
   user_id: 1,
   repository_id: 1,
@@ -19,7 +19,7 @@ const named: Filled = {
 
 const stack = new AsyncDisposableStack()
 let db: Database
-let filled: Filled
+let filled: FilledDatabase
 beforeAll(async () => {
   const { url } = stack.use(await createTestDatabase())
   db = stack.use(new Database(url, { max: 1, on_error: () => {}, statement_ms: 120_000 }))

@@ -46,10 +46,10 @@ async function sharedAccount() {
     attacker: { cookie, page, wide: wide.token, earlier, unused: await selfLink(page) },
   }
 }
-type Shared = Awaited<ReturnType<typeof sharedAccount>>
+type SharedAccount = Awaited<ReturnType<typeof sharedAccount>>
 
 /** The organization refuses and does not list all credentials that the ADMIN kept or derives. */
-async function expectRejected({ org_id, selfLink, attacker }: Shared, joined: number) {
+async function expectRejected({ org_id, selfLink, attacker }: SharedAccount, joined: number) {
   const { cookie, page, wide, earlier, unused } = attacker
   const late = await follow(app, unused)
   const cookies = [cookie, earlier.page, earlier.wide, ...(late === null ? [] : [late])]

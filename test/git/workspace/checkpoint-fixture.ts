@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import type { GitRepository } from '../../../src/git/git-repository.ts'
 import { refreshMirror } from '../../../src/git/mirrors/mirrors.ts'
 import {
+  type CacheOwner,
   importPack,
-  type Kept,
   objectCachePath,
   treeOf,
   withObjectCache,
 } from '../../../src/git/objects/object-cache.ts'
 import { type GitHost, mirrorPath, openGitHost } from '../../../src/git/process/git-host.ts'
 import { readCachedChanges } from '../../../src/git/read/changes.ts'
-import type { Prepared, Snapshot } from '../../../src/git/workspace/checkpoint-commands.ts'
+import type { PreparedFiles, Snapshot } from '../../../src/git/workspace/checkpoint-commands.ts'
 import { restoreCommand } from '../../../src/git/workspace/restore-command.ts'
 import { cloneCommand, type WorkspaceRepository } from '../../../src/git/workspace/workspace-commands.ts'
 import type { Sandbox } from '../../../src/sandbox/port.ts'
@@ -23,7 +23,7 @@ import { localRepository, makeRepository, runText } from '../repositories.ts'
 
 export type CheckpointTest = AsyncDisposable & {
   host: GitHost
-  kept: Kept
+  kept: CacheOwner
   base_sha: string | null
   /** The run's own sandbox, as the agent has it. */
   agent: TestSandbox
@@ -73,7 +73,7 @@ export async function startCheckpointTest(files: Record<string, string> | null):
     base_sha = await runText(path, 'git', ['rev-parse', 'HEAD'])
     await refreshMirror(host, repository)
   }
-  const kept: Kept = { run_id: 7, repository_id: repository?.id ?? null }
+  const kept: CacheOwner = { run_id: 7, repository_id: repository?.id ?? null }
   const inside: WorkspaceRepository | null = repository && {
     mirror_inside: '/mirror',
     base_sha,
@@ -127,7 +127,7 @@ export async function startCheckpointTest(files: Record<string, string> | null):
     const cloned = await agent.separate(cloneCommand(inside))
     if (cloned.exit_code !== 0) throw new Error(`clone failed: ${cloned.text}`)
   }
-  const how: Prepared =
+  const how: PreparedFiles =
     base_sha === null
       ? { from: 'empty' }
       : { from: 'clone', sha: base_sha, tree: await treeOf(host, kept, base_sha) }

@@ -18,14 +18,14 @@ import { type GitFixture, root, SANDBOX } from '../repositories.ts'
 /** The time of its commits. */
 const AT = new Date('2026-11-20T10:30:00.000Z')
 
-export type Ran = { exit_code: number; stdout: Buffer; output: string }
+export type CommandEnd = { exit_code: number; stdout: Buffer; output: string }
 
 export type Workspace = {
   dir: string
   input: WorkspaceRepository
   /** Runs a bash command line in the workspace as the sandbox's user, with nothing of our environment. */
-  bash(command: string): Promise<Ran>
-  clone(): Promise<Ran>
+  bash(command: string): Promise<CommandEnd>
+  clone(): Promise<CommandEnd>
   commit(message?: string): Promise<{ head_sha: string | null; committed: boolean }>
   /** Bundles `head_sha` out and takes it into the mirror, as after a push. */
   deliver(head_sha: string, turn?: number): Promise<{ ref: string; sha: string }>
@@ -81,8 +81,8 @@ export async function openWorkspace(
   }
 }
 
-function runBash(cwd: string, home: string, command: string): Promise<Ran> {
-  const { promise, resolve, reject } = Promise.withResolvers<Ran>()
+function runBash(cwd: string, home: string, command: string): Promise<CommandEnd> {
+  const { promise, resolve, reject } = Promise.withResolvers<CommandEnd>()
   const child = spawn('bash', ['-c', command], {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],

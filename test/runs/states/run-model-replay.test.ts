@@ -237,11 +237,11 @@ const others: Op[] = [
 ]
 
 async function rowOf({ id, now }: World): Promise<Row> {
-  type Stored = Omit<Row, 'status' | 'status_reason'> & {
+  type StoredRow = Omit<Row, 'status' | 'status_reason'> & {
     status: RunStatus
     status_reason: StatusReason | null
   }
-  const { rows } = await db.query<Stored>({
+  const { rows } = await db.query<StoredRow>({
     text: `select status, status_reason, turn, epoch, owner, waiting_on is not distinct from 'ci' as of_checks,
           extract(epoch from lease_until - clock_timestamp())::float8 as lease_until,
           extract(epoch from deadline_at - clock_timestamp())::float8 as deadline_at,

@@ -11,7 +11,7 @@ import { listen } from '../../egress/servers.ts'
 import { restrictedViolations } from './pod-security.ts'
 import { isAllowed } from './rules.ts'
 import { type KubernetesObject, schemaFaults } from './schemas.ts'
-import { Store, type Stored } from './store.ts'
+import { Store, type StoredObject } from './store.ts'
 
 /**
  * How the next call that `matches` gets a response instead. `status` 0: the connection is cut; `done`: after
@@ -200,12 +200,12 @@ function carryOut(store: Store, call: Call, url: URL, body: unknown): unknown {
   if (call.verb === 'get') return found
   return remove(
     store,
-    found as Stored & IPod,
+    found as StoredObject & IPod,
     body as { gracePeriodSeconds?: number; preconditions?: { uid?: string } } | null,
   )
 }
 
-function create(store: Store, { namespace }: Call, sent: KubernetesObject): Stored {
+function create(store: Store, { namespace }: Call, sent: KubernetesObject): StoredObject {
   const object = { ...sent, metadata: { ...sent.metadata, namespace } }
   const faults = schemaFaults(sent)
   if (faults.length > 0)
@@ -226,7 +226,7 @@ function create(store: Store, { namespace }: Call, sent: KubernetesObject): Stor
     forbid(`error looking up service account ${namespace}/${account}: serviceaccount "${account}" not found`)
   if (pod.spec?.runtimeClassName !== undefined)
     forbid(`pod rejected: RuntimeClass "${pod.spec.runtimeClassName}" not found`)
-  for (const quota of store.all('ResourceQuota', namespace) as (Stored & {
+  for (const quota of store.all('ResourceQuota', namespace) as (StoredObject & {
     spec?: { hard?: Record<string, string> }
   })[]) {
     const most = Number(quota.spec?.hard?.pods ?? Number.POSITIVE_INFINITY)
@@ -244,9 +244,9 @@ function create(store: Store, { namespace }: Call, sent: KubernetesObject): Stor
  */
 function remove(
   store: Store,
-  pod: Stored & IPod,
+  pod: StoredObject & IPod,
   options: { gracePeriodSeconds?: number; preconditions?: { uid?: string } } | null,
-): Stored {
+): StoredObject {
   const uid = options?.preconditions?.uid
   if (uid !== undefined && uid !== pod.metadata.uid)
     throw new Refusal(
@@ -269,7 +269,7 @@ function remove(
   return pod
 }
 
-function select<T extends Stored>(objects: T[], url: URL): T[] {
+function select<T extends StoredObject>(objects: T[], url: URL): T[] {
   const wanted = (url.searchParams.get('labelSelector') ?? '')
     .split(',')
     .filter(Boolean)

@@ -7,13 +7,13 @@ import {
   type Container,
   imageMounts,
   memoryFolders,
+  NotStartedError,
   nodeFiles,
   type PodSpec,
   quantity,
   volumeMounts,
-  Waiting,
 } from './node-mounts.ts'
-import type { Store, Stored } from './store.ts'
+import type { Store, StoredObject } from './store.ts'
 
 export type NodeSettings = {
   name: string
@@ -31,7 +31,7 @@ export type NodeSettings = {
   enforces_policies: boolean
 }
 
-type StoredPod = Stored & IPod
+type StoredPod = StoredObject & IPod
 
 /**
  * What this node can do for a pod. A field that is not here is one that it would silently not honour, so the
@@ -61,9 +61,9 @@ export function startFakeKubelet(
   const ids = new Map<string, string>()
   const folder = mkdtempSync(join(tmpdir(), 'kubelet-test-'))
   let at = 0
-  const notify = (pod: Stored, status: object) =>
+  const notify = (pod: StoredObject, status: object) =>
     void store.change(pod, { status: { hostIP: node.address, ...status } })
-  const waiting = (pod: Stored, reason: string, message = '') =>
+  const waiting = (pod: StoredObject, reason: string, message = '') =>
     notify(pod, {
       phase: 'Pending',
       containerStatuses: [{ name: 'sandbox', state: { waiting: { reason, message } } }],
@@ -102,13 +102,13 @@ export function startFakeKubelet(
         .finally(() => clearTimeout(deadline))
       return id
     } catch (error) {
-      if (error instanceof Waiting) waiting(pod, error.reason, error.message)
+      if (error instanceof NotStartedError) waiting(pod, error.reason, error.message)
       else waiting(pod, 'RunContainerError', String(error))
       return null
     }
   }
   const kill = (id: string) => engine('POST', `/containers/${id}/kill`).catch(() => {})
-  const clear = async (pod: Stored) => {
+  const clear = async (pod: StoredObject) => {
     const id = await containers.get(pod.metadata.uid)
     if (id) await engine('DELETE', `/containers/${id}?force=true&v=true`).catch(() => {})
     ids.delete(pod.metadata.name)
@@ -174,13 +174,19 @@ async function createContainer(
   const { spec } = pod
   const container = spec?.containers[0]
   if (spec === undefined || container === undefined || spec.containers.length !== 1)
-    throw new Waiting('CreateContainerConfigError', 'one container is what this node runs')
+    throw new NotStartedError('CreateContainerConfigError', 'one container is what this node runs')
   onlyKnown(spec, container)
   if (!node.images.includes(container.image ?? ''))
-    throw new Waiting('ErrImagePull', `failed to pull and unpack image "${container.image}": not found`)
+    throw new NotStartedError(
+      'ErrImagePull',
+      `failed to pull and unpack image "${container.image}": not found`,
+    )
   const user = spec.securityContext?.runAsUser ?? 0
   if (spec.securityContext?.runAsNonRoot && user === 0)
-    throw new Waiting('CreateContainerConfigError', 'container has runAsNonRoot and image will run as root')
+    throw new NotStartedError(
+      'CreateContainerConfigError',
+      'container has runAsNonRoot and image will run as root',
+    )
   const { limits = {} } = container.resources ?? {}
   const memory = quantity(limits.memory)
   const own = container.securityContext ?? {}
@@ -227,7 +233,10 @@ function onlyKnown(spec: PodSpec, container: Container): void {
   const check = (where: keyof typeof KNOWN, object: object | undefined) => {
     const unknown = Object.keys(object ?? {}).find(name => !KNOWN[where].split(/\s+/).includes(name))
     if (unknown !== undefined)
-      throw new Waiting('CreateContainerConfigError', `this node cannot honour ${unknown} of the ${where}`)
+      throw new NotStartedError(
+        'CreateContainerConfigError',
+        `this node cannot honour ${unknown} of the ${where}`,
+      )
   }
   check('pod', spec)
   check('podSecurity', spec.securityContext)
@@ -245,12 +254,12 @@ function onlyKnown(spec: PodSpec, container: Container): void {
     spec.automountServiceAccountToken !== false ||
     spec.enableServiceLinks !== false
   if (wrong || spec.dnsPolicy !== 'None' || spec.restartPolicy !== 'Never')
-    throw new Waiting('CreateContainerConfigError', 'this node cannot run such a pod')
+    throw new NotStartedError('CreateContainerConfigError', 'this node cannot run such a pod')
 }
 
 /** Whether a policy of its namespace selects the pod and none allows it anything. */
 function isClosed(pod: StoredPod, store: Store): boolean {
-  type Policy = Stored & {
+  type Policy = StoredObject & {
     spec?: {
       podSelector?: { matchLabels?: Record<string, string> }
       policyTypes?: string[]
@@ -273,7 +282,7 @@ function seccomp(spec: PodSpec, node: NodeSettings): string[] {
   if (type === 'RuntimeDefault') return []
   const path = node.seccomp_profiles[localhostProfile ?? '']
   if (type !== 'Localhost' || path === undefined)
-    throw new Waiting(
+    throw new NotStartedError(
       'CreateContainerError',
       `cannot load seccomp profile "${localhostProfile}": no such file or directory`,
     )

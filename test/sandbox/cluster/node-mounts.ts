@@ -13,7 +13,7 @@ type Mount = {
 }
 
 /** Why a container is not started, as a message of the kubelet. */
-export class Waiting extends Error {
+export class NotStartedError extends Error {
   readonly reason: string
   constructor(reason: string, message: string) {
     super(message)
@@ -82,14 +82,14 @@ export function volumeMounts(spec: PodSpec, container: Container, claims: Record
       const { emptyDir, persistentVolumeClaim } = volume ?? {}
       if (emptyDir?.medium === 'Memory') return []
       const root = claims[persistentVolumeClaim?.claimName ?? '']
-      if (root === undefined) throw new Waiting('ContainerCreating', '')
+      if (root === undefined) throw new NotStartedError('ContainerCreating', '')
       let path = root
       for (const part of subPath.split('/').filter(Boolean)) {
         path = join(path, part)
         // As the kubelet does: a folder for a missing path, and never a link.
         if (!existsSync(path)) mkdirSync(path, { mode: 0o750 })
         if (part === '..' || lstatSync(path).isSymbolicLink())
-          throw new Waiting(
+          throw new NotStartedError(
             'CreateContainerConfigError',
             `failed to prepare subPath for volumeMount "${name}" of container "${container.name}"`,
           )

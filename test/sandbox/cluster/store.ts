@@ -1,43 +1,43 @@
 import { EventEmitter } from 'node:events'
 import type { KubernetesObject } from './schemas.ts'
 
-export type Stored = KubernetesObject & {
+export type StoredObject = KubernetesObject & {
   metadata: { uid: string; resourceVersion: string; labels?: Record<string, string> }
 }
-export type Change = { version: number; type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: Stored }
+export type Change = { version: number; type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: StoredObject }
 
 /**
  * The objects of a cluster with their versions, and the changes that a watch gets. The author of a change
  * passes the new object.
  */
 export class Store {
-  private readonly objects = new Map<string, Stored>()
+  private readonly objects = new Map<string, StoredObject>()
   private changes: Change[] = []
   private forgotten = 0
   private readonly news = new EventEmitter().setMaxListeners(0)
   version = 1_000
 
-  all(kind: string, namespace: string): Stored[] {
+  all(kind: string, namespace: string): StoredObject[] {
     return [...this.objects.values()].filter(
       object => object.kind === kind && object.metadata.namespace === namespace,
     )
   }
-  everything(): Stored[] {
+  everything(): StoredObject[] {
     return [...this.objects.values()]
   }
-  find(kind: string, namespace: string, name: string): Stored | undefined {
+  find(kind: string, namespace: string, name: string): StoredObject | undefined {
     return this.objects.get(`${kind}/${namespace}/${name}`)
   }
-  add(object: KubernetesObject): Stored {
+  add(object: KubernetesObject): StoredObject {
     const uid = crypto.randomUUID()
     return this.put('ADDED', { ...object, metadata: { ...object.metadata, uid, resourceVersion: '' } })
   }
   /** Nothing happens when it is gone meanwhile. */
-  change(before: Stored, fields: object): Stored | undefined {
+  change(before: StoredObject, fields: object): StoredObject | undefined {
     const now = this.find(before.kind, before.metadata.namespace ?? '', before.metadata.name)
     return now?.metadata.uid === before.metadata.uid ? this.put('MODIFIED', { ...now, ...fields }) : undefined
   }
-  remove(object: Stored): void {
+  remove(object: StoredObject): void {
     const now = this.find(object.kind, object.metadata.namespace ?? '', object.metadata.name)
     if (now?.metadata.uid === object.metadata.uid) this.put('DELETED', now)
   }
@@ -56,7 +56,7 @@ export class Store {
     return () => this.news.off('news', listener)
   }
 
-  private put(type: Change['type'], object: Stored): Stored {
+  private put(type: Change['type'], object: StoredObject): StoredObject {
     const version = ++this.version
     const stored = { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } }
     const key = `${object.kind}/${object.metadata.namespace ?? ''}/${object.metadata.name}`

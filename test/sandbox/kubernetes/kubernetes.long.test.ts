@@ -10,7 +10,7 @@ import { testFolder } from '../../temporary-folder.ts'
 import { clusterDriver, type DriverOptions } from '../cluster/driver.ts'
 import type { KubernetesObject } from '../cluster/schemas.ts'
 import { type Cluster, startCluster } from '../cluster/start-cluster.ts'
-import type { Stored } from '../cluster/store.ts'
+import type { StoredObject } from '../cluster/store.ts'
 import { engineProblem } from '../containers/start-engine.ts'
 import { sandbox_user, startSandbox } from '../start-sandbox.ts'
 
@@ -29,7 +29,7 @@ const makeWorkspace = () => {
   createOwnFolder(path, 0o700, sandbox_user)
   return path
 }
-const pods = () => cluster.api.store.all('Pod', NAMESPACE) as (Stored & IPod)[]
+const pods = () => cluster.api.store.all('Pod', NAMESPACE) as (StoredObject & IPod)[]
 const onlyPod = () => {
   const [pod, ...more] = pods()
   if (pod === undefined || more.length > 0) throw new Error(`there are ${pods().length} pods`)
@@ -220,9 +220,10 @@ describe.skipIf((await engineProblem('docker')) !== null)('a sandbox in a pod of
     )
   })
 
-  const status = (fields: object) => (pod: Stored) => void cluster.api.store.change(pod, { status: fields })
+  const status = (fields: object) => (pod: StoredObject) =>
+    void cluster.api.store.change(pod, { status: fields })
   test.each([
-    ['deleted from outside', (pod: Stored) => cluster.api.store.remove(pod), 'the pod is gone'],
+    ['deleted from outside', (pod: StoredObject) => cluster.api.store.remove(pod), 'the pod is gone'],
     [
       'evicted',
       status({ phase: 'Failed', reason: 'Evicted', message: 'The node was low on resource: memory.' }),

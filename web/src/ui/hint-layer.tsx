@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 
-type Shown = { text: string; anchor: Element }
+type ShownHint = { text: string; anchor: Element }
 
 const delay_ms = 350
 const gap_px = 6
@@ -11,7 +11,7 @@ const gap_px = 6
  * of the element itself.
  */
 export function HintLayer() {
-  const [shown, setShown] = useState<Shown | null>(null)
+  const [shown, setShown] = useState<ShownHint | null>(null)
   const box = useRef<HTMLDivElement>(null)
 
   useEffect(() => {

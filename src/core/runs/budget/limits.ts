@@ -83,7 +83,7 @@ export const spentBy = (
 /** Ceilings of the service for one turn: reaching one ends the run (specification.md#run-status). */
 export type Ceilings = { max_steps: number; max_tokens: number; max_active_ms: number }
 
-export type Spent = RunSpent & { turn_steps: number; turn_tokens: number; turn_active_ms: number }
+export type SpentAmounts = RunSpent & { turn_steps: number; turn_tokens: number; turn_active_ms: number }
 
 export type LimitReached =
   | { kind: 'budget'; limit: LimitName | SharedPotName; message: string }
@@ -102,7 +102,7 @@ type UsedCeiling = {
   text: string
 }
 
-export const usedCeilings = (spent: Spent, ceilings: Ceilings): UsedCeiling[] => [
+export const usedCeilings = (spent: SpentAmounts, ceilings: Ceilings): UsedCeiling[] => [
   {
     reason: 'max_steps',
     unit: 'steps',
@@ -145,7 +145,11 @@ export const countedTokens = (usage: {
 }): number => usage.input_tokens + usage.output_tokens - Math.floor(usage.cached_tokens * (1 - CACHED_SHARE))
 
 /** Checks the limits before every model call. Returns null when the run may continue. */
-export function limitReached(spent: Spent, budget: RunBudget, ceilings: Ceilings): LimitReached | null {
+export function limitReached(
+  spent: SpentAmounts,
+  budget: RunBudget,
+  ceilings: Ceilings,
+): LimitReached | null {
   const limit = usedLimits(budget, spent).find(({ used, allowed }) => used >= allowed)
   if (limit) return paused(limit.name, limit.text(limit.used), budget)
   const ceiling = usedCeilings(spent, ceilings).find(({ used, allowed }) => used >= allowed)
@@ -171,7 +175,7 @@ export function callLimitReached(calls: number, budget: RunBudget, ceilings: Cei
 }
 
 /** Returns the milliseconds until the nearest time limit. A step that takes longer is interrupted then. */
-export function timeLeft(spent: Spent, budget: RunBudget, ceilings: Ceilings): number {
+export function timeLeft(spent: SpentAmounts, budget: RunBudget, ceilings: Ceilings): number {
   const left = usedLimits(budget, spent).flatMap(({ unit, allowed, used }) =>
     unit === 'seconds' ? [(allowed - used) * 1_000] : [],
   )

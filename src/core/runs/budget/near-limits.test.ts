@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { no_budget, type RunBudget } from '../../../contract/runs/run-limits.ts'
-import type { Spent } from './limits.ts'
+import type { SpentAmounts } from './limits.ts'
 import { nearLimits, noticeKey, noticeText } from './near-limits.ts'
 
-const spent: Spent = {
+const spent: SpentAmounts = {
   run_steps: 0,
   run_cost_usd: 0,
   run_active_ms: 0,
@@ -14,7 +14,7 @@ const spent: Spent = {
 }
 const ceilings = { max_steps: 200, max_tokens: 1_000, max_active_ms: 60_000 }
 const near = (
-  used: Partial<Spent>,
+  used: Partial<SpentAmounts>,
   budget: Partial<RunBudget> = {},
   others: Parameters<typeof nearLimits>[3] = [],
 ) =>

@@ -1,5 +1,5 @@
 import { limit_names, type RunBudget } from '../../../contract/runs/run-limits.ts'
-import { type Ceilings, type Spent, usedCeilings, usedLimits } from './limits.ts'
+import { type Ceilings, type SpentAmounts, usedCeilings, usedLimits } from './limits.ts'
 
 /** A limit of which most is used. `last`: almost nothing is left. */
 export type NearLimit = { limit: string; level: 'near' | 'last'; used: number; allowed: number }
@@ -12,7 +12,7 @@ const LAST = 0.95
  * null: no limit.
  */
 export function nearLimits(
-  spent: Spent,
+  spent: SpentAmounts,
   budget: RunBudget,
   ceilings: Ceilings,
   others: [limit: string, used: number, allowed: number | null][],

@@ -37,7 +37,7 @@ const WORK_AT_ONCE = 100_000
 const FAR = 1_000_000
 
 /** `gap`: where the middle is missing. `is_rewritten`: the bytes differ from those of the output. */
-type Shown = { bytes: Uint8Array; gap: number | undefined; is_rewritten: boolean }
+type ShownBytes = { bytes: Uint8Array; gap: number | undefined; is_rewritten: boolean }
 
 /**
  * Returns output as a terminal would show it at its end: without what was overwritten or erased, such as the
@@ -45,7 +45,7 @@ type Shown = { bytes: Uint8Array; gap: number | undefined; is_rewritten: boolean
  * returned unchanged. `gap`: where its middle is missing; each of the two parts is shown by itself, because
  * nobody knows what happened between them.
  */
-export async function terminalText(bytes: Uint8Array, gap?: number): Promise<Shown> {
+export async function terminalText(bytes: Uint8Array, gap?: number): Promise<ShownBytes> {
   const unchanged = { bytes, gap, is_rewritten: false }
   if (!REWRITES.test(latin1(bytes)) || isBinary(bytes)) return unchanged
   const head = await play(latin1(bytes.subarray(0, gap)))

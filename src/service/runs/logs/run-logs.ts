@@ -3,7 +3,7 @@ import { type Extent, extentOf, pageNumbers, pageWindow, type Window } from '../
 import { shownEntry } from '../../../core/runs/trace/stored-entry.ts'
 import { traceUrl } from '../../../core/runs/trace-url.ts'
 import type { RunState } from '../../../core/wire-profile.ts'
-import { type Found, findEntries, searchEntries } from '../../../store/runs/log-entries.ts'
+import { type FoundEntries, findEntries, searchEntries } from '../../../store/runs/log-entries.ts'
 import type { RunHead } from '../../../store/runs/run-heads.ts'
 import type { Context } from '../../context.ts'
 import { runNotFound } from '../runs.ts'
@@ -87,7 +87,7 @@ async function findLogs(
   run_id: number,
   filter: LogFilter,
   { skip, limit, from }: Window,
-): Promise<Found> {
+): Promise<FoundEntries> {
   if (from === undefined) return find(ctx, run_id, filter, { skip, limit })
   const key = Number(from.key)
   const later = { ...filter, after_seq: Math.max(filter.after_seq ?? 0, key) }
@@ -108,7 +108,7 @@ function find(
   run_id: number,
   { q, reverse, ...filter }: LogFilter,
   page: { skip: number; limit: number },
-): Promise<Found> {
+): Promise<FoundEntries> {
   const window = { ...page, reverse }
   return q === undefined
     ? findEntries(ctx.db, ctx.organization_id, run_id, filter, window)

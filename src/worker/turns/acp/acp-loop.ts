@@ -23,7 +23,7 @@ import {
   openOutside,
   reachableOf,
 } from '../agent-loop.ts'
-import type { Begun } from '../begin-conversation.ts'
+import type { BegunConversation } from '../begin-conversation.ts'
 import { costOfChildren } from '../child-runs.ts'
 import { createLoopJournal } from '../loop-journal.ts'
 import { callsWithoutOutcome, closeOpenCalls, readJournal } from '../recovered-conversation.ts'
@@ -70,7 +70,7 @@ const BEFORE_FIRST_PROMPT = {
  * and calls the model by the gateway; trace, journal, limits and everything after its answer are those of the
  * built-in agent.
  */
-export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<AgentLoop> {
+export async function createAcpLoop(turn: ProgramTurn, begun: BegunConversation): Promise<AgentLoop> {
   const { writer, live, run, observed, model, secrets, startup } = turn
   const { conversation } = begun
   const instructions = await secrets.redactor.text(await instructionsOf(turn, begun, reachableOf(turn)))

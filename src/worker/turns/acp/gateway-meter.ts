@@ -59,7 +59,7 @@ type MeteredTurn = {
 }
 
 /** `planning`: one call is planned at a time. `ended`: resolves when the next call in flight has ended. */
-type Metering = MeteredTurn & { planning: Semaphore; ended: PromiseWithResolvers<void> }
+type MeterState = MeteredTurn & { planning: Semaphore; ended: PromiseWithResolvers<void> }
 
 /**
  * Returns the meter of a run's model gateway: each call is a step of the agent, planned within the limits and
@@ -67,7 +67,7 @@ type Metering = MeteredTurn & { planning: Semaphore; ended: PromiseWithResolvers
  * called. Calls in flight count with what is reserved for them.
  */
 export function createGatewayMeter(turn: MeteredTurn): GatewayMeter {
-  const metering: Metering = { ...turn, planning: createSemaphore(1), ended: Promise.withResolvers() }
+  const metering: MeterState = { ...turn, planning: createSemaphore(1), ended: Promise.withResolvers() }
   return {
     async start(request) {
       const leave = await metering.planning.enter(request.signal)
@@ -85,7 +85,7 @@ export function createGatewayMeter(turn: MeteredTurn): GatewayMeter {
   }
 }
 
-function reachedLimit({ meter, journal, estimate, spending, onLimit }: Metering): string | null {
+function reachedLimit({ meter, journal, estimate, spending, onLimit }: MeterState): string | null {
   if (journal.calls > 0) return null
   estimate.setBytes(0)
   const planned = meter.planAside([], spending, 1)
@@ -94,7 +94,7 @@ function reachedLimit({ meter, journal, estimate, spending, onLimit }: Metering)
   return planned.limit.message
 }
 
-async function start(turn: Metering, request: GatewayRequest): Promise<GatewayCall | { refused: string }> {
+async function start(turn: MeterState, request: GatewayRequest): Promise<GatewayCall | { refused: string }> {
   const { meter, journal, estimate, spending } = turn
   const { bytes, max_output_tokens, has_tools, signal } = request
   for (;;) {
@@ -117,7 +117,7 @@ async function start(turn: Metering, request: GatewayRequest): Promise<GatewayCa
 
 /** Records a planned call, or returns the limit of the organization that does not permit it. */
 async function record(
-  turn: Metering,
+  turn: MeterState,
   reservation: Reservation,
   has_tools: boolean,
 ): Promise<GatewayCall | LimitReached> {
@@ -134,10 +134,10 @@ async function record(
   return unaffordable
 }
 
-const countInFlight = ({ meter, journal }: Metering) =>
+const countInFlight = ({ meter, journal }: MeterState) =>
   meter.callsInFlight(journal.calls, journal.reserved_usd)
 
-async function responded(turn: Metering, call: GatewayCall, counted: CountedTokens): Promise<void> {
+async function responded(turn: MeterState, call: GatewayCall, counted: CountedTokens): Promise<void> {
   const { model, meter, journal, spending } = turn
   const { input_tokens, output_tokens, cached_tokens } = counted
   const usage = {
@@ -163,7 +163,7 @@ async function responded(turn: Metering, call: GatewayCall, counted: CountedToke
 }
 
 async function failed(
-  turn: Metering,
+  turn: MeterState,
   call: GatewayCall,
   end: Extract<GatewayEnd, { kind: 'failed' }>,
 ): Promise<void> {
@@ -189,7 +189,7 @@ async function shownError(
 }
 
 /** Records the outcome of a call, and lets those that wait for it be planned again. */
-async function settle(turn: Metering, write: () => Promise<void>): Promise<void> {
+async function settle(turn: MeterState, write: () => Promise<void>): Promise<void> {
   const written = write()
   countInFlight(turn)
   turn.ended.resolve()

@@ -18,7 +18,7 @@ export type Next = { messages: ModelMessage[]; unsent: ModelMessage[]; earlier: 
  * `approved`: the digest of the call that a person has approved. `opened_here`: an earlier session of this
  * turn had the same sandbox.
  */
-type Opening = {
+type OpenSessionInput = {
   turn: ProgramTurn
   instructions: string
   approved: string | null
@@ -35,7 +35,11 @@ export type Prompt = { session: AgentSession; parts: PromptPart[]; continued: bo
 const SESSION_ID = /^[\w.:-]{1,200}$/
 
 /** Returns the next prompt of a session that is open. */
-export async function promptOfSession(opening: Opening, session: AgentSession, next: Next): Promise<Prompt> {
+export async function promptOfSession(
+  opening: OpenSessionInput,
+  session: AgentSession,
+  next: Next,
+): Promise<Prompt> {
   await recordPrompt(opening, session, next)
   return { session, parts: nextPrompt(next.unsent, session.images), continued: false }
 }
@@ -45,7 +49,7 @@ export async function promptOfSession(opening: Opening, session: AgentSession, n
  * the agent can continue it, the prompt is what that session does not know; otherwise the whole conversation
  * as text.
  */
-export async function openSession(opening: Opening, next: Next): Promise<Prompt> {
+export async function openSession(opening: OpenSessionInput, next: Next): Promise<Prompt> {
   const { turn, instructions, approved, on_update, on_permission } = opening
   const { sandbox, keeps_home } = await turn.openFiles()
   const has_session = opening.opened_here || keeps_home
@@ -97,7 +101,7 @@ export async function forgetSession({ writer }: ProgramTurn): Promise<void> {
 
 /** Before the prompt is sent: what the journal has by then is known to the session. */
 async function recordPrompt(
-  { turn, instructions }: Opening,
+  { turn, instructions }: OpenSessionInput,
   { id, resumable }: AgentSession,
   { earlier }: Next,
 ): Promise<void> {

@@ -4,11 +4,11 @@ import { type RunListSearch, runListSearch } from '../../search-params.ts'
 import { readTabStorage, writeTabStorage } from '../../ui/tab-storage.ts'
 
 /** The run list that the person saw last: its filters, and its position in the history of the tab. */
-type Kept = { search: RunListSearch; index: number }
+type KeptRunList = { search: RunListSearch; index: number }
 
 const KEY = 'run-list'
 
-function read(): Kept | null {
+function read(): KeptRunList | null {
   const kept = readTabStorage(KEY)
   if (typeof kept !== 'object' || kept === null || !('search' in kept) || !('index' in kept)) return null
   return { search: runListSearch(Object(kept.search)), index: Number(kept.index) }
@@ -21,7 +21,7 @@ export function useKeepRunList(search: RunListSearch): void {
     select: ({ pathname, state }) => (pathname === '/' ? state.__TSR_index : null),
   })
   useEffect(() => {
-    if (index !== null) writeTabStorage(KEY, { search, index } satisfies Kept)
+    if (index !== null) writeTabStorage(KEY, { search, index } satisfies KeptRunList)
   }, [search, index])
 }
 

@@ -4,7 +4,7 @@ export type McpServer = Result<'listMcpServers'>['items'][number]
 type Request = Body<'setMcpServer'>
 
 /** How the credential is sent. */
-type Sent = 'none' | 'bearer' | 'header' | 'oauth' | 'sign_in'
+type CredentialKind = 'none' | 'bearer' | 'header' | 'oauth' | 'sign_in'
 
 /** What is typed. Lists have one item in each line. */
 export type ServerDraft = {
@@ -15,7 +15,7 @@ export type ServerDraft = {
   environment: string
   url: string
   headers: string
-  sent: Sent
+  sent: CredentialKind
   /** Empty: unchanged. */
   credential: string
   credential_header: string

@@ -11,7 +11,9 @@ import { Loading, Notice } from '../../ui/notice.tsx'
 import { readTabStorage, writeTabStorage } from '../../ui/tab-storage.ts'
 
 /** What another service passed in the address, without what it did not pass. */
-type Passed = { state: string } & Partial<Record<'code' | 'iss' | 'error' | 'error_description', string>>
+type PassedParameters = { state: string } & Partial<
+  Record<'code' | 'iss' | 'error' | 'error_description', string>
+>
 /** `organization`: its name. */
 type Of<Request> = { org_id: number | undefined; organization: string; own: boolean; request: Request }
 
@@ -22,15 +24,15 @@ type Callback<Request extends { started_by: number }, Done> = {
   /** What may be missing in the address: "no response of GitHub". */
   missing: string
   view(state: string, org_id: number | undefined): Promise<Request>
-  complete(passed: Passed, org_id: number | undefined): Promise<Done>
+  complete(passed: PassedParameters, org_id: number | undefined): Promise<Done>
   /** What another person than the one who began has to confirm. */
   question(of: Of<Request>): ReactNode
   result(done: Done, org_id: number | undefined): ReactNode
 }
 
-function passedIn(path: string): Passed | null {
+function passedIn(path: string): PassedParameters | null {
   const given = Object.fromEntries(new URLSearchParams(location.search))
-  return (given.state === undefined ? readTabStorage(path) : given) as Passed | null
+  return (given.state === undefined ? readTabStorage(path) : given) as PassedParameters | null
 }
 
 /**
@@ -71,7 +73,7 @@ export function CallbackPage<Request extends { started_by: number }, Done>(
 
 type Props<Request extends { started_by: number }, Done> = {
   callback: Callback<Request, Done>
-  passed: Passed
+  passed: PassedParameters
 }
 
 function Begun<Request extends { started_by: number }, Done>({ callback, passed }: Props<Request, Done>) {

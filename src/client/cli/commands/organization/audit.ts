@@ -1,4 +1,4 @@
-import { command, type Given, type Options, whole } from '../../command.ts'
+import { type CommandArguments, command, type Options, whole } from '../../command.ts'
 import { firstLine } from '../../plain-text.ts'
 import { list, newest_options, table } from '../../resource.ts'
 
@@ -23,7 +23,7 @@ export const audit = command({
   options,
   run: list({
     operation: 'listAuditLog',
-    query: ({ values }: Given<typeof options>) => ({
+    query: ({ values }: CommandArguments<typeof options>) => ({
       action: values.action,
       user_id: values.user?.map(user => whole('--user', user)),
       created_after: values.after,

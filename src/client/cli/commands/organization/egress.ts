@@ -1,5 +1,5 @@
 import type { Body, Result } from '../../../sdk/operations.ts'
-import { command, type Given, type Options } from '../../command.ts'
+import { type CommandArguments, command, type Options } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { plainText } from '../../plain-text.ts'
 import { repositoryId } from '../../repository.ts'
@@ -58,7 +58,7 @@ export const egress = command({
  * Returns the functions that read and write the rules of the organization, or of the repository that was
  * named.
  */
-async function rulesOf({ client, values, signal }: Given<typeof options>) {
+async function rulesOf({ client, values, signal }: CommandArguments<typeof options>) {
   if (values.repo === undefined)
     return {
       params: null,
@@ -74,7 +74,7 @@ async function rulesOf({ client, values, signal }: Given<typeof options>) {
   }
 }
 
-async function allow(given: Given<typeof options>, text: string) {
+async function allow(given: CommandArguments<typeof options>, text: string) {
   const { values, client, signal } = given
   const rule: Rule = { ...hostAndPort(text), methods: values.method as Rule['methods'] }
   const { params, get, put } = await rulesOf(given)
@@ -88,7 +88,7 @@ async function allow(given: Given<typeof options>, text: string) {
   })
 }
 
-async function change(given: Given<typeof options>, action: string, what: string) {
+async function change(given: CommandArguments<typeof options>, action: string, what: string) {
   const { get, put } = await rulesOf(given)
   const now = await get()
   const { agent, setup } = now

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { MissingPermission } from '../../../../contract/repositories/forges.ts'
 import type { Result } from '../../../sdk/operations.ts'
-import { command, type Given, type Options, whole } from '../../command.ts'
+import { type CommandArguments, command, type Options, whole } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { plainText } from '../../plain-text.ts'
 import { list, pageOptions, table } from '../../resource.ts'
@@ -98,7 +98,7 @@ function needed(url: string | undefined): string {
 }
 
 async function connect(
-  { values, client, signal }: Given<typeof options>,
+  { values, client, signal }: CommandArguments<typeof options>,
   url: string | undefined,
 ): Promise<Connection> {
   const { app, 'token-file': token_file, 'key-file': key_file, 'secret-file': secret_file } = values
@@ -129,7 +129,7 @@ async function connect(
 }
 
 async function createApp(
-  { values, client, json, print, signal }: Given<typeof options>,
+  { values, client, json, print, signal }: CommandArguments<typeof options>,
   url: string | undefined,
 ): Promise<number> {
   if (values.gitea) throw new UsageError('Gitea has no apps')
@@ -168,7 +168,7 @@ const connectionTable = table<Result<'listIntegrations'>['integrations'][number]
 })
 
 async function listConnections(
-  { client, json, print, signal }: Given<typeof options>,
+  { client, json, print, signal }: CommandArguments<typeof options>,
   url: string | undefined,
 ): Promise<number> {
   if (url !== undefined) throw new UsageError('agentrun integrations list takes nothing else')

@@ -1,5 +1,5 @@
 import type { Body, Result } from '../../../sdk/operations.ts'
-import type { Given, Options } from '../../command.ts'
+import type { CommandArguments, Options } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { firstLine, plainText } from '../../plain-text.ts'
 import { list, pageOptions, resource, single, table } from '../../resource.ts'
@@ -63,7 +63,7 @@ export const members = resource({
     add: single({
       takes: 'an e-mail address',
       operation: 'inviteMember',
-      body: ({ values }: Given<typeof options>, email = '') => ({
+      body: ({ values }: CommandArguments<typeof options>, email = '') => ({
         email,
         role: (values.role ?? 'MEMBER') as Role,
         full_name: values.name,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { readJson } from '../../../../core/json/parse-json.ts'
 import type { Body, Result } from '../../../sdk/operations.ts'
-import { command, type Given, type Options } from '../../command.ts'
+import { type CommandArguments, command, type Options } from '../../command.ts'
 import { CliError, exit, UsageError } from '../../exit.ts'
 import { firstLine, plainText } from '../../plain-text.ts'
 import { readSecret } from '../../read-secret.ts'
@@ -68,7 +68,7 @@ function providerNamed(name: string): Provider {
   return provider
 }
 
-async function setKey(given: Given<typeof options>, name: string) {
+async function setKey(given: CommandArguments<typeof options>, name: string) {
   const provider = providerNamed(name)
   const api_key = (await readSecret(given, `Key of ${provider}`)).trim()
   const body = { api_key, base_url: given.values['base-url'] }
@@ -77,7 +77,7 @@ async function setKey(given: Given<typeof options>, name: string) {
     .call('setModelProvider', { params: { provider }, body, repeatable: true, signal: given.signal })
 }
 
-async function setModel({ client, signal }: Given<typeof options>, file: string) {
+async function setModel({ client, signal }: CommandArguments<typeof options>, file: string) {
   return client().call('setModel', { body: modelIn(file), repeatable: true, signal })
 }
 
@@ -105,7 +105,7 @@ function contentOf(file: string): string {
   }
 }
 
-async function remove({ client, signal }: Given<typeof options>, which: string) {
+async function remove({ client, signal }: CommandArguments<typeof options>, which: string) {
   if (!which.includes('/'))
     return client().call('deleteModelProvider', { params: { provider: providerNamed(which) }, signal })
   return client().call('deleteModel', { query: { id: which }, signal })
@@ -121,7 +121,13 @@ const modelTable = table<Model>({
     one.price === null ? 'unknown' : `${one.price.input} in, ${one.price.output} out`,
 })
 
-async function list({ values, client, json, print, signal }: Given<typeof options>): Promise<number> {
+async function list({
+  values,
+  client,
+  json,
+  print,
+  signal,
+}: CommandArguments<typeof options>): Promise<number> {
   const settings = await client().call('getModelSettings', { signal })
   if (json) {
     print.json(settings)

@@ -1,4 +1,4 @@
-import type { Given, Options } from '../../command.ts'
+import type { CommandArguments, Options } from '../../command.ts'
 import { firstLine } from '../../plain-text.ts'
 import { readSecret } from '../../read-secret.ts'
 import { list, of_repository, resource, single, table } from '../../resource.ts'
@@ -30,7 +30,7 @@ export const secrets = resource({
     set: single({
       operation: 'setSecret',
       of_repository: 'setRepositorySecret',
-      async body(given: Given<typeof options>, name) {
+      async body(given: CommandArguments<typeof options>, name) {
         return {
           value: await readSecret(given, `Value of ${name}`),
           ...(given.values['for-agent'] && { for_agent: true }),

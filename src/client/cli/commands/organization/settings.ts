@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { AgentPermissions } from '../../../../contract/organizations/agent-permissions.ts'
 import type { Body, Result } from '../../../sdk/operations.ts'
-import { command, type Given, type Options, whole } from '../../command.ts'
+import { type CommandArguments, command, type Options, whole } from '../../command.ts'
 import { CliError, UsageError } from '../../exit.ts'
 import { firstLine, plainText } from '../../plain-text.ts'
 import { columns } from '../../printer.ts'
@@ -79,7 +79,7 @@ async function changes({
   values,
   client,
   signal,
-}: Given<typeof options>): Promise<Body<'updateOrganization'>> {
+}: CommandArguments<typeof options>): Promise<Body<'updateOrganization'>> {
   if (Object.keys(options).every(name => values[name as keyof typeof options] === undefined))
     throw new UsageError('agentrun settings set takes at least one option')
   const repo =

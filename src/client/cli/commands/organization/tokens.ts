@@ -1,5 +1,5 @@
 import type { Body, Result } from '../../../sdk/operations.ts'
-import { type Given, type Options, whole } from '../../command.ts'
+import { type CommandArguments, type Options, whole } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { firstLine, plainText } from '../../plain-text.ts'
 import { repositoryId } from '../../repository.ts'
@@ -80,7 +80,7 @@ export const tokens = resource({
 })
 
 async function wanted(
-  { values, client, signal }: Given<typeof options>,
+  { values, client, signal }: CommandArguments<typeof options>,
   name = '',
 ): Promise<Body<'createToken'>> {
   const repository_ids: number[] = []

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Body, Result } from '../../../sdk/operations.ts'
-import { type Given, type Options, whole } from '../../command.ts'
+import { type CommandArguments, type Options, whole } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { firstLine, plainText } from '../../plain-text.ts'
 import { type Action, list, resource, single, table } from '../../resource.ts'
@@ -63,7 +63,7 @@ const redeliver = single({
 const redeliverFailed = single({
   operation: 'redeliverFailedWebhooks',
   repeatable: true,
-  body: ({ values }: Given<typeof options>) => ({
+  body: ({ values }: CommandArguments<typeof options>) => ({
     since: values.since,
     until: values.until,
     limit: whole('--limit', values.limit),
@@ -97,7 +97,7 @@ export const webhooks = resource({
     set: single({
       takes: 'an address',
       operation: 'setWebhook',
-      body: ({ values }: Given<typeof options>, url = '') => ({
+      body: ({ values }: CommandArguments<typeof options>, url = '') => ({
         url,
         secret: values.unsigned ? null : secretIn(values['secret-file']),
         events: values.event as Body<'setWebhook'>['events'],
@@ -112,7 +112,7 @@ export const webhooks = resource({
       // One more word is ignored.
       words: [0, 1],
       operation: 'listWebhookDeliveries',
-      query: ({ values }: Given<typeof options>) => ({
+      query: ({ values }: CommandArguments<typeof options>) => ({
         state: values.state as Delivery['state'] | undefined,
         agent_run_id: whole('--run', values.run),
       }),
@@ -130,7 +130,7 @@ export const webhooks = resource({
     delivery: single({ takes: NEEDS_DELIVERY, operation: 'getWebhookDelivery', lines: deliveryLines }),
     redeliver: {
       takes: NEEDS_DELIVERY,
-      run: (given: Given<typeof options>, which = '') =>
+      run: (given: CommandArguments<typeof options>, which = '') =>
         (which === 'failed' ? redeliverFailed : redeliver).run(given, which),
     },
   },
@@ -173,7 +173,10 @@ function linesOf({
   ]
 }
 
-async function test({ client, json, print, signal }: Given<typeof options>, what?: string): Promise<number> {
+async function test(
+  { client, json, print, signal }: CommandArguments<typeof options>,
+  what?: string,
+): Promise<number> {
   const url = what ?? (await client().call('getWebhook', { signal })).url
   if (url === null) throw new UsageError('there is no webhook; agentrun webhooks test URL tests an address')
   const tried = await client().call('testWebhook', { body: { url }, signal })

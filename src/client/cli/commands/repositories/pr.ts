@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Result } from '../../../sdk/operations.ts'
-import { command, type Given, type Options, whole } from '../../command.ts'
+import { type CommandArguments, command, type Options, whole } from '../../command.ts'
 import { CliError, UsageError } from '../../exit.ts'
 import { firstLine, plainText } from '../../plain-text.ts'
 import { promptText } from '../../prompt-text.ts'
@@ -51,7 +51,7 @@ const options = {
   },
 } as const satisfies Options
 
-type PrGiven = Given<typeof options>
+type PrArguments = CommandArguments<typeof options>
 
 export const pr = command({
   name: 'pr',
@@ -107,7 +107,7 @@ export const pr = command({
 
 const pullRequests = list({
   operation: 'listPullRequests',
-  query: ({ values }: PrGiven) => ({
+  query: ({ values }: PrArguments) => ({
     state: values.state as Result<'getPullRequest'>['state'] | undefined,
     agent_run_id: whole('--run', values.run),
   }),
@@ -137,7 +137,7 @@ const comments = list({
 
 const show = single({ operation: 'getPullRequest', lines: pullRequestLines })
 
-async function diff({ client, json, print, signal }: PrGiven, pr_id: number): Promise<number> {
+async function diff({ client, json, print, signal }: PrArguments, pr_id: number): Promise<number> {
   const found = await client().call('getPullRequestDiff', { params: { pr_id }, signal })
   if (json) print.json(found)
   // As git wrote it, so that it can be applied; without control sequences on a terminal.
@@ -146,7 +146,7 @@ async function diff({ client, json, print, signal }: PrGiven, pr_id: number): Pr
   return 0
 }
 
-async function comment(given: PrGiven, pr_id: number, word: string | undefined): Promise<number> {
+async function comment(given: PrArguments, pr_id: number, word: string | undefined): Promise<number> {
   const { client, values, json, print, signal } = given
   const body = { body: await promptText(given, word), path: values.path, line: whole('--line', values.line) }
   const created = await client().call('createPullRequestComment', { params: { pr_id }, body, signal })
@@ -155,7 +155,7 @@ async function comment(given: PrGiven, pr_id: number, word: string | undefined):
   return 0
 }
 
-async function edit({ client, values, signal }: PrGiven, pr_id: number, action: string): Promise<void> {
+async function edit({ client, values, signal }: PrArguments, pr_id: number, action: string): Promise<void> {
   const file = values['body-file']
   const text = file === undefined ? undefined : readFileSync(file === '-' ? 0 : file, 'utf8')
   const words = { title: values.title, body: text, base_branch: values.base }

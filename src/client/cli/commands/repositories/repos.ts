@@ -1,5 +1,5 @@
 import type { Result } from '../../../sdk/operations.ts'
-import type { Given, Options } from '../../command.ts'
+import type { CommandArguments, Options } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { firstLine } from '../../plain-text.ts'
 import { list, pageOptions, resource, single, table } from '../../resource.ts'
@@ -53,7 +53,7 @@ export const repos = resource({
       takes: 'the id or name of one',
       operation: 'updateRepository',
       repeatable: true,
-      body: ({ values }: Given<typeof options>) => ({ branch_prefix: prefixIn(values) }),
+      body: ({ values }: CommandArguments<typeof options>) => ({ branch_prefix: prefixIn(values) }),
       lines: repository => [lineOf('changed', repository)],
     }),
     remove: single({
@@ -92,7 +92,7 @@ function prefixIn({ 'branch-prefix': prefix }: { 'branch-prefix'?: string }): st
 }
 
 async function add(
-  { client, values, json, print, signal }: Given<typeof options>,
+  { client, values, json, print, signal }: CommandArguments<typeof options>,
   url = '',
 ): Promise<number> {
   const body = { url, name: values.name, default_branch: values.branch, description: values.description }

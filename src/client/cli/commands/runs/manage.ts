@@ -1,5 +1,5 @@
 import type { AgentRun } from '../../../sdk/operations.ts'
-import { type Command, command, type Given, type Options, whole } from '../../command.ts'
+import { type Command, type CommandArguments, command, type Options, whole } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { runLine } from '../../run-lines.ts'
 
@@ -9,7 +9,7 @@ const MANY = 100
 function forRuns(
   name: string,
   summary: string,
-  change: (given: Given<Options>, id: number) => Promise<AgentRun>,
+  change: (given: CommandArguments<Options>, id: number) => Promise<AgentRun>,
 ): Command {
   return command({
     name,
@@ -25,7 +25,7 @@ function forRuns(
   })
 }
 
-function show({ json, print }: Given<Options>, run: AgentRun): void {
+function show({ json, print }: CommandArguments<Options>, run: AgentRun): void {
   if (json) print.json(run)
   else print.line(runLine(run, print))
 }

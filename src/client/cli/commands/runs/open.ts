@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { command, type Given, type Options, whole } from '../../command.ts'
+import { type CommandArguments, command, type Options, whole } from '../../command.ts'
 import { plainText } from '../../plain-text.ts'
 
 export const open = command({
@@ -23,7 +23,7 @@ export const open = command({
 })
 
 /** Returns the desktop's program that opens an address; null without a desktop or a terminal. */
-function openerOf({ env, print }: Given<Options>): string | null {
+function openerOf({ env, print }: CommandArguments<Options>): string | null {
   if (print.width === null || env.SSH_CONNECTION) return null
   if (process.platform === 'darwin') return 'open'
   return process.platform === 'linux' && (env.DISPLAY || env.WAYLAND_DISPLAY) ? 'xdg-open' : null

@@ -1,6 +1,6 @@
 import type { Query } from '../../../sdk/operations.ts'
 import { run_statuses } from '../../../sdk/table.ts'
-import { command, type Given, type Options, whole } from '../../command.ts'
+import { type CommandArguments, command, type Options, whole } from '../../command.ts'
 import { list, newest_options } from '../../resource.ts'
 import { runTable } from '../../run-lines.ts'
 
@@ -32,7 +32,7 @@ export const runs = command({
   options,
   run: list({
     operation: 'listAgentRuns',
-    query: ({ values }: Given<typeof options>) => ({
+    query: ({ values }: CommandArguments<typeof options>) => ({
       status: values.status as Query<'listAgentRuns'>['status'],
       repo_id: values.repo?.map(repo => whole('--repo', repo)),
       tag: values.tag,

@@ -1,5 +1,5 @@
 import type { Query } from '../../../sdk/operations.ts'
-import { command, type Given, type Options, whole } from '../../command.ts'
+import { type CommandArguments, command, type Options, whole } from '../../command.ts'
 import { plainText } from '../../plain-text.ts'
 import { repositoryId } from '../../repository.ts'
 import { list, newest_options, table } from '../../resource.ts'
@@ -31,7 +31,7 @@ export const sandboxes = command({
   options,
   run: list({
     operation: 'listSandboxes',
-    query: async ({ values, client, signal }: Given<typeof options>) => ({
+    query: async ({ values, client, signal }: CommandArguments<typeof options>) => ({
       agent_run_id: whole('--run', values.run),
       repo_id: values.repo === undefined ? undefined : await repositoryId(client(), values.repo, signal),
       kind: values.kind as Query<'listSandboxes'>['kind'],

@@ -67,10 +67,10 @@ function remedyOfWaiting({ waiting_on }: AgentRun): Remedy | null {
   return waiting_on === 'user_input' ? { kind: 'reply', label: 'Reply' } : null
 }
 
-type Limited = Pick<AgentRun, 'budget' | 'error'>
+type LimitedRun = Pick<AgentRun, 'budget' | 'error'>
 
 /** The limit of a run's budget that its error names; null: it is none of the run. */
-function limitOf({ budget, error }: Limited): keyof AgentRun['budget'] | null {
+function limitOf({ budget, error }: LimitedRun): keyof AgentRun['budget'] | null {
   const names = Object.keys(budget) as (keyof AgentRun['budget'])[]
   return names.find(name => budget[name] !== null && error?.message.includes(name)) ?? null
 }
@@ -79,7 +79,7 @@ function limitOf({ budget, error }: Limited): keyof AgentRun['budget'] | null {
 export function reachedLimit({
   status_reason,
   ...run
-}: Limited & Pick<AgentRun, 'status_reason'>): string | null {
+}: LimitedRun & Pick<AgentRun, 'status_reason'>): string | null {
   const limit = status_reason === 'budget' ? limitOf(run) : null
   if (limit === null) return null
   const value = Number(run.budget[limit])
@@ -93,7 +93,7 @@ export function reachedLimit({
 }
 
 /** Twice the limit that was reached, which the error of the run names; null: it is none of the run. */
-function raised({ budget, error }: Limited): Remedy | null {
+function raised({ budget, error }: LimitedRun): Remedy | null {
   const limit = limitOf({ budget, error })
   if (limit === null) return null
   const doubled = 2 * Number(budget[limit])

@@ -21,11 +21,11 @@ import { useViewedMarks } from './viewed-marks.ts'
  * `run`: all that is committed, or while it is active also what is not. `until` and `only`: by the entry that
  * the address names.
  */
-type Shown = 'run' | 'until' | 'only'
+type ShownChange = 'run' | 'until' | 'only'
 
 /** The change of the run or of one of its steps, file by file. */
 export default function ChangesPane({ run }: { run: AgentRun }) {
-  const [shown, setShown] = useState<Shown>('run')
+  const [shown, setShown] = useState<ShownChange>('run')
   const seq = useEntrySeq()
   const range = rangeOf(run, seq === 0 ? 'run' : shown, seq)
   const head = run.github_pull_requests.at(-1)?.head_sha ?? ''
@@ -82,7 +82,7 @@ export default function ChangesPane({ run }: { run: AgentRun }) {
   )
 }
 
-type RangeProps = { seq: number; shown: Shown; on_change: (shown: Shown) => void }
+type RangeProps = { seq: number; shown: ShownChange; on_change: (shown: ShownChange) => void }
 
 const RangeSelect = ({ seq, shown, on_change }: RangeProps) => (
   <div className="flex items-center gap-2 text-muted text-xs">
@@ -105,7 +105,7 @@ const RangeSelect = ({ seq, shown, on_change }: RangeProps) => (
 )
 
 /** Without a branch nothing is committed: what the workspace has is shown, also of a run that failed. */
-function rangeOf(run: AgentRun, shown: Shown, seq: number): DiffRange {
+function rangeOf(run: AgentRun, shown: ShownChange, seq: number): DiffRange {
   if (shown === 'only') return { from_seq: seq - 1, to_seq: seq }
   if (shown === 'until') return { from_seq: 0, to_seq: seq }
   const committed = run.terminal && run.branch !== null
