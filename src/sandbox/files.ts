@@ -1,3 +1,4 @@
+import { isOfKernel } from '../core/text/kernel-files.ts'
 import { shellQuote } from '../core/text/shell-quote.ts'
 import type { ExecResult, Sandbox } from './port.ts'
 
@@ -59,7 +60,8 @@ export async function streamFile(
 ): Promise<void> {
   let bytes = 0
   const script = `f=${shellQuote(path)}
-[[ -e $f ]] || exit 240; [[ -d $f ]] && exit 241; [[ -f $f ]] || exit 242; [[ -r $f ]] || exit 243
+[[ -e $f ]] || exit 240; [[ -d $f ]] && exit 241; [[ -f $f ]] || exit 242; ${isOfKernel('"$f"')} && exit 242
+[[ -r $f ]] || exit 243
 exec head -c ${options.max_bytes + 1} <"$f"`
   const result = await sandbox.stream(request(script, options), chunk => {
     bytes += chunk.length
@@ -81,7 +83,7 @@ export async function writeFile(
   options: Options = {},
 ): Promise<void> {
   const script = `f=${shellQuote(path)}
-[[ -d $f ]] && exit 241; [[ -e $f && ! -f $f ]] && exit 242
+[[ -d $f ]] && exit 241; [[ -e $f && ! -f $f ]] && exit 242; ${isOfKernel('"$f"')} && exit 242
 [[ -e $f || $f != */* ]] || mkdir -p -- "\${f%/*}/" || exit 1
 exec cat >"$f"`
   check(await sandbox.exec({ ...request(script, options), shell: 'separate', stdin: bytes }), path)

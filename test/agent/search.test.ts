@@ -174,6 +174,22 @@ ln -s pipe link && ln -s /dev/zero device && python3 -c "import socket; socket.s
     },
   )
 
+  test.each(['special/pages', 'special/kernel', '/proc/self/pagemap', '/proc', '/', '..', '../proc/self'])(
+    '%s is refused, because the kernel has files that never end',
+    async path => {
+      await box.sh(
+        'mkdir -p special && ln -sfn /proc/self/pagemap special/pages && ln -sfn /proc special/kernel',
+      )
+      for (const glob of [undefined, '**']) {
+        const { status, text } = await box.call('search', { pattern: 'needle', path, ...(glob && { glob }) })
+        expect({ status, text }).toEqual({
+          status: 'error',
+          text: `Error: ${path} is or contains files of the kernel, which may never end. Name a folder of files.`,
+        })
+      }
+    },
+  )
+
   test.each([
     ['a folder', { path: 'special' }],
     ['a folder with a glob', { path: 'special', glob: '**' }],

@@ -73,9 +73,9 @@ it('reports clearly what cannot be written', async () => {
   expect(await codeOf(writeFile(box.sandbox, 'plain/below', Buffer.from('x')))).toBe('failed')
 })
 
-it('C53: refuses pipes and devices without waiting for them', async () => {
-  await box.shell('mkfifo pipe')
-  for (const path of ['pipe', '/dev/zero']) {
+it('C53: refuses pipes, devices and files of the kernel without waiting for them', async () => {
+  await box.shell('mkfifo pipe; ln -s /proc/self/pagemap pages; ln -s /proc/self/oom_score_adj score')
+  for (const path of ['pipe', '/dev/zero', 'pages', 'score', '/proc/self/pagemap', '/proc/meminfo']) {
     expect(await codeOf(read(path))).toBe('not_a_file')
     expect(await codeOf(writeFile(box.sandbox, path, Buffer.from('x')))).toBe('not_a_file')
   }

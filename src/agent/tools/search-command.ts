@@ -1,11 +1,13 @@
 import type { ToolInput } from '../../contract/runs/tools.ts'
 import { globPattern } from '../../core/text/glob-pattern.ts'
+import { isOfKernel } from '../../core/text/kernel-files.ts'
 import { shellQuote } from '../../core/text/shell-quote.ts'
 
 /** Exit codes of the script that no program uses for itself. */
 export const NO_SUCH_PATH = 240
 export const BAD_PATTERN = 241
 export const NOT_A_FILE = 242
+export const OF_KERNEL = 243
 
 /** No settings of the agent, hidden files but no objects of git, and the order of paths. */
 const WALK = "--no-config --hidden --no-require-git --glob '!.git' --sort path"
@@ -21,9 +23,10 @@ type Programs = { list: string; filter: string; search: string }
 /**
  * Returns the bash command of a search: `file NUL line NUL column NUL text` on standard output, without a
  * column for lines of context, at most `max_lines` and `max_bytes`, the reasons of failures on standard
- * error. A pipe or a device may never end: one that is named is refused, and in a folder both programs skip
- * them. The linear-time engine of ripgrep is the default; PCRE2, for lookaround, has a limit of its own on
- * backtracking. Where there is no ripgrep, git searches, within lines only. Throws GlobError.
+ * error. A pipe, a device or a file of the kernel may never end: one that is named is refused, as is a folder
+ * of them, and in other folders both programs skip them. The linear-time engine of ripgrep is the default;
+ * PCRE2, for lookaround, has a limit of its own on backtracking. Where there is no ripgrep, git searches,
+ * within lines only. Throws GlobError.
  */
 export function searchCommand(
   input: ToolInput<'search'>,
@@ -35,6 +38,7 @@ export function searchCommand(
   return `rg=/run/init/rg; [ -x "$rg" ] || rg=$(command -v rg)
 [ -e ${shellQuote(path)} ] || exit ${NO_SUCH_PATH}
 [ -f ${shellQuote(path)} ] || [ -d ${shellQuote(path)} ] || exit ${NOT_A_FILE}
+{ [ "$(realpath -- ${shellQuote(path)})" = / ] || ${isOfKernel(shellQuote(path))}; } && exit ${OF_KERNEL}
 search() { if [ -n "$rg" ]; then
 "$rg" --no-config --quiet ${patternOptions(input)} -- /dev/null || [ $? = 1 ] || exit ${BAD_PATTERN}
 ${search(ripgrep(input))}; else ${isMultiline(input) ? NO_LINE_BREAKS : search(git(input))}; fi; }

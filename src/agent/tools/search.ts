@@ -4,7 +4,7 @@ import { GlobError } from '../../core/text/glob-pattern.ts'
 import { outputText } from '../../core/text/output-text.ts'
 import type { ExecResult } from '../../sandbox/port.ts'
 import { allOf, interrupted, type Tool, type ToolContext, type ToolOutcome, WHOLE_BYTES } from '../tool.ts'
-import { BAD_PATTERN, NO_SUCH_PATH, NOT_A_FILE, searchCommand } from './search-command.ts'
+import { BAD_PATTERN, NO_SUCH_PATH, NOT_A_FILE, OF_KERNEL, searchCommand } from './search-command.ts'
 import { type FoundLine, foundLines } from './search-lines.ts'
 
 const SECONDS = 60
@@ -69,6 +69,8 @@ function failureOf(result: ExecResult, { pattern, path }: ToolInput<'search'>): 
   if (result.status === 'interrupted') return interrupted()
   if (result.exit_code === NO_SUCH_PATH) return failure(`${path} does not exist.`)
   if (result.exit_code === NOT_A_FILE) return failure(`${path} is not a regular file.`)
+  if (result.exit_code === OF_KERNEL)
+    return failure(`${path} is or contains files of the kernel, which may never end. Name a folder of files.`)
   if (result.exit_code === BAD_PATTERN)
     return failure(patternError(pattern, Buffer.from(result.output).toString()))
   return null

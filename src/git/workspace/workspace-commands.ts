@@ -1,3 +1,4 @@
+import { isOfKernel } from '../../core/text/kernel-files.ts'
 import { shellQuote as quote } from '../../core/text/shell-quote.ts'
 import { GAPS } from './commit-gaps.ts'
 import { excludePatterns } from './exclude-patterns.ts'
@@ -20,11 +21,19 @@ export type WorkspaceRepository = {
   author_email: string
 }
 
+/** Runs for a link, `$1`. */
+const leadsToKernel = quote(isOfKernel('"$1"'))
+
 /**
- * Conditions of find for what git would block on: a named pipe instead of one of its files; in `.git` also
- * locks that killed processes have left.
+ * Conditions of find for what git would block on: a named pipe instead of one of its files, or a link to a
+ * file of the kernel, which may have no end; in `.git` also locks that killed processes have left.
  */
-const BLOCKING = `\\( -path './.git/*' \\( -xtype p -o -name '*.lock' \\( -path './.git/refs/*' -o ! -path './.git/*/*' \\) \\) -o ! -path './.git/*' -type p -name '.git*' \\)`
+const BLOCKING = [
+  "\\( -path './.git/*' \\( -xtype p",
+  `-o -type l -exec bash -c ${leadsToKernel} bash {} \\;`,
+  "-o -name '*.lock' \\( -path './.git/refs/*' -o ! -path './.git/*/*' \\) \\)",
+  "-o ! -path './.git/*' -type p -name '.git*' \\)",
+].join(' ')
 
 /** Exit code of `commitCommand` when there was nothing to commit. */
 const NOTHING_TO_COMMIT = 3

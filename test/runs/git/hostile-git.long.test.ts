@@ -87,12 +87,15 @@ test('the payload of these tests leaves a trace when the host executes it', asyn
   expect(readdirSync(outside.path).filter(name => name.startsWith('canary.')).length).toBeGreaterThan(0)
 })
 
-test('D138: named pipes instead of the files that git reads do not block a run, and its work is pushed', async () => {
+test('D138: named pipes and files of the kernel instead of the files that git reads do not block a run, and its work is pushed', async () => {
   const pipes = [
     'rm -f .git/index; mkfifo .git/index',
     'mkfifo .gitignore .gitattributes .gitmodules; mkdir sub; mkfifo sub/.gitignore',
     'rm .git/HEAD .git/config .git/objects/info/alternates; mkfifo .git/HEAD .git/config .git/objects/info/alternates .git/info/exclude .git/shallow',
     'mkfifo /tmp/pipe; ln -sf /tmp/pipe .git/index; ln -sf /tmp/pipe .git/packed-refs',
+    // Of the kernel, and without an end.
+    'ln -sf /proc/self/pagemap .git/packed-refs; rm -rf .git/refs/heads/*',
+    'for f in index config objects/info/alternates info/exclude shallow; do ln -sf /proc/self/pagemap .git/$f; done',
   ]
   await using app = await startCodingApp(
     responses(...pipes.flatMap(making => [calls(shell(`${making}; echo one >one.txt`)), { text: 'Done.' }])),
@@ -103,4 +106,4 @@ test('D138: named pipes instead of the files that git reads do not block a run, 
     expect(ended, making).toMatchObject({ status: 'completed', github_pull_requests: [expect.anything()] })
     expect(gitIn(app.repository, 'show', `${ended.branch}:one.txt`)).toBe('one\n')
   }
-}, 60_000)
+}, 120_000)

@@ -46,13 +46,14 @@ prepare() {
 read_head() {
   head=none branch=
   local git=$files/.git line= ref sha name
-  [[ -d $git && ! -L $git && -f $git/HEAD ]] || return 0
+  # Git makes no links of these. One may lead to a file of the kernel, which has no end.
+  [[ -d $git && ! -L $git && -f $git/HEAD && ! -L $git/HEAD ]] || return 0
   IFS= read -r -n 4096 line <"$git/HEAD"
   if [[ $line == 'ref: refs/heads/'* && $line != *..* ]]; then
     ref=${line#ref: } branch=${line#ref: refs/heads/} line=
     if [[ -f $git/$ref ]]; then
       IFS= read -r -n 4096 line <"$git/$ref"
-    elif [[ -f $git/packed-refs ]]; then
+    elif [[ -f $git/packed-refs && ! -L $git/packed-refs ]]; then
       while read -r sha name; do if [[ $name == "$ref" ]]; then line=$sha; fi; done < <(grep -F -- " $ref" "$git/packed-refs")
     fi
   fi
