@@ -12,7 +12,7 @@ export function banner(facts: {
   started: FirstStartResult
   missing_repository: string | null
   link: string
-  /** Created by this start; null: none. */
+  /** Created by this start, or null. */
   token: string | null
   files: CredentialFiles | null
   data_dir: string

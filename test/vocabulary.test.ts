@@ -100,7 +100,14 @@ const phrases = [
     'answers on',
   ],
   ...['who is no', 'second pair of eyes', 'best of a', 'farewell', 'onlookers?', 'unheard'],
-  ...['besides', 'all the same', 'as far as', 'so many', 'any more'],
+  ...['besides', 'all the same', 'as far as', 'so many', 'any more', 'for so long', 'for good'],
+  // "must", "should" or a noun: "a pending sign-in".
+  '(?:is|are) to (?:be|cache|show|stop|execute|continue|keep|verify|sign|connect|start|move|do)',
+  // People want; software requires, requests or accepts.
+  '(?:service|server|gateway|git|browser|fetch|tool|provider|process|program|page|worker|sandbox|client) wants?',
+  ...['puts? out', 'lets? out', 'lets nothing out', 'goes on', 'is not the reason of'],
+  // "or null", "null: no scope".
+  '(?:null|absent|undefined|empty): none',
 ]
 /** In comments and names of tests. Allowed are the names of identifiers, which are between backticks. */
 const in_comments = [...retired, ...phrases, 'stands']

@@ -1,7 +1,7 @@
 import type { FakeReply, SeenRequest } from '../../test/model/fake-server.ts'
 
 /**
- * What a peer is to do: a marker that its prompt carries, so that each model request shows to which run it
+ * The task of a peer: a marker that its prompt carries, so that each model request shows to which run it
  * belongs.
  */
 export type Task = { id: number; steps: number; large: boolean }

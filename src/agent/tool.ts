@@ -32,7 +32,7 @@ export type ToolContext = {
 }
 
 /**
- * All that a tool put out, where its `output` holds only part of it. `total_bytes`: what there was; when that
+ * The complete output of a tool whose `output` holds only a part. `total_bytes`: what there was; when that
  * is more, `bytes` are the first and the last half of what could be kept.
  */
 export type WholeOutput = { bytes: Redacted<Uint8Array>; total_bytes: number }
@@ -49,7 +49,7 @@ export type ToolOutcome = {
   redacted?: Redacted<Record<string, unknown>>
   observation?: string | Record<string, unknown> | null
   truncated?: boolean
-  /** The outcome shows less than the tool put out, although it is not truncated. */
+  /** The outcome shows less than the complete output, although it is not truncated. */
   keeps_whole?: boolean
   /** Called when the outcome was truncated, or `keeps_whole`. */
   whole?: (redactor: BackgroundRedactor) => Promise<WholeOutput>

@@ -46,7 +46,7 @@ export function forgesOf({
 const POLL_INTERVAL_MS = 2_000
 const HEALTH_INTERVAL_MS = 10_000
 const CLEANUP_INTERVAL_MS = 3_600_000
-/** Deliveries are remembered for so long; a forge repeats one for three days at most. */
+/** The time for which deliveries are remembered; a forge repeats one for three days at most. */
 const DELIVERY_DAYS = 30
 const BATCH = 1_000
 

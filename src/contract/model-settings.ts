@@ -78,7 +78,10 @@ export const modelFields = {
   price: priceInput
     .optional()
     .describe('US dollars for a million tokens; absent and unknown to the service: budgets do not limit it'),
-  cache_marks: z.boolean().optional().describe('Whether requests mark what the provider is to cache'),
+  cache_marks: z
+    .boolean()
+    .optional()
+    .describe('Whether requests mark the part that the provider should cache'),
   reasoning_effort: ReasoningEffort.nullable()
     .optional()
     .describe('Default reasoning effort; null: the provider decides'),

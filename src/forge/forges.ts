@@ -30,7 +30,7 @@ type ForgeTarget =
 export type Forges = {
   /** The forge of that repository. Null: no connected one, so its pull requests exist here only. */
   of(repository: Repository): Promise<OnForge | null>
-  /** Credentials of git for the repository; null: none. Never for another origin than the connected one. */
+  /** Credentials of git for the repository, or null. Never for another origin than the connected one. */
   gitCredentials(repository: Repository): Promise<{ username: string; password: string } | null>
   /** A connection by its row. ForgeError `auth` when its credentials cannot be opened. */
   open(row: ForgeRow): RemoteForge

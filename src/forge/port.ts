@@ -96,7 +96,7 @@ export type RemoteChecks = { checks: RemoteCheck[]; gaps: { resource: ForgeResou
 
 /**
  * The status of a run on a commit. `external_id` identifies the mark, `url` leads to the trace. `before`: the
- * key of the mark that is shown now; null: none is; absent: unknown, for instance after a lost response, so
+ * key of the mark that is shown now; null: no mark; absent: unknown, for instance after a lost response, so
  * that it is read first.
  */
 export type CommitMark = RunMark & {
@@ -135,7 +135,8 @@ export type RemoteSubject = {
   comments: number
 }
 /**
- * `through`: later changes are missing; null: none is. `clock`: the time of the forge, if it reports that.
+ * `through`: later changes are missing; null: no change is missing. `clock`: the time of the forge, if it
+ * reports that.
  */
 export type RemoteChanges = { subjects: RemoteSubject[]; through: Date | null; clock: Date | null }
 /** A request to the agent on an issue or pull request. `event` and `id` are those of its webhook delivery. */

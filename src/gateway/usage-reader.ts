@@ -11,7 +11,8 @@ const MAX_WHOLE_BYTES = 16 * 1024 * 1024
 export type UsageReader = {
   add(chunk: Uint8Array): void
   /**
-   * The usage, after the last chunk; null: none was reported, or the stream broke off before its output was.
+   * The usage, after the last chunk; null: it was not reported, or the stream broke off before its output
+   * was.
    */
   usage(): CountedTokens | null
   /** Bytes so far. */

@@ -6,8 +6,8 @@ type Json = Record<string, unknown>
 
 /**
  * Returns the tokens that a message of a provider reports, on top of those of earlier messages of the same
- * response; null: none so far. A usage without a number of input and output tokens reports nothing: as 0 it
- * would make the call free, and what is not reported is estimated.
+ * response; null: no tokens so far. A usage without a number of input and output tokens reports nothing: as
+ * 0 it would make the call free, and what is not reported is estimated.
  */
 export function addUsage(
   api: ModelApi,

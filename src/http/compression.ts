@@ -61,8 +61,8 @@ function compress(body: Buffer, encoding: Encoding, levels = FAST): Promise<Buff
 }
 
 /**
- * Returns the encoding that the client prefers of those that it names; null: none, or the path is never
- * compressed.
+ * Returns the encoding that the client prefers of those that it names; null: no encoding, or the path is
+ * never compressed.
  */
 export function encodingFor(request: FastifyRequest): Encoding | null {
   if (never.test(request.url)) return null

@@ -91,7 +91,7 @@ const MESSAGE_CHARACTERS = 1_000
 
 const REPORTED_BY_TOOL = ['tool', 'checkpoint']
 
-/** Returns the finding of an ERROR entry unless its tool reports it already. Null: none. */
+/** Returns the finding of an ERROR entry, or null if its tool reports it already. */
 export function runError(entry: Entry): Finding | null {
   const details = entry.observation
   if (entry.message_type !== 'ERROR' || details === null || typeof details === 'string') return null

@@ -30,10 +30,10 @@ type AiSdkModel = {
   fetch: typeof globalThis.fetch | undefined
   /** The SDK's model, which sends through `fetch`. */
   connect(fetch: typeof globalThis.fetch): Promise<LanguageModel>
-  /** For every call; `cache_key` undefined: nothing of it is to be cached. */
+  /** For every call; `cache_key` undefined: no part of it should be cached. */
   options(cache_key: string | undefined): ProviderOptions
   thinking(effort: ReasoningEffort | null, max_output_tokens: number): Thinking
-  /** Marks what a provider is to cache, where it needs that. */
+  /** Marks the part that a provider should cache, where it needs that. */
   cache_mark: ProviderOptions | null
   /** Whether a failed tool result has a field of its own; otherwise the SDK would wrap its text in JSON. */
   marks_failures: boolean

@@ -10,7 +10,7 @@ export type DescribedModel = {
   pricing: Pricing | null
   reasoning_effort: ReasoningEffort | null
   tool_family: ToolFamily
-  /** Whether a gateway of chat completions wants the marks of Claude's prompt cache. */
+  /** Whether a gateway of chat completions accepts the marks of Claude's prompt cache. */
   cache_marks: boolean
 }
 

@@ -102,8 +102,8 @@ export type ModelRequest = {
   /** Null or absent: the default of the model. */
   reasoning_effort?: ReasoningEffort | null
   /**
-   * Requests with the same key have the same beginning, which the provider is to cache. Absent for a question
-   * that is sent once.
+   * Requests with the same key have the same beginning, which the provider should cache. Absent for a
+   * question that is sent once.
    */
   cache_key?: string
   timeouts: { first_byte_ms: number; idle_ms: number; total_ms: number }

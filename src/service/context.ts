@@ -164,7 +164,7 @@ export type Services = {
   /** Resolves the host of an address that an organization chose, without connecting. */
   lookUpHost(organization_id: number, url: string): Promise<HostLookup>
   resolveBase: BaseResolver
-  /** Returns the branch of a repository because of which no branch with this prefix can exist; null: none. */
+  /** Returns the branch of a repository because of which no branch with this prefix can exist, or null. */
   blockingBranch(repository_id: number, prefix: string): Promise<string | null>
   listManifests: ManifestLister
   git: PullRequestGit
@@ -240,7 +240,7 @@ export type ActorContext = Services & {
   windows: Window[]
   idempotency_key: string | null
   /**
-   * The run whose logs are requested, read together with the token; null: none, or it is not in the
+   * The run whose logs are requested, read together with the token; null: no run, or it is not in the
    * organization.
    */
   run_head: RunHead | null

@@ -81,7 +81,7 @@ test('a program runs in the sandbox, and its results are bounded as for the buil
   })
 })
 
-test('a program that ends at a call is a failed call with an unknown outcome, and the run goes on', async () => {
+test('a program that ends at a call is a failed call with an unknown outcome, and the run continues', async () => {
   await app.servers.set('odd', hostile('exit-call'))
   const { run, actions } = await play('mcp odd act hello')
   expect(run.result).toContain('It may or may not have taken effect')

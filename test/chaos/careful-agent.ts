@@ -6,8 +6,8 @@ import type { Random } from './random.ts'
 export const EFFECTS = 'effects.txt'
 
 /**
- * What happened, in order: a command with its result (null: none yet), or the word that the files are not the
- * ones they were.
+ * What happened, in order: a command with its result (null: no result yet), or the word that the files are
+ * not the ones they were.
  */
 type SeenCommand = { command: string; result: Result | null } | 'recreated'
 /** `unknown`: the result does not report how the command ended. */

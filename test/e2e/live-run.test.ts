@@ -251,7 +251,7 @@ test('a page that loses its connection shows it, and catches up without a gap', 
   expect(seen).toEqual(Array.from({ length: total_logs }, (_, i) => `e${i + 1}`).slice(-seen.length))
 })
 
-test('a related run that goes on changes without a reload, also when its parent has ended', async () => {
+test('a related run that continues changes without a reload, also when its parent has ended', async () => {
   await using someone = await visit()
   const { page } = someone
   const parent = await createRun(app, { prompt: playbook('Parent', 'answer: Done.') })

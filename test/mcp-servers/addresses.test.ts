@@ -125,7 +125,7 @@ test.each([
     /It sent more than 1048576 bytes before its tools were known|did not respond/,
   ],
 ])(
-  'an address that responds with %s is an error of the trace, and the run goes on',
+  'an address that responds with %s is an error of the trace, and the run continues',
   async (_, respond, message) => {
     await using server = await serveMcp((__, response) => respond(response))
     await allow(server.port)

@@ -12,7 +12,7 @@ test.each([
   ['unknown-revision', '1999-01-01', {}],
   ['print-garbage', 'It prints text that is no message of the protocol, for example: "garbage"', {}],
 ])(
-  'a program cannot be used: %s; the trace has the reason, and the run goes on without its tools',
+  'a program cannot be used: %s; the trace has the reason, and the run continues without its tools',
   async (how, message, more) => {
     const { tools, errors } = await used.play(how, { calls: 0, more })
     expect(tools.filter(name => name.includes('__'))).toEqual([])
@@ -113,7 +113,7 @@ test.each(['hang', 'hang-call'])('a stop ends a run at once whose server hangs: 
     })
 })
 
-test('a run whose server hangs at its start is paused at once, and goes on when it is resumed', async () => {
+test('a run whose server hangs at its start is paused at once, and continues when it is resumed', async () => {
   await used.app.servers.set('odd', hostile('hang', { timeout_seconds: 100 }))
   used.script = callsInTurn()
   const { id } = await createRun(used.app, { prompt: 'Work.' })

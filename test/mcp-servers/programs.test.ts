@@ -51,7 +51,7 @@ test('of 8,000 tools a run offers some, and the trace counts the others', async 
   )
 })
 
-test('tools and results of a hundred thousand wrong parts are one short failure, and the run goes on', async () => {
+test('tools and results of a hundred thousand wrong parts are one short failure, and the run continues', async () => {
   const { tools, errors } = await used.play('empty-tools', { calls: 0 })
   expect(tools.filter(name => name.includes('__'))).toEqual([])
   expect(errors).toEqual([

@@ -157,7 +157,7 @@ describe('Claude', () => {
   })
 })
 
-test.each(PROTOCOLS)('$name: nothing of a question that is sent once is to be cached', async protocol => {
+test.each(PROTOCOLS)('$name: no part of a question that is sent once is cached', async protocol => {
   await using fake = await protocol.connect(() => ({ text: 'ok' }), {
     settings: { cache_marks: true, max_output_tokens: 8_000 },
   })

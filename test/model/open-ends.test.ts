@@ -25,7 +25,7 @@ describe.each([COMPATIBLE, OPENAI, ANTHROPIC])(
       ['event by event', protocol.events(RESPONSE)],
       ['byte by byte', [...Buffer.from(stream)].map(byte => Uint8Array.of(byte))],
       ['with lines that end in CR LF', [stream.replaceAll('\n', '\r\n')]],
-      ['and goes on with comments', [stream, ...Array(50).fill(': still here\n\n')]],
+      ['and continues with comments', [stream, ...Array(50).fill(': still here\n\n')]],
     ])('%s: the response is used, the connection closed', async (_name, raw) => {
       await using fake = await protocol.connect(() => ({ raw, after: 'stall' }))
       expect(await fake.model.call(request({ timeouts }))).toMatchObject(EXPECTED)

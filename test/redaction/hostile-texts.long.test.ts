@@ -23,7 +23,7 @@ const everything = [
 ].join(' ')
 
 const LENGTH = 3_000
-/** Where the work of a few is to show itself beside that of all patterns. */
+/** The size at which the work of a few shows beside that of all patterns. */
 const LONG = 40_000
 /** Twice the text is twice the work; the rest is for the halving of ordered lists. */
 const GROWTH = 2.2

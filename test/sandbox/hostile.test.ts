@@ -141,7 +141,7 @@ it.each([
   'exit 0',
   'kill -9 $$',
   'exec true',
-])('goes on after a shell that ended by itself: %s', async command => {
+])('continues after a shell that ended by itself: %s', async command => {
   await using box = await start(`ended-${Buffer.from(command).toString('hex')}`)
   expect(await box.shell(command)).toMatchObject({ status: 'exited', shell_restarted: true })
   expect(await box.shell('echo next')).toMatchObject({ text: 'next\n', exit_code: 0, shell_restarted: false })

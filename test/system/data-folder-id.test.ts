@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { folderId, ownFolderId } from '../../src/system/data-folder-id.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
-test('a data folder has one name for good, and no two have the same', () => {
+test('a data folder keeps one name, and no two have the same', () => {
   using folder = temporaryFolder()
   const [one, two] = [join(folder.path, 'one'), join(folder.path, 'two')]
   for (const path of [one, two]) mkdirSync(path)

@@ -8,10 +8,10 @@ export type CompactionCause = 'limit' | 'refused'
 /**
  * What a compaction changed. It names calls of tools, not positions: a fork of the run copies the
  * conversation without notices of limits. `clear_through`: the results up to that call are cleared.
- * `shorten_to`: the characters to which each result after the last response is shortened; absent: none is.
- * `keep_from`: the first call of the response from which on everything stays; null: nothing does.
- * `tokens_before` and `tokens_after`: estimates of the whole input. `limit_tokens`: what the conversation may
- * have.
+ * `shorten_to`: the characters to which each result after the last response is shortened; absent: no result
+ * is. `keep_from`: the first call of the response from which on everything stays; null: nothing does.
+ * `tokens_before` and `tokens_after`: estimates of the whole input. `limit_tokens`: what the conversation
+ * may have.
  */
 export type Compaction = {
   cause: CompactionCause

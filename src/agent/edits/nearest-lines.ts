@@ -17,7 +17,7 @@ const MIN_SIMILARITY = 0.6
 /** How many lines with the same text are considered. */
 const MAX_SAME_LINES = 100
 
-/** Returns the lines of a file that resemble the wanted ones most; null: none does. */
+/** Returns the lines of a file that resemble the wanted ones most, or null. */
 export function nearestLines(file: string[], wanted: string[]): Nearest | null {
   const compared = wanted.slice(0, MAX_WANTED_LINES)
   const first = alignedStart(file.slice(0, MAX_FILE_LINES), compared) ?? similarStart(file, compared)

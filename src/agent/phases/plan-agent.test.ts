@@ -25,10 +25,10 @@ test('an agent is informed about what it can reach: nothing, nothing yet, or whi
     /nothing outside of the sandbox can be reached\. What is tried .* is refused with 403 and shown to the person/,
   )
   expect(reported([])).toMatch(
-    /a proxy, which `http_proxy`.* It lets nothing out yet\. Whatever else is tried is refused with 403/,
+    /a proxy, which `http_proxy`.* It permits no host yet\. Whatever else is tried is refused with 403/,
   )
   expect(reported(['registry.npmjs.org:443', 'a.example'])).toContain(
-    'It lets out to registry.npmjs.org:443, a.example.',
+    'It permits only registry.npmjs.org:443, a.example.',
   )
   const many = reported(Array.from({ length: 130 }, (_, n) => `n${n}.example`))
   expect(many).toContain('n99.example and 30 others.')

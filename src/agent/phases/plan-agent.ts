@@ -60,7 +60,7 @@ function networkText(hosts: string[] | null): string {
   const named =
     hosts.slice(0, MAX_HOSTS).join(', ') +
     (hosts.length > MAX_HOSTS ? ` and ${hosts.length - MAX_HOSTS} others` : '')
-  const allowed = hosts.length === 0 ? 'It lets nothing out yet.' : `It lets out to ${named}.`
+  const allowed = hosts.length === 0 ? 'It permits no host yet.' : `It permits only ${named}.`
   return `There is none but a proxy, which \`http_proxy\` and \`https_proxy\` name and most programs use by themselves. ${allowed} Whatever else is tried is refused with 403 and shown to the person, who may allow it. Do not search for a way around it.`
 }
 
@@ -81,7 +81,7 @@ export function planAgentInstructions(facts: {
   /** Commands that passed when the setup was detected, and the checks of the repository that will run. */
   verified: string[]
   checks: { name: string; command: string }[]
-  /** What the proxy of the sandbox lets out to, as `host:port`; null: egress is off. */
+  /** The hosts that the proxy of the sandbox permits, as `host:port`; null: egress is off. */
   reachable: string[] | null
   organization_rules: string | null
   user_custom_prompt: string | null

@@ -71,7 +71,7 @@ export function createClient(options: ClientOptions): Client {
     credentials: { token: () => Promise.resolve(token) },
     organization,
     transport: {
-      // A browser's fetch wants to be called as its own.
+      // A browser's fetch throws if it is called as a method of another object.
       fetch: (url, init) => (given ?? fetch)(url, init),
       retries: options.retries ?? 4,
       timeout_ms: options.timeout_ms ?? 60_000,

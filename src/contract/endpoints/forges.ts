@@ -79,7 +79,7 @@ export const forgeEndpoints = {
     tag: 'integrations',
     method: 'GET',
     path: '/v1/organizations/{org_id}/integrations/github/app',
-    summary: 'Get a GitHub App that is to be connected',
+    summary: 'Get a GitHub App before it is connected',
     description: `Another person than the one who began should see this before connecting the app. ${by_state}`,
     scope: 'org:admin',
     bucket: 'standard',

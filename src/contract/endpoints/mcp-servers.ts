@@ -123,7 +123,7 @@ export const mcpServerEndpoints = {
     ...base,
     method: 'GET',
     path: of_sign_in,
-    summary: 'Get a sign-in that is to be completed',
+    summary: 'Get a pending sign-in',
     description: `Another person than the one who began the sign-in should see this before completing it. ${completing}`,
     scope: null,
     reach: 'verb',

@@ -168,7 +168,7 @@ export const McpServerInput = z
       .regex(/^[\x21-\x7e]{8,8192}$/, 'must be 8 to 8192 printable ASCII characters without blanks')
       .nullish()
       .describe(
-        'Token, key or client secret, for a server with a `url`. It is never shown again; null: none; absent: unchanged, if it goes to the same address',
+        'Token, key or client secret, for a server with a `url`. It is never shown again; null removes it; absent: unchanged, if it goes to the same address',
       ),
     tools: fields.tools.optional(),
     enabled: fields.enabled.optional().describe('Whether runs use it, default true'),

@@ -44,7 +44,7 @@ export const McpSignInState = z
       .string()
       .nullable()
       .describe(
-        'The reason of the last failure of a sign-in or renewal; null: none failed since the last sign-in',
+        'The reason of the last failure of a sign-in or renewal, or null if none has failed since the last sign-in',
       ),
   })
   .meta({

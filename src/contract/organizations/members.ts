@@ -103,7 +103,7 @@ export const OpenedInvitation = z
         full_name: z.string().nullable().describe('Display name'),
       })
       .nullable()
-      .describe('The account that is signed in in this browser; null: none'),
+      .describe('The account that is signed in in this browser, or null'),
   })
   .meta({
     id: 'OpenedInvitation',

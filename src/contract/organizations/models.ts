@@ -67,7 +67,7 @@ export const ModelDetail = z
     name: z.string().nullable().describe('Name at that address; null: what follows the provider in `id`'),
     cache_marks: z
       .boolean()
-      .describe('Whether the organization set that requests mark what the provider is to cache'),
+      .describe('Whether the organization set that requests mark the part that the provider should cache'),
     has_key: z.boolean().describe('Whether the organization set a key for this model alone'),
     context_tokens: z.int().nullable().describe('Tokens of its context; null: unknown'),
     max_output_tokens: z.int().nullable().describe('Tokens of its longest response; null: unknown'),
@@ -153,7 +153,7 @@ export const ModelInput = z
     ...modelFields,
     api_key: key
       .nullish()
-      .describe('For a model with `api`; null: none; absent: as before, if the address is the same'),
+      .describe('For a model with `api`, or null; absent: as before, if the address is the same'),
   })
   .superRefine(({ id, api, base_url, name, api_key }, ctx) => {
     const issue = (path: string, message: string) => ctx.addIssue({ code: 'custom', path: [path], message })

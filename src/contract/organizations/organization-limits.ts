@@ -8,7 +8,7 @@ export const OrganizationLimit = z
     value: z
       .union([z.number(), z.string()])
       .nullable()
-      .describe('The limit; US dollars as a decimal string; null: none'),
+      .describe('The limit, or null; US dollars as a decimal string'),
     used: z
       .union([z.number(), z.string()])
       .nullable()

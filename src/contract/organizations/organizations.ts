@@ -42,7 +42,7 @@ const settings = {
     .array(z.string())
     .nullable()
     .describe(
-      'Globs of files: a commit that changes one waits for an approval before it is pushed; null: none beyond those of the service',
+      'Globs of files: a commit that changes one waits for an approval before it is pushed, or null for only those of the service',
     ),
   rules: z.string().nullable().describe('Given to the agent of every run'),
   max_concurrent_runs: z
@@ -110,7 +110,7 @@ export const UpdateOrganizationInput = z
       })
       .optional()
       .describe('Defaults of its runs; an absent key is unchanged'),
-    default_repo_id: z.int().min(0).nullish().describe('Used by runs that name no repository; null: none'),
+    default_repo_id: z.int().min(0).nullish().describe('The repository of runs that name none, or null'),
     default_model: text(1, 200)
       .nullish()
       .describe("Used by runs that name no model, `provider/model`; null: the service's default"),
@@ -131,11 +131,11 @@ export const UpdateOrganizationInput = z
       .max(limits.approval_paths)
       .nullish()
       .describe(
-        'Globs of files, in addition to those of the service, whose change waits for an approval before it is pushed. `*` is any part of a name, `**` any folders, `/` at the end everything below; a glob with a `/` inside begins at the root. Null or empty: none',
+        'Globs of files, in addition to those of the service, whose change waits for an approval before it is pushed. `*` is any part of a name, `**` any folders, `/` at the end everything below; a glob with a `/` inside begins at the root. Null and an empty list name no file',
       ),
     rules: text(0, limits.rules_chars, { trim: true })
       .nullish()
-      .describe('Given to the agent of every run; null or empty: none'),
+      .describe('Rules for the agent of every run, or null'),
     max_concurrent_runs: z
       .int()
       .min(1)

@@ -108,7 +108,7 @@ export const RunRecovery = z
       .int()
       .nullable()
       .describe(
-        'The last entry after which all files are available: fork and restore work up to here. Null: none are',
+        'The last entry after which all files are available: fork and restore work up to here. Null if no files are available',
       ),
     recoveries: z.array(Recovery).describe('Every time that another worker continued, oldest first'),
     counts: z

@@ -71,7 +71,7 @@ const budgetInput = z
   .meta({ id: 'BudgetInput' })
 
 const webhooks = WebhookTargets.nullish().describe(
-  "Webhooks that receive the events of the run instead of the organization's webhook; an empty list: none",
+  "Webhooks that receive the events of the run instead of the organization's webhook; an empty list disables them",
 )
 
 export const CreateRunInput = z

@@ -6,7 +6,7 @@ export const WebhookConfigInput = z
   .object({
     url: WebhookUrl.describe('Address that receives the messages: https or http, no private address'),
     secret: webhookSecret(
-      'Signs messages, preferably `whsec_` and base64; absent: unchanged, null: none. The previous secret signs as well for a day',
+      'Signs messages, preferably `whsec_` and base64; absent: unchanged; null removes it. The previous secret signs as well for a day',
     ),
     enabled: z.boolean().default(true).describe('Whether messages are sent; waiting ones are kept for a day'),
     events: webhookEvents,
@@ -21,7 +21,7 @@ const time = z.iso.datetime()
 
 export const WebhookConfig = z
   .object({
-    url: z.string().nullable().describe('Address that receives the messages; null: none'),
+    url: z.string().nullable().describe('Address that receives the messages, or null'),
     enabled: z.boolean().describe('Whether anything is sent'),
     has_secret: z.boolean().describe('Whether messages are signed; the secret itself is never shown'),
     events: z.array(WebhookEventName).nullable().describe('The events that are sent; null: all'),

@@ -49,7 +49,7 @@ const BLANK = /^\s*$/
 const NEVER = /$^/
 
 /**
- * Returns the end of an HTML block that begins in this line; it contains no code block. Null: none begins.
+ * Returns the end of an HTML block that begins in this line, or null. Such a block contains no code block.
  */
 function htmlEnd(line: string): RegExp | null {
   if (/^ {0,3}<!--/.test(line)) return COMMENT_END

@@ -19,7 +19,7 @@ type MarkedRun = {
   waiting_on: WaitingReason | null
   /** The run has pushed a newer commit, or has left the branch. */
   superseded: boolean
-  /** Why failing checks are no longer worked on; null: none fails, or no reason was given. */
+  /** Why failing checks are no longer worked on; null: no check fails, or no reason was given. */
   checks_given_up: string | null
 }
 

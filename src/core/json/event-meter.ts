@@ -19,7 +19,7 @@ export class EventMeter {
     this.#data = new JsonMeter(bounds)
   }
 
-  /** Counts the next bytes of the stream. Returns the first bound that an event exceeds; null: none. */
+  /** Counts the next bytes of the stream. Returns the first bound that an event exceeds, or null. */
   add(bytes: Uint8Array): JsonExcess | null {
     for (let at = 0; at < bytes.length; ) {
       if (this.#after_return && bytes[at] === NEWLINE) at++

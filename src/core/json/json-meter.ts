@@ -58,8 +58,8 @@ export class JsonMeter {
   }
 
   /**
-   * Counts the next part of the text, from `start` to before `end`. Returns the first bound that it exceeds;
-   * null: none.
+   * Counts the next part of the text, from `start` to before `end`. Returns the first bound that it exceeds,
+   * or null.
    */
   add(bytes: Uint8Array, start = 0, end = bytes.length): JsonExcess | null {
     const { bytes: max_bytes, depth: max_depth, values: max_values } = this.#bounds

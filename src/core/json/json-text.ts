@@ -5,7 +5,7 @@ const json = JSON as unknown as {
 }
 
 /**
- * Returns a key that an object of a JSON text has twice, of which JSON.parse keeps the last; null: none has.
+ * Returns a key that an object of a JSON text has twice, of which JSON.parse keeps the last, or null.
  * One pass without recursion, for a text whose values were counted.
  */
 export function repeatedKey(text: string): string | null {

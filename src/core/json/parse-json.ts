@@ -45,7 +45,7 @@ export function parseCounted(text: string): ReadJson {
 /** The same for a schema to parse; undefined when the text is no JSON or exceeds a bound. */
 export const parseJson = (channel: JsonChannel, text: string): unknown => readJson(channel, text).value
 
-/** Returns the bound of a channel that a text exceeds; null: none. For a text that a library parses. */
+/** Returns the bound of a channel that a text exceeds, or null. For a text that a library parses. */
 export const excessOf = (channel: JsonChannel, text: Uint8Array): JsonExcess | null =>
   new JsonMeter(json_channels[channel]).add(text)
 

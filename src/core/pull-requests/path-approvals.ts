@@ -15,8 +15,8 @@ const RULES: Rule[] = Object.entries(RUN_ELSEWHERE).flatMap(([who, globs]) =>
 )
 
 /**
- * Returns the function that decides whether a change of a path needs an approval; null: none. `globs`: those
- * of the organization. A path that is not UTF-8 is quoted. One call takes up to a millisecond.
+ * Returns the function that decides which approval a change of a path needs; null: no approval. `globs`:
+ * those of the organization. A path that is not UTF-8 is quoted. One call takes up to a millisecond.
  */
 export function readApprovals(globs: readonly string[]): (path: string) => Approval | null {
   const own = globs.map(glob => ({

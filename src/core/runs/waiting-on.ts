@@ -7,7 +7,7 @@ export type RunActivity = {
   waiting_on: WaitingReason | null
   /** A worker may claim it. */
   claimable: boolean
-  /** Its worker lost the lease, or another worker is to continue it. */
+  /** Its worker lost the lease, or another worker must continue it. */
   ownerless: boolean
   /** A pause was requested, and the worker has not released the run yet. */
   pausing: boolean

@@ -27,7 +27,7 @@ export type GitHostOptions = {
   max_paths?: number
   /** The search path for git and ssh. */
   path?: string
-  /** Returns the credentials of a repository over HTTP, for each call of git; null: none. */
+  /** Returns the credentials of a repository over HTTP, for each call of git, or null. */
   credentials?: (repo: GitRepository) => Promise<RepositoryCredentials | null>
 }
 

@@ -63,8 +63,8 @@ export async function readBranch(git_dir: string, wanted: string): Promise<Resol
 }
 
 /**
- * Returns the branch of the mirror that has the name of a folder of this one, so that git cannot create it;
- * null: none. Costs no process.
+ * Returns the branch of the mirror that has the name of a folder of this one, so that git cannot create it,
+ * or null. Costs no process.
  */
 export async function blockingBranch(
   host: GitHost,

@@ -95,7 +95,7 @@ const STATES: Record<StateName, State> = {
   list: { read: readListLine, flush: 'over' },
   fetch_head: { read: readCapability, delimiter: 'fetch', flush: 'over' },
   fetch: { read: readFetchLine, flush: 'over' },
-  // Protocols 0 and 1: what the client wants, a flush, then what it has, in any number of parts.
+  // Protocols 0 and 1: what the client requests, a flush, then what it has, in any number of parts.
   first_want: { read: readFirstWant, after: () => 'wants', flush: 'over' },
   wants: { read: readWantsLine, flush: 'haves' },
   haves: { read: readHavesLine, after: text => (text === 'done' ? 'over' : 'haves'), flush: 'haves' },

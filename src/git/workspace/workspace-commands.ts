@@ -98,7 +98,7 @@ export function commitCommand(input: WorkspaceRepository & { message: string; at
 }
 
 /**
- * Puts the workspace on a new branch. One that is at `from_sha` with nothing uncommitted goes on from
+ * Puts the workspace on a new branch. One that is at `from_sha` with nothing uncommitted continues from
  * `to_sha`, in whose history all of that is; any other keeps its files as they are. Exit code 0, otherwise
  * git's.
  */

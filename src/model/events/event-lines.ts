@@ -10,7 +10,7 @@ export type ModelEvent = Record<string, unknown>
 export type EventReader = {
   /** Returns the event, or several, instead of a `data:` line with this text; null: the line stays. */
   change(data: string): ModelEvent | ModelEvent[] | null
-  /** Returns an event that comes before `[DONE]`; null: none. */
+  /** Returns an event that comes before `[DONE]`, or null. */
   beforeDone?(): ModelEvent | null
   /** The same where the stream ends without `[DONE]`. */
   atEnd?(): ModelEvent | null

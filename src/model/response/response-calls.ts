@@ -91,7 +91,7 @@ export function argumentsOf(
   return { input: input as Record<string, unknown> }
 }
 
-/** Returns which limit these arguments exceed; null: none. */
+/** Returns the limit that these arguments exceed, or null. */
 function excessOf(root: object): string | null {
   let values = 0
   let level: unknown[] = [root]

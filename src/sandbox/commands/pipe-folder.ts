@@ -83,7 +83,7 @@ export function createPipeFolder(parent: string, user: SystemUser | null): PipeF
       const entry = { slot, readers }
       left_open.push(entry)
       if (left_open.length > max_left_open) {
-        // The oldest is closed for good: its writers get a broken pipe.
+        // The oldest is closed permanently: its writers get a broken pipe.
         const oldest = left_open.shift()
         for (const reader of oldest?.readers ?? []) reader.close()
         if (oldest) removeSlot(oldest.slot)

@@ -32,7 +32,7 @@ type Outbox<Item extends OutboxItem> = {
   post(services: Services, item: Item, on: OnForge): Promise<PostedItem>
 }
 
-/** Returns the queue of a table whose rows forges are to show. */
+/** Returns the queue of a table whose rows forges must show. */
 export const outboxQueue = <Item extends OutboxItem>(
   services: Services,
   outbox: Outbox<Item>,

@@ -19,7 +19,7 @@ const CONCURRENT_CONNECTIONS = 4
 const MAX_SUBJECTS = 50
 /** Changes of the last minutes before a poll are read again by the next one: a forge may list them late. */
 const OVERLAP_MS = 300_000
-/** A rate-limited connection is not polled for so long, or as long as it requests, up to a maximum. */
+/** The pause of a rate-limited connection, unless it requests a longer one, up to a maximum. */
 const DEFAULT_PAUSE_SECONDS = 60
 const MAX_PAUSE_SECONDS = 3_600
 

@@ -25,7 +25,7 @@ export type PullRequestGit = {
   tips(repo: Repository, branches: readonly string[]): Promise<GitResult<Map<string, string>>>
   /**
    * Returns the commit by which one of `attempts`, all of `head_shas`, or the whole change of the last of
-   * them came into the base; null: none did.
+   * them came into the base, or null.
    */
   findMerge(
     repo: Repository,

@@ -16,7 +16,7 @@ export function requirePublicUrl(
 
 /**
  * Returns the targets of a run as stored JSON text: each with its `url` and, sealed for that URL in this
- * organization, its secret. Null: none of its own. Throws 400 for a private host, and for a duplicate
+ * organization, its secret. Null: no targets of its own. Throws 400 for a private host, and for a duplicate
  * address.
  */
 export function storedTargets(ctx: Context, targets: WebhookTargets | null | undefined): string | null {

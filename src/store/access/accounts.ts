@@ -125,9 +125,9 @@ export async function updateUser(db: Db, user_id: number, change: Undefinable<Us
 }
 
 /**
- * Returns the custom prompt of a user of the organization for agents; null: none, or the user is no longer a
- * member. A prompt from before the user joined is ignored: a person who controlled the account before must
- * not instruct agents here (decisions.md#custom-prompts-hold-where-they-were-set).
+ * Returns the custom prompt of a user of the organization for agents; null: no prompt, or the user is no
+ * longer a member. A prompt from before the user joined is ignored: a person who controlled the account
+ * before must not instruct agents here (decisions.md#custom-prompts-hold-where-they-were-set).
  */
 export async function getCustomPrompt(
   db: Db,

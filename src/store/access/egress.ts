@@ -40,7 +40,7 @@ export async function getEgress(
 }
 
 /**
- * Returns the settings that apply to a run of the repository (null: none): those that were set, its
+ * Returns the settings that apply to a run of the repository (null: no repository): those that were set, its
  * organization's first.
  */
 export async function listEgressOfRun(

@@ -192,8 +192,8 @@ type RunRow = {
 }
 
 /**
- * Returns the sealed secrets and the MCP servers of a run on that repository (null: none), in one statement,
- * because every run reads both. Those of the organization come first.
+ * Returns the sealed secrets and the MCP servers of a run on that repository (null: no repository), in one
+ * statement, because every run reads both. Those of the organization come first.
  */
 export async function listSecretsAndMcpServers(
   db: Db,

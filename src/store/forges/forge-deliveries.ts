@@ -10,7 +10,7 @@ type NewForgeDelivery = {
   event: string
   once: string | null
   subject: string | null
-  /** JSON text of what is to be done; null: nothing, because of `outcome`. */
+  /** The task as JSON text; null: no task, because of `outcome`. */
   task: string | null
   outcome: string | null
 }

@@ -2,7 +2,7 @@ import type { Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
 
 /**
- * Queues of what forges are to show, one row for each thing: `change` counts its changes, `posted_change`
+ * Queues of what forges must show, one row for each thing: `change` counts its changes, `posted_change`
  * those that the forge has.
  */
 export type OutboxTable = 'run_marks' | 'comment_mirrors'

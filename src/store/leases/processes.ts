@@ -4,7 +4,7 @@ import { insertSql, replacing, statement } from '../statement.ts'
 
 type ProcessReport = Omit<ServiceProcess, 'seen_seconds'> & { id: string }
 
-/** A process that was killed is shown for so long. */
+/** The time for which a killed process is shown. */
 const KEPT_SECONDS = 600
 
 /** Inserts or updates the row of this process, and deletes those that have been silent for ten minutes. */

@@ -63,7 +63,7 @@ const reasonOf = ({ because, error }: Reason, bind: Bind) => ({
   error_message: bind(error?.message ?? null),
 })
 
-/** Its owner goes on, in that phase. */
+/** Its owner continues, in that phase. */
 const ownersPhase = ({ phase }: { phase: string }, bind: Bind) => ({
   ...without_reason,
   ...not_recovering,

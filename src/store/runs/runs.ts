@@ -140,7 +140,7 @@ export type NewRun = {
   reasoning_effort?: ReasoningEffort | null
   /** Null: the default of the service. */
   review?: ReviewMode | null
-  /** Tools that its agent may not use; absent: none. */
+  /** Tools that its agent may not use; absent: it may use all. */
   tools_off?: readonly string[]
   prompt: string
   title: string

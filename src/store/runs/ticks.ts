@@ -1,7 +1,7 @@
 import type { Db } from '../database.ts'
 
 /**
- * Returns whether the caller is to execute the periodic task `name` now: no process has done so for
+ * Returns whether the caller must execute the periodic task `name` now: no process has done so for
  * `seconds`. Of several processes that call at the same time exactly one gets true. A time in the future, as
  * after the clock was set back, does not count.
  */

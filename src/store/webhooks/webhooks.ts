@@ -77,7 +77,7 @@ const replacingSecret = (changes: string) => `on conflict (organization_id)
 
 /**
  * Creates or replaces it and clears its failures. A secret that is replaced continues to sign for a day.
- * @param secret undefined: as before, null: none, and none of before
+ * @param secret undefined: as before; null: no secret, also no previous one
  */
 export async function saveWebhook(
   db: Db,

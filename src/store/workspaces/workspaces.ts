@@ -4,8 +4,8 @@ import { now, updateRow } from '../statement.ts'
 import { TO_THE_END } from './checkpoints.ts'
 
 /**
- * Records the folder of a run's files (null: none yet), its data folder, and its sandboxes (null: none yet),
- * under the fence.
+ * Records the folder of a run's files (null: not created yet), its data folder, and its sandboxes (null: no
+ * start yet), under the fence.
  */
 export async function recordWorkspace(
   db: Db,

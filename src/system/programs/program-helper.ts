@@ -6,8 +6,8 @@ import { notRun, type Program, type ProgramEnd, type ProgramStdio, tryProgram } 
 
 /**
  * What the service sends to this process: a program to run, a program to talk with, two programs that talk
- * with each other, input for a program, that the next part of its output may come, that it is to stop, a
- * change to files, or a folder whose state it wants.
+ * with each other, input for a program, that the next part of its output may come, that it must stop, a
+ * change to files, or a folder whose state it requests.
  */
 export type HelperRequest =
   | { id: number; run: Program }

@@ -76,7 +76,7 @@ async function prepareFiles(input: CheckSandboxesInput, stack: AsyncDisposableSt
   const read_only = [mirrorOf(input)]
   if (setup === null) return { read_only, command: cloneOf(input, head_sha), environment: null }
   const files_of: FilesOf = (await isOfRunsAlone(deps.git, base.repository.id, base)) ? 'agent' : 'repository'
-  // A setup that is to be verified always runs.
+  // A setup that must be verified always runs.
   const environment = purpose === 'checks' ? await environmentFor(input, setup, files_of) : null
   if (environment === null) return { ...(await setUpOnce({ ...input, setup, files_of }, stack)), environment }
   const { made_at_sha } = environment

@@ -25,7 +25,7 @@ export type ToThread =
 
 /**
  * `result` null: another worker owns the run. A heartbeat that requests nothing of the run is not reported.
- * `stalled`: the event loop was occupied for so long, with one of these runs if that is known.
+ * `stalled`: the event loop was occupied for this time, with one of these runs if that is known.
  */
 export type FromThread =
   | { kind: 'result'; id: number; result: HeartbeatResult | null }

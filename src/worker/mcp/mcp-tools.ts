@@ -66,7 +66,7 @@ function withinPrograms({ servers, problems }: RunServers): RunServers {
 
 /**
  * Opens all servers at once, and shows in the trace what they offer. A server that cannot be used is an ERROR
- * of the trace; the turn goes on.
+ * of the trace; the turn continues.
  */
 async function openAll(parts: Parts, handles: ServerHandle[]): Promise<ExternalTools> {
   const { configured, reach, writer } = parts

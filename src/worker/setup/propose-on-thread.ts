@@ -22,9 +22,9 @@ const NOTES = {
 }
 
 /**
- * Returns what `propose` does, without occupying the event loop: a hundred files of 64 KiB, written for that,
- * cost parsers of YAML and TOML many seconds. Without a result they count as missing, and a note says why.
- * Rejects with the reason of `signal`.
+ * Returns what `propose` does, without occupying the event loop: a hundred files of 64 KiB, written for
+ * that, cost parsers of YAML and TOML many seconds. Without a result they count as missing, and a note has
+ * the reason. Rejects with the reason of `signal`.
  */
 export async function proposeOnThread(
   input: Input,

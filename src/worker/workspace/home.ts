@@ -33,7 +33,7 @@ export type Home = {
 
 /**
  * Returns the home folder of the previous turn if the workspace is adopted and the home folder was made for
- * the same, otherwise an empty one. Null: none is kept, and that of the sandbox ends with it.
+ * the same, otherwise an empty one. Null: no folder is kept, and that of the sandbox ends with it.
  */
 export async function openHome(
   deps: Pick<WorkerServices, 'folders' | 'users'>,

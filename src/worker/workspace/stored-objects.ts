@@ -19,7 +19,7 @@ type StoredObjects = { packs: number; objects: string[]; base_sha: string | null
 
 /**
  * Reads objects of a run on any machine: they are loaded into its object cache first. Null: objects are
- * missing for good. Throws GitError when the remote or git is unavailable.
+ * missing permanently. Throws GitError when the remote or git is unavailable.
  */
 export async function readStoredObjects<T>(
   deps: ReadDeps,

@@ -154,7 +154,7 @@ test('several runs renew an ending token with one request, store it before they 
   expect(remote.state.forms).toHaveLength(2)
 })
 
-test('a token that the server rejects is renewed once, and the run goes on', async () => {
+test('a token that the server rejects is renewed once, and the run continues', async () => {
   await using remote = await serveSignIn()
   await allow(remote.ports)
   await signIn(remote)

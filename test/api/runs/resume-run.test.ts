@@ -211,7 +211,7 @@ describe('its webhooks', () => {
 
 describe('its pull request', () => {
   test.each(['open', 'merged', 'closed'] as const)(
-    'that is %s stays as it is: where the turn goes on is for its worker to settle',
+    'that is %s stays as it is: where the turn continues is for its worker to settle',
     async state => {
       const id = await newRun('completed')
       await putPullRequest(app, id, state)

@@ -84,7 +84,7 @@ function callsOf(step: number, { model }: Format): FakeToolCall[] {
 }
 
 /**
- * A model of 100 steps in two turns. `killed`: resolves when the service is to be killed the n-th time; the
+ * A model of 100 steps in two turns. `killed`: resolves when the service must be killed the n-th time; the
  * calls of a step are never given twice.
  */
 function playRun(format: Format) {

@@ -52,7 +52,7 @@ test.each([
   // It has no instructions.
   ['a layer', () => large, 3],
 ])(
-  'kill -9 of the service with %s: sandbox gone, and the next start goes on: nothing committed is repeated, the command in flight is interrupted',
+  'kill -9 of the service with %s: sandbox gone, and the next start continues: nothing committed is repeated, the command in flight is interrupted',
   async (kind, repositoryOf, logs_then) => {
     const data_dir = join(folder, kind.replace(' ', '-'))
     const noneLeft = () => waitUntil(() => sandboxProcesses(data_dir).length === 0, 3_000)

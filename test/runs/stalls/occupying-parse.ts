@@ -2,9 +2,9 @@ import { Worker } from 'node:worker_threads'
 
 /**
  * Loaded into a process before the service: `JSON.parse` of a text with "occupy N seconds" occupies its
- * thread for so long, once, as an expensive text does. All of it uses the processor, also on a busy machine.
- * "starve" instead: the thread gets no processor time, while another one of the process works. "hoard"
- * instead: the thread takes much memory, and hardly works.
+ * thread for this time, once, as an expensive text does. All of it uses the processor, also on a busy
+ * machine. "starve" instead: the thread gets no processor time, while another one of the process works.
+ * "hoard" instead: the thread takes much memory, and hardly works.
  */
 const MIN_CPU_MS = 2_500
 const HOARD_BYTES = 768 * 2 ** 20

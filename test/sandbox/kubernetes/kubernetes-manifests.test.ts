@@ -165,8 +165,7 @@ it('the service reads every variable that the manifests give it', () => {
     const env = { ...own, KUBERNETES_SERVICE_HOST: '10.96.0.1', KUBERNETES_SERVICE_PORT: '443' }
     const image = own.AGENTRUN_SANDBOX_IMAGE?.replace('DIGEST', '0'.repeat(64))
     expect(() => readConfig({ ...env, ...(image && { AGENTRUN_SANDBOX_IMAGE: image }) })).not.toThrow()
-    if (image)
-      expect(() => readConfig(env), 'the digest is to be filled in').toThrow('AGENTRUN_SANDBOX_IMAGE')
+    if (image) expect(() => readConfig(env), 'the digest must be filled in').toThrow('AGENTRUN_SANDBOX_IMAGE')
     expect(
       spec?.template.spec?.enableServiceLinks,
       'a Service would make variables that look like ours',

@@ -1,6 +1,6 @@
 const KEY = 'organization'
 
-/** The organization that the user chose in this browser; null: none, or the browser keeps nothing. */
+/** The organization that the user chose in this browser; null: no choice, or the browser keeps nothing. */
 export function chosenOrganization(): number | null {
   try {
     return Number(localStorage.getItem(KEY)) || null

@@ -243,7 +243,7 @@ export const currentOrganizationQuery = queryOptions({
 export const readinessQuery = queryOptions({
   queryKey: ['readiness'],
   queryFn: ({ signal }) => call('getReadiness', { signal }),
-  // While the service does not respond, its return is to be seen at once.
+  // While the service does not respond, its return must be seen at once.
   refetchInterval: ({ state }) => (state.status === 'error' ? UNREACHABLE_RETRY_MS : 30_000),
   retry: false,
 })

@@ -33,7 +33,7 @@ def back_off(failures: int) -> float:
 
 
 def wait_after(error: AgentRunError, failures: int, *, repeatable: bool) -> float | None:
-    """Seconds to wait before the next attempt; None when there is to be none.
+    """Seconds to wait before the next attempt; None if there must be no other attempt.
 
     A 429 is always repeated, because a refused request did nothing. Other temporary failures are repeated only when the request may arrive
     twice. A 409 with a time: the first attempt is still running.

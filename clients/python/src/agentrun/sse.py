@@ -72,7 +72,7 @@ class Position:
         self._dense = dense
 
     def is_new(self, event: ServerEvent) -> bool:
-        """Returns whether the event is to be reported. Raises Gap when one before it is missing, so that the connection is opened again."""
+        """Returns whether the event must be reported. Raises Gap when one before it is missing, so that the connection is opened again."""
         if event.seq is None:
             return True
         if self.last is not None:

@@ -13,7 +13,7 @@ type Row = {
   styles: Style[]
   /** A character was replaced or erased: blanks at its end are left over. */
   rewritten: boolean
-  /** The line goes on in the next row. */
+  /** The line continues in the next row. */
   continued: boolean
 }
 

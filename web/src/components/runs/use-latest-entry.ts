@@ -5,7 +5,9 @@ import { call } from '../../api/client.ts'
 
 type Which = { message_type: MessageType; tool_name?: string }
 
-/** The newest entry of a kind, fetched again when the run has new entries. Null: none, or not `wanted`. */
+/**
+ * The newest entry of a kind, fetched again when the run has new entries. Null: no entry, or not `wanted`.
+ */
 export const useLatestEntry = (run: AgentRun, which: Which, wanted: boolean): LogEntry | null =>
   useLatestEntries(run, which, { limit: 1, wanted })[0] ?? null
 

@@ -57,7 +57,7 @@ export function useFeedHandle(ref: RefObject<FeedHandle | null>, scrolling: Feed
     },
     [follow.set, setCurrent, pin, reveal, focus],
   )
-  /** The entry that `step` has selected: when the address names it, nothing is to be shown. */
+  /** The entry that `step` has selected: when the address names it, nothing must be shown. */
   const stepped_to = useRef<number | null>(null)
   useEffect(() => {
     const is_step = target === stepped_to.current

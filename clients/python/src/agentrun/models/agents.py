@@ -256,7 +256,7 @@ class CreateAgentRunInput(TypedDict):
     parent_run_id: NotRequired[int | None]
     """A run of yours that this one belongs to"""
     webhooks: NotRequired[list[WebhookOverride] | None]
-    """Webhooks that receive the events of the run instead of the organization's webhook; an empty list: none"""
+    """Webhooks that receive the events of the run instead of the organization's webhook; an empty list disables them"""
 
 
 class StartupFiguresP50(Model):
@@ -455,7 +455,7 @@ class ResumeAgentRunInput(TypedDict):
     expected_head_sha: NotRequired[str | None]
     """With `approve`: what must still be waiting, as in `head_sha` of the newest `COMMIT_EVALUATION`, or in `approval` of the output of the newest `ACTION`"""
     webhooks: NotRequired[list[WebhookOverride] | None]
-    """Webhooks that receive the events of the run instead of the organization's webhook; an empty list: none"""
+    """Webhooks that receive the events of the run instead of the organization's webhook; an empty list disables them"""
 
 
 class ResumeAgentRunByIdInput(TypedDict):
@@ -480,7 +480,7 @@ class ResumeAgentRunByIdInput(TypedDict):
     expected_head_sha: NotRequired[str | None]
     """With `approve`: what must still be waiting, as in `head_sha` of the newest `COMMIT_EVALUATION`, or in `approval` of the output of the newest `ACTION`"""
     webhooks: NotRequired[list[WebhookOverride] | None]
-    """Webhooks that receive the events of the run instead of the organization's webhook; an empty list: none"""
+    """Webhooks that receive the events of the run instead of the organization's webhook; an empty list disables them"""
 
 
 class ForkAgentRunInput(TypedDict):
@@ -653,7 +653,7 @@ class AgentRunRecovery(Model):
     agent_run_id: int
     """The run"""
     newest_kept_seq: int | None
-    """The last entry after which all files are available: fork and restore work up to here. Null: none are"""
+    """The last entry after which all files are available: fork and restore work up to here. Null if no files are available"""
     recoveries: list[Recovery]
     """Every time that another worker continued, oldest first"""
     counts: AgentRunRecoveryCounts

@@ -35,7 +35,7 @@ class McpSignInState(Model):
     expires_at: str | None
     """Time at which it ends; null: it is renewed without a person, or the time is unknown"""
     problem: str | None
-    """The reason of the last failure of a sign-in or renewal; null: none failed since the last sign-in"""
+    """The reason of the last failure of a sign-in or renewal, or null if none has failed since the last sign-in"""
 
 
 class McpServer(Model):
@@ -118,7 +118,7 @@ class McpServerInput(TypedDict):
     sign_in: NotRequired[McpSignInInput | None]
     """A person signs in to the server in a browser, and runs act with that access; null: nobody signs in. With `client_id`, the credential is the secret of the client, if it has one"""
     credential: NotRequired[str | None]
-    """Token, key or client secret, for a server with a `url`. It is never shown again; null: none; absent: unchanged, if it goes to the same address"""
+    """Token, key or client secret, for a server with a `url`. It is never shown again; null removes it; absent: unchanged, if it goes to the same address"""
     tools: NotRequired[list[str] | None]
     """Names of the tools that agents get; null: all, up to a limit"""
     enabled: NotRequired[bool]

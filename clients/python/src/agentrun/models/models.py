@@ -114,7 +114,7 @@ class ModelDetail(Model):
     name: str | None
     """Name at that address; null: what follows the provider in `id`"""
     cache_marks: bool
-    """Whether the organization set that requests mark what the provider is to cache"""
+    """Whether the organization set that requests mark the part that the provider should cache"""
     has_key: bool
     """Whether the organization set a key for this model alone"""
     context_tokens: int | None
@@ -196,13 +196,13 @@ class ModelInput(TypedDict):
     price: NotRequired[ModelInputPrice]
     """US dollars for a million tokens; absent and unknown to the service: budgets do not limit it"""
     cache_marks: NotRequired[bool]
-    """Whether requests mark what the provider is to cache"""
+    """Whether requests mark the part that the provider should cache"""
     reasoning_effort: NotRequired[Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None]
     """Default reasoning effort; null: the provider decides"""
     tool_family: NotRequired[Literal["edit", "apply_patch"]]
     """The tools with which it changes files"""
     api_key: NotRequired[str | None]
-    """For a model with `api`; null: none; absent: as before, if the address is the same"""
+    """For a model with `api`, or null; absent: as before, if the address is the same"""
 
 
 class ModelTestError(Model):

@@ -58,7 +58,7 @@ class OrganizationDetailResponse(Model):
     branch_prefix: str | None
     """Beginning of the names of its runs’ branches; null: `agent/`"""
     approval_paths: list[str] | None
-    """Globs of files: a commit that changes one waits for an approval before it is pushed; null: none beyond those of the service"""
+    """Globs of files: a commit that changes one waits for an approval before it is pushed, or null for only those of the service"""
     rules: str | None
     """Given to the agent of every run"""
     max_concurrent_runs: int | None
@@ -88,7 +88,7 @@ class UpdateOrganizationInput(TypedDict):
     settings: NotRequired[UpdateOrganizationInputSettings]
     """Defaults of its runs; an absent key is unchanged"""
     default_repo_id: NotRequired[int | None]
-    """Used by runs that name no repository; null: none"""
+    """The repository of runs that name none, or null"""
     default_model: NotRequired[str | None]
     """Used by runs that name no model, `provider/model`; null: the service's default"""
     reasoning_effort: NotRequired[Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None]
@@ -100,9 +100,9 @@ class UpdateOrganizationInput(TypedDict):
     branch_prefix: NotRequired[str | None]
     """Beginning of the names of branches of runs where the repository sets none, for a server that accepts only such names: `run-{id}-{words}` follows it; null: `agent/`"""
     approval_paths: NotRequired[list[str] | None]
-    """Globs of files, in addition to those of the service, whose change waits for an approval before it is pushed. `*` is any part of a name, `**` any folders, `/` at the end everything below; a glob with a `/` inside begins at the root. Null or empty: none"""
+    """Globs of files, in addition to those of the service, whose change waits for an approval before it is pushed. `*` is any part of a name, `**` any folders, `/` at the end everything below; a glob with a `/` inside begins at the root. Null and an empty list name no file"""
     rules: NotRequired[str | None]
-    """Given to the agent of every run; null or empty: none"""
+    """Rules for the agent of every run, or null"""
     max_concurrent_runs: NotRequired[int | None]
     """Further runs wait in the queue; null: no limit"""
     budget_usd_per_month: NotRequired[float | str | None]
@@ -129,7 +129,7 @@ class OrganizationSettingsResponse(Model):
     branch_prefix: str | None
     """Beginning of the names of its runs’ branches; null: `agent/`"""
     approval_paths: list[str] | None
-    """Globs of files: a commit that changes one waits for an approval before it is pushed; null: none beyond those of the service"""
+    """Globs of files: a commit that changes one waits for an approval before it is pushed, or null for only those of the service"""
     rules: str | None
     """Given to the agent of every run"""
     max_concurrent_runs: int | None
@@ -146,7 +146,7 @@ class OrganizationLimit(Model):
     summary: str
     """Its subject and its effect when it is reached, for people"""
     value: float | str | None
-    """The limit; US dollars as a decimal string; null: none"""
+    """The limit, or null; US dollars as a decimal string"""
     used: float | str | None
     """Current use; null: it is not counted for the organization as a whole"""
     unit: Literal["runs", "usd", "requests", "steps", "tokens", "seconds", "bytes", "characters", "entries"] | str

@@ -11,7 +11,7 @@ from agentrun.models.agents import RunPhase, RunPullRequest, RunStatus, SourceTy
 
 class WebhookConfigResponse(Model):
     url: str | None
-    """Address that receives the messages; null: none"""
+    """Address that receives the messages, or null"""
     enabled: bool
     """Whether anything is sent"""
     has_secret: bool
@@ -34,7 +34,7 @@ class WebhookConfigRequest(TypedDict):
     url: str
     """Address that receives the messages: https or http, no private address"""
     secret: NotRequired[str | None]
-    """Signs messages, preferably `whsec_` and base64; absent: unchanged, null: none. The previous secret signs as well for a day"""
+    """Signs messages, preferably `whsec_` and base64; absent: unchanged; null removes it. The previous secret signs as well for a day"""
     enabled: NotRequired[bool]
     """Whether messages are sent; waiting ones are kept for a day"""
     events: NotRequired[list[WebhookEvent] | None]

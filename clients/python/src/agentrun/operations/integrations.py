@@ -82,7 +82,7 @@ class GetGitHubAppQuery(TypedDict):
 
 
 def get_git_hub_app(*, org_id: int | None = None, **query: Unpack[GetGitHubAppQuery]) -> Call[AppRequest]:
-    """Get a GitHub App that is to be connected: `GET /v1/organizations/{org_id}/integrations/github/app`."""
+    """Get a GitHub App before it is connected: `GET /v1/organizations/{org_id}/integrations/github/app`."""
     return Call("getGitHubApp", "GET", "/v1/organizations/{org_id}/integrations/github/app", as_model(AppRequest), params={"org_id": org_id}, query=dict(query))
 
 

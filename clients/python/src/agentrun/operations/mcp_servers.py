@@ -81,7 +81,7 @@ class GetMcpSignInQuery(TypedDict):
 
 
 def get_mcp_sign_in(*, org_id: int | None = None, **query: Unpack[GetMcpSignInQuery]) -> Call[McpSignInRequest]:
-    """Get a sign-in that is to be completed: `GET /v1/organizations/{org_id}/mcp-sign-in`."""
+    """Get a pending sign-in: `GET /v1/organizations/{org_id}/mcp-sign-in`."""
     return Call("getMcpSignIn", "GET", "/v1/organizations/{org_id}/mcp-sign-in", as_model(McpSignInRequest), params={"org_id": org_id}, query=dict(query))
 
 

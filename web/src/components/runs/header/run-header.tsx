@@ -37,7 +37,7 @@ type Props = { run: AgentRun; stream: StreamState; link: () => string }
 /** The title and state of a run, and the actions on it: on a phone in a menu. */
 export function RunHeader({ run, stream, link }: Props) {
   const forbidden = useReadOnlyReason()
-  // Undefined: none was opened yet.
+  // Undefined: no panel was opened yet.
   const [dialog, setDialog] = useState<Dialogs | null>()
   const { main, icons, more, failure } = useRunCommands(run, link, setDialog)
   useOfferedCommands([...main, ...icons, ...more].filter(({ reason, busy }) => !reason && !busy))

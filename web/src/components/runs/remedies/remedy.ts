@@ -75,7 +75,7 @@ function limitOf({ budget, error }: LimitedRun): keyof AgentRun['budget'] | null
   return names.find(name => budget[name] !== null && error?.message.includes(name)) ?? null
 }
 
-/** Which limit of its own budget has paused a run: `Step limit reached (200)`; null: none. */
+/** Which limit of its own budget has paused a run: `Step limit reached (200)`, or null. */
 export function reachedLimit({
   status_reason,
   ...run

@@ -23,7 +23,7 @@ import tsx from 'refractor/tsx'
 import typescript from 'refractor/typescript'
 import yaml from 'refractor/yaml'
 
-/** A patch whose lines are to be highlighted, or a text. */
+/** A patch whose lines must be highlighted, or a text. */
 export type HighlightRequest = { id: number; language: string } & ({ patch: string } | { text: string })
 /** A part of a text with its classes, which may be none. */
 export type HighlightedPart = [text: string, classes: string]

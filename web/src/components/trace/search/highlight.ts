@@ -5,7 +5,7 @@ const MAX_HIGHLIGHTS = 2000
 
 /** Marks a text in the entries of a feed, without changing the document, until `stop`. */
 export type Highlighter = {
-  /** Keeps the first match in the entry at this index in view, from when it is rendered; null: none. */
+  /** Keeps the first match in the entry at this index in view, from when it is rendered; null: no entry. */
   reveal: (index: number | null) => void
   stop: () => void
 }

@@ -55,7 +55,7 @@ export function SkillForm({ name, content, taken, forbidden, on_done }: FormProp
     >
       <Field
         label="SKILL.md"
-        hint="Between the lines ---, name: lower-case letters, digits and hyphens; description: when agents use it. Below, what they are to do."
+        hint="Between the lines ---, name: lower-case letters, digits and hyphens; description: when agents use it. Below, their instructions."
         problem={problems.content ?? problems['path.skill']}
       >
         {props => (
