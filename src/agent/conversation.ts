@@ -20,13 +20,31 @@ export type JournalRecord =
       sent_back?: { reset_to: string | null }
       checks_failed?: CheckRound
       nudge?: boolean
+      /** The entries of actions whose changes the restored workspace lacks. */
+      lost_actions?: number[]
     }
   /**
    * `key`: identifies a call of a program, which may be one of several in flight; calls of the built-in agent
    * have none.
    */
-  | { kind: 'model_started'; turn: number; key?: string | null; reservation?: Reservation; created_at?: Date }
-  | { kind: 'model_failed'; turn: number; key?: string | null; charge: Reservation | null }
+  | {
+      kind: 'model_started'
+      turn: number
+      key?: string | null
+      reservation?: Reservation
+      /** Of a program: the call offers tools to the model. */
+      has_tools?: boolean
+      created_at?: Date
+    }
+  /** `left`: the program that made the call had ended its turn before. */
+  | {
+      kind: 'model_failed'
+      turn: number
+      key?: string | null
+      code: string
+      charge: Reservation | null
+      left?: boolean
+    }
   | {
       kind: 'model_answered'
       turn: number
@@ -37,7 +55,8 @@ export type JournalRecord =
       usage?: ModelUsage
       ends_turn?: TurnEnding
     }
-  | { kind: 'tool_started'; turn: number; call: ToolCall }
+  /** `call_kind`: what a program states about a call of its own, in the words of its protocol. */
+  | { kind: 'tool_started'; turn: number; call: ToolCall; call_kind?: string }
   | { kind: 'tool_finished'; turn: number; call_id: string; message: ModelMessage; ends_turn?: TurnEnding }
   /** `tokens`: what its summary counts against the ceiling. */
   | { kind: 'compacted'; turn: number; compaction: Compaction; tokens: number }

@@ -72,8 +72,11 @@ export type LoopJournal = {
   modelNotCalled(): Promise<void>
   /** The response and what follows from it. */
   modelResponded(response: Redacted<ModelResponse>, follows: Redacted<FollowsResponse>): Promise<Signals>
-  /** The intent of a call that waited for the workspace. */
-  toolStarted(call: ToolCall): Promise<void>
+  /**
+   * The intent of a call that waited for the workspace. `call_kind`: what a program states about a call of
+   * its own.
+   */
+  toolStarted(call: ToolCall, call_kind?: string): Promise<void>
   toolFinished(finished: Redacted<FinishedCall>): Promise<Signals>
   /** Records a compaction, from which the conversation is rebuilt, and shows it in the trace. */
   compacted(compacted: CompactionRecord): Promise<void>

@@ -36,7 +36,12 @@ it('keeps each parallel call of a program open until its own record ends it', ()
     rebuildConversation(records, 1).open_model_calls.map(({ key }) => key)
   expect(open([parallel('a'), parallel('b'), parallel('c'), message, ended])).toEqual(['a', 'c'])
   expect(
-    open([parallel('a'), parallel('b'), ended, { kind: 'model_failed', turn: 1, key: 'a', charge: null }]),
+    open([
+      parallel('a'),
+      parallel('b'),
+      ended,
+      { kind: 'model_failed', turn: 1, key: 'a', code: 'lost', charge: null },
+    ]),
   ).toEqual([])
   expect(open([parallel('a'), started, message])).toEqual(['a'])
   // A fork copies calls of the other run with turn 0.

@@ -156,6 +156,15 @@ const actions = {
     )
     return new Promise(resolve => setTimeout(() => resolve(gone.abort()), 300))
   },
+  // The response has begun. The gateway notices it before it responds to the next request.
+  'call abort': async text => {
+    const gone = new AbortController()
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: text }
+    const response = await fetch(`${gateway}/v1/chat/completions`, { ...init, signal: gone.signal })
+    await response.body.getReader().read()
+    gone.abort()
+    await fetch(`${gateway}/v1/models`)
+  },
   'call at once': async number => {
     let refused = 0
     const callOne = async () => {
@@ -194,6 +203,18 @@ const actions = {
       status: 'completed',
       rawInput: {},
     }),
+  read: path => {
+    const toolCallId = `c${++calls}`
+    const started = {
+      sessionUpdate: 'tool_call',
+      toolCallId,
+      title: 'Read',
+      kind: 'read',
+      rawInput: { path },
+    }
+    update({ ...started, status: 'in_progress' })
+    update({ sessionUpdate: 'tool_call_update', toolCallId, status: 'completed' })
+  },
   'flood calls': number => {
     for (let i = 0; i < Number(number); i++)
       update({

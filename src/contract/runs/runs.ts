@@ -52,6 +52,8 @@ export const completionReasons = [
   'pull_request_refused',
   'checks_failed',
   'checks_unfinished',
+  'work_lost',
+  'last_response_missing',
   'review_failed',
   'setup_failed',
   'setup_unverified',

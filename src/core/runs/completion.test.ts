@@ -8,6 +8,8 @@ const facts: Record<CompletionReason, OutcomeFacts> = {
   pull_request_refused: { pull_request_refusal: 'Resource not accessible.' },
   checks_failed: { checks: { outcome: 'failed', summary: 'Checks of commit 1: 1 of 1 failed (test).' } },
   checks_unfinished: { checks: { outcome: 'unfinished', summary: 'Checks of commit 1 have not all ended.' } },
+  work_lost: { lost_actions: Array.from({ length: 50 }, (_, i) => i + 1) },
+  last_response_missing: { last_response_missing: true },
   review_failed: { failed_reviews: ['problems in commit 1 remain', 'pull request 2 does not pass'] },
   setup_failed: { failed_setup: ['npm ci', 'make', 'a'.repeat(500), 'last'] },
   setup_unverified: { setup_verified: false },
@@ -25,6 +27,9 @@ test.each(completionReasons)('%s alone is the reason, and the answer names it in
 test('a turn that did everything has no reason, whatever kind of turn it is', () => {
   const done: OutcomeFacts = {
     had_effect: true,
+    uncommitted: [],
+    lost_actions: [],
+    last_response_missing: false,
     push_refusal: null,
     pull_request_refusal: null,
     checks: null,
@@ -70,4 +75,26 @@ test('an answer without a call of the model, and without an effect, is named as 
     sentences: ['The agent answered without a call of the model and changed nothing.'],
   })
   expect(completionOf({ had_effect: true, answered: true })).toEqual({ reason: null, sentences: [] })
+})
+
+test('an agent that changed only what git leaves out had no effect, and the paths are named', () => {
+  const { reason, sentences } = completionOf({
+    had_effect: true,
+    uncommitted: ['lib', 'a', 'b', 'c', 'd', 'e'],
+  })
+  expect(reason).toBe('no_effect')
+  expect(sentences[0]).toMatch(/`lib`, `a`, `b`, `c`, `d` and 1 more\.$/)
+})
+
+test('an agent that did nothing, and whose last call has no response, is named by both reasons', () => {
+  const { reason, sentences } = completionOf({
+    had_effect: false,
+    answered: true,
+    last_response_missing: true,
+  })
+  expect(reason).toBe('no_effect')
+  expect(sentences.map(sentence => sentence.split(',')[0])).toEqual([
+    'The agent answered without a response of the model to its last call and changed nothing.',
+    'The last call of the model has no response',
+  ])
 })

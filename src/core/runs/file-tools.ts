@@ -27,4 +27,14 @@ export const tools_without_effect: readonly string[] = [
   ],
 ]
 
+/** Kinds of calls, in the words of the Agent Client Protocol, that change nothing. */
+const kinds_without_effect: readonly unknown[] = ['read', 'search', 'think', 'fetch', 'switch_mode']
+
 export const mayChangeFiles = (tool_name: string): boolean => !tools_without_effect.includes(tool_name)
+
+/**
+ * Whether a call may have had an effect of any kind. `kind`: what an agent of another vendor states about a
+ * call of its own tools, whose names are unknown.
+ */
+export const mayHaveEffect = (tool_name: string, kind?: string): boolean =>
+  mayChangeFiles(tool_name) && !kinds_without_effect.includes(kind)

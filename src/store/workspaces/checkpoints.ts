@@ -263,6 +263,31 @@ export async function listCheckpoints(
   return rows.map(parseRow)
 }
 
+/**
+ * Returns how many different states of the files are stored since `since`, with the last one before, and the
+ * entry up to which the last one holds; undefined: none is.
+ */
+export async function statesSince(
+  db: Db,
+  [organization_id, run_id]: [number, number],
+  since: Date,
+): Promise<{ trees: number; through_seq: number } | undefined> {
+  const { rows } = await db.query<{ trees: number; through_seq: number }>({
+    name: 'states_since',
+    text: `with of_run as (
+        select seq, through_seq, tree, created_at >= $3 as is_new
+        from checkpoints
+        where organization_id = $1 and run_id = $2
+      )
+      select count(distinct tree)::integer as trees, max(through_seq) as through_seq
+      from of_run
+      where is_new or seq = (select max(seq) from of_run where not is_new)
+      having count(*) > 0`,
+    values: [organization_id, run_id, since],
+  })
+  return rows[0]
+}
+
 /** Returns the last entry after which all files of the run are known; undefined when there is none. */
 export async function newestKeptSeq(
   db: Db,

@@ -58,17 +58,22 @@ export type CommittedPublication = Publication & {
 
 /**
  * `nothing`: there is no change; `pushed`: with the refusal of its pull request, if the forge refused that;
- * `refused`: the remote rejected it, the message belongs to the answer and the work is kept.
+ * `refused`: the remote rejected it, the message belongs to the answer and the work is kept. `uncommitted`:
+ * paths with changes that the commit lacks.
  */
 export type PublishResult =
-  | { kind: 'nothing' }
-  | { kind: 'pushed'; head: string; is_new: boolean; refusal: string | null }
+  | { kind: 'nothing'; uncommitted: readonly string[] }
+  | { kind: 'pushed'; head: string; is_new: boolean; refusal: string | null; uncommitted: readonly string[] }
   | { kind: 'refused'; message: string }
 
 /**
  * The agent must fix the change first, a person must approve it first, or it could not be exported or pushed.
  */
 export type NotPublished = { kind: 'sent_back' } | WaitingOutcome | Failure
+
+/** Returns the paths with changes that a commit lacks. */
+export const uncommittedPaths = (gaps: readonly CommitGap[]): string[] =>
+  gaps.filter(({ kind }) => kind !== 'lfs').map(({ path }) => path)
 
 /** Returns the failure of a publication. */
 export function notPublished(reason: Failure['reason'], code: string, message: string): Failure {

@@ -14,7 +14,12 @@ import { evaluateTurn } from './evaluate-commits.ts'
 import { evaluateProposed } from './evaluate-pull-request.ts'
 import { type ChangeReader, changeReader, exportCommit } from './export-commit.ts'
 import { propose } from './propose.ts'
-import type { CommittedPublication, NotPublished, PublishResult } from './publication.ts'
+import {
+  type CommittedPublication,
+  type NotPublished,
+  type PublishResult,
+  uncommittedPaths,
+} from './publication.ts'
 import { pushRunBranch } from './push-branch.ts'
 import type { PushConflict } from './push-conflict.ts'
 
@@ -31,18 +36,20 @@ export async function publishOnce(committed: CommittedPublication): Promise<Outc
   const { deps, run, base, head } = committed
   const proposed = await listPullRequests(deps.db, run.organization_id, [run.id])
   const branch: Branch = { pushed_sha: base.renewed ? null : run.pushed_sha, proposed }
-  if (await isUnchanged(committed, branch)) return { kind: 'nothing' }
+  const uncommitted = uncommittedPaths(committed.gaps)
+  if (await isUnchanged(committed, branch)) return { kind: 'nothing', uncommitted }
   const changesSince = changeReader(committed)
   const failed = await exportIfNew(committed, changesSince)
   if (failed) return failed
   const change = await getChange(deps.db, run.organization_id, run.id)
-  if (!change || (change.files_changed === 0 && branch.pushed_sha === null)) return { kind: 'nothing' }
+  if (!change || (change.files_changed === 0 && branch.pushed_sha === null))
+    return { kind: 'nothing', uncommitted }
   // An earlier turn may have committed without a push, or pushed without a pull request.
   const pushes = head !== branch.pushed_sha
   const stopped = pushes ? await reviewAndPush(committed, branch, { change, changesSince }) : null
   if (stopped) return stopped
   await keepInMirror(committed, pushes ? { name: base.branch, before: branch.pushed_sha } : null)
-  const pushed = { kind: 'pushed', head, is_new: pushes } as const
+  const pushed = { kind: 'pushed', head, is_new: pushes, uncommitted } as const
   if (!run.auto_create_pr) return { ...pushed, refusal: null }
   const known = proposed.some(pr => pr.head_branch === base.branch && pr.head_sha === head)
   const result = known ? null : await propose(committed, change)

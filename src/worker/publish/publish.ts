@@ -7,7 +7,13 @@ import { nextBranch, objectsOfRun, renewBase } from '../base/base.ts'
 import { runInWorkspace } from '../base/checkout.ts'
 import { commitTurn, planCommit } from './commit-turn.ts'
 import { isEnded } from './ended-pull-request.ts'
-import type { CommittedPublication, NotPublished, Publication, PublishResult } from './publication.ts'
+import {
+  type CommittedPublication,
+  type NotPublished,
+  type Publication,
+  type PublishResult,
+  uncommittedPaths,
+} from './publication.ts'
 import { publishOnce } from './publish-once.ts'
 import { conflict_kinds, type PushConflict } from './push-conflict.ts'
 import { mergePushed, rebaseOntoPushed } from './rebase-onto-pushed.ts'
@@ -30,7 +36,7 @@ export async function publish(publication: Publication): Promise<PublishResult |
   if (reset_to) await runInWorkspace(deps, sandbox, squashCommand(reset_to), control.signal)
   const committed = await commitTurn(publication, commit)
   if ('kind' in committed) return committed
-  if (committed.head === null) return { kind: 'nothing' }
+  if (committed.head === null) return { kind: 'nothing', uncommitted: uncommittedPaths(committed.gaps) }
   return publishCommit({ ...publication, words, commit, head: committed.head, gaps: committed.gaps })
 }
 

@@ -177,7 +177,7 @@ async function publishAnswer(
   if (control.signal.aborted) return { kind: 'stop' }
   if (published.kind === 'sent_back') return 'sent_back'
   if (published.kind === 'waiting' || published.kind === 'failed') return published
-  const of_push = await factsOfPush(writer, facts, published)
+  const of_push = await factsOfPush(turn, facts, published)
   if (published.kind !== 'pushed') return completed(answer, of_push)
   const followed = await follow(turn, round, base, answer.text)
   if (control.signal.aborted || followed.kind === 'left') return { kind: 'stop' }

@@ -50,8 +50,8 @@ export function createLoopJournal(of: JournalOf): LoopJournal {
       await writer.reportAlarms('response of the model')
       return signalsOf(await writer.appendRedacted(modelResponded(of.model, response, follows)))
     },
-    async toolStarted(call) {
-      await writer.append({ records: toolStarted(call) })
+    async toolStarted(call, call_kind) {
+      await writer.append({ records: toolStarted(call, call_kind) })
     },
     toolFinished: finished => writeToolFinished(of, finished),
     compacted: compacted => recordCompaction(writer, of.model, compacted),
@@ -152,8 +152,8 @@ function noticed(notice: FollowsResponse['notice']): Required<Pick<Addition, 'en
   }
 }
 
-const toolStarted = (call: ToolCall | null): NewRecord[] =>
-  call === null ? [] : [record('tool_started', call.id, { call })]
+const toolStarted = (call: ToolCall | null, call_kind?: string): NewRecord[] =>
+  call === null ? [] : [record('tool_started', call.id, { call, call_kind })]
 
 async function writeToolFinished(
   of: JournalOf,

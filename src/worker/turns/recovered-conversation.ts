@@ -140,6 +140,7 @@ export async function addRestoredMessage(
   return addMessage(
     writer,
     `The workspace was recreated: ${files}.${lostText(lost_actions)} Files that git ignores, such as installed packages, and running processes are gone. Check before you rely on them.`,
+    { lost_actions: lost_actions.map(({ seq }) => seq).toReversed() },
   )
 }
 
@@ -160,8 +161,12 @@ export async function addSetupFailuresMessage(
   return addMessage(writer, await writer.redactor.text(content))
 }
 
-async function addMessage(writer: RunWriter, content: string): Promise<ModelMessage[]> {
+async function addMessage(
+  writer: RunWriter,
+  content: string,
+  facts: { lost_actions?: number[] } = {},
+): Promise<ModelMessage[]> {
   const message: ModelMessage = { role: 'user', content }
-  await writer.append({ records: [record('message', null, { messages: [message] })] })
+  await writer.append({ records: [record('message', null, { messages: [message], ...facts })] })
   return [message]
 }

@@ -75,16 +75,19 @@ test.each(ends)(
     if (status_reason === 'setup_unverified')
       return expect(JSON.parse(run.result)).toMatchObject({ verified: false })
     const sentences = run.result.split('\n\n')
-    if (status_reason !== null) expect(sentences.at(-1)).toMatch(SENTENCES[status_reason] ?? /^$/)
+    if (status_reason !== null)
+      expect(sentences).toContainEqual(expect.stringMatching(SENTENCES[status_reason] ?? /^$/))
   },
 )
 
 const SENTENCES: Record<string, RegExp> = {
-  no_effect: /changed nothing\.$/,
+  no_effect: /changed nothing\.$|^Nothing that the agent changed is in a commit.*: `(lib|count.js)`\.$/,
   push_refused: /^The remote refused the branch /,
   pull_request_refused: /^The branch is pushed, but its pull request .* 403/,
   checks_failed: /^Checks of commit .* failed \(test\)/,
   checks_unfinished: /^Checks of commit .* have not all ended/,
+  work_lost: /^Changes of some actions were lost.* \(entries \d+\)\.$/,
+  last_response_missing: /^The last call of the model has no response/,
   review_failed: /^The review failed: problems in commit /,
   setup_failed: /failed: `exit 3`\.$/,
   tool_failed: /^The tool call failed/,
@@ -119,11 +122,11 @@ test.each(ends)(
   '$name: a webhook, the command line, and both SDKs distinguish it from a success',
   async ({ name, status, status_reason }) => {
     const run = app.runs.get(name)
-    const [message] = await receiver.until(
-      1,
+    const messages = await receiver.until(
+      run.turn,
       received => (received.message.data as any).agent_run_id === run.id,
     )
-    expect(JSON.stringify(message?.message.data)).toContain(
+    expect(JSON.stringify(messages.at(-1)?.message.data)).toContain(
       `"status":"${status}","status_reason":${JSON.stringify(status_reason)}`,
     )
     const is_success = status === 'completed' && status_reason === null
@@ -154,9 +157,10 @@ test('the command line waits for a run, prints its reason and ends with the exit
 test('usage counts completed turns with a reason apart, and they are no success', async () => {
   const { total } = (await app.call('GET', at('/usage'))).body
   const count = (fits: (end: (typeof ends)[number]) => boolean) => ends.filter(fits).length
-  // The run that is analyzed, and the one of the command line, are in no row of the table.
+  // The run that is analyzed, the one of the command line, and the first turn of the one that lost work are
+  // in no row of the table.
   const [completed, with_reason] = [
-    count(end => end.status === 'completed') + 1,
+    count(end => end.status === 'completed') + 2,
     count(end => end.status_reason !== null && end.status === 'completed') + 1,
   ]
   const failed = count(end => end.status === 'failed') + 1

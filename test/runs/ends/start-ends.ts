@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: responses are read without types
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { StatusReason } from '../../../src/contract/runs/runs.ts'
@@ -8,7 +8,7 @@ import { connectFake } from '../../forge/connect.ts'
 import { type FakeGitHub, startFakeGitHub } from '../../forge/fake-github.ts'
 import type { FakeReply, FakeScript } from '../../model/fake-server.ts'
 import { awaitEnd, awaitRun, createRun } from '../await-run.ts'
-import { type CodingApp, calls, makeRepository, shell, startCodingApp } from '../coding-app.ts'
+import { type CodingApp, calls, gitIn, makeRepository, shell, startCodingApp } from '../coding-app.ts'
 
 /** An end of a run, and how to bring it about. `start` returns the id of the run. */
 type End = {
@@ -65,9 +65,30 @@ function addCheck(
 const byProgram = (name: string, steps: string) => (world: World) =>
   started(world.app, name, { agent_type: 'program', prompt: `end: ${name}\ndo: ${steps}` })
 
+const bodyFor = (name: string) =>
+  JSON.stringify({ model: 'fake', stream: true, messages: [{ role: 'user', content: `end: ${name}` }] })
 /** A program's call of the model, which fails as `name` requires. */
-const callFor = (name: string) =>
-  `call text ${JSON.stringify({ model: 'fake', messages: [{ role: 'user', content: `end: ${name}` }] })}`
+const callFor = (name: string) => `call text ${bodyFor(name)}`
+const ABORTED = `call abort ${bodyFor('hang')} | say API Error: Request was aborted.`
+
+/** A repository with a submodule, which a clone does not check out. */
+function withSubmodule(): string {
+  const folder = makeRepository({
+    '.gitmodules': '[submodule "lib"]\n\tpath = lib\n\turl = https://example.org/lib.git\n',
+  })
+  const sha = gitIn(folder, 'rev-parse', 'HEAD').trim()
+  gitIn(folder, 'update-index', '--add', '--cacheinfo', `160000,${sha},lib`)
+  gitIn(folder, 'commit', '--quiet', '-m', 'add lib')
+  return folder
+}
+
+/** Removes the folders of an ended run, as on a machine that was replaced. */
+function removeWorkspace(app: CodingApp, id: number): void {
+  const folder = join(app.data_dir, 'workspaces')
+  const own = readdirSync(folder).filter(name => name.startsWith(`${id}-`))
+  if (own.length === 0) throw new Error('the run has no workspace')
+  for (const name of own) rmSync(join(folder, name), { recursive: true })
+}
 
 /** Every kind of end. The forge refuses all pull requests from `pull_request_refused` on. */
 export const ends: readonly End[] = [
@@ -201,6 +222,65 @@ export const ends: readonly End[] = [
     start: byProgram('done', 'say Invalid API key. Please run /login'),
   },
   {
+    name: 'only_submodule',
+    status: 'completed',
+    status_reason: 'no_effect',
+    start: async ({ app }) =>
+      started(app, 'only_submodule', { repo_id: await ownRepository(app, withSubmodule()) }),
+  },
+  {
+    name: 'only_marked',
+    status: 'completed',
+    status_reason: 'no_effect',
+    start: ({ app }) => started(app, 'only_marked'),
+  },
+  {
+    name: 'question about a workspace with a change that is not committed',
+    status: 'completed',
+    status_reason: null,
+    async start({ app }) {
+      const repo_id = await ownRepository(app, withSubmodule())
+      const commands = ['mkdir -p lib && echo built >lib/built']
+      await put(app, `/repos/${repo_id}/setup-commands`, { commands })
+      return started(app, 'question', { repo_id })
+    },
+  },
+  {
+    name: 'work_lost',
+    status: 'completed',
+    status_reason: 'work_lost',
+    async start({ app }) {
+      const id = await started(app, 'work_lost')
+      await awaitEnd(app, id)
+      removeWorkspace(app, id)
+      return (await post(app, `/agent/run/${id}/resume`, { prompt: 'end: done' })).id
+    },
+  },
+  {
+    name: 'program, a read and an aborted call',
+    status: 'completed',
+    status_reason: 'no_effect',
+    start: byProgram('done', `${callFor('done')} | read a.txt | ${ABORTED}`),
+  },
+  {
+    name: 'program, a read alone',
+    status: 'completed',
+    status_reason: 'no_effect',
+    start: byProgram('done', 'read a.txt | say Invalid API key.'),
+  },
+  {
+    name: 'program, work and an aborted call',
+    status: 'completed',
+    status_reason: 'last_response_missing',
+    start: byProgram('done', `${callFor('done')} | tool echo two >> count.js | ${ABORTED}`),
+  },
+  {
+    name: 'program, an aborted call that is repeated',
+    status: 'completed',
+    status_reason: null,
+    start: byProgram('done', `tool echo two >> count.js | ${ABORTED} | ${callFor('done')} | say Done.`),
+  },
+  {
     name: 'program, model unavailable',
     status: 'failed',
     status_reason: 'model_unavailable',
@@ -239,12 +319,17 @@ export const ends: readonly End[] = [
 ]
 
 const COMMANDS: Record<string, string> = {
+  only_submodule: 'mkdir -p lib/src; echo fix >lib/src/fix',
+  only_marked: 'git update-index --assume-unchanged count.js; echo two >> count.js',
+  question: 'cat README.md lib/built',
+  work_lost: 'head -c 2000000 /dev/urandom >large',
   review_failed: `printf '<<<<<<< a\\n1\\n=======\\n2\\n>>>>>>> b\\n' >> count.js`,
 }
 const FAILURES: Record<string, FakeReply> = {
   error: { status: 500, body: { error: { message: 'It is broken.' } } },
   auth: { status: 401, body: { error: { message: 'Wrong key.' } } },
   refusal: { refusal: 'I will not.' },
+  hang: { raw: ['data: {"choices":[{"index":0,"delta":{"content":"One"}}]}\n\n'], after: 'stall' },
 }
 
 /** The model changes a file and answers; where an end is named, it fails as that requires. */
@@ -261,6 +346,7 @@ const script: FakeScript = ({ body }) => {
 }
 
 const env = {
+  AGENTRUN_CHECKPOINT_PACK_MAX_BYTES: '1000000',
   AGENTRUN_ALLOW_PRIVATE_GIT: '1',
   AGENTRUN_ALLOW_PRIVATE_EGRESS: '1',
   AGENTRUN_REPO_PATHS: tmpdir(),

@@ -145,7 +145,13 @@ test('a change that git ignores because of a mark is named, also where the commi
   const repository = makeRepository({ 'a.txt': 'x\n', 'b.txt': 'x\n', 'c.txt': 'x\n' })
   await using app = await startCodingApp(responses(change, finish('Done.')), {}, repository)
   const { run, reviews, reported } = await endOf(app)
-  expect([run.status, run.github_pull_requests, reviews]).toEqual(['completed', [], []])
+  expect(run).toMatchObject({
+    status: 'completed',
+    status_reason: 'no_effect',
+    result: expect.stringContaining('leaves these paths out: `a.txt`, `b.txt`.'),
+    github_pull_requests: [],
+  })
+  expect(reviews).toEqual([])
   expect(
     reported[0]
       .split('\n')

@@ -58,6 +58,8 @@ export const reasonNames: Record<StatusReason, string> = {
   pull_request_refused: 'pull request refused',
   checks_failed: 'checks failed',
   checks_unfinished: 'checks unfinished',
+  work_lost: 'work lost',
+  last_response_missing: 'last response missing',
   review_failed: 'review failed',
   setup_unverified: 'setup not verified',
   tool_failed: 'tool failed',
@@ -66,12 +68,16 @@ export const reasonNames: Record<StatusReason, string> = {
 
 /** What a completed run with such a reason did not do. */
 const completionTexts: Record<CompletionReason, string> = {
-  no_effect: 'The agent gave no answer, or answered without a call of the model, and changed nothing.',
+  no_effect: 'The agent gave no answer of the model and changed nothing, or nothing that is committed.',
   push_refused: 'The remote refused the branch. The commit is kept, and the next turn tries again.',
   pull_request_refused:
     'The branch is pushed, but the forge has no pull request of it. The next turn tries again.',
   checks_failed: 'Checks of the pushed commit fail, and no further attempt was made to fix them.',
   checks_unfinished: 'Checks of the pushed commit had not ended when the wait for them was over.',
+  work_lost:
+    'Changes of some actions were lost before they were stored. The agent was informed, but they may be missing.',
+  last_response_missing:
+    'The last call of the model has no response: the agent aborted it, or continued without.',
   review_failed: 'The review of the change failed, also after the last round of fixes.',
   setup_failed: 'Commands that set up the workspace failed, so what they install may be missing.',
   setup_unverified: 'No commands were proved to set up the repository.',

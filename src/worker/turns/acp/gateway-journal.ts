@@ -33,9 +33,9 @@ export class GatewayJournal {
     return [...this.#open.values()].reduce((sum, { cost_usd }) => sum + Number(cost_usd ?? 0), 0)
   }
 
-  started({ key, reservation }: GatewayCall): Promise<void> {
+  started({ key, reservation, has_tools }: GatewayCall): Promise<void> {
     this.#open.set(key, reservation)
-    return this.#write({ records: [record('model_started', key, { reservation })] })
+    return this.#write({ records: [record('model_started', key, { reservation, has_tools })] })
   }
 
   /** A recorded call is not sent. */
@@ -56,11 +56,11 @@ export class GatewayJournal {
     })
   }
 
-  /** Programs repeat failed calls themselves. */
+  /** Programs repeat failed calls themselves. `left`: the program had ended its turn before. */
   failed(
     { key }: GatewayCall,
     { code, message, retryable, http_status }: ModelError,
-    charge: Reservation | null,
+    { charge, left }: { charge: Reservation | null; left: boolean },
   ): Promise<void> {
     this.#open.delete(key)
     const details = {
@@ -74,7 +74,7 @@ export class GatewayJournal {
     }
     return this.#write({
       entries: retryable ? [errorEntry(details)] : [],
-      records: [record('model_failed', key, { code, attempt: 1, charge })],
+      records: [record('model_failed', key, { code, attempt: 1, charge, ...(left && { left }) })],
       ...(charge && { usage: usageOf(charge) }),
     })
   }

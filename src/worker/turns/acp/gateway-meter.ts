@@ -176,7 +176,8 @@ async function failed(
     spending.tokens += charge.input_tokens + charge.output_tokens
   }
   turn.onCall(error, call.has_tools)
-  await settle(turn, () => journal.failed(call, error, charge))
+  const left = error.code === 'aborted' && turn.refusal() !== null
+  await settle(turn, () => journal.failed(call, error, { charge, left }))
 }
 
 /** Some providers repeat a part of the request. */

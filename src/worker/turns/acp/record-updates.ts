@@ -167,7 +167,7 @@ export class UpdateRecorder {
     this.#count()
     this.#started_ids.add(call.id)
     onTool()
-    await journal.toolStarted(toolCall(call))
+    await journal.toolStarted(toolCall(call), call.kind ?? undefined)
   }
 
   async #finished(

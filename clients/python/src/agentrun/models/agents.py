@@ -44,8 +44,8 @@ class RunPullRequest(Model):
     """Lines removed"""
 
 
-StatusReason: TypeAlias = Literal["agent_error", "setup_failed", "timeout", "max_steps", "out_of_tokens", "model_unavailable", "model_auth", "git_unavailable", "disk_quota", "oom", "lost", "worker_stalled", "policy_denied", "user_request", "budget", "sandbox_lost", "no_effect", "push_refused", "pull_request_refused", "checks_failed", "checks_unfinished", "review_failed", "setup_unverified", "tool_failed", "explanation_failed"]
-"""The reason for which a run failed, is paused, or completed without doing everything that was requested. Of a run that is `completed`: `no_effect`, `push_refused`, `pull_request_refused`, `checks_failed`, `checks_unfinished`, `review_failed`, `setup_failed`, `setup_unverified`, `tool_failed`, `explanation_failed`; if several hold, the first of these"""
+StatusReason: TypeAlias = Literal["agent_error", "setup_failed", "timeout", "max_steps", "out_of_tokens", "model_unavailable", "model_auth", "git_unavailable", "disk_quota", "oom", "lost", "worker_stalled", "policy_denied", "user_request", "budget", "sandbox_lost", "no_effect", "push_refused", "pull_request_refused", "checks_failed", "checks_unfinished", "work_lost", "last_response_missing", "review_failed", "setup_unverified", "tool_failed", "explanation_failed"]
+"""The reason for which a run failed, is paused, or completed without doing everything that was requested. Of a run that is `completed`: `no_effect`, `push_refused`, `pull_request_refused`, `checks_failed`, `checks_unfinished`, `work_lost`, `last_response_missing`, `review_failed`, `setup_failed`, `setup_unverified`, `tool_failed`, `explanation_failed`; if several hold, the first of these"""
 
 
 RunPhase: TypeAlias = Literal["clone", "setup", "checkout", "recover", "agent", "evaluate", "push", "pull_request"]

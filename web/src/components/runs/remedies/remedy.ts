@@ -20,6 +20,8 @@ export type Remedy =
 const ceilings: ReadonlySet<string> = new Set(['max_steps', 'out_of_tokens', 'timeout'])
 
 const CONTINUE = 'Continue.'
+const CHECK_FILES =
+  'Changes of some of your actions may be missing from the files: check them, and repeat what is missing.'
 
 /**
  * The remedy of a run that waits, is paused, has failed, did not do everything, or whose checks fail; null
@@ -59,6 +61,8 @@ const remedies: Partial<Record<NonNullable<AgentRun['status_reason']>, { label: 
   pull_request_refused: publishing,
   review_failed: { label: 'Fix the findings', prompt: 'Fix the findings of the review.' },
   no_effect: { label: 'Retry', prompt: CONTINUE },
+  last_response_missing: { label: 'Continue', prompt: CONTINUE },
+  work_lost: { label: 'Check the work', prompt: CHECK_FILES },
 }
 
 function remedyOfWaiting({ waiting_on }: AgentRun): Remedy | null {
