@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldMessages, messageWithin } from '../../api/api-error.ts'
 import { notify } from '../../ui/toast.ts'
-import { ApiForm, TextField } from '../api-form.tsx'
+import { ApiForm, TextField } from '../form/api-form.tsx'
 import type { EgressTarget, Rule } from './egress-target.ts'
 
 const empty = { host: '', port: '', methods: '' }

@@ -4,7 +4,7 @@ import { egress_presets } from '../../../../src/contract/organizations/egress-pr
 import { fieldMessages, messageWithin } from '../../api/api-error.ts'
 import { Field, Select } from '../../ui/field.tsx'
 import { notify } from '../../ui/toast.ts'
-import { ApiForm } from '../api-form.tsx'
+import { ApiForm } from '../form/api-form.tsx'
 import type { Egress, EgressTarget } from './egress-target.ts'
 
 type Draft = {

@@ -7,7 +7,7 @@ import { visible } from '../../text/visible.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Field, Select } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { ApiForm, TextField } from '../api-form.tsx'
+import { ApiForm, TextField } from '../form/api-form.tsx'
 import { forgeKindNames, forgeKinds } from './forge-kinds.ts'
 
 /** Connects a forge with a token. The secret of its webhooks is shown here once. */

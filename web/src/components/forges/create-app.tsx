@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { fieldMessages } from '../../api/api-error.ts'
 import { call } from '../../api/client.ts'
 import { buttonStyle } from '../../ui/button.tsx'
-import { ApiForm, TextField } from '../api-form.tsx'
+import { ApiForm, TextField } from '../form/api-form.tsx'
 import { forgeKinds } from './forge-kinds.ts'
 
 /** Leads to GitHub, which creates an app and sends its keys to the service. */

@@ -7,7 +7,7 @@ import { visible } from '../../text/visible.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
-import { ConfirmDialog } from '../confirm-dialog.tsx'
+import { ConfirmDialog } from '../form/confirm-dialog.tsx'
 import { useAdminReason } from '../permission.ts'
 import { forgeKinds } from './forge-kinds.ts'
 

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fieldMessages } from '../../api/api-error.ts'
 import { call } from '../../api/client.ts'
-import { ApiForm, TextField } from '../api-form.tsx'
+import { ApiForm, TextField } from '../form/api-form.tsx'
 
 /** Creates an organization, of which the person becomes the ADMIN. */
 export function NewOrganization({ on_created }: { on_created: (id: number) => void }) {

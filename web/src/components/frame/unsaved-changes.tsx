@@ -1,6 +1,6 @@
 import { useBlocker } from '@tanstack/react-router'
 import { createPortal } from 'react-dom'
-import { ConfirmDialog } from '../confirm-dialog.tsx'
+import { ConfirmDialog } from '../form/confirm-dialog.tsx'
 
 type Address = { pathname: string; search: object }
 

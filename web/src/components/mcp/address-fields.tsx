@@ -1,5 +1,5 @@
 import { Field, Select } from '../../ui/field.tsx'
-import { TextField } from '../api-form.tsx'
+import { TextField } from '../form/api-form.tsx'
 import { type DraftFields, Lines } from './lines-field.tsx'
 import type { ServerDraft } from './server-draft.ts'
 

@@ -8,7 +8,7 @@ import { moment } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextArea } from '../../ui/field.tsx'
-import { ApiForm } from '../api-form.tsx'
+import { ApiForm } from '../form/api-form.tsx'
 import { Markdown } from '../markdown.tsx'
 import { useReadOnlyReason } from '../permission.ts'
 

@@ -5,7 +5,7 @@ import type { PullRequest } from '../../../../src/contract/pull-requests/pull-re
 import { fieldMessages } from '../../api/api-error.ts'
 import { call } from '../../api/client.ts'
 import { pullRequestPageQuery } from '../../api/queries.ts'
-import { ApiForm, TextField } from '../../components/api-form.tsx'
+import { ApiForm, TextField } from '../../components/form/api-form.tsx'
 import { useReadOnlyReason } from '../../components/permission.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { PullRequest } from '../../../../src/contract/pull-requests/pull-requests.ts'
 import { call } from '../../api/client.ts'
-import { ApiForm } from '../../components/api-form.tsx'
+import { ApiForm } from '../../components/form/api-form.tsx'
 import { visible } from '../../text/visible.ts'
 import { type DiffTarget, followUpAbout } from '../../trace/changes/diff-target.ts'
 import { Button } from '../../ui/button.tsx'

@@ -1,4 +1,4 @@
-import { TextField } from '../../api-form.tsx'
+import { TextField } from '../../form/api-form.tsx'
 
 type Props = {
   value: string

@@ -9,7 +9,7 @@ import { Button } from '../../../ui/button.tsx'
 import { Dialog } from '../../../ui/dialog.tsx'
 import { Field, Input } from '../../../ui/field.tsx'
 import { notify } from '../../../ui/toast.ts'
-import { ConfirmDialog } from '../../confirm-dialog.tsx'
+import { ConfirmDialog } from '../../form/confirm-dialog.tsx'
 import { AnalyzeRun } from './analyze-run.tsx'
 import type { Dialogs } from './use-run-commands.tsx'
 

@@ -1,4 +1,4 @@
-import { TextField } from '../../../components/api-form.tsx'
+import { TextField } from '../../../components/form/api-form.tsx'
 import { Field, Select, Switch } from '../../../ui/field.tsx'
 import type { ModelDraft, Part } from './model-draft.ts'
 

@@ -1,4 +1,4 @@
-import { TextField } from '../../../components/api-form.tsx'
+import { TextField } from '../../../components/form/api-form.tsx'
 import type { Part } from './model-draft.ts'
 
 /** Limits of a model, and what a million tokens cost. Without a price, no budget limits its runs. */

@@ -1,4 +1,4 @@
-import { TextField } from '../../../components/api-form.tsx'
+import { TextField } from '../../../components/form/api-form.tsx'
 import { Button } from '../../../ui/button.tsx'
 import { CopyButton } from '../../../ui/copy-button.tsx'
 import { Switch } from '../../../ui/field.tsx'

@@ -1,9 +1,9 @@
 import { type ReactNode, useState } from 'react'
-import { visible } from '../text/visible.ts'
-import { Button } from '../ui/button.tsx'
-import { Dialog } from '../ui/dialog.tsx'
-import { Field, Input } from '../ui/field.tsx'
-import { Notice } from '../ui/notice.tsx'
+import { visible } from '../../text/visible.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Field, Input } from '../../ui/field.tsx'
+import { Notice } from '../../ui/notice.tsx'
 
 type Props = {
   title: string

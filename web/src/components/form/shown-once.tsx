@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
-import { visible } from '../text/visible.ts'
-import { Button } from '../ui/button.tsx'
-import { CopyButton } from '../ui/copy-button.tsx'
-import { Notice } from '../ui/notice.tsx'
+import { visible } from '../../text/visible.ts'
+import { Button } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { Notice } from '../../ui/notice.tsx'
 
 type Props = { name: string; value: string; children: ReactNode; on_done: () => void }
 

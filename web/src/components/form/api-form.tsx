@@ -1,10 +1,10 @@
 import { type HTMLInputTypeAttribute, type ReactNode, useEffect, useRef } from 'react'
-import { fieldMessages } from '../api/api-error.ts'
-import { visible } from '../text/visible.ts'
-import { Button } from '../ui/button.tsx'
-import { Field, Input } from '../ui/field.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { UnsavedChanges } from './frame/unsaved-changes.tsx'
+import { fieldMessages } from '../../api/api-error.ts'
+import { visible } from '../../text/visible.ts'
+import { Button } from '../../ui/button.tsx'
+import { Field, Input } from '../../ui/field.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { UnsavedChanges } from '../frame/unsaved-changes.tsx'
 
 type FormProps = {
   label: string
