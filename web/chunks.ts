@@ -26,8 +26,10 @@ export const chunk_groups: Rolldown.OutputOptions['codeSplitting'] = {
       debugName: 'app',
       priority: 4,
     },
+    // The trace page has the most code: it does not load what only the other pages share.
     {
-      name: 'common',
+      name: (id, graph) => (staticImports(TRACE, graph).has(id) ? 'common' : 'shared'),
+      debugName: 'common',
       test: /web\/src|src\/(core|contract|client)|react-query|query-core|ansi_up/,
       minShareCount: COMMON_PAGES,
       priority: 3,

@@ -30,7 +30,7 @@ test('a dialog and an added row begin in their first field, so that one types at
   expect(await page.getByRole('form', { name: 'Commands' }).getByLabel('Name').inputValue()).toBe('lint')
 })
 
-test('a dialog with changed values asks before Escape, its cross or a click beside it closes it; one without closes at once', async () => {
+test('a dialog with changed values asks before Escape, its cross or a click beside it closes it; one without closes at once and returns the focus', async () => {
   await using someone = await visit({ path: '/settings/secrets' })
   const { page } = someone
   const dialog = page.getByRole('dialog', { name: 'Add secret' })
@@ -45,6 +45,7 @@ test('a dialog with changed values asks before Escape, its cross or a click besi
     await name.waitFor()
     await close()
     await dialog.waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'Add secret' }).and(page.locator(':focus')).waitFor()
     await page.getByRole('button', { name: 'Add secret' }).first().click()
     await name.fill('DEPLOY_KEY')
     await close()
@@ -57,7 +58,7 @@ test('a dialog with changed values asks before Escape, its cross or a click besi
   }
 })
 
-test('a refused save shows its first invalid field, and what was typed is still not discarded without a question', async () => {
+test('a refused save shows its first invalid field, what was typed is still not discarded without a question, and a cancelled deletion returns the focus', async () => {
   await using someone = await visit({ accept: /status of 400/, path: '/settings/secrets' })
   const { page } = someone
   const dialog = page.getByRole('dialog', { name: 'Add secret' })
@@ -73,4 +74,7 @@ test('a refused save shows its first invalid field, and what was typed is still 
   await dialog.getByLabel('Name').fill('GOOD_NAME')
   await dialog.getByRole('button', { name: 'Add secret' }).click()
   await dialog.waitFor({ state: 'hidden' })
+  await page.getByRole('button', { name: 'Delete GOOD_NAME' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('button', { name: 'Delete GOOD_NAME' }).and(page.locator(':focus')).waitFor()
 })

@@ -25,8 +25,9 @@ type Props = {
  */
 export function AnalysisDialog({ title, about, children, analyze, open, on_close }: Props) {
   const analysis = useMutation({ mutationFn: analyze })
+  if (!open) return null
   return (
-    <Dialog title={title} open={open} on_close={on_close}>
+    <Dialog title={title} on_close={on_close}>
       <div className="max-h-[70dvh] space-y-3 overflow-y-auto">
         {analysis.data ? (
           <Found analysis={analysis.data} on_leave={on_close} />

@@ -1,5 +1,5 @@
 import { X } from 'lucide-react'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useLayoutEffect, useRef, useState } from 'react'
 import { Button } from './button.tsx'
 import { IconButton } from './icon-button.tsx'
 
@@ -17,7 +17,6 @@ const styles: Record<Kind, string> = {
 
 type Props = {
   title: string
-  open: boolean
   on_close: () => void
   kind?: Kind
   /** Whether what is typed is lost without a question when the dialog is closed. */
@@ -28,12 +27,11 @@ type Props = {
 const FIELD = ':is(input, select, textarea):not(:disabled)'
 
 /**
- * The browser's own modal dialog: it traps the focus, begins in its first field and returns it, and Escape or
- * a click beside it closes it, after a question when values were changed.
+ * The browser's own modal dialog, open while it is rendered: it traps the focus, begins in its first field
+ * and returns it, and Escape or a click beside it closes it, after a question when values were changed.
  */
 export function Dialog({
   title,
-  open,
   on_close,
   kind = 'dialog',
   discards_edits = kind !== 'dialog',
@@ -43,18 +41,14 @@ export function Dialog({
   /** The field that was changed last. One that is no longer shown was saved. */
   const edited = useRef<HTMLElement>(null)
   const [asks, setAsks] = useState(false)
-  useEffect(() => {
-    if (open && !ref.current?.open) {
-      ref.current?.showModal()
-      // The browser focuses the first control, which is the button that closes it.
-      if (kind === 'dialog') ref.current?.querySelector<HTMLElement>(FIELD)?.focus()
-    }
-    if (!open) {
-      edited.current = null
-      setAsks(false)
-      ref.current?.close()
-    }
-  }, [open, kind])
+  // Closed before it leaves the document: only then the browser returns the focus.
+  useLayoutEffect(() => {
+    const dialog = ref.current
+    dialog?.showModal()
+    // The browser focuses the first control, which is the button that closes it.
+    if (kind === 'dialog') dialog?.querySelector<HTMLElement>(FIELD)?.focus()
+    return () => dialog?.close()
+  }, [kind])
   const mustAsk = () => !discards_edits && edited.current?.isConnected === true
   const requestClose = () => (mustAsk() ? setAsks(true) : on_close())
   const edit = () => {
@@ -65,7 +59,8 @@ export function Dialog({
     // biome-ignore lint/a11y/useKeyWithClickEvents: the browser closes the dialog on Escape
     <dialog
       ref={ref}
-      onClose={on_close}
+      // React's strict mode closes and opens it again before the event arrives.
+      onClose={() => !ref.current?.open && on_close()}
       onCancel={event => {
         // A file picker that is closed sends the event too.
         if (event.target !== event.currentTarget || !mustAsk()) return
@@ -81,8 +76,8 @@ export function Dialog({
       aria-label={title}
       className={`bg-surface p-0 text-ink shadow-2xl backdrop:bg-black/40 ${styles[kind]}`}
     >
-      {open && kind !== 'dialog' && children}
-      {open && kind === 'dialog' && (
+      {kind !== 'dialog' && children}
+      {kind === 'dialog' && (
         <>
           <div className="flex items-center justify-between border-line border-b px-4 py-2.5">
             <h2 className="text-base font-semibold">{title}</h2>

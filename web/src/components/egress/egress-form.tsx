@@ -1,10 +1,7 @@
-import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
 import { egress_presets } from '../../../../src/contract/organizations/egress-presets.ts'
-import { fieldMessages, messageWithin } from '../../api/api-error.ts'
-import { Field, Select } from '../../ui/field.tsx'
-import { notify } from '../../ui/toast.ts'
-import { ApiForm } from '../form/api-form.tsx'
+import { named } from '../filters.tsx'
+import { ApiForm, SelectField } from '../form/api-form.tsx'
+import { useForm } from '../form/use-form.ts'
 import type { Egress, EgressTarget } from './egress-target.ts'
 
 type Draft = {
@@ -23,53 +20,29 @@ const draftOf = ({ agent, setup }: Egress): Draft => ({
 })
 
 /** Changes the modes and the package registries; the hosts stay. */
-export function EgressForm({ target: { saved, inherited, forbidden, set: send } }: { target: EgressTarget }) {
-  const [touched, setTouched] = useState<Partial<Draft>>({})
-  const now = { ...draftOf(saved), ...touched }
-  const set = (change: Partial<Draft>) => setTouched(old => ({ ...old, ...change }))
-  const save = useMutation({
-    mutationFn: () =>
-      send({
-        agent: { mode: now.agent, presets: now.presets, allow: saved.agent.allow },
-        setup: { mode: now.setup },
-      }),
-    onSuccess: () => {
-      setTouched({})
-      notify('Saved')
-    },
+export function EgressForm({ target: { saved, inherited, forbidden, set } }: { target: EgressTarget }) {
+  const { draft, field, changed, props } = useForm({
+    saved: draftOf(saved),
+    send: ({ agent, setup, presets }) =>
+      set({ agent: { mode: agent, presets, allow: saved.agent.allow }, setup: { mode: setup } }),
+    wire: { agent: ['agent.mode'], setup: ['setup.mode'], presets: ['agent.presets'] },
+    done: 'Saved',
   })
-  const problems = fieldMessages(save.error)
   const inherited_presets = inherited?.agent.presets ?? []
+  const presets = field('presets')
+  const unset_setup = `${inherited ? 'As the organization' : 'Default'}: ${setup_modes[inherited?.setup.mode ?? 'open']}`
   return (
-    <ApiForm
-      label="Network access"
-      request={save}
-      fields={[
-        'agent.mode',
-        'setup.mode',
-        ...Object.keys(problems).filter(name => name.startsWith('agent.presets')),
-      ]}
-      forbidden={forbidden}
-      changed={Object.keys(touched).length > 0}
-      submit="Save"
-      variant="primary"
-    >
+    <ApiForm {...props} label="Network access" forbidden={forbidden} changed={changed} submit="Save">
       <div className="grid gap-4 sm:grid-cols-2">
-        <ModeField
+        <SelectField
+          {...field('agent')}
           label="Commands of agents"
-          modes={agent_modes}
-          value={now.agent}
-          unset={unsetAgent(inherited)}
-          problem={problems['agent.mode']}
-          on_change={agent => set({ agent })}
+          options={[[null, unsetAgent(inherited)], ...named(agent_modes)]}
         />
-        <ModeField
+        <SelectField
+          {...field('setup')}
           label="Setup commands"
-          modes={setup_modes}
-          value={now.setup}
-          unset={`${inherited ? 'As the organization' : 'Default'}: ${setup_modes[inherited?.setup.mode ?? 'open']}`}
-          problem={problems['setup.mode']}
-          on_change={setup => set({ setup })}
+          options={[[null, unset_setup], ...named(setup_modes)]}
         />
       </div>
       <fieldset>
@@ -85,13 +58,13 @@ export function EgressForm({ target: { saved, inherited, forbidden, set: send } 
                   type="checkbox"
                   className="size-4 accent-(--color-accent)"
                   disabled={is_inherited}
-                  checked={is_inherited || now.presets.includes(name)}
+                  checked={is_inherited || draft.presets.includes(name)}
                   onChange={event =>
-                    set({
-                      presets: egress_presets.filter(other =>
-                        other === name ? event.target.checked : now.presets.includes(other),
+                    presets.on_change(
+                      egress_presets.filter(other =>
+                        other === name ? event.target.checked : draft.presets.includes(other),
                       ),
-                    })
+                    )
                   }
                 />
                 {name}
@@ -100,7 +73,7 @@ export function EgressForm({ target: { saved, inherited, forbidden, set: send } 
           })}
         </div>
         <p className="mt-1 text-faint text-xs">
-          {messageWithin(problems, 'agent.presets') ??
+          {presets.problem ??
             (inherited_presets.length > 0
               ? 'Hosts of the organization apply to all its repositories. Change them in the settings of the organization.'
               : 'All hosts that installing from the registry needs.')}
@@ -113,36 +86,4 @@ export function EgressForm({ target: { saved, inherited, forbidden, set: send } 
 function unsetAgent(inherited: Egress | null): string {
   if (!inherited) return 'Default: no network, unless the operator has set mirrors'
   return `As the organization: ${inherited.agent.mode === null ? 'the default of the service' : agent_modes[inherited.agent.mode]}`
-}
-
-type ModeProps<Mode extends string> = {
-  label: string
-  modes: Record<Mode, string>
-  value: Mode | null
-  /** What applies without a choice. */
-  unset: string
-  problem: string | undefined
-  on_change: (mode: Mode | null) => void
-}
-
-function ModeField<Mode extends string>({ label, modes, value, unset, problem, on_change }: ModeProps<Mode>) {
-  const names = Object.keys(modes) as Mode[]
-  return (
-    <Field label={label} problem={problem}>
-      {props => (
-        <Select
-          {...props}
-          value={value ?? ''}
-          onChange={event => on_change(names.find(name => name === event.target.value) ?? null)}
-        >
-          <option value="">{unset}</option>
-          {names.map(name => (
-            <option key={name} value={name}>
-              {modes[name]}
-            </option>
-          ))}
-        </Select>
-      )}
-    </Field>
-  )
 }

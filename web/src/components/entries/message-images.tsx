@@ -29,15 +29,11 @@ export default function MessageImages({ agent_run_id, seq, count }: Props) {
           />
         </button>
       ))}
-      <Dialog
-        title={shown === null ? '' : nameOf(shown)}
-        open={shown !== null}
-        on_close={() => setShown(null)}
-      >
-        {shown !== null && (
+      {shown !== null && (
+        <Dialog title={nameOf(shown)} on_close={() => setShown(null)}>
           <img src={data?.images[shown]} alt={nameOf(shown)} className="mx-auto max-h-[70vh] max-w-full" />
-        )}
-      </Dialog>
+        </Dialog>
+      )}
     </div>
   )
 }

@@ -1,77 +1,50 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useQueryClient } from '@tanstack/react-query'
 import type { ForgeKind } from '../../../../src/contract/repositories/forges.ts'
-import { fieldMessages } from '../../api/api-error.ts'
 import { forgesQuery } from '../../api/queries.ts'
 import { visible } from '../../text/visible.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
-import { Field, Select } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { ApiForm, TextField } from '../form/api-form.tsx'
+import { ApiForm, SelectField, TextField } from '../form/api-form.tsx'
+import { useForm } from '../form/use-form.ts'
 import { forgeKindNames, forgeKinds } from './forge-kinds.ts'
 
 /** Connects a forge with a token. The secret of its webhooks is shown here once. */
 export function ConnectByToken() {
   const queries = useQueryClient()
-  const [kind, setKind] = useState<ForgeKind>('github')
-  const [typed, setTyped] = useState<string | null>(null)
-  const [token, setToken] = useState('')
-  const of_kind = forgeKinds[kind]
-  const url = typed ?? of_kind.url ?? ''
-  const connect = useMutation({
-    mutationFn: () => of_kind.connect(url.trim(), token.trim()),
-    onSuccess: () => setToken(''),
-    onSettled: () => queries.invalidateQueries({ queryKey: forgesQuery.queryKey }),
+  const { draft, set, field, request, props } = useForm({
+    saved: { kind: 'github' as ForgeKind, url: null as string | null, token: '' },
+    send: ({ kind, url, token }) =>
+      forgeKinds[kind]
+        .connect((url ?? forgeKinds[kind].url ?? '').trim(), token.trim())
+        .finally(() => queries.invalidateQueries({ queryKey: forgesQuery.queryKey })),
+    kept: ['kind', 'url'],
   })
-  const { webhook_url = '', webhook_secret: secret = null } = connect.data ?? {}
-  const problems = fieldMessages(connect.error)
+  const of_kind = forgeKinds[draft.kind]
+  const url = draft.url ?? of_kind.url ?? ''
+  const { webhook_url = '', webhook_secret: secret = null } = request.data ?? {}
   return (
     <ApiForm
+      {...props}
       label="Connect with a token"
-      request={connect}
-      fields={['url', 'token']}
       missing={
-        url.trim() === '' ? 'Enter the address first' : token.trim() === '' ? 'Enter a token first' : null
+        url.trim() === ''
+          ? 'Enter the address first'
+          : draft.token.trim() === ''
+            ? 'Enter a token first'
+            : null
       }
       submit="Connect"
-      variant="primary"
     >
       <div className="grid gap-3 sm:grid-cols-[10rem_1fr]">
-        <Field label="Forge">
-          {props => (
-            <Select
-              {...props}
-              value={kind}
-              onChange={event => {
-                setKind(event.target.value as ForgeKind)
-                setTyped(null)
-              }}
-            >
-              {forgeKindNames.map(name => (
-                <option key={name} value={name}>
-                  {forgeKinds[name].name}
-                </option>
-              ))}
-            </Select>
-          )}
-        </Field>
-        <TextField
-          label="Address"
-          hint={of_kind.url_hint}
-          problem={problems.url}
-          type="url"
-          value={url}
-          on_change={setTyped}
+        <SelectField
+          label="Forge"
+          value={draft.kind}
+          on_change={kind => set({ kind, url: null })}
+          options={forgeKindNames.map(kind => [kind, forgeKinds[kind].name] as const)}
         />
+        <TextField {...field('url')} label="Address" hint={of_kind.url_hint} type="url" value={url} />
       </div>
-      <TextField
-        label="Token"
-        hint={of_kind.token_hint}
-        problem={problems.token}
-        type="password"
-        value={token}
-        on_change={setToken}
-      />
+      <TextField {...field('token')} label="Token" hint={of_kind.token_hint} type="password" />
       {secret !== null && (
         <Notice>
           Point a webhook of the forge at <code className="font-mono text-xs">{visible(webhook_url)}</code>

@@ -1,5 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useQueryClient } from '@tanstack/react-query'
 import type { MissingPermission } from '../../../../src/contract/repositories/forges.ts'
 import { type Connection, forgesQuery } from '../../api/queries.ts'
 import { moment } from '../../text/format.ts'
@@ -9,6 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { ConfirmDialog } from '../form/confirm-dialog.tsx'
 import { useAdminReason } from '../permission.ts'
+import { useDialog } from '../resource-page.tsx'
 import { forgeKinds } from './forge-kinds.ts'
 
 function MissingPermissions({ missing }: { missing: MissingPermission[] }) {
@@ -35,11 +35,21 @@ export function ForgeItem({ connection }: { connection: Connection }) {
     connection
   const queries = useQueryClient()
   const forbidden = useAdminReason('connections')
-  const [confirming, setConfirming] = useState(false)
-  const end = useMutation({
-    mutationFn: () => forgeKinds[kind].disconnect(url),
-    onSettled: () => queries.invalidateQueries({ queryKey: forgesQuery.queryKey }),
-  })
+  const { dialog, show } = useDialog()
+  const disconnect = (close: () => void) => (
+    <ConfirmDialog
+      title={`Disconnect ${visible(url)}`}
+      action="Disconnect"
+      send={() =>
+        forgeKinds[kind]
+          .disconnect(url)
+          .finally(() => queries.invalidateQueries({ queryKey: forgesQuery.queryKey }))
+      }
+      on_close={close}
+    >
+      Its credentials are deleted. Pull requests on the forge stay.
+    </ConfirmDialog>
+  )
   return (
     <li className="rounded-lg border border-line bg-surface px-3 py-2.5" aria-label={visible(url)}>
       <div className="flex flex-wrap items-center gap-2">
@@ -47,7 +57,7 @@ export function ForgeItem({ connection }: { connection: Connection }) {
         <Badge>{forgeKinds[kind].name}</Badge>
         <Badge tone={active ? 'ok' : 'bad'}>{active ? 'Working' : 'Not working'}</Badge>
         <span className="flex-1" />
-        <Button reason={forbidden} onClick={() => setConfirming(true)}>
+        <Button reason={forbidden} onClick={() => show(disconnect)}>
           Disconnect
         </Button>
       </div>
@@ -64,15 +74,7 @@ export function ForgeItem({ connection }: { connection: Connection }) {
         Webhook <code className="font-mono [overflow-wrap:anywhere]">{visible(webhook_url)}</code>
         <CopyButton label="Copy the address of the webhook" text={() => webhook_url} />
       </p>
-      <ConfirmDialog
-        title={`Disconnect ${visible(url)}`}
-        action="Disconnect"
-        request={end}
-        open={confirming}
-        on_close={() => setConfirming(false)}
-      >
-        Its credentials are deleted. Pull requests on the forge stay.
-      </ConfirmDialog>
+      {dialog}
     </li>
   )
 }

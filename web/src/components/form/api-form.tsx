@@ -1,8 +1,8 @@
-import { type HTMLInputTypeAttribute, type ReactNode, useEffect, useRef } from 'react'
+import { type ComponentProps, type ReactNode, useEffect, useRef } from 'react'
 import { fieldMessages } from '../../api/api-error.ts'
 import { visible } from '../../text/visible.ts'
 import { Button } from '../../ui/button.tsx'
-import { Field, Input } from '../../ui/field.tsx'
+import { Field, Input, Select, Switch, TextArea } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { UnsavedChanges } from '../frame/unsaved-changes.tsx'
 
@@ -45,7 +45,7 @@ export function ApiForm(props: FormProps) {
     forbidden = null,
     changed,
     submit,
-    variant = 'plain',
+    variant = 'primary',
     note,
     next,
     children,
@@ -89,17 +89,16 @@ export function ApiForm(props: FormProps) {
   )
 }
 
-type TextProps = {
+export type FieldProps<Value> = {
   label: string
   hint?: ReactNode
   problem?: string | undefined
-  type?: HTMLInputTypeAttribute
-  placeholder?: string
-  mono?: boolean
-  autoFocus?: boolean
-  value: string
-  on_change(text: string): void
+  value: Value
+  on_change(value: Value): void
 }
+
+type TextProps = FieldProps<string> &
+  Pick<ComponentProps<'input'>, 'type' | 'placeholder' | 'autoFocus' | 'min' | 'max'> & { mono?: boolean }
 
 /** A field for one line of text. */
 export const TextField = ({ label, hint, problem, mono = false, on_change, ...rest }: TextProps) => (
@@ -114,4 +113,51 @@ export const TextField = ({ label, hint, problem, mono = false, on_change, ...re
       />
     )}
   </Field>
+)
+
+type LinesProps = FieldProps<string> & Pick<ComponentProps<'textarea'>, 'rows' | 'ref'> & { code?: boolean }
+
+/** A field for several lines: prose, or code, which is not checked for spelling. */
+export const TextAreaField = ({ label, hint, problem, code, on_change, ...rest }: LinesProps) => (
+  <Field label={label} hint={hint} problem={problem}>
+    {props => (
+      <TextArea
+        {...props}
+        {...rest}
+        {...(code && { spellCheck: false, autoComplete: 'off', className: 'font-mono text-xs' })}
+        onChange={event => on_change(event.target.value)}
+      />
+    )}
+  </Field>
+)
+
+type SelectProps<Value> = FieldProps<Value> & { name?: string; options: (readonly [Value, string])[] }
+
+/** A choice of one value. Null is one of them, such as a default. */
+export function SelectField<Value extends string | number | null>(props: SelectProps<Value>) {
+  const { label, hint, problem, name, value, on_change, options } = props
+  const choose = (text: string) => {
+    const option = options.find(([value]) => String(value ?? '') === text)
+    if (option) on_change(option[0])
+  }
+  return (
+    <Field label={label} hint={hint} problem={problem}>
+      {props => (
+        <Select {...props} name={name} value={value ?? ''} onChange={event => choose(event.target.value)}>
+          {options.map(([value, text]) => (
+            <option key={value} value={value ?? ''}>
+              {visible(text)}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
+  )
+}
+
+export const SwitchField = ({ label, problem, value, on_change }: Omit<FieldProps<boolean>, 'hint'>) => (
+  <>
+    <Switch label={label} checked={value} onChange={event => on_change(event.target.checked)} />
+    {problem && <p className="text-bad text-xs">{problem}</p>}
+  </>
 )

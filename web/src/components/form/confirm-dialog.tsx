@@ -4,8 +4,9 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field, Input } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { type Effects, useRequest } from './use-request.ts'
 
-type Props = {
+type Props<Result> = Effects<Result> & {
   title: string
   /** What happens, and what is lost. */
   children: ReactNode
@@ -13,26 +14,25 @@ type Props = {
   action: string
   /** For what cannot be undone: the person types this name first. */
   typed_name?: string
-  request: { isPending: boolean; error: Error | null; mutate(): void; reset(): void }
-  open: boolean
+  send: () => Promise<Result>
   on_close: () => void
 }
 
-/**
- * Requests a confirmation of a dangerous action, executes it, and shows its error. The caller closes it on
- * success.
- */
-export function ConfirmDialog({ title, children, action, typed_name, request, open, on_close }: Props) {
+/** Requests a confirmation of a dangerous action, executes it, and shows its error. Closes on success. */
+export function ConfirmDialog<Result>(props: Props<Result>) {
+  const { title, children, action, typed_name, send, on_close, on_done, ...effects } = props
   const [typed, setTyped] = useState('')
+  const request = useRequest(send, {
+    ...effects,
+    on_done: async result => {
+      await on_done?.(result)
+      on_close()
+    },
+  })
   const reason =
     typed_name !== undefined && typed.trim() !== typed_name ? `Type ${visible(typed_name)} first` : null
-  const close = () => {
-    setTyped('')
-    request.reset()
-    on_close()
-  }
   return (
-    <Dialog title={title} open={open} on_close={close} discards_edits>
+    <Dialog title={title} on_close={on_close} discards_edits>
       <form
         className="space-y-4"
         onSubmit={event => {
@@ -63,7 +63,7 @@ export function ConfirmDialog({ title, children, action, typed_name, request, op
         )}
         {request.error && <Notice tone="bad">{visible(request.error.message)}</Notice>}
         <div className="flex justify-end gap-2">
-          <Button onClick={close}>Cancel</Button>
+          <Button onClick={on_close}>Cancel</Button>
           <Button type="submit" variant="danger" reason={reason} busy={request.isPending}>
             {action}
           </Button>

@@ -38,7 +38,8 @@ export function AppShell() {
     sidebar: toggleSidebar,
   })
 
-  const was_used = useUsedParts(overlay === 'keys')
+  // Messages are loaded with the first one, and then stay. */
+  const had_messages = useSyncExternalStore(onMessages, hadMessages)
   const navigation = <Sidebar on_search={() => setOverlay('commands')} on_keys={() => setOverlay('keys')} />
   return (
     <div className="flex h-dvh">
@@ -69,39 +70,22 @@ export function AppShell() {
           <Outlet />
         </main>
       </div>
-      <Dialog
-        kind="drawer"
-        title="Navigation"
-        open={overlay === 'navigation' && !wide}
-        on_close={closing('navigation')}
-      >
-        {navigation}
-      </Dialog>
-      <Dialog
-        kind="palette"
-        title="Search and commands"
-        open={overlay === 'commands'}
-        on_close={closing('commands')}
-      >
-        <CommandPalette on_close={closing('commands')} on_keys={() => setOverlay('keys')} />
-      </Dialog>
+      {overlay === 'navigation' && !wide && (
+        <Dialog kind="drawer" title="Navigation" on_close={closing('navigation')}>
+          {navigation}
+        </Dialog>
+      )}
+      {overlay === 'commands' && (
+        <Dialog kind="palette" title="Search and commands" on_close={closing('commands')}>
+          <CommandPalette on_close={closing('commands')} on_keys={() => setOverlay('keys')} />
+        </Dialog>
+      )}
       <Suspense>
-        {was_used.keys && <KeyboardHelp open={overlay === 'keys'} on_close={closing('keys')} />}
-        {was_used.messages && <Toasts />}
+        {overlay === 'keys' && <KeyboardHelp on_close={closing('keys')} />}
+        {had_messages && <Toasts />}
       </Suspense>
     </div>
   )
-}
-
-/**
- * Parts of the frame that are loaded at their first use, and then stay: the list of keys once it is open,
- * messages with the first one.
- */
-function useUsedParts(keys_open: boolean): { keys: boolean; messages: boolean } {
-  const [keys, setKeys] = useState(false)
-  if (keys_open && !keys) setKeys(true)
-  const messages = useSyncExternalStore(onMessages, hadMessages)
-  return { keys, messages }
 }
 
 const SkipLink = () => (

@@ -32,9 +32,9 @@ const in_a_trace: Shortcut[] = [
 ]
 
 /** All keys of the page. */
-export default function KeyboardHelp({ open, on_close }: { open: boolean; on_close: () => void }) {
+export default function KeyboardHelp({ on_close }: { on_close: () => void }) {
   return (
-    <Dialog title="Keyboard shortcuts" open={open} on_close={on_close}>
+    <Dialog title="Keyboard shortcuts" on_close={on_close}>
       <div className="grid gap-x-8 gap-y-4 sm:grid-cols-2">
         <Shortcuts title="Everywhere" shortcuts={everywhere} />
         <Shortcuts title="In a trace" shortcuts={in_a_trace} />

@@ -48,9 +48,11 @@ export default function OrganizationMenu({ organizations, current, className, ch
           New organization…
         </MenuItem>
       </Menu>
-      <Dialog title="New organization" open={creating} on_close={() => setCreating(false)}>
-        <NewOrganization on_created={choose} />
-      </Dialog>
+      {creating && (
+        <Dialog title="New organization" on_close={() => setCreating(false)}>
+          <NewOrganization on_created={choose} />
+        </Dialog>
+      )}
     </>
   )
 }

@@ -23,12 +23,12 @@ export function UnsavedChanges() {
     reset = nothing,
   } = useBlocker({ shouldBlockFn: removesForm, withResolver: true })
   // Outside the form, which cannot contain the form of the dialog.
+  if (status !== 'blocked') return null
   return createPortal(
     <ConfirmDialog
       title="Discard your changes?"
       action="Discard changes"
-      request={{ isPending: false, error: null, mutate: proceed, reset: nothing }}
-      open={status === 'blocked'}
+      send={async () => proceed()}
       on_close={reset}
     >
       You have changed values that are not saved.

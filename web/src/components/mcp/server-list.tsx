@@ -1,100 +1,65 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Blocks, Plus } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { Blocks } from 'lucide-react'
+import type { ReactNode } from 'react'
 import { call } from '../../api/client.ts'
 import { visible } from '../../text/visible.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Blank, Loading } from '../../ui/notice.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
-import { notify } from '../../ui/toast.ts'
+import { Blank } from '../../ui/notice.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { ConfirmDialog } from '../form/confirm-dialog.tsx'
-import { PageProblem } from '../page-problem.tsx'
+import { ResourcePage } from '../resource-page.tsx'
 import type { McpServer } from './server-draft.ts'
 import { ServerForm } from './server-form.tsx'
 import { serversQuery } from './servers-query.ts'
 import { problemOfSignIn, SignInButton, statuses } from './sign-in.tsx'
 
-type Act = { kind: 'add' } | { kind: 'edit' | 'delete'; server: McpServer }
+type Props = {
+  repo_id: number | null
+  about?: string
+  frame?: (button: ReactNode, list: ReactNode) => ReactNode
+}
 
 /**
- * The MCP servers of a repository, or of the organization, with what changes them. `frame`: the page around
- * the list and its button.
+ * The MCP servers of a repository, or of the organization, with what changes them. `frame`: what is around
+ * the list and its button; absent: a page.
  */
-export function ServerList({
-  repo_id,
-  frame,
-}: {
-  repo_id: number | null
-  frame(button: ReactNode, list: ReactNode, count?: number): ReactNode
-}) {
-  const servers = useQuery(serversQuery(repo_id))
-  const [act, setAct] = useState<Act | null>(null)
-  const close = () => setAct(null)
-  if (servers.isError)
-    return <PageProblem error={servers.error} retry={() => servers.refetch()} what="list" />
-  const { data } = servers
-  const actions: Column<McpServer> = {
-    name: '',
-    cell: server => (
-      <span className="flex justify-end gap-1">
-        {server.sign_in_state !== null && (
-          <SignInButton repo_id={repo_id} name={server.name} state={server.sign_in_state} />
-        )}
-        <Button
-          variant="quiet"
-          aria-label={`Edit ${server.name}`}
-          onClick={() => setAct({ kind: 'edit', server })}
-        >
-          Edit
-        </Button>
-        <Button
-          variant="quiet"
-          aria-label={`Delete ${server.name}`}
-          onClick={() => setAct({ kind: 'delete', server })}
-        >
-          Delete
-        </Button>
-      </span>
-    ),
-  }
-  const button = (
-    <Button variant="primary" onClick={() => setAct({ kind: 'add' })}>
-      <Plus aria-hidden className="size-4" /> Add server
-    </Button>
-  )
-  const list = (
-    <>
-      {!data && <Loading label="Loading the MCP servers" />}
-      {data?.length === 0 && (
-        <Blank icon={<Blocks />} title="No MCP servers yet">
-          Add one for the tools that agents need in addition to their own, such as those of an issue tracker
-          or of a database.
-        </Blank>
-      )}
-      {data && data.length > 0 && (
-        <Table label="MCP servers" columns={[...columns, actions]} rows={data} row_key={({ name }) => name} />
-      )}
-      <Dialog
-        title={act?.kind === 'edit' ? act.server.name : 'Add MCP server'}
-        open={act?.kind === 'add' || act?.kind === 'edit'}
-        on_close={close}
-      >
-        {(act?.kind === 'add' || act?.kind === 'edit') && (
-          <ServerForm
-            repo_id={repo_id}
-            server={act.kind === 'edit' ? act.server : null}
-            taken={data?.map(({ name }) => name) ?? []}
-            on_done={close}
-          />
-        )}
-      </Dialog>
-      {act?.kind === 'delete' && <Deletion repo_id={repo_id} name={act.server.name} on_close={close} />}
-    </>
-  )
-  return frame(button, list, data?.length)
-}
+export const ServerList = ({ repo_id, ...frame }: Props) => (
+  <ResourcePage
+    {...frame}
+    what="MCP servers"
+    query={serversQuery(repo_id)}
+    columns={columns}
+    name={({ name }) => name}
+    add={{
+      text: 'Add server',
+      dialog: close => (
+        <Dialog title="Add MCP server" on_close={close}>
+          <ServerForm repo_id={repo_id} server={null} on_done={close} />
+        </Dialog>
+      ),
+    }}
+    actions={server => [
+      server.sign_in_state !== null && (
+        <SignInButton key="sign-in" repo_id={repo_id} name={server.name} state={server.sign_in_state} />
+      ),
+      {
+        text: 'Edit',
+        dialog: close => (
+          <Dialog title={server.name} on_close={close}>
+            <ServerForm repo_id={repo_id} server={server} on_done={close} />
+          </Dialog>
+        ),
+      },
+      { text: 'Delete', dialog: close => <Deletion repo_id={repo_id} name={server.name} on_close={close} /> },
+    ]}
+    empty={
+      <Blank icon={<Blocks />} title="No MCP servers yet">
+        Add one for the tools that agents need in addition to their own, such as those of an issue tracker or
+        of a database.
+      </Blank>
+    }
+  />
+)
 
 const columns: Column<McpServer>[] = [
   {
@@ -139,31 +104,22 @@ const columns: Column<McpServer>[] = [
   },
 ]
 
-function Deletion({
-  repo_id,
-  name,
-  on_close,
-}: {
-  repo_id: number | null
-  name: string
-  on_close: () => void
-}) {
-  const queries = useQueryClient()
-  const remove = useMutation({
-    mutationFn: () =>
+type DeletionProps = { repo_id: number | null; name: string; on_close: () => void }
+
+const Deletion = ({ repo_id, name, on_close }: DeletionProps) => (
+  <ConfirmDialog
+    title={`Delete ${name}`}
+    action="Delete server"
+    send={() =>
       repo_id === null
         ? call('deleteMcpServer', { params: { server: name } })
-        : call('deleteRepositoryMcpServer', { params: { repo_id, server: name } }),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: serversQuery(repo_id).queryKey })
-      notify(`${name} was deleted`)
-      on_close()
-    },
-  })
-  return (
-    <ConfirmDialog title={`Delete ${name}`} action="Delete server" request={remove} open on_close={on_close}>
-      Agents no longer get its tools from their next turn on. Its credential is deleted too and cannot be
-      restored.
-    </ConfirmDialog>
-  )
-}
+        : call('deleteRepositoryMcpServer', { params: { repo_id, server: name } })
+    }
+    refresh={[serversQuery(repo_id)]}
+    done={`${name} was deleted`}
+    on_close={on_close}
+  >
+    Agents no longer get its tools from their next turn on. Its credential is deleted too and cannot be
+    restored.
+  </ConfirmDialog>
+)

@@ -1,8 +1,8 @@
-import { useMutation } from '@tanstack/react-query'
 import { call } from '../../api/client.ts'
 import { visible } from '../../text/visible.ts'
 import { Button } from '../../ui/button.tsx'
 import { notify } from '../../ui/toast.ts'
+import { useRequest } from '../form/use-request.ts'
 import type { McpServer } from './server-draft.ts'
 
 type State = NonNullable<McpServer['sign_in_state']>
@@ -25,14 +25,16 @@ export function SignInButton({
   name: string
   state: State
 }) {
-  const begin = useMutation({
-    mutationFn: () =>
+  const begin = useRequest(
+    () =>
       repo_id === null
         ? call('startMcpSignIn', { params: { server: name } })
         : call('startRepositoryMcpSignIn', { params: { repo_id, server: name } }),
-    onSuccess: ({ authorization_url }) => window.location.assign(authorization_url),
-    onError: error => notify(visible(error.message), 'bad'),
-  })
+    {
+      on_done: ({ authorization_url }) => window.location.assign(authorization_url),
+      on_error: error => notify(visible(error.message), 'bad'),
+    },
+  )
   const label = status === 'signed_out' ? 'Sign in' : 'Sign in again'
   return (
     <Button

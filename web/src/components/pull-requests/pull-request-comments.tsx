@@ -143,6 +143,7 @@ function EditComment({ comment, on_close, on_saved }: EditProps) {
   })
   return (
     <ApiForm
+      variant="plain"
       label="Edit comment"
       request={save}
       fields={[]}

@@ -80,7 +80,6 @@ function ConfigForm({ run }: { run: AgentRun }) {
       forbidden={useReadOnlyReason()}
       changed={changed}
       submit="Save"
-      variant="primary"
       note={<SaveNote saved={update.isSuccess && !changed} discard={changed ? () => setTouched({}) : null} />}
     >
       <Field label="Title" problem={problems.title}>

@@ -33,34 +33,36 @@ export default function ForkEntry({ agent_run_id, seq, label = 'Fork from here' 
       <Button variant="quiet" reason={forbidden} onClick={() => setOpen(true)}>
         <GitFork aria-hidden className="size-3.5" /> {label}
       </Button>
-      <Dialog title={`Fork at entry ${seq}`} open={open} on_close={() => setOpen(false)}>
-        <form
-          className="space-y-3"
-          onSubmit={event => {
-            event.preventDefault()
-            if (!fork.isPending) fork.mutate()
-          }}
-        >
-          <p className="text-muted">
-            Starts a new run with the conversation up to this entry and the files as they were after it.
-          </p>
-          <TextArea
-            aria-label="What should it do?"
-            placeholder="What should it do? Leave empty to continue."
-            rows={4}
-            value={prompt}
-            onChange={event => setPrompt(event.target.value)}
-          />
-          {fork.error && (
-            <p role="alert" className="text-bad">
-              {visible(fork.error.message)}
+      {open && (
+        <Dialog title={`Fork at entry ${seq}`} on_close={() => setOpen(false)}>
+          <form
+            className="space-y-3"
+            onSubmit={event => {
+              event.preventDefault()
+              if (!fork.isPending) fork.mutate()
+            }}
+          >
+            <p className="text-muted">
+              Starts a new run with the conversation up to this entry and the files as they were after it.
             </p>
-          )}
-          <Button type="submit" variant="primary" busy={fork.isPending}>
-            Fork
-          </Button>
-        </form>
-      </Dialog>
+            <TextArea
+              aria-label="What should it do?"
+              placeholder="What should it do? Leave empty to continue."
+              rows={4}
+              value={prompt}
+              onChange={event => setPrompt(event.target.value)}
+            />
+            {fork.error && (
+              <p role="alert" className="text-bad">
+                {visible(fork.error.message)}
+              </p>
+            )}
+            <Button type="submit" variant="primary" busy={fork.isPending}>
+              Fork
+            </Button>
+          </form>
+        </Dialog>
+      )}
     </div>
   )
 }

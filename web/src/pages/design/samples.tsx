@@ -73,7 +73,6 @@ export function Forms() {
         request={{ isPending: false, error: refused, mutate: nothing }}
         fields={['url']}
         submit="Save"
-        variant="primary"
       >
         <TextField label="Name" hint="What it is for." value={name} on_change={setName} />
         <TextField
@@ -98,6 +97,7 @@ export function Forms() {
         />
       </ApiForm>
       <ApiForm
+        variant="plain"
         label="A forbidden form"
         request={{ isPending: false, error: null, mutate: nothing }}
         fields={[]}
@@ -226,19 +226,22 @@ export function Overlays() {
         <MenuItem on_select={nothing}>Save this view</MenuItem>
       </Menu>
       <Button hint="A hint explains an icon or a short word">Hint</Button>
-      <Dialog title="Dialog" open={open === 'dialog'} on_close={close}>
-        A dialog has a title, and one task.
-      </Dialog>
-      <ConfirmDialog
-        title="Delete repository"
-        action="Delete repository"
-        typed_name="acme/shop"
-        request={{ isPending: false, error: null, mutate: close, reset: nothing }}
-        open={open === 'confirm'}
-        on_close={close}
-      >
-        Its runs and their traces are deleted. This cannot be undone.
-      </ConfirmDialog>
+      {open === 'dialog' && (
+        <Dialog title="Dialog" on_close={close}>
+          A dialog has a title, and one task.
+        </Dialog>
+      )}
+      {open === 'confirm' && (
+        <ConfirmDialog
+          title="Delete repository"
+          action="Delete repository"
+          typed_name="acme/shop"
+          send={async () => {}}
+          on_close={close}
+        >
+          Its runs and their traces are deleted. This cannot be undone.
+        </ConfirmDialog>
+      )}
     </div>
   )
 }

@@ -53,7 +53,6 @@ export function LineComment({ pull_request: { id, agent_run_id }, target, on_clo
         fields={[]}
         missing={agent_run_id === null ? 'The run was deleted, or removed from this pull request' : empty}
         submit="Send to the agent"
-        variant="primary"
         note={
           <>
             <Button reason={empty} busy={comment.isPending} onClick={() => comment.mutate()}>

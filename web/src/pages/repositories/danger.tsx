@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '../../api/client.ts'
@@ -18,17 +18,12 @@ export function RepositoryDanger() {
   const navigate = useNavigate()
   const forbidden = useRepositoryReason()
   const [confirming, setConfirming] = useState(false)
-  const remove = useMutation({
-    mutationFn: () => call('deleteRepository', { params: { repo_id: id } }),
-    onSuccess: async () => {
-      queries.setQueryData(repositoriesQuery.queryKey, list =>
-        list?.filter(repository => repository.id !== id),
-      )
-      notify(`Deleted ${full_name}`)
-      await navigate({ to: '/repositories' })
-      await queries.invalidateQueries({ queryKey: repositoriesQuery.queryKey })
-    },
-  })
+  const leave = async () => {
+    queries.setQueryData(repositoriesQuery.queryKey, list => list?.filter(repository => repository.id !== id))
+    notify(`Deleted ${full_name}`)
+    await navigate({ to: '/repositories' })
+    await queries.invalidateQueries({ queryKey: repositoriesQuery.queryKey })
+  }
   return (
     <section
       aria-labelledby="delete-repository"
@@ -45,17 +40,19 @@ export function RepositoryDanger() {
       <Button variant="danger" reason={forbidden} onClick={() => setConfirming(true)}>
         Delete repository
       </Button>
-      <ConfirmDialog
-        title="Delete repository"
-        action="Delete repository"
-        typed_name={full_name}
-        request={remove}
-        open={confirming}
-        on_close={() => setConfirming(false)}
-      >
-        {visible(full_name)} is removed from this service with its settings and secrets. This cannot be
-        undone.
-      </ConfirmDialog>
+      {confirming && (
+        <ConfirmDialog
+          title="Delete repository"
+          action="Delete repository"
+          typed_name={full_name}
+          send={() => call('deleteRepository', { params: { repo_id: id } })}
+          on_done={leave}
+          on_close={() => setConfirming(false)}
+        >
+          {visible(full_name)} is removed from this service with its settings and secrets. This cannot be
+          undone.
+        </ConfirmDialog>
+      )}
     </section>
   )
 }

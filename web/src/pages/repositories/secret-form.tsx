@@ -1,12 +1,10 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useRef } from 'react'
 import type { Result } from '../../../../src/contract/calls.ts'
-import { fieldMessages } from '../../api/api-error.ts'
 import { call } from '../../api/client.ts'
-import { ApiForm, TextField } from '../../components/form/api-form.tsx'
+import { ApiForm, TextAreaField, TextField } from '../../components/form/api-form.tsx'
+import { useForm } from '../../components/form/use-form.ts'
 import { Button } from '../../ui/button.tsx'
-import { Field, Switch, TextArea } from '../../ui/field.tsx'
-import { notify } from '../../ui/toast.ts'
+import { Switch } from '../../ui/field.tsx'
 import { secretsQuery } from './repository-queries.ts'
 
 type Props = {
@@ -19,81 +17,63 @@ type Props = {
 
 /** Sets a secret. Its value leaves the page with the request, and is never shown again. */
 export function SecretForm({ repo_id, items, replaced, on_done }: Props) {
-  const queries = useQueryClient()
-  const [typed, setTyped] = useState('')
-  const [value, setValue] = useState('')
-  const [chosen, setChosen] = useState<boolean | null>(null)
-  const name = replaced ?? typed.trim()
-  const known = items.find(item => item.name === name)
   const box = useRef<HTMLTextAreaElement>(null)
   useEffect(() => {
     if (replaced !== null) box.current?.focus()
   }, [replaced])
-  const save = useMutation({
+  const { draft, field, props } = useForm({
+    saved: { name: replaced ?? '', value: '', for_agent: null as boolean | null },
     // An absent `for_agent` leaves what was chosen for an existing secret.
-    mutationFn: () =>
+    send: ({ name, value, for_agent }) =>
       call('setRepositorySecret', {
-        params: { repo_id, name },
-        body: { value, for_agent: chosen ?? undefined },
+        params: { repo_id, name: name.trim() },
+        body: { value, for_agent: for_agent ?? undefined },
       }),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: secretsQuery(repo_id).queryKey })
-      setTyped('')
-      setValue('')
-      setChosen(null)
-      notify('Saved')
-      on_done()
-    },
+    wire: { name: ['path.name'] },
+    refresh: [secretsQuery(repo_id)],
+    done: 'Saved',
+    on_done,
   })
-  const problems = fieldMessages(save.error)
+  const name = draft.name.trim()
+  const known = items.find(item => item.name === name)
+  const { problem, on_change } = field('for_agent')
   return (
     <ApiForm
+      {...props}
       label="Secret"
-      request={save}
-      fields={['path.name', 'value', 'for_agent']}
-      missing={name === '' ? 'Enter a name first' : value === '' ? 'Enter a value first' : null}
+      missing={name === '' ? 'Enter a name first' : draft.value === '' ? 'Enter a value first' : null}
       submit={known ? 'Replace value' : 'Add secret'}
-      variant="primary"
       note={replaced !== null && <Button onClick={on_done}>Cancel</Button>}
     >
       {replaced === null && (
         <TextField
+          {...field('name')}
           label="Name"
           hint={
             known
               ? 'This secret exists: its value is replaced.'
               : 'Of an environment variable. GIT_TOKEN, with GIT_USERNAME if needed, signs in the git of the service.'
           }
-          problem={problems['path.name']}
           placeholder="NPM_TOKEN"
           mono
-          value={typed}
-          on_change={setTyped}
         />
       )}
-      <Field label="Value" hint="It is encrypted and never shown again." problem={problems.value}>
-        {props => (
-          <TextArea
-            {...props}
-            ref={box}
-            rows={3}
-            autoComplete="off"
-            spellCheck={false}
-            className="font-mono text-xs!"
-            value={value}
-            onChange={event => setValue(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextAreaField
+        {...field('value')}
+        label="Value"
+        hint="It is encrypted and never shown again."
+        ref={box}
+        rows={3}
+        code
+      />
       <div>
         <Switch
           label="Agents and checks receive it too"
-          checked={chosen ?? known?.for_agent ?? false}
-          onChange={event => setChosen(event.target.checked)}
+          checked={draft.for_agent ?? known?.for_agent ?? false}
+          onChange={event => on_change(event.target.checked)}
         />
-        <p className={`text-xs ${problems.for_agent ? 'text-bad' : 'text-faint'}`}>
-          {problems.for_agent ??
-            'An agent can use what it receives, and send it to every host that it may reach.'}
+        <p className={`text-xs ${problem ? 'text-bad' : 'text-faint'}`}>
+          {problem ?? 'An agent can use what it receives, and send it to every host that it may reach.'}
         </p>
       </div>
     </ApiForm>

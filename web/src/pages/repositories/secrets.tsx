@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { KeyRound } from 'lucide-react'
 import { useState } from 'react'
 import type { Result } from '../../../../src/contract/calls.ts'
@@ -8,13 +8,12 @@ import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
 import { PageTitle } from '../../components/page.tsx'
 import { PageProblem } from '../../components/page-problem.tsx'
 import { useRepositoryReason } from '../../components/permission.ts'
-import { moment } from '../../text/format.ts'
+import { momentColumn, ResourceTable } from '../../components/resource-page.tsx'
 import { visible } from '../../text/visible.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Blank, Forbidden, Loading } from '../../ui/notice.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
-import { notify } from '../../ui/toast.ts'
+import type { Column } from '../../ui/table.tsx'
 import { secretsQuery } from './repository-queries.ts'
 import { SecretForm } from './secret-form.tsx'
 import { useRepository } from './use-repository.ts'
@@ -65,69 +64,52 @@ export function RepositorySecrets() {
 
 type TableProps = { repo_id: number; items: Secret[]; on_replace: (name: string) => void }
 
-function SecretTable({ repo_id, items, on_replace }: TableProps) {
-  const queries = useQueryClient()
-  const [leaving, setLeaving] = useState<string | null>(null)
-  const remove = useMutation({
-    mutationFn: () => call('deleteRepositorySecret', { params: { repo_id, name: leaving ?? '' } }),
-    onSuccess: async ({ name }) => {
-      await queries.invalidateQueries({ queryKey: secretsQuery(repo_id).queryKey })
-      setLeaving(null)
-      notify(`Deleted ${name}`)
-    },
-  })
-  const columns: Column<Secret>[] = [
-    {
-      name: 'Name',
-      main: true,
-      cell: ({ name }) => <code className="font-mono text-xs [overflow-wrap:anywhere]">{visible(name)}</code>,
-    },
-    {
-      name: 'Who receives it',
-      wide_only: true,
-      cell: ({ name, for_agent }) => (
-        <Badge tone={for_agent ? 'warn' : 'neutral'}>{receiversOf(name, for_agent)}</Badge>
-      ),
-    },
-    {
-      name: 'Last set',
-      wide_only: true,
-      cell: ({ updated_at }) => (
-        <time dateTime={updated_at} className="text-muted">
-          {moment(updated_at)}
-        </time>
-      ),
-    },
-    {
-      name: '',
-      cell: ({ name }) => (
-        <span className="flex justify-end gap-1">
-          <Button variant="quiet" aria-label={`Replace ${name}`} onClick={() => on_replace(name)}>
-            Replace
-          </Button>
-          <Button variant="danger" aria-label={`Delete ${name}`} onClick={() => setLeaving(name)}>
-            Delete
-          </Button>
-        </span>
-      ),
-    },
-  ]
-  return (
-    <>
-      <Table label="Secrets" columns={columns} rows={items} row_key={({ name }) => name} />
-      <ConfirmDialog
-        title="Delete secret"
-        action="Delete secret"
-        request={remove}
-        open={leaving !== null}
-        on_close={() => setLeaving(null)}
-      >
-        Runs no longer get <code className="font-mono text-ink">{leaving}</code> from their next turn on. Its
-        value cannot be restored.
-      </ConfirmDialog>
-    </>
-  )
-}
+const SecretTable = ({ repo_id, items, on_replace }: TableProps) => (
+  <ResourceTable
+    label="Secrets"
+    columns={columns}
+    rows={items}
+    name={({ name }) => name}
+    actions={({ name }) => [
+      <Button key="replace" variant="quiet" aria-label={`Replace ${name}`} onClick={() => on_replace(name)}>
+        Replace
+      </Button>,
+      {
+        text: 'Delete',
+        variant: 'danger',
+        dialog: close => (
+          <ConfirmDialog
+            title="Delete secret"
+            action="Delete secret"
+            send={() => call('deleteRepositorySecret', { params: { repo_id, name } })}
+            refresh={[secretsQuery(repo_id)]}
+            done={`Deleted ${name}`}
+            on_close={close}
+          >
+            Runs no longer get <code className="font-mono text-ink">{name}</code> from their next turn on. Its
+            value cannot be restored.
+          </ConfirmDialog>
+        ),
+      },
+    ]}
+  />
+)
+
+const columns: Column<Secret>[] = [
+  {
+    name: 'Name',
+    main: true,
+    cell: ({ name }) => <code className="font-mono text-xs [overflow-wrap:anywhere]">{visible(name)}</code>,
+  },
+  {
+    name: 'Who receives it',
+    wide_only: true,
+    cell: ({ name, for_agent }) => (
+      <Badge tone={for_agent ? 'warn' : 'neutral'}>{receiversOf(name, for_agent)}</Badge>
+    ),
+  },
+  momentColumn('Last set', ({ updated_at }) => updated_at),
+]
 
 function receiversOf(name: string, for_agent: boolean): string {
   if (name === 'GIT_TOKEN' || name === 'GIT_USERNAME') return "The service's git only"

@@ -73,26 +73,25 @@ export default function SelectedRuns({ runs, loaded, on_all, on_none }: Props) {
       <IconButton label="Clear the selection" onClick={on_none}>
         <X className="size-4" />
       </IconButton>
-      <ConfirmDialog
-        title={`Stop ${plural(active.length, 'run')}?`}
-        action={`Stop ${plural(active.length, 'run')}`}
-        request={{ ...request, mutate: () => request.mutate(stop, { onSuccess: close }) }}
-        open={dialog === 'stop'}
-        on_close={close}
-      >
-        Their work up to now stays in their traces, and a follow-up continues them.{' '}
-        {active.length < runs.length && 'The others have ended.'}
-      </ConfirmDialog>
-      <DeleteDialog
-        runs={ended}
-        others={runs.length - ended.length}
-        request={request}
-        open={dialog === 'delete'}
-        on_close={close}
-      />
-      <Dialog title={`Add tags to ${plural(runs.length, 'run')}`} open={dialog === 'tag'} on_close={close}>
-        <AddTags runs={runs} request={request} on_done={close} />
-      </Dialog>
+      {dialog === 'stop' && (
+        <ConfirmDialog
+          title={`Stop ${plural(active.length, 'run')}?`}
+          action={`Stop ${plural(active.length, 'run')}`}
+          send={() => request.mutateAsync(stop)}
+          on_close={close}
+        >
+          Their work up to now stays in their traces, and a follow-up continues them.{' '}
+          {active.length < runs.length && 'The others have ended.'}
+        </ConfirmDialog>
+      )}
+      {dialog === 'delete' && (
+        <DeleteDialog runs={ended} others={runs.length - ended.length} request={request} on_close={close} />
+      )}
+      {dialog === 'tag' && (
+        <Dialog title={`Add tags to ${plural(runs.length, 'run')}`} on_close={close}>
+          <AddTags runs={runs} request={request} on_done={close} />
+        </Dialog>
+      )}
     </section>
   )
 }
@@ -143,9 +142,9 @@ function ArchiveButtons({
   )
 }
 
-type DeleteProps = { runs: AgentRun[]; others: number; request: Request; open: boolean; on_close: () => void }
+type DeleteProps = { runs: AgentRun[]; others: number; request: Request; on_close: () => void }
 
-function DeleteDialog({ runs, others, request, open, on_close }: DeleteProps) {
+function DeleteDialog({ runs, others, request, on_close }: DeleteProps) {
   const change = async ({ id }: AgentRun) => {
     await call('deleteAgentRun', { params: { agent_run_id: id } })
     return null
@@ -154,11 +153,7 @@ function DeleteDialog({ runs, others, request, open, on_close }: DeleteProps) {
     <ConfirmDialog
       title={`Delete ${plural(runs.length, 'run')}?`}
       action={`Delete ${plural(runs.length, 'run')}`}
-      request={{
-        ...request,
-        mutate: () => request.mutate({ name: 'deleted', runs, change }, { onSuccess: on_close }),
-      }}
-      open={open}
+      send={() => request.mutateAsync({ name: 'deleted', runs, change })}
       on_close={on_close}
     >
       This permanently deletes their traces, messages, changes and outputs. Their pull requests and what they
@@ -186,7 +181,6 @@ function AddTags({ runs, request, on_done }: { runs: AgentRun[]; request: Reques
       fields={['tags']}
       missing={tags.length === 0 ? 'Enter a tag first' : null}
       submit="Add tags"
-      variant="primary"
     >
       <TagField tags={tags} on_change={setTags} problem={undefined} />
     </ApiForm>

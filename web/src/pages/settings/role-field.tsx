@@ -1,4 +1,5 @@
-import { Field, Select } from '../../ui/field.tsx'
+import { sameNames } from '../../components/filters.tsx'
+import { SelectField } from '../../components/form/api-form.tsx'
 import type { Role } from './people.ts'
 
 /** What each role permits, in one sentence (docs/reference/roles-and-scopes.md). */
@@ -12,18 +13,11 @@ const role_names = Object.keys(roles) as Role[]
 
 type Props = { value: Role; on_change: (role: Role) => void; problem: string | undefined }
 
-export const RoleField = ({ value, on_change, problem }: Props) => (
-  <Field label="Role" hint={`${value} ${roles[value]}`} problem={problem}>
-    {props => (
-      <Select
-        {...props}
-        value={value}
-        onChange={event => on_change(role_names.find(role => role === event.target.value) ?? value)}
-      >
-        {role_names.map(role => (
-          <option key={role}>{role}</option>
-        ))}
-      </Select>
-    )}
-  </Field>
+export const RoleField = (field: Props) => (
+  <SelectField
+    {...field}
+    label="Role"
+    hint={`${field.value} ${roles[field.value]}`}
+    options={sameNames(role_names)}
+  />
 )

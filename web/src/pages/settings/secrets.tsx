@@ -1,25 +1,20 @@
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { LockKeyhole, Plus } from 'lucide-react'
-import { useState } from 'react'
+import { LockKeyhole } from 'lucide-react'
 import type { Result } from '../../../../src/contract/calls.ts'
 import { allItems } from '../../api/all-items.ts'
-import { fieldMessages } from '../../api/api-error.ts'
 import { call } from '../../api/client.ts'
 import { AdminOnly } from '../../components/admin-only.tsx'
-import { ApiForm, TextField } from '../../components/form/api-form.tsx'
+import { ApiForm, SwitchField, TextAreaField, TextField } from '../../components/form/api-form.tsx'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
-import { Page } from '../../components/page.tsx'
-import { PageProblem } from '../../components/page-problem.tsx'
-import { moment } from '../../text/format.ts'
+import { useForm } from '../../components/form/use-form.ts'
+import { momentColumn, ResourcePage } from '../../components/resource-page.tsx'
 import { visible } from '../../text/visible.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { Button, buttonStyle } from '../../ui/button.tsx'
+import { buttonStyle } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Field, Switch, TextArea } from '../../ui/field.tsx'
-import { Blank, Loading } from '../../ui/notice.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
-import { notify } from '../../ui/toast.ts'
+import { Blank } from '../../ui/notice.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { usePersonNames } from './people.ts'
 
 type Secret = Result<'listSecrets'>['items'][number]
@@ -32,198 +27,129 @@ const secretsQuery = queryOptions({
 /** The secrets of the organization: names only, because values cannot be read back. */
 export const SecretsPage = () => (
   <AdminOnly heading="Secrets" what="secrets">
-    <SecretList />
-  </AdminOnly>
-)
-
-function SecretList() {
-  const secrets = useQuery(secretsQuery)
-  const nameOf = usePersonNames()
-  const [editing, setEditing] = useState<Secret | 'new' | null>(null)
-  const [deleting, setDeleting] = useState<Secret | null>(null)
-  if (secrets.isError)
-    return <PageProblem error={secrets.error} retry={() => secrets.refetch()} what="list" />
-  const actions: Column<Secret> = {
-    name: '',
-    cell: secret =>
-      isModelKey(secret) ? (
-        <ToModels />
-      ) : isMcpCredential(secret) ? (
-        <ToMcpServers />
-      ) : (
-        <span className="flex justify-end gap-1 max-sm:flex-col max-sm:items-end">
-          <Button variant="quiet" aria-label={`Replace ${secret.name}`} onClick={() => setEditing(secret)}>
-            Replace
-          </Button>
-          <Button variant="quiet" aria-label={`Delete ${secret.name}`} onClick={() => setDeleting(secret)}>
-            Delete
-          </Button>
-        </span>
-      ),
-  }
-  return (
-    <Page
-      heading="Secrets"
-      note={secrets.data?.length}
+    <ResourcePage
+      what="secrets"
       about="Environment variables of the setup commands of every run, stored encrypted. Traces contain [redacted:NAME] instead of a value. A secret of a repository comes before one of the same name here."
-      actions={
-        <Button variant="primary" onClick={() => setEditing('new')}>
-          <Plus aria-hidden className="size-4" /> Add secret
-        </Button>
-      }
-    >
-      {!secrets.data && <Loading label="Loading the secrets" />}
-      {secrets.data?.length === 0 && (
+      query={secretsQuery}
+      columns={columns}
+      name={({ name }) => name}
+      add={{
+        text: 'Add secret',
+        dialog: close => (
+          <Dialog title="Add secret" on_close={close}>
+            <SecretForm secret={null} on_done={close} />
+          </Dialog>
+        ),
+      }}
+      actions={actionsOf}
+      stacked
+      empty={
         <Blank icon={<LockKeyhole />} title="No secrets yet">
           Add a key or password that runs of every repository need, such as the token of a private registry.
         </Blank>
-      )}
-      {secrets.data && secrets.data.length > 0 && (
-        <Table
-          label="Secrets"
-          columns={[...columns(nameOf), actions]}
-          rows={secrets.data}
-          row_key={({ name }) => name}
-        />
-      )}
-      <Dialog
-        title={editing === 'new' ? 'Add secret' : `Replace ${editing?.name}`}
-        open={editing !== null}
-        on_close={() => setEditing(null)}
-      >
-        {editing && (
-          <SecretForm secret={editing === 'new' ? null : editing} on_done={() => setEditing(null)} />
-        )}
-      </Dialog>
-      {deleting && <Deletion secret={deleting} on_close={() => setDeleting(null)} />}
-    </Page>
-  )
-}
+      }
+    />
+  </AdminOnly>
+)
 
 /**
  * The service stores the keys of models and the credentials of MCP servers as secrets, which no sandbox gets.
  */
-const isMcpCredential = ({ name }: Pick<Secret, 'name'>) => name.startsWith('AGENTRUN_MCP_CREDENTIAL_')
-const isModelKey = ({ name }: Pick<Secret, 'name'>) => name.startsWith('AGENTRUN_MODEL_KEY_')
+const isMcpCredential = ({ name }: Secret) => name.startsWith('AGENTRUN_MCP_CREDENTIAL_')
+const isModelKey = ({ name }: Secret) => name.startsWith('AGENTRUN_MODEL_KEY_')
 
-const ToMcpServers = () => (
-  <Link to="/settings/mcp-servers" className={buttonStyle('quiet')}>
-    MCP servers
-  </Link>
-)
-
-const ToModels = () => (
-  <Link to="/settings/models" className={buttonStyle('quiet')}>
-    Models and keys
-  </Link>
-)
-
-const columns = (nameOf: (user_id: number) => string): Column<Secret>[] => [
+const columns: Column<Secret>[] = [
   {
     name: 'Name',
     main: true,
-    cell: ({ name, for_agent }) => (
+    cell: secret => (
       <span className="flex flex-wrap items-center gap-2">
-        <code className="font-mono text-xs [overflow-wrap:anywhere]">{visible(name)}</code>
-        {for_agent && <Badge tone="warn">Visible to agents</Badge>}
-        {isModelKey({ name }) && <Badge tone="neutral">Key of a model</Badge>}
-        {isMcpCredential({ name }) && <Badge tone="neutral">Credential of an MCP server</Badge>}
+        <code className="font-mono text-xs [overflow-wrap:anywhere]">{visible(secret.name)}</code>
+        {secret.for_agent && <Badge tone="warn">Visible to agents</Badge>}
+        {isModelKey(secret) && <Badge tone="neutral">Key of a model</Badge>}
+        {isMcpCredential(secret) && <Badge tone="neutral">Credential of an MCP server</Badge>}
       </span>
     ),
   },
-  {
-    name: 'Set by',
-    wide_only: true,
-    cell: ({ updated_by }) => <span className="text-muted">{nameOf(updated_by)}</span>,
-  },
-  {
-    name: 'Set',
-    wide_only: true,
-    cell: ({ updated_at }) => (
-      <time dateTime={updated_at} className="text-muted">
-        {moment(updated_at)}
-      </time>
-    ),
-  },
+  { name: 'Set by', wide_only: true, cell: ({ updated_by }) => <PersonName user_id={updated_by} /> },
+  momentColumn('Set', ({ updated_at }) => updated_at),
 ]
 
-function SecretForm({ secret, on_done }: { secret: Secret | null; on_done: () => void }) {
-  const queries = useQueryClient()
-  const [name, setName] = useState(secret?.name ?? '')
-  const [value, setValue] = useState('')
-  const [for_agent, setForAgent] = useState(secret?.for_agent ?? false)
-  const save = useMutation({
-    mutationFn: () => call('setSecret', { params: { name: name.trim() }, body: { value, for_agent } }),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: secretsQuery.queryKey })
-      notify('The secret was saved')
-      on_done()
+function PersonName({ user_id }: { user_id: number }) {
+  const nameOf = usePersonNames()
+  return <span className="text-muted">{nameOf(user_id)}</span>
+}
+
+function actionsOf(secret: Secret) {
+  const { name } = secret
+  const elsewhere = isModelKey(secret)
+    ? ({ to: '/settings/models', text: 'Models and keys' } as const)
+    : isMcpCredential(secret) && ({ to: '/settings/mcp-servers', text: 'MCP servers' } as const)
+  if (elsewhere)
+    return [
+      <Link key="elsewhere" to={elsewhere.to} className={buttonStyle('quiet')}>
+        {elsewhere.text}
+      </Link>,
+    ]
+  return [
+    {
+      text: 'Replace',
+      dialog: (close: () => void) => (
+        <Dialog title={`Replace ${name}`} on_close={close}>
+          <SecretForm secret={secret} on_done={close} />
+        </Dialog>
+      ),
     },
+    {
+      text: 'Delete',
+      dialog: (close: () => void) => (
+        <ConfirmDialog
+          title={`Delete ${name}`}
+          action="Delete secret"
+          send={() => call('deleteSecret', { params: { name } })}
+          refresh={[secretsQuery]}
+          done={`${name} was deleted`}
+          on_close={close}
+        >
+          Its value cannot be restored. Setup commands that need it fail from the next turn on.
+        </ConfirmDialog>
+      ),
+    },
+  ]
+}
+
+function SecretForm({ secret, on_done }: { secret: Secret | null; on_done: () => void }) {
+  const { draft, field, props } = useForm({
+    saved: { name: secret?.name ?? '', value: '', for_agent: secret?.for_agent ?? false },
+    send: ({ name, ...body }) => call('setSecret', { params: { name: name.trim() }, body }),
+    wire: { name: ['path.name'] },
+    refresh: [secretsQuery],
+    done: 'The secret was saved',
+    on_done,
   })
-  const problems = fieldMessages(save.error)
-  const problem_of_name = problems.name ?? problems['path.name']
   return (
     <ApiForm
+      {...props}
       label="Secret"
-      request={save}
-      fields={['name', 'path.name', 'value', 'for_agent']}
-      missing={name.trim() === '' ? 'Enter a name first' : value === '' ? 'Enter the value first' : null}
+      missing={
+        draft.name.trim() === '' ? 'Enter a name first' : draft.value === '' ? 'Enter the value first' : null
+      }
       submit={secret ? 'Replace secret' : 'Add secret'}
-      variant="primary"
     >
       {!secret && (
         <TextField
+          {...field('name')}
           label="Name"
           hint="Capital letters, digits and _."
           placeholder="NPM_TOKEN"
           mono
-          problem={problem_of_name}
-          value={name}
-          on_change={setName}
         />
       )}
-      <Field label="Value" hint="It is never shown again." problem={problems.value}>
-        {props => (
-          <TextArea
-            {...props}
-            rows={3}
-            spellCheck={false}
-            autoComplete="off"
-            className="font-mono text-xs"
-            value={value}
-            onChange={event => setValue(event.target.value)}
-          />
-        )}
-      </Field>
-      <Switch
+      <TextAreaField {...field('value')} label="Value" hint="It is never shown again." rows={3} code />
+      <SwitchField
+        {...field('for_agent')}
         label="Visible to agents: their commands can read it, and send it where they may connect"
-        checked={for_agent}
-        onChange={event => setForAgent(event.target.checked)}
       />
-      {problems.for_agent && <p className="text-bad text-xs">{problems.for_agent}</p>}
     </ApiForm>
-  )
-}
-
-function Deletion({ secret, on_close }: { secret: Secret; on_close: () => void }) {
-  const queries = useQueryClient()
-  const remove = useMutation({
-    mutationFn: () => call('deleteSecret', { params: { name: secret.name } }),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: secretsQuery.queryKey })
-      notify(`${secret.name} was deleted`)
-      on_close()
-    },
-  })
-  return (
-    <ConfirmDialog
-      title={`Delete ${secret.name}`}
-      action="Delete secret"
-      request={remove}
-      open
-      on_close={on_close}
-    >
-      Its value cannot be restored. Setup commands that need it fail from the next turn on.
-    </ConfirmDialog>
   )
 }

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import type { AgentRun } from '../../../../../src/contract/runs/runs.ts'
@@ -15,36 +15,32 @@ import type { Dialogs } from './use-run-commands.tsx'
 
 type Props = { run: AgentRun; dialog: Dialogs | null; on_close: () => void }
 
-/** The dialogs of the actions on a run. They stay in the document, so that a closed one returns the focus. */
+/** The dialogs of the actions on a run. */
 export default function RunDialogs({ run, dialog, on_close }: Props): ReactNode {
   return (
     <>
       <AnalyzeRun run={run} open={dialog === 'analyze'} on_close={on_close} />
-      <ChooseOtherRun run={run} open={dialog === 'compare'} on_close={on_close} />
-      <DeleteRun run={run} open={dialog === 'delete'} on_close={on_close} />
+      {dialog === 'compare' && <ChooseOtherRun run={run} on_close={on_close} />}
+      {dialog === 'delete' && <DeleteRun run={run} on_close={on_close} />}
     </>
   )
 }
 
-type DialogProps = { run: AgentRun; open: boolean; on_close: () => void }
+type DialogProps = { run: AgentRun; on_close: () => void }
 
-function DeleteRun({ run, open, on_close }: DialogProps) {
+function DeleteRun({ run, on_close }: DialogProps) {
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const remove = useMutation({
-    mutationFn: () => call('deleteAgentRun', { params: { agent_run_id: run.id } }),
-    onSuccess: async () => {
-      await navigate({ to: '/' })
-      dropRun(queries, run.id)
-      notify(`Run ${run.id} deleted`)
-    },
-  })
   return (
     <ConfirmDialog
       title={`Delete run ${run.id}`}
       action="Delete run"
-      request={remove}
-      open={open}
+      send={() => call('deleteAgentRun', { params: { agent_run_id: run.id } })}
+      on_done={async () => {
+        await navigate({ to: '/' })
+        dropRun(queries, run.id)
+        notify(`Run ${run.id} deleted`)
+      }}
       on_close={on_close}
     >
       <p>
@@ -56,12 +52,12 @@ function DeleteRun({ run, open, on_close }: DialogProps) {
 }
 
 /** Leads to the comparison with a run of a number: the parent run, or another attempt. */
-function ChooseOtherRun({ run, open, on_close }: DialogProps) {
+function ChooseOtherRun({ run, on_close }: DialogProps) {
   const navigate = useNavigate()
   const [other, setOther] = useState(run.parent_run_id === null ? '' : String(run.parent_run_id))
   const reason = /^\d{1,15}$/.test(other.trim()) ? null : 'Enter the number of a run'
   return (
-    <Dialog title={`Compare run ${run.id}`} open={open} on_close={on_close}>
+    <Dialog title={`Compare run ${run.id}`} on_close={on_close}>
       <form
         className="space-y-4"
         onSubmit={event => {

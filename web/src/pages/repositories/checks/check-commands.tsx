@@ -1,14 +1,11 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Plus, Trash2 } from 'lucide-react'
-import { useState } from 'react'
 import type { Result } from '../../../../../src/contract/calls.ts'
-import { fieldMessages, messageWithin } from '../../../api/api-error.ts'
 import { call } from '../../../api/client.ts'
 import { ApiForm, TextField } from '../../../components/form/api-form.tsx'
+import { useForm } from '../../../components/form/use-form.ts'
 import { useRepositoryReason } from '../../../components/permission.ts'
 import { Button } from '../../../ui/button.tsx'
 import { IconButton } from '../../../ui/icon-button.tsx'
-import { notify } from '../../../ui/toast.ts'
 import { checkCommandsQuery } from '../repository-queries.ts'
 
 type Check = { name: string; command: string; timeout_seconds: string }
@@ -18,35 +15,24 @@ const DEFAULT_TIMEOUT_SECONDS = '600'
 
 /** The commands that the service itself runs on what a run has pushed. */
 export function CheckCommands({ repo_id, saved }: Props) {
-  const queries = useQueryClient()
   const forbidden = useRepositoryReason()
-  const [touched, setTouched] = useState<Check[] | null>(null)
-  const checks =
-    touched ?? saved.checks.map(check => ({ ...check, timeout_seconds: String(check.timeout_seconds) }))
-  const save = useMutation({
-    mutationFn: () => {
-      const body = {
-        checks: checks.map(check => ({ ...check, timeout_seconds: Number(check.timeout_seconds) })),
-      }
-      return call('setCheckCommands', { params: { repo_id }, body })
+  const { field, changed, props } = useForm({
+    saved: {
+      checks: saved.checks.map(check => ({ ...check, timeout_seconds: String(check.timeout_seconds) })),
     },
-    onSuccess: set_now => {
-      queries.setQueryData(checkCommandsQuery(repo_id).queryKey, set_now)
-      setTouched(null)
-      notify('Saved')
+    send: edited => {
+      const checks = edited.checks.map(check => ({
+        ...check,
+        timeout_seconds: Number(check.timeout_seconds),
+      }))
+      return call('setCheckCommands', { params: { repo_id }, body: { checks } })
     },
+    stored: checkCommandsQuery(repo_id),
+    done: 'Saved',
   })
-  const problem = messageWithin(fieldMessages(save.error), 'checks')
+  const { value: checks, on_change: setChecks, problem } = field('checks')
   return (
-    <ApiForm
-      label="Commands"
-      request={save}
-      fields={Object.keys(fieldMessages(save.error))}
-      forbidden={forbidden}
-      changed={touched !== null}
-      submit="Save"
-      variant="primary"
-    >
+    <ApiForm {...props} label="Commands" forbidden={forbidden} changed={changed} submit="Save">
       {checks.length === 0 && <p className="text-faint">The service runs no commands.</p>}
       <ol className="space-y-3">
         {checks.map((check, index) => (
@@ -54,9 +40,9 @@ export function CheckCommands({ repo_id, saved }: Props) {
             // biome-ignore lint/suspicious/noArrayIndexKey: a check whose name is being typed has no identity but its position
             key={index}
             check={check}
-            on_change={change => setTouched(checks.with(index, { ...check, ...change }))}
+            on_change={change => setChecks(checks.with(index, { ...check, ...change }))}
             on_remove={
-              forbidden === null ? () => setTouched(checks.filter((_check, at) => at !== index)) : null
+              forbidden === null ? () => setChecks(checks.filter((_check, at) => at !== index)) : null
             }
           />
         ))}
@@ -69,7 +55,7 @@ export function CheckCommands({ repo_id, saved }: Props) {
       {forbidden === null && (
         <Button
           onClick={() =>
-            setTouched([...checks, { name: '', command: '', timeout_seconds: DEFAULT_TIMEOUT_SECONDS }])
+            setChecks([...checks, { name: '', command: '', timeout_seconds: DEFAULT_TIMEOUT_SECONDS }])
           }
         >
           <Plus aria-hidden className="size-4" /> Add check

@@ -6,7 +6,7 @@ export type CheckSuite = Result<'getCheckSuiteSettings'>
 export type CheckRule = { ignored: boolean; attempts: string; prompt: string }
 
 /** The settings as the form edits them: one rule for each known check. */
-export type CheckSuiteDraft = { attempts: string; apps: string; rules: Record<string, CheckRule> }
+type CheckSuiteDraft = { attempts: string; apps: string; rules: Record<string, CheckRule> }
 
 export const no_rule: CheckRule = { ignored: false, attempts: '', prompt: '' }
 

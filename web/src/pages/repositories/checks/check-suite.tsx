@@ -1,82 +1,61 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
-import { fieldMessages, messageWithin } from '../../../api/api-error.ts'
 import { call } from '../../../api/client.ts'
-import { ApiForm, TextField } from '../../../components/form/api-form.tsx'
+import { ApiForm, SwitchField, TextAreaField, TextField } from '../../../components/form/api-form.tsx'
+import { useForm } from '../../../components/form/use-form.ts'
 import { useRepositoryReason } from '../../../components/permission.ts'
 import { visible } from '../../../text/visible.ts'
 import { Badge } from '../../../ui/badge.tsx'
 import { Button } from '../../../ui/button.tsx'
-import { Field, Switch, TextArea } from '../../../ui/field.tsx'
-import { notify } from '../../../ui/toast.ts'
 import { checkSuiteQuery } from '../repository-queries.ts'
-import {
-  bodyOf,
-  type CheckRule,
-  type CheckSuite,
-  type CheckSuiteDraft,
-  draftOf,
-  no_rule,
-} from './check-suite-draft.ts'
+import { bodyOf, type CheckRule, type CheckSuite, draftOf, no_rule } from './check-suite-draft.ts'
 
 type Props = { repo_id: number; saved: CheckSuite; names: string[] }
 
 /** How runs treat failing checks. `names`: the commands of the service. */
 export function CheckSuiteForm({ repo_id, saved, names }: Props) {
-  const queries = useQueryClient()
   const forbidden = useRepositoryReason()
-  const [touched, setTouched] = useState<CheckSuiteDraft | null>(null)
-  const now = touched ?? draftOf(saved, names)
-  const save = useMutation({
-    mutationFn: () => call('updateCheckSuiteSettings', { query: { repo_id }, body: bodyOf(now) }),
-    onSuccess: set_now => {
-      queries.setQueryData(checkSuiteQuery(repo_id).queryKey, set_now)
-      setTouched(null)
-      notify('Saved')
+  const { draft, set, field, changed, props } = useForm({
+    saved: draftOf(saved, names),
+    send: edited => call('updateCheckSuiteSettings', { query: { repo_id }, body: bodyOf(edited) }),
+    wire: {
+      attempts: ['check_retry_count'],
+      apps: ['high_priority_apps'],
+      rules: ['ignored_checks', 'check_retry_counts', 'custom_prompts'],
     },
+    stored: checkSuiteQuery(repo_id),
+    done: 'Saved',
   })
-  const problems = fieldMessages(save.error)
-  const problem = ['ignored_checks', 'check_retry_counts', 'custom_prompts']
-    .map(field => messageWithin(problems, field))
-    .find(Boolean)
+  const { problem } = field('rules')
   return (
     <ApiForm
+      {...props}
       label="Failing checks"
-      request={save}
-      fields={Object.keys(problems)}
       forbidden={forbidden}
-      changed={touched !== null}
-      missing={touched?.attempts === '' ? 'Enter the attempts first' : null}
+      changed={changed}
+      missing={draft.attempts === '' ? 'Enter the attempts first' : null}
       submit="Save"
-      variant="primary"
     >
       <div className="grid gap-4 sm:grid-cols-2">
         <TextField
+          {...field('attempts')}
           label="Attempts"
           hint="How often the agent works on a failed check of a commit."
-          problem={problems.check_retry_count}
           type="number"
-          value={now.attempts}
-          on_change={attempts => setTouched({ ...now, attempts })}
         />
         <TextField
+          {...field('apps')}
           label="Urgent apps"
           hint="Their failures are handled while other checks still run. Separated by commas."
-          problem={messageWithin(problems, 'high_priority_apps')}
-          value={now.apps}
-          on_change={apps => setTouched({ ...now, apps })}
         />
       </div>
       <ul className="space-y-2">
-        {Object.entries(now.rules).map(([name, rule]) => (
+        {Object.entries(draft.rules).map(([name, rule]) => (
           <RuleRow
             key={name}
             name={name}
             rule={rule}
-            on_change={change =>
-              setTouched({ ...now, rules: { ...now.rules, [name]: { ...rule, ...change } } })
-            }
+            on_change={change => set({ rules: { ...draft.rules, [name]: { ...rule, ...change } } })}
           />
         ))}
       </ul>
@@ -87,8 +66,8 @@ export function CheckSuiteForm({ repo_id, saved, names }: Props) {
       )}
       {forbidden === null && (
         <AddName
-          taken={Object.keys(now.rules)}
-          on_add={name => setTouched({ ...now, rules: { ...now.rules, [name]: no_rule } })}
+          taken={Object.keys(draft.rules)}
+          on_add={name => set({ rules: { ...draft.rules, [name]: no_rule } })}
         />
       )}
     </ApiForm>
@@ -111,10 +90,10 @@ const RuleRow = ({ name, rule, on_change }: RowProps) => (
         </span>
       </summary>
       <div className="space-y-3 border-line border-t p-3">
-        <Switch
+        <SwitchField
           label="Ignore this check"
-          checked={rule.ignored}
-          onChange={event => on_change({ ignored: event.target.checked })}
+          value={rule.ignored}
+          on_change={ignored => on_change({ ignored })}
         />
         <TextField
           label={`Attempts for ${name}`}
@@ -123,16 +102,13 @@ const RuleRow = ({ name, rule, on_change }: RowProps) => (
           value={rule.attempts}
           on_change={attempts => on_change({ attempts })}
         />
-        <Field label={`Instructions for ${name}`} hint="Added to what the agent gets when this check fails.">
-          {props => (
-            <TextArea
-              {...props}
-              rows={3}
-              value={rule.prompt}
-              onChange={event => on_change({ prompt: event.target.value })}
-            />
-          )}
-        </Field>
+        <TextAreaField
+          label={`Instructions for ${name}`}
+          hint="Added to what the agent gets when this check fails."
+          rows={3}
+          value={rule.prompt}
+          on_change={prompt => on_change({ prompt })}
+        />
       </div>
     </details>
   </li>

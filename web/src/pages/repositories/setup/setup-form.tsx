@@ -3,10 +3,9 @@ import type { Result } from '../../../../../src/contract/calls.ts'
 import { fieldMessages, messageWithin } from '../../../api/api-error.ts'
 import { call } from '../../../api/client.ts'
 import { repositoriesQuery } from '../../../api/queries.ts'
-import { ApiForm, TextField } from '../../../components/form/api-form.tsx'
+import { ApiForm, SelectField, TextField } from '../../../components/form/api-form.tsx'
 import { useRepositoryReason } from '../../../components/permission.ts'
 import { moment } from '../../../text/format.ts'
-import { Field, Select } from '../../../ui/field.tsx'
 import { notify } from '../../../ui/toast.ts'
 import { setupQuery } from '../repository-queries.ts'
 import { CommandFields } from './command-fields.tsx'
@@ -46,7 +45,6 @@ export function SetupForm({ repo_id, saved, touched, on_touch }: Props) {
       changed={Object.keys(touched).length > 0}
       missing={problemOf(now)}
       submit="Save"
-      variant="primary"
       note={
         saved.updated_at && (
           <span className="text-faint text-xs">Last changed {moment(saved.updated_at)}</span>
@@ -76,18 +74,16 @@ export function SetupForm({ repo_id, saved, touched, on_touch }: Props) {
         locked={locked}
       />
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="When a command fails" problem={problems.on_failure}>
-          {props => (
-            <Select
-              {...props}
-              value={now.on_failure}
-              onChange={event => set({ on_failure: event.target.value === 'continue' ? 'continue' : 'fail' })}
-            >
-              <option value="fail">The run fails</option>
-              <option value="continue">The agent starts, and is informed</option>
-            </Select>
-          )}
-        </Field>
+        <SelectField
+          label="When a command fails"
+          problem={problems.on_failure}
+          value={now.on_failure}
+          on_change={on_failure => set({ on_failure })}
+          options={[
+            ['fail', 'The run fails'],
+            ['continue', 'The agent starts, and is informed'],
+          ]}
+        />
         <TextField
           label="Timeout (seconds)"
           hint="For all of them together."

@@ -7,16 +7,16 @@ import { visible } from '../../../text/visible.ts'
 import { Dialog } from '../../../ui/dialog.tsx'
 import type { AuditEntry } from './audit-query.ts'
 
-type Props = { entry: AuditEntry | null; name_of: (user_id: number) => string; on_close: () => void }
+type Props = { entry: AuditEntry; name_of: (user_id: number) => string; on_close: () => void }
 
 /** Everything that is recorded of one act. */
 export const AuditEntryDialog = ({ entry, name_of, on_close }: Props) => (
-  <Dialog title={entry ? visible(entry.action) : ''} open={entry !== null} on_close={on_close}>
-    {entry && <Details entry={entry} name_of={name_of} />}
+  <Dialog title={visible(entry.action)} on_close={on_close}>
+    <Details entry={entry} name_of={name_of} />
   </Dialog>
 )
 
-function Details({ entry, name_of }: Omit<Props, 'on_close'> & { entry: AuditEntry }) {
+function Details({ entry, name_of }: Omit<Props, 'on_close'>) {
   const { created_at, user_id, token_id, target_type, target_id, request_id, detail } = entry
   const facts: [string, ReactNode][] = [
     ['When', moment(created_at)],

@@ -64,7 +64,7 @@ function AuditLog() {
           />
         )}
       </PagedList>
-      <AuditEntryDialog entry={shown} name_of={nameOf} on_close={() => setShown(null)} />
+      {shown && <AuditEntryDialog entry={shown} name_of={nameOf} on_close={() => setShown(null)} />}
     </Page>
   )
 }

@@ -1,23 +1,19 @@
 import { useQuery } from '@tanstack/react-query'
 import { UserRoundPlus } from 'lucide-react'
-import { useState } from 'react'
 import { meQuery } from '../../../api/queries.ts'
-import { Page } from '../../../components/page.tsx'
-import { PageProblem } from '../../../components/page-problem.tsx'
 import { useAdminReason } from '../../../components/permission.ts'
+import { momentColumn, QueryPage, useDialog } from '../../../components/resource-page.tsx'
 import { RowMenu } from '../../../components/row-menu.tsx'
-import { moment } from '../../../text/format.ts'
 import { visible } from '../../../text/visible.ts'
 import { Badge } from '../../../ui/badge.tsx'
 import { Button } from '../../../ui/button.tsx'
 import { Dialog } from '../../../ui/dialog.tsx'
 import { MenuItem } from '../../../ui/menu.tsx'
-import { Loading } from '../../../ui/notice.tsx'
 import { type Column, Table } from '../../../ui/table.tsx'
 import { type Member, memberName, membersQuery } from '../people.ts'
 import { Invitations } from './invitations.tsx'
 import { InviteForm } from './invite-form.tsx'
-import { type MemberAct, MemberDialogs } from './member-dialogs.tsx'
+import { Removal, RoleForm, SignInLink } from './member-dialogs.tsx'
 
 const columns: Column<Member>[] = [
   {
@@ -37,74 +33,86 @@ const columns: Column<Member>[] = [
     cell: ({ email }) => <span className="text-muted">{email === null ? '–' : visible(email)}</span>,
   },
   { name: 'Role', cell: ({ role }) => role },
-  {
-    name: 'Member since',
-    wide_only: true,
-    cell: ({ created_at }) => (
-      <time dateTime={created_at} className="text-muted">
-        {moment(created_at)}
-      </time>
-    ),
-  },
+  momentColumn('Member since', ({ created_at }) => created_at),
 ]
 
 /** The members of the organization, their roles, and the invitations that are open. */
 export function MembersPage() {
-  const members = useQuery(membersQuery)
   const me = useQuery(meQuery).data
   const forbidden = useAdminReason('members')
-  const [inviting, setInviting] = useState(false)
-  const [act, setAct] = useState<MemberAct | null>(null)
-  if (members.isError)
-    return <PageProblem error={members.error} retry={() => members.refetch()} what="list" />
+  const { dialog, show } = useDialog()
+  const invite = (close: () => void) => (
+    <Dialog title="Invite a person" on_close={close}>
+      <InviteForm on_done={close} />
+    </Dialog>
+  )
   const menu = (member: Member) => (
-    <MemberMenu member={member} own={member.user_id === me?.id} forbidden={forbidden} on_act={setAct} />
+    <MemberMenu member={member} own={member.user_id === me?.id} forbidden={forbidden} show={show} />
   )
   return (
-    <Page
+    <QueryPage
+      query={membersQuery}
+      what="list"
       heading="Members"
-      note={members.data?.length}
+      note={members => members.length}
       about="People and service users of the organization, and what their role permits."
       actions={
-        <Button variant="primary" reason={forbidden} onClick={() => setInviting(true)}>
+        <Button variant="primary" reason={forbidden} onClick={() => show(invite)}>
           <UserRoundPlus aria-hidden className="size-4" /> Invite a person
         </Button>
       }
+      loading="Loading the members"
     >
-      {members.data ? (
-        <Table
-          label="Members"
-          columns={[...columns, { name: '', cell: menu }]}
-          rows={members.data}
-          row_key={({ user_id }) => user_id}
-        />
-      ) : (
-        <Loading label="Loading the members" />
+      {members => (
+        <>
+          <Table
+            label="Members"
+            columns={[...columns, { name: '', cell: menu }]}
+            rows={members}
+            row_key={({ user_id }) => user_id}
+          />
+          {me?.role === 'ADMIN' && <Invitations />}
+          {dialog}
+        </>
       )}
-      {me?.role === 'ADMIN' && <Invitations />}
-      <Dialog title="Invite a person" open={inviting} on_close={() => setInviting(false)}>
-        <InviteForm on_done={() => setInviting(false)} />
-      </Dialog>
-      <MemberDialogs act={act} own={act?.member.user_id === me?.id} on_close={() => setAct(null)} />
-    </Page>
+    </QueryPage>
   )
 }
 
-type MenuProps = { member: Member; own: boolean; forbidden: string | null; on_act: (act: MemberAct) => void }
+type MenuProps = {
+  member: Member
+  own: boolean
+  forbidden: string | null
+  show: ReturnType<typeof useDialog>['show']
+}
 
-function MemberMenu({ member, own, forbidden, on_act }: MenuProps) {
-  const person = member.kind === 'person'
+function MemberMenu({ member, own, forbidden, show }: MenuProps) {
+  const name = memberName(member)
+  const changeRole = (close: () => void) => (
+    <Dialog title={`Role of ${name}`} on_close={close}>
+      <RoleForm member={member} on_done={close} />
+    </Dialog>
+  )
+  const createLink = (close: () => void) => (
+    <Dialog title={`Sign-in link for ${name}`} on_close={close}>
+      <SignInLink member={member} own={own} on_done={close} />
+    </Dialog>
+  )
   return (
-    <RowMenu label={`Actions for ${memberName(member)}`}>
-      <MenuItem reason={forbidden} on_select={() => on_act({ kind: 'role', member })}>
+    <RowMenu label={`Actions for ${name}`}>
+      <MenuItem reason={forbidden} on_select={() => show(changeRole)}>
         Change role…
       </MenuItem>
-      {person && (
-        <MenuItem reason={own ? null : forbidden} on_select={() => on_act({ kind: 'link', member })}>
+      {member.kind === 'person' && (
+        <MenuItem reason={own ? null : forbidden} on_select={() => show(createLink)}>
           Create sign-in link…
         </MenuItem>
       )}
-      <MenuItem danger reason={own ? null : forbidden} on_select={() => on_act({ kind: 'remove', member })}>
+      <MenuItem
+        danger
+        reason={own ? null : forbidden}
+        on_select={() => show(close => <Removal member={member} own={own} on_close={close} />)}
+      >
         {own ? 'Leave the organization…' : 'Remove…'}
       </MenuItem>
     </RowMenu>

@@ -1,11 +1,12 @@
 import type { Body } from '../../../../../src/contract/calls.ts'
+import type { FormState } from '../../../components/form/use-form.ts'
 import type { Model } from './models-query.ts'
 
 type Request = Body<'setModel'>
 type Price = NonNullable<Model['price']>
 
 /** What is typed; an empty field is not sent, so that the service takes what it knows. */
-export type ModelDraft = {
+type ModelDraft = {
   id: string
   label: string
   api: NonNullable<Request['api']> | ''
@@ -109,9 +110,4 @@ export function requestOf(draft: ModelDraft): Request {
 }
 
 /** What a part of the form shows and changes. `model`: null for a new one. */
-export type Part = {
-  draft: ModelDraft
-  set: (change: Partial<ModelDraft>) => void
-  problems: Record<string, string>
-  model: Model | null
-}
+export type Part = Pick<FormState<ModelDraft>, 'draft' | 'field'> & { model: Model | null }

@@ -1,37 +1,36 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { KeyRound } from 'lucide-react'
 import { useState } from 'react'
 import { call } from '../../../api/client.ts'
+import { useRequest } from '../../../components/form/use-request.ts'
+import { useDialog } from '../../../components/resource-page.tsx'
 import { RowMenu } from '../../../components/row-menu.tsx'
 import { compact, plural } from '../../../text/format.ts'
 import { visible } from '../../../text/visible.ts'
 import { Badge } from '../../../ui/badge.tsx'
 import { Button } from '../../../ui/button.tsx'
+import { Dialog } from '../../../ui/dialog.tsx'
 import { MenuItem, MenuSeparator } from '../../../ui/menu.tsx'
 import { Blank } from '../../../ui/notice.tsx'
 import { type Column, Table } from '../../../ui/table.tsx'
 import { notify } from '../../../ui/toast.ts'
 import { organizationQuery } from '../organization-query.ts'
-import type { ModelAct } from './model-dialogs.tsx'
-import { type Model, type ModelSettings, useModelsChanged } from './models-query.ts'
+import { ModelRemoval, TestCall } from './model-dialogs.tsx'
+import { ModelForm } from './model-form.tsx'
+import { type Model, type ModelSettings, model_queries } from './models-query.ts'
 
-type Props = { settings: ModelSettings; forbidden: string | null; on_act: (act: ModelAct) => void }
+type Props = { settings: ModelSettings; forbidden: string | null }
 
 /** The models that can be called, and the others on request. */
-export function ModelTable({ settings: { models, default_model }, forbidden, on_act }: Props) {
+export function ModelTable({ settings: { models, default_model }, forbidden }: Props) {
   const [all, setAll] = useState(false)
+  const { dialog, show } = useDialog()
   const usable = models.filter(model => model.usable || model.source === 'organization')
   const hidden = models.length - usable.length
   const rows = all ? models : usable
   const menu: Column<Model> = {
     name: '',
     cell: model => (
-      <ModelMenu
-        model={model}
-        is_default={model.id === default_model}
-        forbidden={forbidden}
-        on_act={on_act}
-      />
+      <ModelMenu model={model} is_default={model.id === default_model} forbidden={forbidden} show={show} />
     ),
   }
   return (
@@ -58,6 +57,7 @@ export function ModelTable({ settings: { models, default_model }, forbidden, on_
           </Button>
         </div>
       )}
+      {dialog}
     </>
   )
 }
@@ -105,25 +105,31 @@ type MenuProps = {
   model: Model
   is_default: boolean
   forbidden: string | null
-  on_act: (act: ModelAct) => void
+  show: ReturnType<typeof useDialog>['show']
 }
 
-function ModelMenu({ model, is_default, forbidden, on_act }: MenuProps) {
-  const queries = useQueryClient()
-  const changed = useModelsChanged()
-  const choose = useMutation({
-    mutationFn: () => call('updateOrganization', { body: { default_model: model.id } }),
-    onSuccess: async organization => {
-      queries.setQueryData(organizationQuery.queryKey, organization)
-      await changed()
-      notify(`${visible(model.label)} is the default now`)
-    },
-    onError: error => notify(visible(error.message), 'bad'),
+function ModelMenu({ model, is_default, forbidden, show }: MenuProps) {
+  const label = visible(model.label)
+  const choose = useRequest(() => call('updateOrganization', { body: { default_model: model.id } }), {
+    stored: organizationQuery,
+    refresh: model_queries,
+    done: `${label} is the default now`,
+    on_error: error => notify(visible(error.message), 'bad'),
   })
   const unusable = model.usable ? null : 'Its provider has no key'
+  const test = (close: () => void) => (
+    <Dialog title={`Test ${label}`} on_close={close}>
+      <TestCall model={model} />
+    </Dialog>
+  )
+  const edit = (close: () => void) => (
+    <Dialog title={`Edit ${label}`} on_close={close}>
+      <ModelForm model={model} on_done={close} />
+    </Dialog>
+  )
   return (
     <RowMenu label={`Actions for ${visible(model.id)}`}>
-      <MenuItem reason={forbidden ?? unusable} on_select={() => on_act({ kind: 'test', model })}>
+      <MenuItem reason={forbidden ?? unusable} on_select={() => show(test)}>
         Test call…
       </MenuItem>
       <MenuItem
@@ -132,13 +138,17 @@ function ModelMenu({ model, is_default, forbidden, on_act }: MenuProps) {
       >
         Make it the default
       </MenuItem>
-      <MenuItem reason={forbidden} on_select={() => on_act({ kind: 'edit', model })}>
+      <MenuItem reason={forbidden} on_select={() => show(edit)}>
         Edit…
       </MenuItem>
       {model.source === 'organization' && (
         <>
           <MenuSeparator />
-          <MenuItem danger reason={forbidden} on_select={() => on_act({ kind: 'remove', model })}>
+          <MenuItem
+            danger
+            reason={forbidden}
+            on_select={() => show(close => <ModelRemoval model={model} on_close={close} />)}
+          >
             Remove…
           </MenuItem>
         </>

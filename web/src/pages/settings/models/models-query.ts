@@ -1,4 +1,4 @@
-import { queryOptions, useQueryClient } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 import type { Result } from '../../../../../src/contract/calls.ts'
 import { call } from '../../../api/client.ts'
 import { modelsQuery } from '../../../api/queries.ts'
@@ -19,11 +19,5 @@ export const provider_names: Record<Provider['provider'], string> = {
   'openai-compatible': 'OpenAI-compatible server',
 }
 
-/** Returns the function that fetches models again after a change, also those that a run can name. */
-export function useModelsChanged(): () => Promise<unknown> {
-  const queries = useQueryClient()
-  return () =>
-    Promise.all(
-      [modelSettingsQuery, modelsQuery].map(({ queryKey }) => queries.invalidateQueries({ queryKey })),
-    )
-}
+/** The queries that a change of models or keys concerns: also the models that a run can name. */
+export const model_queries = [modelSettingsQuery, modelsQuery]

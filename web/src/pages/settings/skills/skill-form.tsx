@@ -1,12 +1,9 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
-import { fieldMessages } from '../../../api/api-error.ts'
+import { useQuery } from '@tanstack/react-query'
 import { call } from '../../../api/client.ts'
-import { ApiForm } from '../../../components/form/api-form.tsx'
+import { ApiForm, TextAreaField } from '../../../components/form/api-form.tsx'
+import { useForm } from '../../../components/form/use-form.ts'
 import { visible } from '../../../text/visible.ts'
-import { Field, TextArea } from '../../../ui/field.tsx'
 import { Loading, Notice } from '../../../ui/notice.tsx'
-import { notify } from '../../../ui/toast.ts'
 import { nameIn } from './skill-text.ts'
 import { skillQuery, skillsQuery } from './skills-query.ts'
 
@@ -17,58 +14,48 @@ export function SkillText({ name, ...common }: Common & { name: string }) {
   const skill = useQuery(skillQuery(name))
   if (skill.error) return <Notice tone="bad">{visible(skill.error.message)}</Notice>
   if (!skill.data || skill.isFetching) return <Loading label="Loading the skill" />
-  return <SkillForm {...common} name={name} content={skill.data.content} taken={[]} />
+  return <SkillForm {...common} name={name} content={skill.data.content} />
 }
 
-/** `name` null: the form adds a skill with the name in its front matter, which is none of `taken`. */
-type FormProps = Common & { name: string | null; content: string; taken: string[] }
+/** `name` null: the form adds a skill with the name in its front matter, which no other skill has. */
+type FormProps = Common & { name: string | null; content: string }
 
 /** Sets a skill. */
-export function SkillForm({ name, content, taken, forbidden, on_done }: FormProps) {
-  const queries = useQueryClient()
-  const [text, setText] = useState(content)
-  const named = name ?? nameIn(text)
-  const save = useMutation({
-    mutationFn: () => call('setSkill', { params: { skill: named ?? '' }, body: { content: text } }),
-    onSuccess: async saved => {
-      await queries.invalidateQueries({ queryKey: skillsQuery.queryKey })
-      notify(`${saved.name} was saved`)
-      on_done()
-    },
+export function SkillForm({ name, content: saved, forbidden, on_done }: FormProps) {
+  const others = useQuery(skillsQuery).data ?? []
+  const { draft, field, props } = useForm({
+    saved: { content: saved },
+    send: ({ content }) =>
+      call('setSkill', { params: { skill: name ?? nameIn(content) ?? '' }, body: { content } }),
+    wire: { content: ['content', 'path.skill'] },
+    refresh: [skillsQuery],
+    done: skill => `${skill.name} was saved`,
+    on_done,
   })
-  const problems = fieldMessages(save.error)
+  const typed_name = nameIn(draft.content)
   const missing = () => {
-    if (named === null) return 'Enter a name in the front matter first'
-    if (taken.includes(named)) return 'There is a skill of this name: edit that one'
-    return null
+    if (name !== null) return null
+    if (typed_name === null) return 'Enter a name in the front matter first'
+    return others.some(skill => skill.name === typed_name)
+      ? 'There is a skill of this name: edit that one'
+      : null
   }
   return (
     <ApiForm
+      {...props}
       label="Skill"
-      request={save}
-      fields={['content', 'path.skill']}
       forbidden={forbidden}
-      changed={text !== content}
+      changed={draft.content !== saved}
       missing={missing()}
       submit="Save skill"
-      variant="primary"
     >
-      <Field
+      <TextAreaField
+        {...field('content')}
         label="SKILL.md"
         hint="Between the lines ---, name: lower-case letters, digits and hyphens; description: when agents use it. Below, their instructions."
-        problem={problems.content ?? problems['path.skill']}
-      >
-        {props => (
-          <TextArea
-            {...props}
-            rows={16}
-            spellCheck={false}
-            className="font-mono text-xs"
-            value={text}
-            onChange={event => setText(event.target.value)}
-          />
-        )}
-      </Field>
+        rows={16}
+        code
+      />
     </ApiForm>
   )
 }

@@ -17,12 +17,12 @@ export type TokenDraft = {
 
 const DAY_SECONDS = 86_400
 
-export const lifetimes = [
-  { value: String(30 * DAY_SECONDS), text: 'in 30 days' },
-  { value: String(90 * DAY_SECONDS), text: 'in 90 days' },
-  { value: String(365 * DAY_SECONDS), text: 'in a year' },
-  { value: 'date', text: 'on a date' },
-  { value: 'never', text: 'never' },
+export const lifetimes: [seconds: string, text: string][] = [
+  [String(30 * DAY_SECONDS), 'in 30 days'],
+  [String(90 * DAY_SECONDS), 'in 90 days'],
+  [String(365 * DAY_SECONDS), 'in a year'],
+  ['date', 'on a date'],
+  ['never', 'never'],
 ]
 
 export const emptyDraft = (user_id: number | null): TokenDraft => ({

@@ -46,9 +46,11 @@ export function Deliveries() {
       >
         {items => <Table label="Deliveries" columns={columns(now)} rows={items} row_key={({ id }) => id} />}
       </PagedList>
-      <Dialog title="Retry failed deliveries" open={retrying} on_close={() => setRetrying(false)}>
-        <RetryFailed />
-      </Dialog>
+      {retrying && (
+        <Dialog title="Retry failed deliveries" on_close={() => setRetrying(false)}>
+          <RetryFailed />
+        </Dialog>
+      )}
     </div>
   )
 }

@@ -1,17 +1,14 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
-import { fieldMessages, messageWithin } from '../../../api/api-error.ts'
 import { call } from '../../../api/client.ts'
 import { webhookEvents } from '../../../api/names.ts'
-import { ApiForm, TextField } from '../../../components/form/api-form.tsx'
+import { ApiForm, SwitchField, TextField } from '../../../components/form/api-form.tsx'
 import { ConfirmDialog } from '../../../components/form/confirm-dialog.tsx'
+import { useForm } from '../../../components/form/use-form.ts'
+import { useDialog } from '../../../components/resource-page.tsx'
 import { Button } from '../../../ui/button.tsx'
 import { CheckList } from '../../../ui/check-list.tsx'
-import { Switch } from '../../../ui/field.tsx'
-import { notify } from '../../../ui/toast.ts'
 import { SecretField } from './secret-field.tsx'
 import { TestMessage } from './test-message.tsx'
-import { draftOf, missingIn, requestOf, type WebhookDraft } from './webhook-draft.ts'
+import { draftOf, missingIn, requestOf } from './webhook-draft.ts'
 import { type Webhook, webhookQuery } from './webhooks-query.ts'
 
 type EventName = keyof typeof webhookEvents
@@ -24,98 +21,67 @@ const event_options = (Object.keys(webhookEvents) as EventName[]).map(value => (
 
 /** Sets the webhook of the organization, and deletes it. */
 export function WebhookForm({ webhook }: { webhook: Webhook }) {
-  const queries = useQueryClient()
-  const [touched, setTouched] = useState<Partial<WebhookDraft>>({})
-  const [deleting, setDeleting] = useState(false)
-  const now = { ...draftOf(webhook), ...touched }
-  const set = (change: Partial<WebhookDraft>) => setTouched(old => ({ ...old, ...change }))
-  const save = useMutation({
-    mutationFn: () => call('setWebhook', { body: requestOf(now) }),
-    onSuccess: saved => {
-      queries.setQueryData(webhookQuery.queryKey, saved)
-      setTouched({})
-      notify('Saved')
-    },
+  const { draft, set, field, changed, props } = useForm({
+    saved: draftOf(webhook),
+    send: edited => call('setWebhook', { body: requestOf(edited) }),
+    stored: webhookQuery,
+    done: 'Saved',
   })
-  const problems = fieldMessages(save.error)
-  const changed = Object.keys(touched).length > 0
+  const { dialog, show } = useDialog()
+  const { value: events, ...of_events } = field('events')
   return (
     <>
       <ApiForm
+        {...props}
         label="Webhook"
-        request={save}
-        fields={['url', 'secret', ...Object.keys(problems).filter(name => name.startsWith('events'))]}
         // Saving enables a disabled webhook, also without a change.
         changed={changed || (webhook.disabled_at === null ? false : undefined)}
-        missing={missingIn(now)}
+        missing={missingIn(draft)}
         submit={webhook.url === null ? 'Add webhook' : 'Save'}
-        variant="primary"
         note={
           webhook.url !== null && (
-            <Button variant="danger" onClick={() => setDeleting(true)}>
+            <Button variant="danger" onClick={() => show(close => <Deletion on_close={close} />)}>
               Delete webhook
             </Button>
           )
         }
       >
         <TextField
+          {...field('url')}
           label="Address"
           hint="https or http. Private addresses are refused, unless the operator permits them."
           placeholder="https://hooks.example.org/runs"
           mono
-          problem={problems.url}
-          value={now.url}
-          on_change={url => set({ url })}
         />
-        <SecretField webhook={webhook} draft={now} set={set} problem={problems.secret} />
+        <SecretField webhook={webhook} draft={draft} set={set} problem={field('secret').problem} />
         <div className="space-y-3">
-          <Switch
+          <SwitchField
             label="Only some events"
-            checked={now.events !== null}
-            onChange={event => set({ events: event.target.checked ? [] : null })}
+            value={events !== null}
+            on_change={some => set({ events: some ? [] : null })}
           />
-          {now.events !== null && (
-            <CheckList
-              legend="Events"
-              options={event_options}
-              chosen={now.events}
-              on_change={events => set({ events })}
-              problem={messageWithin(problems, 'events')}
-            />
+          {events !== null && (
+            <CheckList {...of_events} legend="Events" options={event_options} chosen={events} />
           )}
         </div>
-        <Switch
-          label="Enabled. What happens while it is off is not sent"
-          checked={now.enabled}
-          onChange={event => set({ enabled: event.target.checked })}
-        />
+        <SwitchField {...field('enabled')} label="Enabled. What happens while it is off is not sent" />
       </ApiForm>
-      <TestMessage url={now.url.trim()} />
-      <Deletion open={deleting} on_close={() => setDeleting(false)} />
+      <TestMessage url={draft.url.trim()} />
+      {dialog}
     </>
   )
 }
 
-function Deletion({ open, on_close }: { open: boolean; on_close: () => void }) {
-  const queries = useQueryClient()
-  const remove = useMutation({
-    mutationFn: () => call('deleteWebhook', {}),
-    onSuccess: now => {
-      queries.setQueryData(webhookQuery.queryKey, now)
-      on_close()
-      notify('The webhook was deleted')
-    },
-  })
-  return (
-    <ConfirmDialog
-      title="Delete webhook"
-      action="Delete webhook"
-      request={remove}
-      open={open}
-      on_close={on_close}
-    >
-      Nothing more is sent to it, and messages that wait for it fail. Its secret cannot be restored. The list
-      of deliveries stays.
-    </ConfirmDialog>
-  )
-}
+const Deletion = ({ on_close }: { on_close: () => void }) => (
+  <ConfirmDialog
+    title="Delete webhook"
+    action="Delete webhook"
+    send={() => call('deleteWebhook', {})}
+    stored={webhookQuery}
+    done="The webhook was deleted"
+    on_close={on_close}
+  >
+    Nothing more is sent to it, and messages that wait for it fail. Its secret cannot be restored. The list of
+    deliveries stays.
+  </ConfirmDialog>
+)
