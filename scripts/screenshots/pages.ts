@@ -1,10 +1,11 @@
 import type { Page } from 'playwright-core'
+import { DESIGN_PATH } from './design-page.ts'
 import type { Team } from './team.ts'
 
 export type PagePicture = {
   name: string
-  /** The route of `web/src/router.tsx` that the picture shows. */
-  route: string
+  /** The route of `web/src/router.tsx` that the picture shows; null: it is no page of the product. */
+  route: string | null
   path: string
   /** Present once the page has loaded what it shows. */
   sign: string
@@ -19,7 +20,7 @@ export type PagePicture = {
 /** The routes that show no page of their own: the former address of another one. */
 export const redirects = ['/forges']
 
-const tab = (route: string, name: string, path: string, sign: string, phone = false): PagePicture => ({
+const tab = (route: string | null, name: string, path: string, sign: string, phone = false): PagePicture => ({
   name,
   route,
   path,
@@ -152,7 +153,7 @@ export function pagePictures(team: Omit<Team, 'ada'>): PagePicture[] {
     settings('health', '[aria-label=Checks]'),
     settings('profile', 'form[aria-label=Profile]'),
     tab('/docs', 'api-reference', '/docs', 'h1'),
-    { ...tab('/design', 'design', '/design', 'h1'), whole: true },
+    { ...tab(null, 'design', DESIGN_PATH, 'h1'), whole: true },
     tab('/sign-in', 'sign-in', '/sign-in', 'h1', true),
     tab('/invitation', 'invitation', `/invitation${team.invitation_code}`, 'main button'),
     tab(

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Browser, type BrowserContext, chromium, type Page, type Request } from 'playwright-core'
+import { buildDesignPage, DESIGN_PATH } from './design-page.ts'
 import { addFonts, rewriteResponses } from './in-page.ts'
 import { type PagePicture, pagePictures } from './pages.ts'
 import { differingShare, reducePicture } from './reduce-picture.ts'
@@ -86,6 +87,10 @@ export async function takePictures(
   await using browser = await launch(service)
   const pages = pagePictures(team).filter(({ name }) => wanted(name))
   const context = await openContext(browser, replacements)
+  if (pages.some(({ path }) => path === DESIGN_PATH)) {
+    const show = await buildDesignPage()
+    await show(context)
+  }
   const workshop = await (await browser.newContext()).newPage()
   const page = await context.newPage()
   const surroundings = { workshop, missing: missingParts(page) }

@@ -1,10 +1,12 @@
 import type { Page } from 'playwright-core'
 import { test } from 'vitest'
+import { buildDesignPage, DESIGN_PATH } from '../../scripts/screenshots/design-page.ts'
 import { awaitEnd, createRun } from '../runs/await-run.ts'
 import { startApp } from '../start-app.ts'
 import { expectAccessible, inBrowser, playbook } from './visit.ts'
 
 const { app, visit } = await inBrowser(startApp())
+const showDesignPage = await buildDesignPage()
 
 const organization = `/v1/organizations/${app.org_id}`
 await app.call('POST', `${organization}/webhooks/agent-run`, {
@@ -102,7 +104,7 @@ const pages: [string, (page: Page) => ReturnType<Page['locator']>][] = [
   ['/settings/integrations', page => page.getByRole('button', { name: 'Create app' })],
   ['/nowhere', page => page.getByRole('heading', { name: 'There is no such page' })],
   ['/docs', page => page.getByRole('heading', { level: 1 })],
-  ['/design', page => page.getByRole('heading', { level: 1 })],
+  [DESIGN_PATH, page => page.getByRole('heading', { level: 1 })],
   ['/sign-in', page => page.getByRole('heading', { name: 'Sign in' })],
   ['/invitation', page => page.getByRole('heading', { name: 'Invitation' })],
 ]
@@ -115,6 +117,7 @@ test.each([
   // Motion ends at once, so that no colour is measured in between.
   await using someone = await visit({ ...options, reducedMotion: 'reduce' })
   const { page } = someone
+  await showDesignPage(page.context())
   for (const [path, sign] of pages) {
     await someone.open(path)
     await sign(page).waitFor()

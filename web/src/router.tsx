@@ -40,12 +40,6 @@ const reference = createRoute({
   component: lazyPage(() => import('./pages/api-reference.tsx'), 'ApiReferencePage'),
 })
 
-const design = createRoute({
-  getParentRoute: () => root,
-  path: '/design',
-  component: lazyPage(() => import('./pages/design/design.tsx'), 'DesignPage'),
-})
-
 /** The former address of the integrations, to which forges and bookmarks may still lead. */
 const forges = createRoute({
   getParentRoute: () => app,
@@ -83,7 +77,6 @@ export const createAppRouter = (queries: QueryClient) =>
       invitation,
       ...callbackRoutes,
       reference,
-      design,
       app.addChildren(in_frame),
     ]),
     context: { queries },

@@ -5,7 +5,7 @@ import './styles/app.css'
 // What the first view needs is requested while the code that shows it is still loading.
 const { pathname, search, hash } = location
 const run = /^\/agent\/trace\/(\d{1,15})$/.exec(pathname)
-if (!/^\/(sign-in|invitation|docs|design)$/.test(pathname)) session.current().catch(() => {})
+if (!/^\/(sign-in|invitation|docs)$/.test(pathname)) session.current().catch(() => {})
 if (run) fetchFirstView(Number(run[1]), { search, hash })
 import('./main.tsx').catch(() => {
   const root = document.getElementById('root')

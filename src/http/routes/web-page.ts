@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 /** Paths of the page's own router (web/src/router.tsx and the routes.ts of each group of pages). */
 const page_paths =
-  /^\/(|sign-in|invitation|docs|design|new|compare|forges|usage|oauth\/authorize|mcp-sign-in|github-app|agent\/trace\/[^/]+|(pull-requests|repositories|sandboxes|settings)(\/[^/]+){0,2})$/
+  /^\/(|sign-in|invitation|docs|new|compare|forges|usage|oauth\/authorize|mcp-sign-in|github-app|agent\/trace\/[^/]+|(pull-requests|repositories|sandboxes|settings)(\/[^/]+){0,2})$/
 const other_paths = /^\/(v1|session|assets|hooks|git|oauth\/(token|register)|\.well-known)(\/|$)/
 
 /**

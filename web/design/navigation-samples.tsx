@@ -1,8 +1,8 @@
 import { useRef, useState } from 'react'
-import { CheckList } from '../../ui/check-list.tsx'
-import { FilterBox } from '../../ui/filter-box.tsx'
-import { Meter } from '../../ui/meter.tsx'
-import { SectionTabs } from '../../ui/section-nav.tsx'
+import { CheckList } from '../src/ui/check-list.tsx'
+import { FilterBox } from '../src/ui/filter-box.tsx'
+import { Meter } from '../src/ui/meter.tsx'
+import { SectionTabs } from '../src/ui/section-nav.tsx'
 
 const uses = [
   ['Cost this month', 0.32],
@@ -60,7 +60,7 @@ export const Navigation = () => (
   <SectionTabs
     label="Pages without a session"
     items={[
-      { name: 'Design', link: { to: '/design' } },
+      { name: 'Design', link: { to: '/' } },
       { name: 'API reference', link: { to: '/docs' } },
       { name: 'Sign in', link: { to: '/sign-in' } },
     ]}
