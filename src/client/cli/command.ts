@@ -1,5 +1,5 @@
 import type { Client } from '../sdk/client.ts'
-import { UsageError } from './exit.ts'
+import { exit, UsageError } from './exit.ts'
 import type { Printer } from './printer.ts'
 import type { Settings } from './settings.ts'
 
@@ -100,4 +100,15 @@ export function whole(name: string, text: string | undefined): number | undefine
   if (!/^\d{1,15}$/.test(text))
     throw new UsageError(`${name} must be a whole number, not ${JSON.stringify(text)}`)
   return Number(text)
+}
+
+/** Prints a response as JSON or as these lines. Returns the exit code of a success. */
+export function printResult(
+  { json, print }: Pick<CommandArguments<Options>, 'json' | 'print'>,
+  response: unknown,
+  lines: readonly string[],
+): number {
+  if (json) print.json(response)
+  else for (const line of lines) print.line(line)
+  return exit.success
 }

@@ -1,6 +1,14 @@
 import type { Body, OperationName, Query, Result } from '../sdk/operations.ts'
 import { routes } from '../sdk/table.ts'
-import { type Command, type CommandArguments, command, type Options, type Values, whole } from './command.ts'
+import {
+  type Command,
+  type CommandArguments,
+  command,
+  type Options,
+  printResult,
+  type Values,
+  whole,
+} from './command.ts'
 import { UsageError } from './exit.ts'
 import { columns, type Printer } from './printer.ts'
 import { repositoryId } from './repository.ts'
@@ -57,7 +65,8 @@ type Operation<N extends JsonName> = Pick<Action, 'takes' | 'words'> & {
 }
 
 type Single<N extends JsonName, O extends Options> = Operation<N> & {
-  body?(given: CommandArguments<O>, ...words: string[]): Body<N> | Promise<Body<N>>
+  /** A function is called when the repository is known; what is wrong is refused before any request. */
+  body?(given: CommandArguments<O>, ...words: string[]): Body<N> | (() => Promise<Body<N>>)
   /** Declares that the request may arrive twice. A GET and a PUT always may. */
   repeatable?: boolean
   /** A note before the lines. */
@@ -74,17 +83,15 @@ export const single = <N extends JsonName, O extends Options = Options>(
   ...wordsOf(definition),
   async run(given, ...words) {
     const { json, print } = given
-    const name = operationOf(given, definition)
-    const params = await paramsOf(given, definition, words)
-    const body = await definition.body?.(given, ...words)
+    const { about, lines, note } = definition
+    const body = definition.body?.(given, ...words)
+    const { name, params } = await target(given, definition, words)
     const repeatable = definition.repeatable ?? (routes[name].method === 'PUT' || undefined)
-    const result = await call<N>(given, name, { params, body, repeatable })
-    if (json) print.json(result)
-    else {
-      if (definition.about !== undefined) print.note(definition.about(result, ...words))
-      for (const line of definition.lines(result, ...words)) print.line(line)
-    }
-    if (definition.note !== undefined) print.note(definition.note)
+    const input = { params, body: typeof body === 'function' ? await body() : body, repeatable }
+    const result = await call<N>(given, name, input)
+    if (about !== undefined && !json) print.note(about(result, ...words))
+    printResult(given, result, lines(result, ...words))
+    if (note !== undefined) print.note(note)
     return 0
   },
 })
@@ -105,33 +112,22 @@ export const list = <N extends ListName, O extends Options = Options>(definition
   ...wordsOf(definition),
   async run(given, ...words) {
     const { json, print } = given
-    const params = await paramsOf(given, definition, words)
-    const { limit, skip } = given.values as Values<Options>
-    const range = { limit: whole('--limit', limit) ?? definition.limit, skip: whole('--skip', skip) }
+    const { limit, noun, empty } = definition
+    const values = given.values as Values<Options>
+    const range = { limit: whole('--limit', values.limit) ?? limit, skip: whole('--skip', values.skip) }
     const query = { ...(await definition.query?.(given)), ...range }
-    const page = await call<N>(given, operationOf(given, definition), { params, query })
+    const { name, params } = await target(given, definition, words)
+    const page = (await call<N>(given, name, { params, query })) as Result<N> & { items: readonly Item<N>[] }
+    const { items, total = items.length } = page as Page & typeof page
     if (json) print.json(page)
-    else printPage(print, page as Page, definition as View)
+    else if (total === 0 && empty !== undefined) print.note(empty)
+    else for (const line of definition.lines(items, print)) print.line(line)
+    if (json || total <= items.length) return 0
+    const others = limit === undefined ? '--skip shows others' : '--limit and --skip show others'
+    print.note(`${items.length} of ${total}${noun === undefined ? '' : ` ${noun}`}; ${others}`)
     return 0
   },
 })
-
-type View = { lines(items: readonly unknown[], print: Printer): string[] } & Pick<
-  List<ListName, Options>,
-  'limit' | 'noun' | 'empty'
->
-
-function printPage(
-  print: Printer,
-  { items, total = items.length }: Page,
-  { lines, limit, noun, empty }: View,
-): void {
-  if (total === 0 && empty !== undefined) print.note(empty)
-  else for (const line of lines(items, print)) print.line(line)
-  if (total <= items.length) return
-  const others = limit === undefined ? '--skip shows others' : '--limit and --skip show others'
-  print.note(`${items.length} of ${total}${noun === undefined ? '' : ` ${noun}`}; ${others}`)
-}
 
 /** The headings of columns, each with the text of its cells. */
 type Cells<I> = Record<string, (item: I) => string>
@@ -184,34 +180,28 @@ function wordsOf({ operation, takes, words }: Operation<JsonName>): Pick<Action,
   return { takes: described, words: words ?? [needed, needed] }
 }
 
-/** Returns the repository that `--repo` names; null when the operation is that of the organization. */
-function chosenRepository(
-  given: CommandArguments<Options>,
-  { of_repository }: Operation<JsonName>,
-): string | null {
-  return of_repository === undefined ? null : (given.values.repo ?? null)
-}
-
-const operationOf = (given: CommandArguments<Options>, definition: Operation<JsonName>): JsonName =>
-  chosenRepository(given, definition) === null
-    ? definition.operation
-    : (definition.of_repository ?? definition.operation)
-
-/** A repository is given by its id or name. Other parameters that end with `_id` are whole numbers. */
-async function paramsOf(
+/**
+ * Returns the operation and its path parameters: with `--repo`, those of the repository. A repository is given
+ * by its id or name and looked up last. Other parameters that end with `_id` are whole numbers.
+ */
+async function target(
   given: CommandArguments<Options>,
   definition: Operation<JsonName>,
   words: readonly string[],
 ) {
-  const chosen = chosenRepository(given, definition)
-  const left = chosen === null ? [...words] : [chosen, ...words]
+  const { operation, of_repository } = definition
+  const repo = of_repository === undefined ? undefined : given.values.repo
+  const name = repo === undefined ? operation : (of_repository ?? operation)
+  const left = repo === undefined ? [...words] : [repo, ...words]
   const params: Record<string, string | number> = {}
-  for (const name of parametersOf(operationOf(given, definition))) {
+  for (const parameter of parametersOf(name)) {
     const word = left.shift() ?? ''
-    if (name === 'repo_id') params[name] = await repositoryId(given.client(), word, given.signal)
-    else params[name] = name.endsWith('_id') ? whole(parameters[name] ?? name, word) : word
+    const is_number = parameter.endsWith('_id') && parameter !== 'repo_id'
+    params[parameter] = is_number ? whole(parameters[parameter] ?? parameter, word) : word
   }
-  return params
+  if (params.repo_id !== undefined)
+    params.repo_id = await repositoryId(given.client(), String(params.repo_id), given.signal)
+  return { name, params }
 }
 
 type Input = { params: object; query?: object; body?: unknown; repeatable?: boolean }

@@ -1,5 +1,5 @@
 import type { Body, Result } from '../../../sdk/operations.ts'
-import { type CommandArguments, command, type Options } from '../../command.ts'
+import { type CommandArguments, command, type Options, printResult } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { plainText } from '../../plain-text.ts'
 import { repositoryId } from '../../repository.ts'
@@ -48,9 +48,7 @@ export const egress = command({
           : `agentrun egress ${action} takes one more word`,
       )
     const set = await (action === 'allow' ? allow(given, what ?? '') : change(given, action, what ?? ''))
-    if (json) print.json(set)
-    else for (const line of linesOf(set)) print.line(line)
-    return 0
+    return printResult({ json, print }, set, linesOf(set))
   },
 })
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { MissingPermission } from '../../../../contract/repositories/forges.ts'
 import type { Result } from '../../../sdk/operations.ts'
-import { type CommandArguments, command, type Options, whole } from '../../command.ts'
+import { type CommandArguments, command, type Options, printResult, whole } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { plainText } from '../../plain-text.ts'
 import { list, pageOptions, table } from '../../resource.ts'
@@ -72,7 +72,7 @@ export const integrations = command({
     if (action === 'repositories')
       return (given.values.gitea ? giteaRepositories : gitHubRepositories)(url).run(given)
     if (action === 'app') return createApp(given, url)
-    const { client, json, print, signal, values } = given
+    const { client, signal, values } = given
     const connection =
       action === 'connect'
         ? await connect(given, url)
@@ -83,9 +83,11 @@ export const integrations = command({
               repeatable: true,
               signal,
             })
-    if (json) print.json(connection)
-    else if (action === 'disconnect') print.line(`disconnected ${plainText(connection.url)}`)
-    else for (const line of linesOf(connection)) print.line(line)
+    printResult(
+      given,
+      connection,
+      action === 'disconnect' ? [`disconnected ${plainText(connection.url)}`] : linesOf(connection),
+    )
     return action === 'connect' && !connection.active ? 1 : 0
   },
 })
@@ -139,8 +141,7 @@ async function createApp(
     ...(values.name !== undefined && { name: values.name }),
   }
   const started = await client().call('createGitHubApp', { body, signal })
-  if (json) print.json(started)
-  else print.line(started.open_url)
+  printResult({ json, print }, started, [started.open_url])
   print.note('Open it in a browser that is signed in to the service as you, or as another ADMIN.')
   return 0
 }

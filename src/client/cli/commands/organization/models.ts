@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { readJson } from '../../../../core/json/parse-json.ts'
 import type { Body, Result } from '../../../sdk/operations.ts'
-import { type CommandArguments, command, type Options } from '../../command.ts'
+import { type CommandArguments, command, type Options, printResult } from '../../command.ts'
 import { CliError, exit, UsageError } from '../../exit.ts'
 import { firstLine, plainText } from '../../plain-text.ts'
 import { readSecret } from '../../read-secret.ts'
@@ -36,16 +36,14 @@ export const models = command({
     const [action = 'list', which] = given.words
     if (action === 'list') return list(given)
     if (which === undefined) throw new UsageError(`agentrun models ${action} takes one more word`)
-    const { client, json, print, signal } = given
+    const { client, signal } = given
     if (action === 'test') {
       const tested = await client().call('testModel', { body: { model: which }, signal })
-      if (json) print.json(tested)
-      else
-        print.line(
-          tested.ok
-            ? `ok: ${which} responded in ${tested.latency_ms} ms`
-            : `${tested.error?.code}: ${plainText(tested.error?.message ?? '')}`,
-        )
+      printResult(given, tested, [
+        tested.ok
+          ? `ok: ${which} responded in ${tested.latency_ms} ms`
+          : `${tested.error?.code}: ${plainText(tested.error?.message ?? '')}`,
+      ])
       return tested.ok ? exit.success : exit.failed
     }
     const done = await (action === 'key'
@@ -53,12 +51,8 @@ export const models = command({
       : action === 'set'
         ? setModel(given, which)
         : remove(given, which))
-    if (json) print.json(done)
-    else
-      print.line(
-        `${action === 'remove' ? 'removed' : 'set'}: ${firstLine('id' in done ? done.id : which, 250)}`,
-      )
-    return 0
+    const what = action === 'remove' ? 'removed' : 'set'
+    return printResult(given, done, [`${what}: ${firstLine('id' in done ? done.id : which, 250)}`])
   },
 })
 

@@ -30,12 +30,10 @@ export const secrets = resource({
     set: single({
       operation: 'setSecret',
       of_repository: 'setRepositorySecret',
-      async body(given: CommandArguments<typeof options>, name) {
-        return {
-          value: await readSecret(given, `Value of ${name}`),
-          ...(given.values['for-agent'] && { for_agent: true }),
-        }
-      },
+      body: (given: CommandArguments<typeof options>, name) => async () => ({
+        value: await readSecret(given, `Value of ${name}`),
+        ...(given.values['for-agent'] && { for_agent: true }),
+      }),
       lines: ({ name }) => [`set: ${name}`],
     }),
     delete: single({

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { AgentPermissions } from '../../../../contract/organizations/agent-permissions.ts'
 import type { Body, Result } from '../../../sdk/operations.ts'
-import { type CommandArguments, command, type Options, whole } from '../../command.ts'
+import { type CommandArguments, command, type Options, printResult, whole } from '../../command.ts'
 import { CliError, UsageError } from '../../exit.ts'
 import { firstLine, plainText } from '../../plain-text.ts'
 import { columns } from '../../printer.ts'
@@ -66,9 +66,7 @@ export const settings = command({
     if (words[0] === 'set')
       await client().call('updateOrganization', { body: await changes(given), repeatable: true, signal })
     const shown = { ...(await client().call('getOrganization', { signal })) }
-    if (json) print.json(shown)
-    else for (const line of lines(shown)) print.line(line)
-    return 0
+    return printResult({ json, print }, shown, lines(shown))
   },
 })
 

@@ -79,19 +79,18 @@ export const tokens = resource({
   },
 })
 
-async function wanted(
-  { values, client, signal }: CommandArguments<typeof options>,
-  name = '',
-): Promise<Body<'createToken'>> {
-  const repository_ids: number[] = []
-  for (const given of values.repo ?? []) repository_ids.push(await repositoryId(client(), given, signal))
-  return {
+function wanted({ values, client, signal }: CommandArguments<typeof options>, name = '') {
+  const body: Body<'createToken'> = {
     name,
     scopes: values.scope as Body<'createToken'>['scopes'],
-    repository_ids: repository_ids.length === 0 ? undefined : repository_ids,
     expires_in_seconds: seconds(values['expires-in']),
     user_id: whole('--user', values.user),
     wire_profile: values['wire-profile'] as Body<'createToken'>['wire_profile'],
+  }
+  return async () => {
+    const repository_ids: number[] = []
+    for (const given of values.repo ?? []) repository_ids.push(await repositoryId(client(), given, signal))
+    return repository_ids.length === 0 ? body : { ...body, repository_ids }
   }
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Body, Result } from '../../../sdk/operations.ts'
-import { type CommandArguments, type Options, whole } from '../../command.ts'
+import { type CommandArguments, type Options, printResult, whole } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { firstLine, plainText } from '../../plain-text.ts'
 import { type Action, list, resource, single, table } from '../../resource.ts'
@@ -142,11 +142,13 @@ const secretIn = (file: string | undefined) =>
 function switched(enabled: boolean): Action {
   return single({
     operation: 'setWebhook',
-    async body({ client, signal }) {
-      const { url, events } = await client().call('getWebhook', { signal })
-      if (url === null) throw new UsageError('there is no webhook; agentrun webhooks set URL creates one')
-      return { url, events, enabled }
-    },
+    body:
+      ({ client, signal }) =>
+      async () => {
+        const { url, events } = await client().call('getWebhook', { signal })
+        if (url === null) throw new UsageError('there is no webhook; agentrun webhooks set URL creates one')
+        return { url, events, enabled }
+      },
     lines: linesOf,
   })
 }
@@ -180,11 +182,9 @@ async function test(
   const url = what ?? (await client().call('getWebhook', { signal })).url
   if (url === null) throw new UsageError('there is no webhook; agentrun webhooks test URL tests an address')
   const tried = await client().call('testWebhook', { body: { url }, signal })
-  if (json) print.json(tried)
-  else
-    print.line(
-      `${tried.delivered ? 'taken' : `not taken: ${plainText(tried.error ?? '')}`} (${tried.signed ? 'signed' : 'unsigned'}, ${tried.latency_ms} ms)`,
-    )
+  printResult({ json, print }, tried, [
+    `${tried.delivered ? 'taken' : `not taken: ${plainText(tried.error ?? '')}`} (${tried.signed ? 'signed' : 'unsigned'}, ${tried.latency_ms} ms)`,
+  ])
   return tried.delivered ? 0 : 1
 }
 

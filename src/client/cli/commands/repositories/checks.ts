@@ -1,5 +1,5 @@
 import type { Result } from '../../../sdk/operations.ts'
-import { command, type Options, whole } from '../../command.ts'
+import { command, type Options, printResult, whole } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { plainText } from '../../plain-text.ts'
 import { repositoryId } from '../../repository.ts'
@@ -34,9 +34,7 @@ export const checks = command({
       action === 'show'
         ? await client().call('getCheckCommands', { params, signal })
         : await client().call('setCheckCommands', { params, body, repeatable: true, signal })
-    if (json) print.json(set)
-    else for (const line of linesOf(set)) print.line(line)
-    return 0
+    return printResult({ json, print }, set, linesOf(set))
   },
 })
 

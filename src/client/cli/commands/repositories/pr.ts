@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Result } from '../../../sdk/operations.ts'
-import { type CommandArguments, command, type Options, whole } from '../../command.ts'
+import { type CommandArguments, command, type Options, printResult, whole } from '../../command.ts'
 import { CliError, UsageError } from '../../exit.ts'
 import { firstLine, plainText } from '../../plain-text.ts'
 import { promptText } from '../../prompt-text.ts'
@@ -150,9 +150,7 @@ async function comment(given: PrArguments, pr_id: number, word: string | undefin
   const { client, values, json, print, signal } = given
   const body = { body: await promptText(given, word), path: values.path, line: whole('--line', values.line) }
   const created = await client().call('createPullRequestComment', { params: { pr_id }, body, signal })
-  if (json) print.json(created)
-  else for (const line of commentLines(created)) print.line(line)
-  return 0
+  return printResult({ json, print }, created, commentLines(created))
 }
 
 async function edit({ client, values, signal }: PrArguments, pr_id: number, action: string): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Result } from '../../../sdk/operations.ts'
-import type { CommandArguments, Options } from '../../command.ts'
+import { type CommandArguments, type Options, printResult } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { firstLine } from '../../plain-text.ts'
 import { list, pageOptions, resource, single, table } from '../../resource.ts'
@@ -106,9 +106,7 @@ async function add(
       signal,
     })
   }
-  if (json) print.json(repository)
-  else print.line(lineOf('registered', repository))
-  return 0
+  return printResult({ json, print }, repository, [lineOf('registered', repository)])
 }
 
 const lineOf = (what: string, repository: Repository) =>

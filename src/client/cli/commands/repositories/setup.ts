@@ -1,6 +1,6 @@
 import { parseJson } from '../../../../core/json/parse-json.ts'
 import type { Result } from '../../../sdk/operations.ts'
-import { command, type Options, whole } from '../../command.ts'
+import { command, type Options, printResult, whole } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { plainText } from '../../plain-text.ts'
 import { repositoryId } from '../../repository.ts'
@@ -66,23 +66,21 @@ export const setup = command({
       })
       return watchRun(given, client().runs.get(agent_run_id, { signal }), () => 0)
     }
-    const found =
-      action === 'accept' ? await foundBy(client(), whole('the id of a run', subject), signal) : null
-    const params = { repo_id: found?.repo_id ?? (await repositoryId(client(), subject, signal)) }
-    const body = {
-      commands: found?.commands ?? commands,
+    const chosen = {
       ...(values.maintenance && { maintenance_commands: values.maintenance }),
       ...(values.variable && { variables: Object.fromEntries(values.variable.map(nameAndValue)) }),
       ...(values.timeout !== undefined && { timeout_seconds: whole('--timeout', values.timeout) }),
       ...(values['on-failure'] !== undefined && { on_failure: values['on-failure'] as 'fail' | 'continue' }),
     }
+    const found =
+      action === 'accept' ? await foundBy(client(), whole('the id of a run', subject), signal) : null
+    const params = { repo_id: found?.repo_id ?? (await repositoryId(client(), subject, signal)) }
+    const body = { commands: found?.commands ?? commands, ...chosen }
     const set =
       action === 'show'
         ? await client().call('getSetupCommands', { params, signal })
         : await client().call('setSetupCommands', { params, body, repeatable: true, signal })
-    if (json) print.json(set)
-    else for (const line of linesOf(set)) print.line(line)
-    return 0
+    return printResult({ json, print }, set, linesOf(set))
   },
 })
 

@@ -1,5 +1,5 @@
 import type { Result } from '../../../sdk/operations.ts'
-import { command, whole } from '../../command.ts'
+import { command, printResult, whole } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { plainText } from '../../plain-text.ts'
 import type { Printer, Style } from '../../printer.ts'
@@ -51,9 +51,7 @@ export const analyze = command({
       return client().call('analyzeLogs', { body: { ...prompt, ...repo_id, ...from }, signal })
     }
     const analysis = await analyzed()
-    if (json) print.json(analysis)
-    else for (const line of linesOf(analysis, print)) print.line(line)
-    return 0
+    return printResult({ json, print }, analysis, linesOf(analysis, print))
   },
 })
 

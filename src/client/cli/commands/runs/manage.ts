@@ -1,5 +1,12 @@
 import type { AgentRun } from '../../../sdk/operations.ts'
-import { type Command, type CommandArguments, command, type Options, whole } from '../../command.ts'
+import {
+  type Command,
+  type CommandArguments,
+  command,
+  type Options,
+  printResult,
+  whole,
+} from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { runLine } from '../../run-lines.ts'
 
@@ -19,16 +26,14 @@ function forRuns(
     options: {},
     async run(given) {
       for (const id of given.words.map(word => whole('the id of a run', word)))
-        show(given, await change(given, id))
+        printRun(given, await change(given, id))
       return 0
     },
   })
 }
 
-function show({ json, print }: CommandArguments<Options>, run: AgentRun): void {
-  if (json) print.json(run)
-  else print.line(runLine(run, print))
-}
+const printRun = (given: CommandArguments<Options>, run: AgentRun) =>
+  printResult(given, run, [runLine(run, given.print)])
 
 export const archive = forRuns('archive', 'leave runs out of lists', ({ client, signal }, id) =>
   client().runs.archive(id, { signal }),
@@ -55,8 +60,7 @@ export const rename = command({
     const id = whole('the id of a run', words[0] ?? '')
     if (words[1] === undefined && values.tag === undefined)
       throw new UsageError('agentrun rename takes a title, or --tag')
-    show(given, await client().runs.update(id, { title: words[1], tags: values.tag }, { signal }))
-    return 0
+    return printRun(given, await client().runs.update(id, { title: words[1], tags: values.tag }, { signal }))
   },
 })
 
@@ -71,8 +75,7 @@ export const remove = command({
     if (!values.yes) throw new UsageError('agentrun delete cannot be undone: add --yes')
     for (const agent_run_id of ids) {
       const deleted = await client().call('deleteAgentRun', { params: { agent_run_id }, signal })
-      if (json) print.json(deleted)
-      else print.line(`deleted: run ${deleted.id}`)
+      printResult({ json, print }, deleted, [`deleted: run ${deleted.id}`])
     }
     return 0
   },

@@ -3,7 +3,7 @@ import { type ReviewMode, review_modes } from '../../../../contract/review-modes
 import { optionalTools } from '../../../../contract/runs/action-tools.ts'
 import type { DryRun } from '../../../sdk/operations.ts'
 import { budget_options, budgetOf } from '../../budget.ts'
-import { command } from '../../command.ts'
+import { command, printResult } from '../../command.ts'
 import { exit } from '../../exit.ts'
 import { firstLine } from '../../plain-text.ts'
 import { columns } from '../../printer.ts'
@@ -81,8 +81,7 @@ export const run = command({
     }
     if (values['dry-run']) {
       const response = await client.runs.dryRun(input, { signal })
-      if (given.json) given.print.json(response)
-      else for (const line of rehearsal(response)) given.print.line(line)
+      printResult(given, response, rehearsal(response))
       return response.blocking_problems.length === 0 ? exit.success : exit.failed
     }
     return watchRun(

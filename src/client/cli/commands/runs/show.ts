@@ -1,4 +1,4 @@
-import { command, whole } from '../../command.ts'
+import { command, printResult, whole } from '../../command.ts'
 import { runDetails } from '../../run-lines.ts'
 
 export const show = command({
@@ -9,8 +9,6 @@ export const show = command({
   options: {},
   async run({ words, json, print, client, signal }) {
     const run = await client().runs.get(whole('the id of a run', words[0] ?? ''), { signal })
-    if (json) print.json(run)
-    else for (const line of runDetails(run, print, Date.now())) print.line(line)
-    return 0
+    return printResult({ json, print }, run, runDetails(run, print, Date.now()))
   },
 })

@@ -1,4 +1,4 @@
-import { command, whole } from '../../command.ts'
+import { command, printResult, whole } from '../../command.ts'
 import { runLine } from '../../run-lines.ts'
 
 export const stop = command({
@@ -9,8 +9,6 @@ export const stop = command({
   options: {},
   async run({ words, json, print, client, signal }) {
     const run = await client().runs.stop(whole('the id of a run', words[0] ?? ''), { signal })
-    if (json) print.json(run)
-    else print.line(runLine(run, print))
-    return 0
+    return printResult({ json, print }, run, [runLine(run, print)])
   },
 })
