@@ -5,6 +5,7 @@
 cd "$(dirname "$(readlink -f "$0")")" || exit
 MAX_RESTARTS=10 FIRST_DELAY=1 MAX_DELAY=30 STABLE=60
 first_parent=$PPID
+oom_kills=0 counted_at=0
 child=
 # The log may lose its reader; the service goes on.
 trap '' PIPE
@@ -40,6 +41,23 @@ stop_with_npm() {
   [[ $parent == "$first_parent" ]] || on_signal TERM 15
 }
 
+# Sets `oom_kills`: how many processes of the machine the kernel has killed for want of memory. Starts no process.
+count_oom_kills() {
+  local all=
+  IFS= read -r -d '' all </proc/vmstat
+  [[ $all =~ oom_kill\ ([0-9]+) ]] && oom_kills=${BASH_REMATCH[1]}
+}
+
+# Whether the service died of what it worked on: by a crash, as V8 ends a process whose heap is full, or by the kernel for want of memory.
+# SIGKILL may be of an operator. The kernel's count may be of a sandbox: then its runs continue one by one, and nothing is lost.
+has_crashed() {
+  case $code in
+    132 | 133 | 134 | 135 | 136 | 139) return 0 ;;
+    137) count_oom_kills && ((oom_kills > earlier_oom_kills)) ;;
+    *) return 1 ;;
+  esac
+}
+
 # Reads what the service reports until it has ended; sets `ready_at`. Counts seconds without a report rather than by the clock, so that a
 # machine that slept does not count.
 follow() {
@@ -49,6 +67,10 @@ follow() {
     read -r -t 1 -u 3 word seconds
     read_code=$?
     stop_with_npm
+    if ((SECONDS - counted_at >= 5)); then
+      earlier_oom_kills=$oom_kills counted_at=$SECONDS
+      count_oom_kills
+    fi
     if ((read_code == 0)); then
       [[ $word == ready ]] && ready_at=$SECONDS
       [[ $word == alive ]] && seconds_left=$seconds
@@ -73,17 +95,23 @@ export NODE_COMPILE_CACHE=$PWD/node_modules/.compile-cache PATH=${node%/*}:$PATH
 main=src/main.ts
 [[ -e $main ]] || main=src/main.js
 
+count_oom_kills
+earlier_oom_kills=$oom_kills
 delay=$FIRST_DELAY
 for ((crashes = 1; ; crashes++)); do
   # Young objects in 16 MiB: three times that, Node's default, is kept for ever and saves nothing here.
   start "$node" --expose-gc --max-semi-space-size=8 "$main" "$@"
+  pid=$child
   follow
   await_child
+  # The next service records that its runs may be the cause.
+  export SUPERVISOR_CRASHED_PID=
+  has_crashed && SUPERVISOR_CRASHED_PID=$pid
   was_ready=${was_ready-}$ready_at
   [[ $code == 0 || ${stop_requested-} || ! $was_ready ]] && exit "$code"
   # One that was killed, because it was stuck or took the memory of the machine, counts for longer: the run that did it may continue.
   stable=$STABLE
-  [[ $code == 137 ]] && stable=$((10 * STABLE))
+  [[ $code == 137 || $SUPERVISOR_CRASHED_PID ]] && stable=$((10 * STABLE))
   [[ $ready_at ]] && ((SECONDS - ready_at >= stable)) && crashes=1 delay=$FIRST_DELAY
   cause="exit code $code"
   ((code > 128)) && cause="signal SIG$(kill -l "$code")"

@@ -72,6 +72,7 @@ async function main() {
       node_path: sandboxNode(data.root, users.sandbox),
       web: fileURLToPath(new URL('../web/dist', import.meta.url)),
       createDriver: createSandboxDriver,
+      crashed_pid: Number(process.env.SUPERVISOR_CRASHED_PID ?? 0),
     }),
   )
   // The rule that unhandled errors end the process holds until here: what is half started is no service.

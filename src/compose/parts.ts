@@ -32,6 +32,8 @@ export type ServiceInput = {
   log: Log
   /** Creates the driver of the sandboxes. */
   createDriver(parts: Parts): SandboxDriver
+  /** The id of the process before this one on the data folder, if it crashed; absent, 0: it did not. */
+  crashed_pid?: number
 }
 
 /** What both roles consist of, without what they were given. */

@@ -9,6 +9,7 @@ import { Hub } from '../live/hub.ts'
 import { Listener } from '../live/listener.ts'
 import { listSealedSecrets } from '../store/access/secrets.ts'
 import { Database } from '../store/database.ts'
+import { recordCrash } from '../store/leases/stalls.ts'
 import { handling } from '../worker/claim/in-hand.ts'
 import { LEASE_CONNECTIONS } from '../worker/claim/lease-messages.ts'
 import { SWEEP_MS, sweepInTurn } from '../worker/sweep/sweep.ts'
@@ -138,6 +139,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
   const worker_parts =
     role === 'all' ? { ...parts, db: openDatabase(WORKER_CONNECTIONS, WORKER_IDLE_MS) } : parts
   worker = role === 'serve' ? null : stack.use(createWorker(worker_parts, () => base_url))
+  if (worker !== null && input.crashed_pid) await recordCrash(db, input.data.id, input.crashed_pid)
   // Before the API responds, because its health reports whether a worker exists.
   await worker?.register()
   api = role === 'work' ? null : stack.use(await handling('no run', () => startApi(parts)))

@@ -15,7 +15,7 @@ function launchEnding(clone: string, end: string) {
   mkdirSync(join(clone, 'src'))
   writeFileSync(
     join(clone, 'src/main.ts'),
-    `import { writeSync } from 'node:fs'; writeSync(3, 'ready\\n'); setTimeout(() => ${end}, 2_000)`,
+    `import { writeSync } from 'node:fs'; writeSync(3, 'ready\\n'); writeSync(2, \`after \${process.env.SUPERVISOR_CRASHED_PID ?? 'none'}, \${process.pid}\\n\`); setTimeout(() => ${end}, 2_000)`,
   )
   stampPackages(clone)
   const child = launchService(clone)
@@ -41,3 +41,21 @@ test('one that crashes after it was stable is always restarted', async () => {
   child.kill('SIGTERM')
   await once(child, 'close')
 }, 60_000)
+
+test('a service that died of what it worked on is named to the next one, and one that an operator killed is not', async () => {
+  for (const [end, named] of [
+    ['process.abort()', true],
+    ["process.kill(process.pid, 'SIGKILL')", false],
+    ['process.exit(1)', false],
+  ] as const) {
+    using clone = smallClone('')
+    const { child, restarts } = launchEnding(clone.path, end)
+    const starts = () => [...restarts().matchAll(/after (\w*), (\d+)\n/g)]
+    expect(await waitUntil(() => starts().length >= 2, 50_000), restarts()).toBe(true)
+    child.kill('SIGTERM')
+    await once(child, 'close')
+    const [first, second] = starts()
+    expect(first?.[1]).toBe('none')
+    expect(second?.[1]).toBe(named ? first?.[2] : '')
+  }
+}, 180_000)

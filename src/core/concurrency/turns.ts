@@ -1,7 +1,7 @@
 import { createSemaphore, type Semaphore } from './semaphore.ts'
 
 /** Does `work` when it is the turn of this owner's call. Rejects with the reason of `signal` before that. */
-export type Turns = <T>(owner: number, work: () => Promise<T>, signal?: AbortSignal) => Promise<T>
+type Turns = <T>(owner: number, work: () => Promise<T>, signal?: AbortSignal) => Promise<T>
 
 /** Returns turns: one call of each owner at a time, in order of arrival. No owner waits for another one. */
 export function createTurns(): Turns {

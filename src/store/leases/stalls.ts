@@ -30,3 +30,18 @@ export async function recordStall(db: Db, claims: readonly StalledClaim[]): Prom
   })
   return rowCount ?? 0
 }
+
+/**
+ * Records that a process has crashed or was killed for want of memory, named by its id and its data folder:
+ * each run that it had may be the cause. Returns their number.
+ */
+export async function recordCrash(db: Db, folder_id: string, pid: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'record_crash',
+    text: `update runs
+      set stalled_epoch = epoch
+      where owner in (select w.owner from workers w where w.folder_id = $1 and w.pid = $2)`,
+    values: [folder_id, pid],
+  })
+  return rowCount ?? 0
+}

@@ -173,7 +173,7 @@ const lost = {
 const stalled_again = {
   code: 'worker_stalled',
   message:
-    'The service stopped responding twice while it worked on this run, the second time without other runs beside it. Its files and its conversation are kept: resume the run with other instructions.',
+    'The service stopped responding, or ran out of memory, twice while it worked on this run, the second time without other runs beside it. Its files and its conversation are kept: resume the run with other instructions.',
 } as const
 const overdue = (run: LostRun): EndMove => ({
   from: [run.status],

@@ -16,7 +16,7 @@ export const script: FakeScript = ({ body }) => {
   const messages = body.messages as { role: string; content: unknown }[]
   const prompt = JSON.stringify(messages.find(({ role }) => role === 'user')?.content)
   if (messages.some(({ role }) => role === 'tool')) return { text: 'Done.' }
-  const [, how, seconds] = /^"(occupy|starve|hoard): (\d+)/.exec(prompt) ?? []
+  const [, how, seconds] = /^"(occupy|starve|hoard|exhaust): (\d+)/.exec(prompt) ?? []
   const command = /^"command: ([^"]*)/.exec(prompt)?.[1] ?? 'true'
   return calls(shell(seconds === undefined ? command : `true # ${how} ${seconds} seconds`))
 }
