@@ -7,11 +7,10 @@ import {
   type ModelResponse,
   type ToolCall,
 } from '../model/port.ts'
-import type { Redacted } from '../redaction/port.ts'
+import { type BackgroundRedactor, composed, type Redacted } from '../redaction/port.ts'
 import { type Attempt, callWithRetries } from './call-with-retries.ts'
 import type { LoopInput, LoopState } from './loop-state.ts'
 import type { PlannedCall } from './meter.ts'
-import { redactedResponse } from './redacted-response.ts'
 
 /** The redacted response, and its tool calls as the model requested them. */
 export type CallResponse = { response: Redacted<ModelResponse>; requested: ToolCall[] }
@@ -107,4 +106,28 @@ function reasonOf(error: ModelError): Failure['reason'] {
   if (error.code === 'context_exceeded') return 'out_of_tokens'
   if (error.code === 'script_failed') return 'agent_error'
   return error.code === 'rejected' ? 'agent_error' : 'model_unavailable'
+}
+
+/**
+ * Redacts a response before it is stored and sent back. Reasoning that redaction changes is dropped: its
+ * provider has signed it and rejects other text.
+ */
+async function redactedResponse(
+  response: ModelResponse,
+  { value }: BackgroundRedactor,
+): Promise<Redacted<ModelResponse>> {
+  const clean: Redacted<ModelResponse> = await value(response)
+  if (clean === response) return clean
+  return composed({
+    ...clean,
+    messages: clean.messages.map((message, i) => withoutChangedReasoning(message, response.messages[i])),
+  })
+}
+
+function withoutChangedReasoning(clean: ModelMessage, original: ModelMessage | undefined): ModelMessage {
+  if (clean.role !== 'assistant' || typeof clean.content === 'string') return clean
+  const before = original?.content
+  const same = (i: number) =>
+    Array.isArray(before) && JSON.stringify(before[i]) === JSON.stringify(clean.content[i])
+  return { ...clean, content: clean.content.filter((part, i) => part.type !== 'reasoning' || same(i)) }
 }

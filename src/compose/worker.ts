@@ -1,14 +1,18 @@
 import { availableParallelism, hostname, totalmem } from 'node:os'
 import { join } from 'node:path'
+import type { ChildRun } from '../agent/related-runs.ts'
+import type { AgentRun } from '../contract/runs/runs.ts'
 import { prepareSocketFolder } from '../egress/socket.ts'
+import type { Services } from '../service/context.ts'
+import { listChildrenOf, startChildRun } from '../service/runs/child-runs.ts'
 import { Templates } from '../worker/base/templates.ts'
 import { LeaseKeeper } from '../worker/claim/lease-keeper.ts'
 import { createInstalledPrograms } from '../worker/sandbox/installed-programs.ts'
 import { observeDriver } from '../worker/sandbox/observe-driver.ts'
 import { Environments } from '../worker/setup/environments.ts'
+import type { ChildRuns } from '../worker/turns/child-runs.ts'
 import { Worker } from '../worker/worker.ts'
 import { wrongAgentFolders } from './agent-versions.ts'
-import { childRuns } from './child-runs.ts'
 import { createSignInRenewal } from './mcp-sign-in.ts'
 import { organizationModels } from './models.ts'
 import { ownCredentials } from './own-credentials.ts'
@@ -139,3 +143,31 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
   }
   return new Worker(deps, config.AGENTRUN_WORKER_CONCURRENCY)
 }
+
+/** Returns the verbs of the API that start and list child runs, with results in the terms of agents. */
+const childRuns = (services: Services): ChildRuns => ({
+  start: async (parent, call_id, input) => childRunOf(await startChildRun(services, parent, call_id, input)),
+  list: async parent => (await listChildrenOf(services, parent)).map(childRunOf),
+})
+
+const childRunOf = (run: AgentRun): ChildRun => ({
+  agent_run_id: run.id,
+  title: run.title,
+  status: run.status,
+  status_reason: run.status_reason,
+  waiting_on: run.waiting_on,
+  repository_id: run.repo_id,
+  branch: run.branch,
+  result: run.result,
+  error: run.error?.message ?? null,
+  pull_requests: run.github_pull_requests.map(({ number, title, state, url }) => ({
+    number,
+    title,
+    state,
+    url,
+  })),
+  cost_usd: run.usage.cost_usd,
+  max_cost_usd: run.budget.max_cost_usd,
+  total_logs: run.total_logs,
+  web_url: run.web_url,
+})

@@ -1,3 +1,5 @@
+import type { IncomingMessage, Server } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { Readiness } from '../contract/service.ts'
@@ -31,7 +33,6 @@ import { streamHandlers } from './routes/stream-routes.ts'
 import { addWebPage } from './routes/web-page.ts'
 import { type EdgeOptions, secureEdge } from './security-headers.ts'
 import { createServer, request_timeouts } from './server.ts'
-import { watchUnused } from './unused-connections.ts'
 
 type AppOptions = EdgeOptions & {
   services: Services
@@ -172,4 +173,21 @@ async function addEdgeHooks(
       throw noSuchPath()
     next()
   })
+}
+
+/**
+ * Tracks connections without a request yet: Node closes idle ones gracefully, but counts these as busy.
+ * Returns the function that closes them.
+ */
+function watchUnused(server: Server): () => void {
+  const unused = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    unused.add(socket)
+    socket.once('close', () => unused.delete(socket))
+  })
+  server.on('request', ({ socket }: IncomingMessage) => unused.delete(socket))
+  return () => {
+    // A request whose bytes have begun to arrive is still processed.
+    for (const socket of unused) if (socket.bytesRead === 0) socket.end()
+  }
 }

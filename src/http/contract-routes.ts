@@ -7,7 +7,6 @@ import type { Readiness } from '../contract/service.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { requireReach } from '../service/access/reach.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
-import { withAcceptedFormat } from './accepted-format.ts'
 import { admit } from './admission.ts'
 import { compressFurther } from './compression.ts'
 import type { FailedTokens } from './failed-tokens.ts'
@@ -115,4 +114,24 @@ export function requireMethod(request: FastifyRequest): boolean {
       headers: { allow: methods.join(', ') },
     })
   return methods.length > 0
+}
+
+/** The value of `format` for each content type other than JSON. */
+const formats: Record<string, string> = { 'text/csv': 'csv', 'text/x-patch': 'patch' }
+
+type Query = Record<string, unknown>
+
+/**
+ * Returns the query with the `format` that a client requests by `Accept`, whose first type counts. A `format`
+ * of the query takes precedence, and types that the operation does not have are ignored: the response is then
+ * JSON.
+ */
+function withAcceptedFormat(
+  { other_content_types = [] }: Endpoint,
+  query: Query,
+  accept: string | undefined,
+): Query {
+  const type = accept?.split(/[,;]/, 1)[0]?.trim().toLowerCase() ?? ''
+  const format = other_content_types.includes(type) ? formats[type] : undefined
+  return format === undefined || query.format !== undefined ? query : { ...query, format }
 }

@@ -1,4 +1,10 @@
-import { findPlaybook, type Playbook, SCRIPTED_MODEL_ID } from '../core/runs/playbook.ts'
+import { REVIEW_TOOL } from '../contract/pull-requests/reviews.ts'
+import {
+  findPlaybook,
+  type Playbook,
+  type PlaybookVerdict,
+  SCRIPTED_MODEL_ID,
+} from '../core/runs/playbook.ts'
 import { storedText } from '../core/text/stored-text.ts'
 import {
   isPrompt,
@@ -13,7 +19,6 @@ import { callsOf, countResponses, isChecksFailed, textOf } from './scripted-mess
 import { positionOf } from './scripted-position.ts'
 import { checkResult, inspectionOf, type Move, moveOf, toUnits } from './scripted-steps.ts'
 import { shortReply, tourMove } from './scripted-tour.ts'
-import { verdictMove } from './scripted-verdict.ts'
 
 /**
  * Returns a model that needs no network: it plays the playbook of the latest prompt that has one, or shows
@@ -129,4 +134,36 @@ function turnStart(messages: ModelMessage[]): number {
     const before = messages.slice(0, index).findLast(earlier => earlier.role === 'assistant')
     return callsOf(before, messages).length === 0
   })
+}
+
+/**
+ * Returns the playbook's response to a review, with the verdicts that it contains; null: the request is no
+ * review.
+ */
+function verdictMove({ messages, tools }: ModelRequest): Move | null {
+  if (!tools.some(({ name }) => name === REVIEW_TOOL)) return null
+  const found = messages.filter(isPrompt).map(message => findPlaybook(textOf(message)))
+  const latest = found.findLast(playbook => playbook?.ok)
+  const { evaluate_commit = null, evaluate_pr = null } = latest?.ok ? latest.playbook : {}
+  const input = {
+    ...(evaluate_commit && inputOf(evaluate_commit)),
+    ...(evaluate_pr && { pull_request: inputOf(evaluate_pr) }),
+  }
+  return {
+    text: '',
+    reasoning: null,
+    calls: Object.keys(input).length > 0 ? [{ name: REVIEW_TOOL, input }] : [],
+  }
+}
+
+const PASSES = new Set(['pass', 'approve', 'approved', 'ok'])
+const FAILS = new Set(['fail', 'reject', 'rejected', 'request_changes'])
+
+/** Any other word stays unchanged and makes the verdict unusable. */
+function inputOf({ verdict, findings }: PlaybookVerdict) {
+  const word = verdict.trim().toLowerCase()
+  return {
+    verdict: PASSES.has(word) ? 'pass' : FAILS.has(word) ? 'fail' : verdict,
+    findings: findings.map(finding => ({ ...finding, severity: finding.severity ?? 'warning' })),
+  }
 }

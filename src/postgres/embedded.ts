@@ -1,11 +1,10 @@
-import { existsSync, realpathSync, renameSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pause } from '../core/pause.ts'
 import { changeOwner } from '../system/change-owner.ts'
 import { createOwnFolder } from '../system/own-folder.ts'
 import { isAlive, processUid } from '../system/processes.ts'
 import { rootName, type SystemUser } from '../system/users.ts'
-import { accessArguments } from './access-rules.ts'
 import { installBinaries, type PostgresBinaries } from './binaries.ts'
 import { database_name, ensureCluster } from './cluster.ts'
 import { ensureDatabase, isClusterAt } from './connect.ts'
@@ -119,4 +118,28 @@ async function watch(pid: number): Promise<string> {
 
 function keepSmall(log_file: string): void {
   if (existsSync(log_file) && statSync(log_file).size > 10_000_000) renameSync(log_file, `${log_file}.1`)
+}
+
+const MAP = 'service'
+
+/**
+ * Writes who may connect, into files that the database user can read and not change, and returns the server's
+ * arguments for them. The kernel reports to the server which user is at the other end of its socket: only
+ * root, as which the service runs, is the database's superuser. `user` null: service and server are one user,
+ * and the folder of the socket is open to that one alone.
+ */
+function accessArguments(data_dir: string, user: SystemUser | null, root_name: string): string[] {
+  if (user === null) return []
+  const rules = join(data_dir, 'access.conf')
+  const names = join(data_dir, 'access-names.conf')
+  replace(rules, `local all ${database_name} peer map=${MAP}\n`)
+  replace(names, `${MAP} "${root_name}" ${database_name}\n`)
+  return ['-c', `hba_file=${rules}`, '-c', `ident_file=${names}`]
+}
+
+/** In one step: a running server may read it at this moment. */
+function replace(path: string, text: string): void {
+  const draft = `${path}.${process.pid}`
+  writeFileSync(draft, text, { mode: 0o644 })
+  renameSync(draft, path)
 }

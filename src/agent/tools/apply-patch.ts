@@ -1,6 +1,6 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import { yieldToOthers } from '../../core/yield-to-others.ts'
-import { copyMode, readFile, removeFiles, SandboxFileError, writeFile } from '../../sandbox/files.ts'
+import { copyMode, fileIds, readFile, removeFiles, SandboxFileError, writeFile } from '../../sandbox/files.ts'
 import { type AppliedHunks, applyHunks } from '../edits/apply-hunks.ts'
 import { bytesAsText, excerpt, readable, textAsBytes } from '../edits/excerpt.ts'
 import { nearestLines } from '../edits/nearest-lines.ts'
@@ -8,7 +8,6 @@ import { type FilePatch, PatchError, parsePatch } from '../edits/patch-format.ts
 import { failed, type Tool, type ToolContext, type ToolOutcome } from '../tool.ts'
 import { workspacePath } from '../workspace-path.ts'
 import { FILE_BYTES, placeholderWritten } from './files.ts'
-import { aliasesIn } from './patch-aliases.ts'
 
 type ChangedFile = { change: 'added' | 'updated' | 'deleted' | 'moved'; path: string; from?: string }
 /** Contents by normalized path, as they are and as the patch leaves them; null: there is no such file. */
@@ -164,4 +163,32 @@ async function commit({ sandbox, signal }: ToolContext, { before, after, moves }
     }
     throw error
   }
+}
+
+/**
+ * Returns two different paths of a patch that are the same file, by links: the content for one would
+ * overwrite that for the other. Null: there are none. A link that is deleted is no name of the file that it
+ * leads to.
+ */
+async function aliasesIn(
+  { sandbox, signal }: ToolContext,
+  patches: FilePatch[],
+): Promise<[string, string] | null> {
+  const follows = new Map<string, boolean>()
+  for (const patch of patches) {
+    const path = workspacePath(patch.path)
+    follows.set(path, patch.kind !== 'delete' || follows.get(path) === true)
+    if (patch.kind === 'update' && patch.move_to !== null) follows.set(workspacePath(patch.move_to), true)
+  }
+  if (follows.size < 2) return null
+  const names = [...follows].map(([path, follow]) => ({ path, follow }))
+  const ids = await fileIds(await sandbox(), names, { signal })
+  const paths = new Map<string, string>()
+  for (const [i, { path }] of names.entries()) {
+    const id = ids[i] ?? null
+    const other = id === null ? undefined : paths.get(id)
+    if (other !== undefined) return [other, path]
+    if (id !== null) paths.set(id, path)
+  }
+  return null
 }

@@ -1,8 +1,15 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
+import {
+  type OrganizationSkills,
+  organizationSkill,
+  SKILLS_FOLDER,
+  skillPath,
+} from '../../core/repositories/organization-skills.ts'
 import { outputText } from '../../core/text/output-text.ts'
 import { allOf, MODEL_CHARS, type Tool, type ToolContext, type ToolOutcome } from '../tool.ts'
+import { workspacePath } from '../workspace-path.ts'
 import { readLines } from './files.ts'
-import { readSkillLines } from './skill-lines.ts'
+import { type LineWindow, lineWindow } from './line-window.ts'
 
 const LINES = 2_000
 const LINE_CHARS = 2_000
@@ -80,4 +87,34 @@ function cutLine(line: string): string {
   const text = line.replace(/\r?\n$/, '')
   if (text.length <= LINE_CHARS) return line
   return `${text.slice(0, LINE_CHARS).toWellFormed()}… [line cut at ${LINE_CHARS} characters]${line.slice(text.length)}`
+}
+
+/**
+ * Returns some lines of a skill of the organization, or of the list of them, as of a file. Null: the path is
+ * not below their folder.
+ */
+async function readSkillLines(
+  { list, read }: OrganizationSkills,
+  path: string,
+  { first, count }: { first: number; count: number },
+): Promise<{ value: LineWindow } | { outcome: ToolOutcome } | null> {
+  const normal = workspacePath(path)
+  const skill = skillPath(normal)
+  if (skill === null) return null
+  const content = skill.name === null ? null : await read(skill.name)
+  const all = content === null ? (await list()).map(organizationSkill) : []
+  if (content === null && normal !== SKILLS_FOLDER) {
+    const named = all.length === 0 ? 'It has none.' : `It has ${all.map(one => one.path).join(', ')}.`
+    return {
+      outcome: {
+        status: 'error',
+        output: { status: 'error', path, error: `The organization has no skill ${path}. ${named}` },
+      },
+    }
+  }
+  const text = content ?? all.map(one => `- ${one.name} (${one.path}): ${one.description}\n`).join('')
+  const bytes = Buffer.from(text)
+  const window = lineWindow(first, count, bytes.length)
+  window.add(bytes)
+  return { value: window.finish() }
 }

@@ -10,7 +10,6 @@ import {
 } from '../port.ts'
 import { cut } from '../texts.ts'
 import type { GiteaClient } from './client.ts'
-import { isMarked, markedTitle, plainTitle } from './draft-title.ts'
 import { pathOf } from './paths.ts'
 import { PullRequest } from './shapes.ts'
 
@@ -156,3 +155,15 @@ export async function mergePullRequest(
   if (stateOf(merged) !== 'merged') throw new ForgeError('conflict', 'Gitea did not merge it.')
   return { merge_sha: merged.merge_commit_sha }
 }
+
+/**
+ * A pull request on Gitea and Forgejo is a draft while its title begins with a configured word, `WIP:` or
+ * `[WIP]` by default. Older versions do not report drafts. Here a title has no such word, and the state shows
+ * it.
+ */
+const MARK = 'WIP: '
+const KNOWN = /^\s*(?:(?:\[(?:wip|draft)\]|(?:wip|draft):)\s*)+/i
+
+const plainTitle = (title: string): string => title.replace(KNOWN, '')
+const isMarked = (title: string): boolean => KNOWN.test(title)
+const markedTitle = (title: string, draft: boolean): string => `${draft ? MARK : ''}${plainTitle(title)}`

@@ -1,16 +1,17 @@
 import { z } from 'zod'
 import type { ForgeRepository } from '../../core/forges/forge-address.ts'
+import { isMerged, mergedAt } from '../merge-fields.ts'
 import {
   ForgeError,
   type MergeInput,
   type NewRemotePullRequest,
   type PullRequestChange,
   type RemotePullRequest,
+  type RemoteState,
 } from '../port.ts'
 import { readResponse } from '../read-response.ts'
 import { cut } from '../texts.ts'
 import type { GitHubClient } from './client.ts'
-import { inTermsOfPort, remotePullRequest } from './pull-request.ts'
 import { Merge, PullRequest } from './shapes.ts'
 
 const TITLE_CHARS = 256
@@ -152,4 +153,37 @@ export async function mergePullRequest(
   const { merged, message: reason, sha } = readResponse('GitHub', Merge, data)
   if (!merged) throw new ForgeError('conflict', `GitHub did not merge it: ${reason}`)
   return { merge_sha: sha }
+}
+
+/**
+ * Returns a pull request of GitHub, from a list or alone, in the terms of the port. Merge fields are null
+ * until it is merged. ForgeError `answer`.
+ */
+const remotePullRequest = (data: unknown): RemotePullRequest =>
+  inTermsOfPort(readResponse('GitHub', PullRequest, data))
+
+function inTermsOfPort(pr: PullRequest): RemotePullRequest {
+  const state = stateOf(pr)
+  return {
+    number: pr.number,
+    node_id: pr.node_id || null,
+    url: pr.html_url,
+    state,
+    title: pr.title,
+    body: pr.body,
+    head_branch: pr.head.ref,
+    head_sha: pr.head.sha,
+    base_branch: pr.base.ref,
+    base_sha: pr.base.sha,
+    merge_sha: state === 'merged' ? pr.merge_commit_sha : null,
+    merged_at: state === 'merged' ? mergedAt(pr) : null,
+    mergeable: pr.mergeable === true ? 'clean' : pr.mergeable === false ? 'conflict' : 'unknown',
+  }
+}
+
+function stateOf(pr: PullRequest): RemoteState {
+  // The merge commit is known a moment after the merge; until then it counts as closed and is polled again.
+  if (isMerged(pr) && pr.merge_commit_sha !== null) return 'merged'
+  if (pr.state !== 'open') return 'closed'
+  return pr.draft ? 'draft' : 'open'
 }

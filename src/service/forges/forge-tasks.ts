@@ -1,13 +1,15 @@
+import { type ForgeRepository, repositoryOn } from '../../core/forges/forge-address.ts'
 import type { ForgeTask } from '../../core/forges/forge-event.ts'
 import { storedJson } from '../../core/json/stored-json.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { shortError } from '../../core/text/truncate.ts'
 import { ForgeError } from '../../forge/port.ts'
 import type { Queue } from '../../queue/consumer.ts'
+import { listRepositories, type RepositoryRow } from '../../store/access/repositories.ts'
 import { type ClaimedTask, claimForgeTasks, settleForgeTask } from '../../store/forges/forge-deliveries.ts'
 import { type ForgeRow, findForge } from '../../store/forges/forges.ts'
-import type { Services } from '../context.ts'
-import { forgeContext, registeredRepository } from './forge-context.ts'
+import { memberContext } from '../access/member-context.ts'
+import type { Context, Services } from '../context.ts'
 import { noteFailure } from './forge-health.ts'
 import { nextForgeAttempt } from './forge-retries.ts'
 import { type MentionSource, recordMentions } from './record-mentions.ts'
@@ -94,4 +96,33 @@ async function attempt(
   if (task.kind === 'asked') return findMention(services, { forge, on, repository }, task, claimed.age)
   if (task.kind !== 'request') return syncFromForge(ctx, task, { on, repository })
   return (await handleRequest(ctx, claimed, task, { on, repository })) ?? undefined
+}
+
+/** More than any organization has registered. */
+const MAX_REPOSITORIES = 10_000
+
+/**
+ * Returns the context of the member who connected the forge, in whose name its deliveries are handled. Null
+ * if that is no longer a member.
+ */
+const forgeContext = (services: Services, forge: ForgeRow, request_id: string): Promise<Context | null> =>
+  memberContext(services, { organization_id: forge.organization_id, user_id: forge.updated_by }, request_id)
+
+/** Returns the registered repository of one on a forge; undefined: it is not registered. */
+async function registeredRepository(
+  { db }: Pick<Services, 'db'>,
+  forge: ForgeRow,
+  wanted: ForgeRepository,
+): Promise<RepositoryRow | undefined> {
+  const { rows } = await listRepositories(
+    db,
+    forge.organization_id,
+    { skip: 0, limit: MAX_REPOSITORIES },
+    { archived: false },
+  )
+  const nameOf = ({ owner, name }: ForgeRepository) => `${owner}/${name}`.toLowerCase()
+  return rows.find(row => {
+    const on_forge = repositoryOn(forge.url, row)
+    return on_forge !== null && nameOf(on_forge) === nameOf(wanted)
+  })
 }

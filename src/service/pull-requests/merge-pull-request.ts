@@ -7,12 +7,12 @@ import {
   addMergeAttempt,
   dropMergeAttempt,
   markMerged,
+  recordHead,
 } from '../../store/pull-requests/pull-request-moves.ts'
-import type { WholePullRequestRow } from '../../store/pull-requests/pull-requests.ts'
+import type { PullRequestRow, WholePullRequestRow } from '../../store/pull-requests/pull-requests.ts'
 import type { Context } from '../context.ts'
 import { changePullRequest } from './change-pull-request.ts'
 import { requireExpectedHead } from './expected-head.ts'
-import { followHead } from './follow-head.ts'
 import { requireValue } from './git-port.ts'
 import { getPullRequest, requirePullRequest } from './pull-requests.ts'
 import { headsOfMerge } from './refresh-pull-requests.ts'
@@ -149,4 +149,22 @@ function rejectionMessage(base_branch: string, message: string): string {
   if (!message.includes('branch is currently checked out'))
     return `${message.slice(0, 1).toUpperCase()}${message.slice(1)}`
   return `${base_branch} is checked out in the repository's own work tree, which the service does not touch. Check out another branch there, or set receive.denyCurrentBranch to updateInstead in that repository, and merge again.`
+}
+
+/**
+ * Records that the head branch was pushed to: the pull request is now at that commit. Throws 409 and 503 as
+ * `requireValue`.
+ */
+async function followHead(
+  ctx: Context,
+  pr: PullRequestRow,
+  repository: RepositoryRow,
+  base_sha: string,
+  head_sha: string,
+): Promise<void> {
+  if (pr.head_sha === head_sha) return
+  const counts = requireValue(await ctx.git.count(repository, base_sha, head_sha))
+  await changePullRequest(ctx, pr, { state: pr.state, detail: null }, tx =>
+    recordHead(tx, ctx.organization_id, pr.id, { from_sha: pr.head_sha, head_sha, ...counts }),
+  )
 }

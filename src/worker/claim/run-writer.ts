@@ -15,7 +15,6 @@ import { type Change, changeRun, type RunKey } from '../../store/runs/change-run
 import type { EntryRow } from '../../store/runs/log-entries.ts'
 import { countedEntry, redactedEntry } from '../../trace/redacted-entry.ts'
 import { requireOwned } from './fenced-error.ts'
-import { redactedRecord } from './redacted-writes.ts'
 import { ViewerPresence } from './viewer-presence.ts'
 
 const FLUSH_DELAY_MS = 20
@@ -201,4 +200,11 @@ export class RunWriter {
   close() {
     if (this.#flush) clearTimeout(this.#flush)
   }
+}
+
+/** Messages of people are only redacted for known values; images are not text. */
+async function redactedRecord(redactor: BackgroundRedactor, record: NewRecord): Promise<NewRecord> {
+  if (record.kind === 'message' && record.body.includes('"data:image/')) return record
+  const body = await redactor.json(record.body, record.kind === 'message' ? 'known' : 'all')
+  return body === record.body ? record : { ...record, body }
 }

@@ -10,9 +10,10 @@ import { errorText } from '../../core/log.ts'
 import { contextLimit } from '../../core/runs/budget/context-limit.ts'
 import { mayChangeFiles } from '../../core/runs/file-tools.ts'
 import { NO_SERVERS, serversOfRun } from '../../mcp/run-servers.ts'
+import type { ToolCall } from '../../model/port.ts'
 import { readFolders } from '../base/commit-notes.ts'
 import { organizationSkills } from '../base/organization-skills.ts'
-import { liveOutput } from '../claim/live-output.ts'
+import type { LiveChannel } from '../claim/live-channel.ts'
 import { createMcpTools } from '../mcp/mcp-tools.ts'
 import { createRunFetch, listReachable } from '../sandbox/egress-of-run.ts'
 import { createWebAccess } from '../sandbox/web-access.ts'
@@ -206,4 +207,17 @@ function callbacksOf({ deps, model, live, control, opened, startup, openFiles }:
     },
     on_output: liveOutput(live),
   } satisfies Partial<LoopInput>
+}
+
+/**
+ * Returns a sink for output of tools. Each call has its own decoder, so that a character split between two
+ * chunks is not broken.
+ */
+function liveOutput(live: LiveChannel): (call: ToolCall, chunk: Uint8Array) => void {
+  let current: { id: string; decoder: InstanceType<typeof TextDecoder> } | null = null
+  return (call, chunk) => {
+    if (current?.id !== call.id)
+      current = { id: call.id, decoder: new TextDecoder('utf-8', { fatal: false }) }
+    live.addText({ event: 'output', call_id: call.id, text: current.decoder.decode(chunk, { stream: true }) })
+  }
 }

@@ -2,16 +2,18 @@ import { isDatabaseAway } from '../../core/database-away.ts'
 import { errorText, type Log, logWith } from '../../core/log.ts'
 import { LEASE_SECONDS } from '../../core/runs/lease.ts'
 import type { Failure, TurnOutcome } from '../../core/runs/outcome.ts'
+import { CLAIMED } from '../../store/notify.ts'
 import { retryWhileUnavailable } from '../../store/retry-while-unavailable.ts'
-import type { RunRow } from '../../store/runs/runs.ts'
+import { changeRun } from '../../store/runs/change-run.ts'
+import { lockRun, type RunRow } from '../../store/runs/runs.ts'
 import type { Control } from '../claim/control.ts'
 import { FencedError } from '../claim/fenced-error.ts'
 import { startHeartbeat } from '../claim/heartbeat.ts'
 import { LiveChannel } from '../claim/live-channel.ts'
-import { publishRunStarted } from '../claim/publish-run-started.ts'
 import { RunWriter } from '../claim/run-writer.ts'
 import { StartupTimer } from '../claim/startup-timer.ts'
 import { giveSpaceBack, namedDiskFull } from '../sandbox/disk-full.ts'
+import type { WorkerServices } from '../services.ts'
 import { closeWorkspace, FINISH_MS, type OpenedWorkspace } from '../workspace/close-workspace.ts'
 import { agentTurn } from './agent-turn.ts'
 import { analysisTurn } from './analysis-turn.ts'
@@ -152,4 +154,20 @@ function plainFailure(outcome: TurnOutcome): Failure {
   const message = 'The end of the turn could not be stored as it was; the log of the service has its details.'
   if (outcome.kind === 'failed') return { ...outcome, message, tool_name: null }
   return { kind: 'failed', reason: 'agent_error', code: 'internal', message, phase: 'agent' }
+}
+
+/**
+ * Publishes that a claimed run starts or continues, before any other event of it, unless another worker has
+ * it by now. A transaction of its own: a claim that locked the organization's row would block all other
+ * claims of the organization. Viewers announce themselves to this worker.
+ */
+async function publishRunStarted(
+  { db }: Pick<WorkerServices, 'db'>,
+  { organization_id, id, epoch, status }: RunRow,
+): Promise<void> {
+  await db.transaction(async tx => {
+    const now = await lockRun(tx, organization_id, id)
+    if (now?.epoch !== epoch || now.status !== status) return
+    await changeRun(tx, now, { event: { type: 'agent_run.status', body: { status } }, live: CLAIMED })
+  })
 }

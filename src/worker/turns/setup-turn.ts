@@ -1,16 +1,20 @@
 import { rebuildConversation } from '../../agent/conversation.ts'
-import type { FoundSetupCommands } from '../../contract/repositories/setup-commands.ts'
+import { default_setup, type FoundSetupCommands } from '../../contract/repositories/setup-commands.ts'
 import { completionOf } from '../../core/runs/completion.ts'
 import type { TurnOutcome } from '../../core/runs/outcome.ts'
 import type { FoundSetup } from '../../setup-detection/plan.ts'
 import { findSetup } from '../../setup-detection/search.ts'
 import { tooOldText } from '../../setup-detection/toolchain.ts'
-import { getSetupCommands } from '../../store/workspaces/setup-commands.ts'
+import { insertAuditEntry } from '../../store/access/audit.ts'
+import { holdRepository, setSetupStatus } from '../../store/access/repositories.ts'
+import type { RunRow } from '../../store/runs/runs.ts'
+import { getSetupCommands, saveSetupCommands } from '../../store/workspaces/setup-commands.ts'
 import { prepareBase } from '../base/base.ts'
 import { StartError } from '../base/start-error.ts'
 import { type Identities, recordSandboxes } from '../claim/record-sandboxes.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import { openRunSecrets } from '../sandbox/run-secrets.ts'
-import { saveFound } from '../setup/save-found-setup.ts'
+import type { WorkerServices } from '../services.ts'
 import { deliverMessages } from './loop-journal.ts'
 import { questionSenderOfRun } from './question-senders.ts'
 import { readJournal, recordRecovery } from './recovered-conversation.ts'
@@ -130,3 +134,36 @@ async function resultOf(
 
 const thoughtOf = ({ verified, reason, detail }: FoundSetup) =>
   verified ? detail : `Not proved (${reason}): ${detail}`
+
+/**
+ * Saves verified commands for a repository that has no setup commands. Returns whether the repository has
+ * them now: an earlier worker of the run may have saved them. Commands that people have set are not changed.
+ */
+async function saveFound(
+  { db }: Pick<WorkerServices, 'db'>,
+  writer: RunWriter,
+  run: RunRow,
+  commands: string[],
+): Promise<boolean> {
+  const { organization_id, repository_id, user_id } = run
+  if (repository_id === null || commands.length === 0) return false
+  return db.transaction(async tx => {
+    await writer.append({}, tx)
+    if (!(await holdRepository(tx, organization_id, repository_id))) return false
+    const known = await getSetupCommands(tx, organization_id, repository_id)
+    if (known !== undefined) return JSON.stringify(known.commands) === JSON.stringify(commands)
+    await saveSetupCommands(tx, organization_id, repository_id, { ...default_setup, commands }, user_id)
+    await setSetupStatus(tx, organization_id, repository_id, 'SETUP')
+    await insertAuditEntry(tx, {
+      organization_id,
+      user_id,
+      token_id: null,
+      request_id: null,
+      action: 'setup_commands.updated',
+      target_type: 'repository',
+      target_id: String(repository_id),
+      detail: { commands: commands.length, agent_run_id: run.id },
+    })
+    return true
+  })
+}

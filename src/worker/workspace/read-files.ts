@@ -1,3 +1,4 @@
+import { type Changes, readCachedChanges } from '../../git/read/changes.ts'
 import {
   type FileContent,
   type FolderPage,
@@ -32,3 +33,15 @@ export const storedFiles = (deps: ReadDeps) => ({
       readTreeFile(deps.git, kept, root, path, max_bytes),
     ),
 })
+
+const PATCH_BYTES = 2 * 1024 ** 2
+
+/** Returns the changes between two trees of a run. Null and errors as of `readStoredObjects`. */
+export const readTrees = (
+  deps: ReadDeps,
+  run: StoredRun,
+  { packs, from, to }: { packs: number; from: string; to: string },
+): Promise<Changes | null> =>
+  readStoredObjects(deps, run, { packs, objects: [from, to], base_sha: null }, kept =>
+    readCachedChanges(deps.git, kept, from, to, { max_patch_bytes: PATCH_BYTES }),
+  )

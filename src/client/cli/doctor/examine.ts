@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { createClient } from '../../sdk/client.ts'
 import {
   checkEvents,
@@ -7,8 +8,7 @@ import {
   checkScopes,
   checkToken,
 } from './access.ts'
-import { broken, CHECK_TIMEOUT_MS, type Finding, type Patient } from './check.ts'
-import { checkConfigFile } from './local-file.ts'
+import { broken, CHECK_TIMEOUT_MS, type Finding, ok, type Patient } from './check.ts'
 import { checkNetwork } from './network.ts'
 import { checkService } from './service.ts'
 
@@ -43,4 +43,22 @@ export async function* examine(patient: Patient): AsyncGenerator<Finding> {
   if (!(yield* whole(await checkOrganization(client, patient)))) return
   for (const check of [checkScopes, checkRepositories, checkModels, checkEvents])
     yield* await check(client, patient)
+}
+
+/** Checks that the config file, which holds tokens, can be read, and by its owner alone. */
+function checkConfigFile({ settings }: Patient): Finding[] {
+  const { config_path, config_problem } = settings
+  const stat = statSync(config_path, { throwIfNoEntry: false })
+  if (!stat) return [ok('config file', `none at ${config_path}`)]
+  if (config_problem !== null)
+    return [broken('config file', `${config_path} ${config_problem}`, `remove it and run "agentrun login"`)]
+  if (process.platform !== 'win32' && (stat.mode & 0o077) !== 0)
+    return [
+      broken(
+        'config file',
+        `${config_path} can be read by others, and contains a token`,
+        `chmod 600 ${config_path}`,
+      ),
+    ]
+  return [ok('config file', config_path)]
 }

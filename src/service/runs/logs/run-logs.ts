@@ -3,12 +3,16 @@ import { type Extent, extentOf, pageNumbers, pageWindow, type Window } from '../
 import { shownEntry } from '../../../core/runs/trace/stored-entry.ts'
 import { traceUrl } from '../../../core/runs/trace-url.ts'
 import type { RunState } from '../../../core/wire-profile.ts'
-import { type FoundEntries, findEntries, searchEntries } from '../../../store/runs/log-entries.ts'
+import {
+  type FoundEntries,
+  findEntries,
+  listEntries,
+  searchEntries,
+} from '../../../store/runs/log-entries.ts'
 import type { RunHead } from '../../../store/runs/run-heads.ts'
 import type { Context } from '../../context.ts'
 import { runNotFound } from '../runs.ts'
-import { listBytes } from './log-page-cache.ts'
-import { pageBytes } from './log-pages.ts'
+import { listBytes, pageOf, responseWith } from './log-page-cache.ts'
 
 type Head = { status: string; result: string | null }
 
@@ -132,4 +136,29 @@ function aroundEntries(
   })
   const tail = JSON.stringify({ total_logs: run.total_logs, ...numbers })
   return [`${head.slice(0, -1)},"metadata":${run.metadata ?? 'null'},"logs":[`, `],${tail.slice(1)}`]
+}
+
+/** Entries `from` … `to` of a run, in ascending or descending order; none if `to` is less. */
+type Range = { run_id: number; from: number; to: number; reverse: boolean }
+
+/**
+ * Returns `head`, the entries as the inside of a JSON list, and `tail`. The caller has checked that the run
+ * belongs to the organization and has all of these entries.
+ */
+async function pageBytes(
+  ctx: Context,
+  { run_id, from, to, reverse }: Range,
+  head: string,
+  tail: string,
+): Promise<Buffer> {
+  if (to < from) return listBytes(head, [], tail)
+  const key = `${run_id} ${from} ${to} ${reverse}`
+  const known = ctx.log_pages.get(key)
+  if (known) return responseWith(known, head, tail)
+  const bodies = await listEntries(ctx.db, ctx.organization_id, run_id, from, to)
+  const shown = (reverse ? bodies.reverse() : bodies).map(body => shownEntry(body, ctx.base_url))
+  const bytes = listBytes(head, shown, tail)
+  // Fewer rows while the run is being deleted.
+  if (bodies.length === to - from + 1) ctx.log_pages.put(key, () => pageOf(bytes, head, tail))
+  return bytes
 }
