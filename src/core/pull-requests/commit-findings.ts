@@ -132,7 +132,7 @@ const GAPS = {
   lfs: {
     severity: 'error',
     code: 'lfs_content',
-    text: 'Git LFS stores it, but the commit has its content instead of a pointer, and the service uploads nothing to Git LFS: restore the pointer, or leave the file out.',
+    text: 'Git LFS stores it, but a commit has its content instead of a pointer, and the service uploads nothing to Git LFS: restore the pointer, or leave the file out.',
   },
 } as const satisfies Record<string, { severity: Finding['severity']; code: FindingCode; text: string }>
 

@@ -1,11 +1,12 @@
 /**
  * A change of the workspace that its commit lacks, or has in another form. `submodule`: in the folder of a
  * submodule; `flagged`: of a file that is marked as assume-unchanged or skip-worktree; `unreadable`: of what
- * cannot be read; `lfs`: the content of a file that Git LFS stores.
+ * cannot be read; `lfs`: a commit has the content of a file that Git LFS stores.
  */
 export type CommitGap = { kind: 'submodule' | 'flagged' | 'unreadable' | 'lfs'; path: string }
 
 const MAX_GAPS = 20
+const EMPTY_BLOB = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
 const POINTER = 'version https://git-lfs.github.com/spec/v1'
 
 /**
@@ -61,14 +62,28 @@ export const GAPS = [
   '  if g diff --quiet "$2" HEAD -- "$1" 2>/dev/null; then return 1; fi',
   '  [ -z "$(unset GIT_DIR GIT_WORK_TREE; g -C "$1" for-each-ref --count=1 --contains=HEAD refs/remotes refs/tags 2>/dev/null)" ]',
   '}',
-  // Git LFS stores an empty file as one.
+  // Every version of a file in a new commit, not only that of the last one: the remote gets all of them. Git
+  // LFS stores an empty file as one.
   'lfs_gaps() {',
-  '  local path value start',
+  '  local meta path value n=0',
+  '  local -a metas=() paths=()',
+  '  local -A seen=()',
+  `  while IFS= read -r -d '' meta && IFS= read -r -d '' path; do`,
+  '    if [[ $meta =~ 100[0-7]{3}\\ [0-9a-f]{40} ]]; then metas+=("${meta% *}"); paths+=("$path"); fi',
+  '  done < <(',
+  '    g diff-tree -r -z --no-renames --diff-filter=d "$1" HEAD',
+  '    g rev-list HEAD "^$1" --not --alternate-refs | g diff-tree --stdin -c -r -z --root --no-commit-id --no-renames --diff-filter=d',
+  '  )',
+  '  if [ "${#paths[@]}" -eq 0 ]; then return; fi',
   `  while IFS= read -r -d '' path && IFS= read -r -d '' _ && IFS= read -r -d '' value; do`,
-  '    if [ "$value" != lfs ] || [ -L "$path" ]; then continue; fi',
-  `    start=$(g cat-file blob "HEAD:$path" 2>/dev/null | head -c ${POINTER.length} | tr -d '\\0') || true`,
-  `    if [ "$start" != '${POINTER}' ] && [ -s "$path" ]; then gap lfs "$path"; fi`,
-  '  done < <(g diff --name-only -z --no-renames --diff-filter=d --ignore-submodules=all "$1" HEAD | g check-attr -z --stdin filter)',
+  '    if [ "$value" = lfs ] && [ -z "${seen[$path]-}" ] && is_content "${metas[n]##* }"; then seen[$path]=1; gap lfs "$path"; fi',
+  '    n=$((n + 1))',
+  `  done < <(printf '%s\\0' "\${paths[@]}" | g check-attr -z --stdin filter)`,
+  '}',
+  'is_content() {',
+  '  local start',
+  `  start=$(g cat-file blob "$1" 2>/dev/null | head -c ${POINTER.length} | tr -d '\\0') || true`,
+  `  [ "$1" != ${EMPTY_BLOB} ] && [ "$start" != '${POINTER}' ]`,
   '}',
 ]
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: these are variables of the shell

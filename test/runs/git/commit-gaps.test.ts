@@ -55,6 +55,35 @@ test('content instead of a pointer of Git LFS returns to the agent, and is in no
   expect(app.git('log', '--format=', '--name-only', `main..${run.branch}`).trim()).toBe('b.txt')
 })
 
+test('content in a commit of the agent returns to it, also if a later commit or a merge replaces it, and leaves the history', async () => {
+  const repository = makeRepository({
+    '.gitattributes': '*.png filter=lfs -text\n',
+    'a.png': POINTER,
+    'm.png': POINTER,
+    'b.txt': 'x\n',
+  })
+  const write = (name: string) => `head -c 900 /dev/urandom >${name}; git add ${name}`
+  const commits = [
+    `${write('a.png')}; ${write('new.png')}; echo y >>b.txt; git commit -qam raw`,
+    'git checkout -q HEAD~ -- a.png; git rm -q new.png; git commit -qam pointers',
+    'git checkout -qb side HEAD~2; echo z >c.txt; git add c.txt; git commit -qm side; git checkout -q -',
+    `git merge -q --no-commit side; ${write('m.png')}; git commit -qm merge`,
+    'git checkout -q HEAD~ -- m.png; git commit -qm pointer',
+  ]
+  await using app = await startCodingApp(
+    responses(calls(shell(commits.join('\n'))), finish('Done.'), finish('It is in no file.')),
+    {},
+    repository,
+  )
+  const { run, reviews } = await endOf(app)
+  const found = reviews[0].findings.filter((finding: { code: string }) => finding.code === 'lfs_content')
+  expect(found.map((finding: { path: string }) => finding.path).sort()).toEqual(['a.png', 'm.png', 'new.png'])
+  expect(reviews.map(review => review.verdict)).toEqual(['fail', 'pass'])
+  expect(run).toMatchObject({ status: 'completed', status_reason: null })
+  const changed = app.git('log', '-m', '--format=', '--name-only', `main..${run.branch}`).trim()
+  expect(changed.split('\n').sort()).toEqual(['b.txt', 'c.txt'])
+})
+
 test('a pointer, a link, an empty file and one without the attribute are committed as they are', async () => {
   const repository = makeRepository({ '.gitattributes': '*.png filter=lfs -text\n', 'b.txt': 'x\n' })
   const change = calls(
