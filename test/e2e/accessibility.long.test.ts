@@ -115,7 +115,7 @@ test.each([
   ['on a phone', { colorScheme: 'dark', viewport: { width: 390, height: 844 } }],
 ] as const)('every page and overlay meets WCAG 2.2 AA %s', async (_name, options) => {
   // Motion ends at once, so that no colour is measured in between.
-  await using someone = await visit({ ...options, reducedMotion: 'reduce' })
+  await using someone = await visit(options)
   const { page } = someone
   await showDesignPage(page.context())
   for (const [path, sign] of pages) {

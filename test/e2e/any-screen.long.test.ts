@@ -57,7 +57,7 @@ test('every page works at 380 px, without scrolling sideways', async () => {
 })
 
 test('the views of a run are tabs of the address, and back leads out of it', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/' })
   const { page } = someone
   await page.locator(`[data-run-id="${run_id}"]`).getByRole('link', { name: /^Wide/ }).click()
   await page.getByRole('tab', { name: /Changes/ }).click()
@@ -69,7 +69,7 @@ test('the views of a run are tabs of the address, and back leads out of it', asy
 })
 
 test('the theme follows the system until one is chosen, and the choice stays', async () => {
-  await using someone = await visit({ colorScheme: 'dark' })
+  await using someone = await visit({ colorScheme: 'dark', path: '/' })
   const { page } = someone
   const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
   const dark = await background()

@@ -173,7 +173,7 @@ test('the sign-in page and every page of the interface lead to it', async () => 
     await stranger.page.getByRole('link', { name: 'API reference' }).click()
     await stranger.page.getByRole('heading', { name: 'Agent Run Service' }).waitFor()
   }
-  await using someone = await visit()
+  await using someone = await visit({ path: '/' })
   await someone.page.getByRole('link', { name: 'API reference' }).click()
   await someone.page.getByRole('heading', { name: 'Agent Run Service' }).waitFor()
   await someone.page.getByRole('link', { name: 'Runs', exact: true }).click()

@@ -10,7 +10,7 @@ const { app, visit } = await inBrowser(startEnds())
 const listed = ends.filter(({ name }) => name !== 'tool_failed')
 
 test('the list shows every end with its reason, and a completed run with one in amber; it filters by reason', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/' })
   const { page } = someone
   for (const { name, status, status_reason } of listed) {
     const row = page.locator(`[data-run-id="${app.runs.get(name).id}"]`)

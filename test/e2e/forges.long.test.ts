@@ -15,7 +15,7 @@ const { app, visit } = await inBrowser(
 )
 
 test('GitHub is connected with a token: a refused one shows the reason, a valid one its account, and a disconnected one is removed', async () => {
-  await using someone = await visit({ accept: /status of 400/ })
+  await using someone = await visit({ accept: /status of 400/, path: '/' })
   const { page } = someone
   await page.getByRole('link', { name: 'Settings' }).click()
   await page.getByRole('link', { name: 'Integrations' }).click()

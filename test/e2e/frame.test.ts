@@ -22,7 +22,7 @@ await rows(
 )
 
 test('every page of the navigation has a name, a heading, a title and a breadcrumb, and opens by its keys', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/' })
   const { page } = someone
   const main = page.getByRole('navigation', { name: 'Main' })
   for (const [name, key] of [
@@ -46,7 +46,7 @@ test('every page of the navigation has a name, a heading, a title and a breadcru
 })
 
 test('the command menu finds runs by number and title, pages, repositories and actions, by keyboard alone', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/' })
   const { page } = someone
   const search = async (text: string, found: string) => {
     await page.keyboard.press('Control+k')
@@ -92,7 +92,7 @@ test('the command menu offers the actions of the run that is open, and of no oth
 })
 
 test('a key counts as soon as the command menu is closed, although the browser leaves the focus in its field until the next frame', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/' })
   const { page } = someone
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.keyboard.press('Control+k')
@@ -107,7 +107,7 @@ test('a key counts as soon as the command menu is closed, although the browser l
 })
 
 test('what is typed while the command menu is loading counts, with Enter', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/' })
   const { page } = someone
   const arrived = Promise.withResolvers<void>()
   await page.route('**/assets/command-menu-*.js', async route => {
@@ -180,7 +180,7 @@ test('the page opens whatever the tab has stored of its scroll positions and of 
 })
 
 test('what was typed survives leaving the page and a reload, until it is sent or the person signs out', async () => {
-  await using someone = await visit({ accept: /401 \(Unauthorized\)/ })
+  await using someone = await visit({ accept: /401 \(Unauthorized\)/, path: '/' })
   const { page } = someone
   const prompt = page.getByRole('textbox', { name: 'Describe the task' })
   await page.keyboard.press('c')
@@ -216,7 +216,12 @@ test('an unknown address is reported inside the frame', async () => {
 })
 
 test('on a phone the navigation is a drawer, titles have the whole width, and fields do not zoom', async () => {
-  await using someone = await visit({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
+  await using someone = await visit({
+    viewport: { width: 390, height: 844 },
+    hasTouch: true,
+    isMobile: true,
+    path: '/',
+  })
   const { page } = someone
   await page.getByRole('button', { name: 'Open the navigation' }).click()
   await page.getByRole('dialog', { name: 'Navigation' }).getByRole('link', { name: 'Repositories' }).click()

@@ -36,7 +36,7 @@ const prompt = playbook(
 )
 
 test('F124 hostile text from prompt, output, file names and answer is inert everywhere', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/' })
   const { page } = someone
   const run = await createRun(app, { prompt, title: `${xss} \u202Egnp`, tags: [xss.slice(0, 40)] })
   const ended = await awaitEnd(app, run.id)

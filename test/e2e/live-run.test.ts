@@ -19,7 +19,7 @@ afterEach(async () => {
 const endless = `run: "echo first line; printf '\\\\033[31mred\\\\033[0m and what follows\\\\n'; tail -f /dev/null"`
 
 test('a queued run is seen to start, its tool shows its output as it comes, and Stop ends it', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ reducedMotion: 'no-preference' })
   const { page } = someone
   const first = await createRun(app, { prompt: playbook('Takes the only worker', endless) })
   await awaitRun(app, first.id, ({ status }) => status === 'running')
@@ -144,7 +144,7 @@ test('a message to a running run is delivered in the chosen mode', async () => {
 })
 
 test('the end is followed until someone scrolls up; then nothing moves, and what came in is counted', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ reducedMotion: 'no-preference' })
   const { page } = someone
   const before = Array.from({ length: 25 }, (_, i) => `run: echo before ${i}`)
   const after = Array.from({ length: 5 }, (_, i) => `run: echo after ${i}`)

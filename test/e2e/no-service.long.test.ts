@@ -5,7 +5,7 @@ import { inBrowser } from './visit.ts'
 const { visit } = await inBrowser(startApp())
 
 test('a page that could not reach the service continues when the service is back', async () => {
-  await using someone = await visit({ accept: /ERR_|Failed to load/ })
+  await using someone = await visit({ accept: /ERR_|Failed to load/, path: '/' })
   const { page } = someone
   const requests = /\/(v1|readyz)/
   await page.route(requests, route => route.abort('connectionrefused'))

@@ -6,7 +6,7 @@ import { inBrowser } from './visit.ts'
 const { app, visit } = await inBrowser(startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' }))
 
 test('who reviews can be chosen for the organization, a repository and a run', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/' })
   const { page } = someone
   const choose = async (label: string) => {
     await page.getByLabel('Review', { exact: true }).selectOption({ label })

@@ -6,7 +6,7 @@ import { inBrowser, playbook } from './visit.ts'
 const { app, visit } = await inBrowser(startApp())
 
 test('the list of a fresh start is empty and offers the sample', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/' })
   const { page } = someone
   await page.getByRole('heading', { name: 'No runs yet' }).waitFor()
   await page.getByRole('link', { name: 'Try it on the sample repository' }).click()
@@ -15,7 +15,7 @@ test('the list of a fresh start is empty and offers the sample', async () => {
 })
 
 test('a run created through the API appears, and changes, without a reload', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/' })
   const { page } = someone
   await page.evaluate('window.not_reloaded = true')
   const run = await createRun(app, {
@@ -36,7 +36,7 @@ test('a run created through the API appears, and changes, without a reload', asy
 })
 
 test('filters are in the address, apply to what comes in live, and survive a reload', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/' })
   const { page } = someone
   const failing = await createRun(app, { prompt: playbook('This one fails', 'run: "false"') })
   await awaitEnd(app, failing.id)
@@ -59,7 +59,7 @@ test('filters are in the address, apply to what comes in live, and survive a rel
 })
 
 test('an archived run leaves the list and is found among the archived', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/' })
   const { page } = someone
   const run = await createRun(app, { prompt: playbook('To be archived', 'answer: Done.') })
   await awaitEnd(app, run.id)
@@ -128,7 +128,7 @@ test('a row shows where a run comes from, why it failed, and its pull request wi
 })
 
 test('a list is filtered by person, model, source, reason and day, and the filters are kept as a view', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/' })
   const { page } = someone
   const listed = page.locator('[data-run-id]')
   await page.getByRole('button', { name: 'More filters' }).click()
@@ -240,7 +240,7 @@ test('a message is shown in front of an open dialog, and can be dismissed there'
 })
 
 test('a reader cannot select runs', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/' })
   const { page } = someone
   await rows(app, `update memberships set role = 'READER'`)
   try {

@@ -4,24 +4,34 @@ import { afterAll, expect, vi } from 'vitest'
 import type { App } from '../start-app.ts'
 
 /**
- * The starting service and a browser for all tests of a file, and a function that visits the service with the
- * browser.
+ * The starting service for all tests of a file, and a function that visits it with the browser of this
+ * process.
  */
 export async function inBrowser<A extends App>(
   starting: Promise<A>,
 ): Promise<{ app: A; visit(options?: Options): Promise<Visit> }> {
   // A browser, a database and a sandbox at once need their time on a busy machine.
   vi.setConfig({ testTimeout: 90_000 })
-  const [app, browser] = await Promise.all([starting, startChromium()])
-  afterAll(async () => {
-    await browser.close()
-    await app[Symbol.asyncDispose]()
-  })
-  return { app, visit: options => visit(browser, app, options) }
+  const app = await starting
+  afterAll(() => app[Symbol.asyncDispose]())
+  return { app, visit: async options => visit(await ownBrowser(), app, options) }
+}
+
+/** The files of a process follow each other, and each visit has a context of its own. */
+let launched: Promise<Browser> | undefined
+
+/** The browser of this process, which Playwright ends with it; one that has crashed is replaced. */
+function ownBrowser(): Promise<Browser> {
+  launched ??= launchChromium().then(browser =>
+    browser.on('disconnected', () => {
+      launched = undefined
+    }),
+  )
+  return launched
 }
 
 /** Debian's Chromium. It may run as root: what it opens is our own page only. */
-function startChromium(): Promise<Browser> {
+function launchChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath: '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
@@ -49,15 +59,21 @@ type Options = BrowserContextOptions & {
 
 /**
  * Someone in front of a browser of their own, signed in with the code of a link: the admin's, or
- * `sign_in_link`. `path` is the first page. At the end nothing unwanted may have happened; `accept` names
- * console messages that the test provokes, `base_url` another way to the service.
+ * `sign_in_link`. `path` is the first page; without it the test opens one. At the end nothing unwanted may
+ * have happened; `accept` names console messages that the test provokes, `base_url` another way to the
+ * service.
  */
 async function visit(
   browser: Browser,
   app: App,
-  { signed_in = true, sign_in_link, path = '/', accept, base_url = app.base_url, ...options }: Options = {},
+  { signed_in = true, sign_in_link, path, accept, base_url = app.base_url, ...options }: Options = {},
 ): Promise<Visit> {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
+  const context = await browser.newContext({
+    viewport: { width: 1440, height: 900 },
+    // Drawing the animation of a running run takes a tenth of a processor.
+    reducedMotion: 'reduce',
+    ...options,
+  })
   context.setDefaultTimeout(20_000)
   const page = await context.newPage()
   const problems: string[] = []
@@ -82,7 +98,7 @@ async function visit(
       data: { code: link.split('#code=')[1] },
     })
     expect(response.status()).toBe(200)
-    await page.goto(base_url + path)
+    if (path !== undefined) await page.goto(base_url + path)
     if (path === '/') await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
   }
   return {

@@ -6,7 +6,7 @@ import { inBrowser } from '../visit.ts'
 const { app, visit } = await inBrowser(startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' }))
 
 test('a person changes the name and the instructions for agents; an invalid GitHub username is refused at its field', async () => {
-  await using someone = await visit({ accept: /status of 400/ })
+  await using someone = await visit({ accept: /status of 400/, path: '/' })
   const { page } = someone
   await page.getByRole('button', { name: /^Account/ }).click()
   await page.getByRole('menuitem', { name: 'Your profile' }).click()
@@ -76,7 +76,7 @@ test('changed values in the configuration of a run need a confirmation before an
 })
 
 test('signing out in one tab ends the others with their next request', async () => {
-  await using someone = await visit({ accept: /status of 401/ })
+  await using someone = await visit({ accept: /status of 401/, path: '/' })
   const { page } = someone
   const other = await page.context().newPage()
   await other.goto(`${app.base_url}/settings`)
@@ -89,7 +89,7 @@ test('signing out in one tab ends the others with their next request', async () 
 })
 
 test('an ADMIN creates an organization, whose page opens, and switches back', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/' })
   const { page } = someone
   const menu = page.getByRole('button', { name: /^Organization/ })
   await menu.filter({ hasText: 'My organization' }).waitFor()

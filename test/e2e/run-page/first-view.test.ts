@@ -34,7 +34,7 @@ test('the first view of a trace requests each response once, with its code in fe
 })
 
 test('a menu opens at the first press of its button, by keyboard too, and returns the focus', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/' })
   const { page } = someone
   const button = page.getByRole('button', { name: /^Account:/ })
   for (const key of ['Enter', 'ArrowDown']) {
@@ -52,7 +52,7 @@ test('a menu opens at the first press of its button, by keyboard too, and return
 })
 
 test('a page whose code does not arrive reports it', async () => {
-  await using someone = await visit({ accept: /ERR_FAILED/ })
+  await using someone = await visit({ accept: /ERR_FAILED/, path: '/' })
   const { page } = someone
   await page.route('**/assets/main-*.js', route => route.abort())
   await page.reload()

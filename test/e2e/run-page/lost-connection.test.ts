@@ -7,7 +7,7 @@ const { app, visit } = await inBrowser(startApp({ AGENTRUN_WORKER_CONCURRENCY: '
 
 test('without a connection the frame stays, a page waits for the service, and a form reports it instead of sending later', async () => {
   await using network = await networkTo(app.base_url)
-  await using someone = await visit({ base_url: network.base_url, accept: /ERR_|Failed to load/ })
+  await using someone = await visit({ base_url: network.base_url, accept: /ERR_|Failed to load/, path: '/' })
   const { page } = someone
   const main = page.getByRole('navigation', { name: 'Main' })
   await main.getByRole('link', { name: 'Settings' }).click()
@@ -47,7 +47,7 @@ test('without a connection a page that is opened reports it at once, and its cod
   await using network = await networkTo(app.base_url)
   // A browser that keeps the failure of a module reports it once more, before the document is reloaded.
   const accept = /ERR_|Failed to load|Failed to fetch dynamically imported module/
-  await using someone = await visit({ base_url: network.base_url, accept })
+  await using someone = await visit({ base_url: network.base_url, accept, path: '/' })
   const { page } = someone
   const notice = page.getByRole('alert').filter({ hasText: 'The service does not respond' })
   const failed: string[] = []

@@ -178,7 +178,7 @@ test('two runs are compared from the menu of one: facts, steps and the first dif
 })
 
 test('on a phone the actions of a run are in a menu, and a run that has ended is deleted there', async () => {
-  await using someone = await visit({ viewport: { width: 390, height: 844 } })
+  await using someone = await visit({ viewport: { width: 390, height: 844 }, path: '/' })
   const { page } = someone
   const run = await createRun(app, {
     prompt: playbook('On a phone with a title that is rather long', 'ask: "Go on?"'),

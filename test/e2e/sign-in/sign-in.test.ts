@@ -18,7 +18,7 @@ test('the printed link signs in, and its code leaves the address and the history
 })
 
 test('the token is in memory only: no storage, no cookie that a script can read, no cookie but for /session', async () => {
-  await using someone = await visit()
+  await using someone = await visit({ path: '/' })
   const { page } = someone
   expect(
     await page.evaluate('JSON.stringify([document.cookie, {...localStorage}, {...sessionStorage}])'),
@@ -77,7 +77,7 @@ test('a sign-in page with a foreign target leads to the start page', async () =>
 })
 
 test('signing out ends the session of this browser', async () => {
-  await using someone = await visit({ accept: signed_out })
+  await using someone = await visit({ accept: signed_out, path: '/' })
   const { page } = someone
   await page.getByRole('button', { name: /^Account/ }).click()
   await page.getByRole('menuitem', { name: 'Sign out' }).click()

@@ -20,7 +20,7 @@ await awaitEnd(app, run.id)
 const at = (await allLogs(app, run.id)).filter(({ tool_name }) => tool_name === 'write').map(({ seq }) => seq)
 
 test('the files of the selected entry are browsed with the keyboard, and the address restores what is shown', async () => {
-  await using someone = await visit({ reducedMotion: 'reduce', path: `/agent/trace/${run.id}?view=files` })
+  await using someone = await visit({ path: `/agent/trace/${run.id}?view=files` })
   const { page } = someone
   const tree = page.getByRole('tree', { name: 'Files' })
   const item = (name: string) => tree.getByRole('treeitem', { name })
@@ -106,7 +106,6 @@ test('on a phone a file takes the whole pane and leads back to the tree', async 
   await using someone = await visit({
     viewport: { width: 390, height: 844 },
     colorScheme: 'dark',
-    reducedMotion: 'reduce',
   })
   const { page } = someone
   await someone.open(`/agent/trace/${run.id}?view=files`)
@@ -120,7 +119,7 @@ test('on a phone a file takes the whole pane and leads back to the tree', async 
 })
 
 test('the newest files of an active run are shown as it works, and files that are not kept have a reason', async () => {
-  await using someone = await visit({ accept: /409/, reducedMotion: 'reduce' })
+  await using someone = await visit({ accept: /409/ })
   const { page } = someone
   const steps = ['run: "echo > one.txt"', 'ask: "Continue?"', 'run: "echo > two.txt"', 'answer: "Done."']
   const { id } = await createRun(app, { prompt: playbook('Ask', ...steps) })
