@@ -56,7 +56,10 @@ export type ApiResponse = { status: number; headers: Headers; body: any }
  * The whole service on a database and a data folder of its own, as one start would make it. `env` as an
  * operator would set it: with another app's DATABASE_URL it is a second process beside that one.
  */
-export async function startApp(env: Record<string, string> = {}): Promise<App> {
+export async function startApp(
+  env: Record<string, string> = {},
+  role: 'all' | 'serve' = 'all',
+): Promise<App> {
   // A failed start closes all parts that were started.
   await using stack = new AsyncDisposableStack()
   const database = env.DATABASE_URL ? { url: env.DATABASE_URL } : stack.use(await createTestDatabase())
@@ -85,7 +88,7 @@ export async function startApp(env: Record<string, string> = {}): Promise<App> {
     onTestFailed(() => console.error(...logs.filter(({ level }) => level === 'error').slice(0, 10)))
   const service = stack.use(
     await startService({
-      role: 'all',
+      role,
       config,
       secret_key: config.AGENTRUN_SECRET_KEY ?? ownSecretKey(data.root),
       database_url: database.url,

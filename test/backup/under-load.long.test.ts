@@ -5,7 +5,7 @@ import { restore } from '../../src/backup/restore.ts'
 import { emptyDatabase } from '../empty-database.ts'
 import type { FakeScript } from '../model/fake-server.ts'
 import { calls, gitIn, shell } from '../runs/coding-app.ts'
-import { type Cluster, startCluster } from '../runs/recovery/cluster.ts'
+import { type Cluster, startApiCluster, startCluster } from '../runs/recovery/cluster.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 /**
@@ -51,7 +51,7 @@ test('fault 50: a backup taken under load is restored: every run of it continues
   await using target = await emptyDatabase()
   const file = join(folder.path, 'backup')
   const env = { AGENTRUN_WORKER_CONCURRENCY: '3' }
-  await using before = await startCluster(steps, env)
+  await using before = await startApiCluster(steps, env)
   const nodes = [before.api, await before.start('work'), await before.start('work')]
   for (let n = 0; n < RUNS; n++) await before.createRun({ prompt: `run ${n}` })
   // In the middle of it: some have ended, some are active, some wait.

@@ -7,7 +7,7 @@ import { startEmbeddedPostgres } from '../../src/postgres/embedded.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { ensureSystemUsers } from '../../src/system/users.ts'
 import { PRICED } from '../runs/coding-app.ts'
-import { type Cluster, type ClusterNode, startCluster } from '../runs/recovery/cluster.ts'
+import { type ApiCluster, type Cluster, type ClusterNode, startApiCluster } from '../runs/recovery/cluster.ts'
 import { TOKEN } from '../start-app.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
@@ -147,7 +147,7 @@ test(`processes are killed at random (TEST_SEED=${seed}): every run completes, e
     log: () => {},
   })
   await migrate(postgres.url)
-  await using started = await startCluster(agent.script, {
+  await using started = await startApiCluster(agent.script, {
     DATABASE_URL: postgres.url,
     AGENTRUN_WORKER_CONCURRENCY: '6',
     AGENTRUN_RUN_MAX_RECOVERIES: '10000',
@@ -158,7 +158,7 @@ test(`processes are killed at random (TEST_SEED=${seed}): every run completes, e
   let workers = 0
   const address = (role: string): Record<string, string> =>
     role === 'work' ? { AGENTRUN_BASE_URL: `http://worker-${++workers}.example.org` } : {}
-  const cluster: Cluster = {
+  const cluster: ApiCluster = {
     ...started,
     start: (role, data_dir) => started.start(role, data_dir, address(role)),
   }

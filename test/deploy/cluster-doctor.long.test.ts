@@ -7,7 +7,7 @@ import { migrate } from '../../src/store/migrate.ts'
 import { servePlain } from '../egress/servers.ts'
 import { emptyDatabase } from '../empty-database.ts'
 import { responses } from '../runs/coding-app.ts'
-import { type Cluster, startCluster } from '../runs/recovery/cluster.ts'
+import { type Cluster, startApiCluster } from '../runs/recovery/cluster.ts'
 import { TOKEN } from '../start-app.ts'
 import { program_env } from '../system/program-env.ts'
 
@@ -27,7 +27,7 @@ const processes = (cluster: Cluster) =>
 
 test('a cluster whose processes fit together has nothing broken, and each of them is listed', async () => {
   await using database = await emptyDatabase()
-  await using cluster = await startCluster(responses({ text: 'x' }), { DATABASE_URL: database.url })
+  await using cluster = await startApiCluster(responses({ text: 'x' }), { DATABASE_URL: database.url })
   const worker = await cluster.start('work')
   await expect.poll(() => processes(cluster)).toEqual([{ role: 'serve' }, { role: 'work' }])
   const env = { DATABASE_URL: database.url, AGENTRUN_BASE_URL: cluster.api.base_url }
@@ -58,7 +58,7 @@ test('a cluster whose processes fit together has nothing broken, and each of the
 
 test('what does not fit together is reported with its fix, and the exit code is 1', async () => {
   await using database = await emptyDatabase()
-  await using cluster = await startCluster(responses({ text: 'x' }), {
+  await using cluster = await startApiCluster(responses({ text: 'x' }), {
     DATABASE_URL: database.url,
     AGENTRUN_WORKER_CONCURRENCY: '0',
   })
@@ -133,7 +133,7 @@ test('without a database, with an older schema, and without a process', async ()
 
 test('a proxy that holds streams back, and one that removes the compression', async () => {
   await using database = await emptyDatabase()
-  await using cluster = await startCluster(responses({ text: 'x' }), { DATABASE_URL: database.url })
+  await using cluster = await startApiCluster(responses({ text: 'x' }), { DATABASE_URL: database.url })
   await using proxy = await servePlain(async (request, response) => {
     if (request.url?.endsWith('/events'))
       return void response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()

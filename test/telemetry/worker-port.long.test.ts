@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { calls, responses, shell } from '../runs/coding-app.ts'
-import { startCluster } from '../runs/recovery/cluster.ts'
+import { startApiCluster } from '../runs/recovery/cluster.ts'
 import { readMetrics, sampleOf } from './read-metrics.ts'
 
 const patience = { timeout: 30_000 }
 
 test('a worker-only process has its own metrics and probes, and is not ready while it drains', async () => {
-  await using cluster = await startCluster(responses(calls(shell('sleep 4')), { text: 'Done.' }), {
+  await using cluster = await startApiCluster(responses(calls(shell('sleep 4')), { text: 'Done.' }), {
     AGENTRUN_METRICS_PORT: '0',
     AGENTRUN_LOG_LEVEL: 'debug',
   })

@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type Cluster, type ClusterNode, startCluster } from '../runs/recovery/cluster.ts'
+import { type ApiCluster, type ClusterNode, startApiCluster } from '../runs/recovery/cluster.ts'
 import { TOKEN } from '../start-app.ts'
 import { type ReceivedDelivery, type Receiver, startReceiver } from './receiver.ts'
 
-let cluster: Cluster
+let cluster: ApiCluster
 let receiver: Receiver
 beforeAll(async () => {
   receiver = await startReceiver()
-  cluster = await startCluster(() => ({ text: 'done' }), { AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' })
+  cluster = await startApiCluster(() => ({ text: 'done' }), { AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' })
   const response = await fetch(`${cluster.api.base_url}/v1/organizations/1/webhooks/agent-run`, {
     method: 'POST',
     headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },

@@ -204,7 +204,7 @@ test('kill -9 between the create and the record of it: one pull request, which t
       authorization: `Bearer test-token-of-the-first-admin-0123456789`,
       'content-type': 'application/json',
     }
-    const response = await fetch(`${cluster.api.base_url}${path}`, {
+    const response = await fetch(`${cluster.base_url}${path}`, {
       method,
       headers,
       body: JSON.stringify(body),

@@ -8,7 +8,7 @@ import { Database } from '../../../src/store/database.ts'
 import { createTestDatabase } from '../../database.ts'
 import { startFakeOpenAI } from '../../model/fake-openai.ts'
 import type { FakeScript, FakeServer } from '../../model/fake-server.ts'
-import { TOKEN } from '../../start-app.ts'
+import { startApp, TOKEN } from '../../start-app.ts'
 import { makeRepository, pricedProvider } from '../coding-app.ts'
 import { type ServiceProcess, startServiceProcess } from './service-process.ts'
 
@@ -22,8 +22,8 @@ export type Cluster = AsyncDisposable & {
   db: Database
   model: FakeServer
   repository: string
-  /** The API process that is there from the start. */
-  api: ClusterNode
+  /** Of the API that is there from the start. */
+  base_url: string
   /**
    * Starts one more; `data_dir` is that of an earlier process, or a new folder. `own`: settings of this
    * process alone. `program`: that of another version.
@@ -34,7 +34,7 @@ export type Cluster = AsyncDisposable & {
     own?: Record<string, string>,
     program?: string,
   ): Promise<ClusterNode>
-  /** A request to the API process that was started last. `body` is parsed. */
+  /** A request to the API that was started last. `body` is parsed. */
   // biome-ignore lint/suspicious/noExplicitAny: responses are read without types
   call(method: string, path: string, body?: unknown): Promise<{ status: number; body: any }>
   createRun(body: Record<string, unknown>): Promise<AgentRun>
@@ -43,6 +43,8 @@ export type Cluster = AsyncDisposable & {
   until(id: number, fits: (run: AgentRun) => boolean, timeout_ms?: number): Promise<AgentRun>
   rows<R extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<R[]>
 }
+/** `api`: the API process that is there from the start. */
+export type ApiCluster = Cluster & { api: ClusterNode }
 
 const limits = [
   'STANDARD',
@@ -55,15 +57,34 @@ const limits = [
 ]
 
 /**
- * A database (that of `env`, or one of its own), a model server that plays `script`, a repository, and one
- * API process (of the version of `program`); each test starts the workers that it needs.
+ * A database (that of `env`, or one of its own), a model server that plays `script`, a repository, and an
+ * API, which runs in this process: one of its own takes a second of processor time to start. Each test starts
+ * the workers that it needs.
  */
-export async function startCluster(
+export async function startCluster(script: FakeScript, env: Record<string, string> = {}): Promise<Cluster> {
+  await using stack = new AsyncDisposableStack()
+  const { cluster, shared, serveAt } = await openCluster(script, env, stack)
+  const { base_url } = stack.use(await startApp(shared, 'serve'))
+  serveAt(base_url)
+  const running = stack.move()
+  return { ...cluster, base_url, [Symbol.asyncDispose]: () => running.disposeAsync() }
+}
+
+/** The same with an API process (of the version of `program`), for tests that look at it or end it. */
+export async function startApiCluster(
   script: FakeScript,
   env: Record<string, string> = {},
   program?: string,
-): Promise<Cluster> {
-  const stack = new AsyncDisposableStack()
+): Promise<ApiCluster> {
+  await using stack = new AsyncDisposableStack()
+  const { cluster } = await openCluster(script, env, stack)
+  const api = await cluster.start('serve', undefined, {}, program)
+  const running = stack.move()
+  return { ...cluster, api, base_url: api.base_url, [Symbol.asyncDispose]: () => running.disposeAsync() }
+}
+
+/** All of a cluster but its API. `shared`: the settings of each process. `serveAt`: where its API is. */
+async function openCluster(script: FakeScript, env: Record<string, string>, stack: AsyncDisposableStack) {
   const database = env.DATABASE_URL ? { url: env.DATABASE_URL } : stack.use(await createTestDatabase())
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-cluster-')))
   chmodSync(folder, 0o755)
@@ -117,9 +138,7 @@ export async function startCluster(
   }
   const getRun = async (id: number) => (await call('GET', `/run/${id}`)).body as AgentRun
   const db = stack.use(new Database(database.url, { max: 3, on_error: () => {} }))
-  const api = await start('serve', undefined, {}, program)
-  return {
-    api,
+  const cluster: Omit<Cluster, 'base_url' | typeof Symbol.asyncDispose> = {
     db,
     model,
     repository,
@@ -137,7 +156,13 @@ export async function startCluster(
     },
     rows: async <R extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
       (await db.query<R>({ text, values })).rows,
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+  return {
+    cluster,
+    shared,
+    serveAt: (address: string) => {
+      base_url = address
+    },
   }
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { SESSION_NAME } from '../../../src/store/leases/worker-sessions.ts'
 import { calls, gitIn, responses, shell } from '../coding-app.ts'
 import { sandboxProcesses } from '../sandboxes/sandbox-processes.ts'
-import { type Cluster, logsOf, recoveryOf, startCluster, stateOf } from './cluster.ts'
+import { type Cluster, logsOf, recoveryOf, startApiCluster, startCluster, stateOf } from './cluster.ts'
 
 /** The other worker has the run: the lease of the first has ended. */
 const claimedAgain = (cluster: Cluster, id: number, epoch: number) =>
@@ -112,7 +112,7 @@ test('I8: the sandbox of a frozen worker is removed while it is frozen, when its
 }, 90_000)
 
 test('a worker that was frozen and that no other replaced continues its run when it thaws', async () => {
-  await using cluster = await startCluster(responses(calls(shell('sleep 1000')), { text: 'By itself.' }))
+  await using cluster = await startApiCluster(responses(calls(shell('sleep 1000')), { text: 'By itself.' }))
   const worker = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'freeze alone' })
   await cluster.until(id, run => run.waiting_on === 'tool')

@@ -5,7 +5,7 @@ import type { FakeScript } from '../../model/fake-server.ts'
 import { TOKEN } from '../../start-app.ts'
 import { calls, gitIn, responses, shell } from '../coding-app.ts'
 import { Balancer } from './balancer.ts'
-import { type Cluster, type ClusterNode, startCluster } from './cluster.ts'
+import { type Cluster, type ClusterNode, startApiCluster, startCluster } from './cluster.ts'
 
 const RUNS = 30
 const STEPS = 4
@@ -27,7 +27,7 @@ async function stop(node: ClusterNode) {
 }
 
 test(`every process is replaced while ${RUNS} runs are created, followed and processed: no request fails, no run is lost, no step is repeated or interrupted`, async () => {
-  await using cluster = await startCluster(steps, {
+  await using cluster = await startApiCluster(steps, {
     AGENTRUN_DRAIN_SECONDS: '1',
     AGENTRUN_WORKER_CONCURRENCY: '3',
   })
@@ -158,7 +158,7 @@ test('a step that exceeds the grace period is interrupted and recorded as interr
 }, 120_000)
 
 test('an API process that receives SIGTERM fails /readyz, serves requests while it drains, ends its streams and exits', async () => {
-  await using cluster = await startCluster(responses({ text: 'Done.' }), { AGENTRUN_DRAIN_SECONDS: '2' })
+  await using cluster = await startApiCluster(responses({ text: 'Done.' }), { AGENTRUN_DRAIN_SECONDS: '2' })
   const { base_url, child, ended } = cluster.api
   const { id } = await cluster.createRun({ prompt: 'x' })
   const get = (path: string) => fetch(base_url + path, { headers: { authorization: `Bearer ${TOKEN}` } })

@@ -7,7 +7,7 @@ import { startCluster } from './cluster.ts'
 test('a tool call whose worker is killed is not repeated, and its result is reported as unknown', async () => {
   await using cluster = await startCluster(responses(), { AGENTRUN_TOOL_CALL_SECONDS: '120' })
   await cluster.start('work')
-  const response = fetch(`${cluster.api.base_url}/v1/organizations/1/tools/execute`, {
+  const response = fetch(`${cluster.base_url}/v1/organizations/1/tools/execute`, {
     method: 'POST',
     headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
     body: JSON.stringify({ tool_name: 'shell', arguments: { command: 'sleep 600' } }),

@@ -8,7 +8,7 @@ import { TOKEN } from '../../start-app.ts'
 import { temporaryFolder } from '../../temporary-folder.ts'
 import { calls, gitIn, shell } from '../coding-app.ts'
 import { Balancer } from '../recovery/balancer.ts'
-import { type ClusterNode, startCluster } from '../recovery/cluster.ts'
+import { type ClusterNode, startApiCluster } from '../recovery/cluster.ts'
 
 const STEPS = 6
 const RUNS_PER_PHASE = 4
@@ -37,7 +37,7 @@ test.skipIf(earlier === null)(
     using folder = temporaryFolder()
     const old = checkOutService(earlier ?? '', folder.path)
     const env = { DATABASE_URL: database.url, AGENTRUN_DRAIN_SECONDS: '1', AGENTRUN_WORKER_CONCURRENCY: '3' }
-    await using cluster = await startCluster(steps, env, old)
+    await using cluster = await startApiCluster(steps, env, old)
     await using balancer = new Balancer()
     const base_url = await balancer.start()
     const join = async (server: ClusterNode) => {
