@@ -1,7 +1,8 @@
+// biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { expect, test } from 'vitest'
 import { chatChunk } from '../model/fake-openai.ts'
 import { type FakeReply, type FakeScript, type SeenRequest, sse } from '../model/fake-server.ts'
-import { allLogs, awaitEnd, createRun, followRun } from '../runs/await-run.ts'
+import { allLogs, awaitEnd, createRun } from '../runs/await-run.ts'
 import { type CodingApp, finish, startCodingApp } from '../runs/coding-app.ts'
 
 const ENV = { AGENTRUN_WORKER_CONCURRENCY: '16', AGENTRUN_MODEL_IDLE_SECONDS: '1' }
@@ -10,7 +11,7 @@ const ENV = { AGENTRUN_WORKER_CONCURRENCY: '16', AGENTRUN_MODEL_IDLE_SECONDS: '1
  * Responds by the prompt of the calling run, `n` counting the calls of that run; `times`: when each call
  * came.
  */
-function byRun(response: (prompt: string, n: number) => FakeReply) {
+function byRun(response: (prompt: string, n: number) => FakeReply | Promise<FakeReply>) {
   const times = new Map<string, number[]>()
   const script: FakeScript = (request: SeenRequest) => {
     const prompt = /prompt=([\w-]+)/.exec(JSON.stringify(request.body.messages))?.[1] ?? ''
@@ -32,25 +33,33 @@ const limited = (seconds: number): FakeReply => ({
 const away = (status: number): FakeReply => ({ status, body: { error: { message: 'overloaded' } } })
 
 test('fault 18: twelve runs with a Retry-After of a second honour it, none earlier and not in lockstep, and their traces report it before they wait', async () => {
-  const { script, times } = byRun((_prompt, n) => (n === 0 ? limited(1) : finish('Done.')))
-  await using app = await startCodingApp(script, ENV)
-  const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => start(app, `run-${i}`)))
-  for await (const { event, data } of followRun(app, ids[0] ?? 0))
-    if (event === 'log' && data.message_type === 'ERROR') {
-      expect(times.get('run-0')).toHaveLength(1)
-      break
-    }
+  const created = Promise.withResolvers<number[]>()
+  /** What the traces had when their runs called again, and whether that was there before the wait. */
+  const reported: object[] = []
+  const { script, times } = byRun(async (prompt, n) => {
+    if (n === 0) return limited(1)
+    const now_ms = Date.now()
+    const id = (await created.promise)[Number(prompt.slice('run-'.length))] ?? 0
+    const waited_ms = (entry: any) => now_ms - Date.parse(entry.created_at)
+    for (const entry of (await allLogs(app, id)).filter(entry => entry.message_type === 'ERROR'))
+      reported.push({ ...entry.observation, early: waited_ms(entry) >= entry.observation.retry_in_ms })
+    return finish('Done.')
+  })
+  await using app = await startCodingApp(script, { AGENTRUN_WORKER_CONCURRENCY: '16' })
+  created.resolve(await Promise.all(Array.from({ length: 12 }, (_, i) => start(app, `run-${i}`))))
   const waits: number[] = []
-  for (const [i, id] of ids.entries()) {
+  for (const [i, id] of (await created.promise).entries()) {
     expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Done.' })
     const errors = await errorsOf(app, id)
     expect(errors).toMatchObject([
       { code: 'rate_limited', http_status: 429, retryable: true, phase: 'model', attempt: 1 },
     ])
+    expect(reported).toContainEqual({ ...errors[0], early: true })
     const [first = 0, second = 0] = times.get(`run-${i}`) ?? []
     expect(second - first).toBeGreaterThanOrEqual(1_000)
     waits.push(errors[0].retry_in_ms)
   }
+  expect(reported).toHaveLength(12)
   expect(Math.min(...waits)).toBeGreaterThanOrEqual(1_000)
   expect(new Set(waits).size).toBeGreaterThan(6)
 })
