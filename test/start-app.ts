@@ -58,7 +58,7 @@ export type ApiResponse = { status: number; headers: Headers; body: any }
  */
 export async function startApp(
   env: Record<string, string> = {},
-  role: 'all' | 'serve' = 'all',
+  { role = 'all', ...input }: { role?: 'all' | 'serve'; git_path?: string } = {},
 ): Promise<App> {
   // A failed start closes all parts that were started.
   await using stack = new AsyncDisposableStack()
@@ -89,6 +89,7 @@ export async function startApp(
   const service = stack.use(
     await startService({
       role,
+      ...input,
       config,
       secret_key: config.AGENTRUN_SECRET_KEY ?? ownSecretKey(data.root),
       database_url: database.url,

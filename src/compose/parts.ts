@@ -24,6 +24,8 @@ export type ServiceInput = {
   users: SystemUsers
   /** PATH of the environment. */
   path: string
+  /** PATH of the service's own git, where it is another one than that of the system. */
+  git_path?: string
   /** Absolute path of the Node that sandboxes are shown. */
   node_path: string
   /** Folder of the built web interface. */

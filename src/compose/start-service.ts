@@ -99,6 +99,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
       data_dir: data.root,
       user: users.service,
       ...(users.sandbox && { reader_gid: users.sandbox.gid }),
+      ...(input.git_path && { path: input.git_path }),
       allow_private: config.AGENTRUN_ALLOW_PRIVATE_GIT,
       max_mirror_bytes: config.AGENTRUN_MIRROR_MAX_BYTES,
       max_push_bytes: config.AGENTRUN_PUSH_MAX_BYTES,

@@ -13,18 +13,22 @@ export async function startCodingApp(
   script: FakeScript,
   env: Record<string, string> = {},
   repository = makeRepository(),
+  options: Parameters<typeof startApp>[1] = {},
 ): Promise<CodingApp> {
   await using stack = new AsyncDisposableStack()
   const model = stack.use(await startFakeOpenAI(script))
   const app = stack.use(
-    await startApp({
-      OPENAI_COMPATIBLE_BASE_URL: model.base_url,
-      OPENAI_COMPATIBLE_API_KEY: 'key-of-the-model-server',
-      AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake',
-      ...pricedProvider(model),
-      AGENTRUN_INIT_REPO_URL: repository,
-      ...env,
-    }),
+    await startApp(
+      {
+        OPENAI_COMPATIBLE_BASE_URL: model.base_url,
+        OPENAI_COMPATIBLE_API_KEY: 'key-of-the-model-server',
+        AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake',
+        ...pricedProvider(model),
+        AGENTRUN_INIT_REPO_URL: repository,
+        ...env,
+      },
+      options,
+    ),
   )
   const git = (...args: string[]) => gitIn(repository, ...args)
   const running = stack.move()

@@ -64,7 +64,7 @@ const limits = [
 export async function startCluster(script: FakeScript, env: Record<string, string> = {}): Promise<Cluster> {
   await using stack = new AsyncDisposableStack()
   const { cluster, shared, serveAt } = await openCluster(script, env, stack)
-  const { base_url } = stack.use(await startApp(shared, 'serve'))
+  const { base_url } = stack.use(await startApp(shared, { role: 'serve' }))
   serveAt(base_url)
   const running = stack.move()
   return { ...cluster, base_url, [Symbol.asyncDispose]: () => running.disposeAsync() }
