@@ -19,7 +19,7 @@ const TIMEOUT_MS = 120_000
 const resume = (app: CodingApp, agent_run_id: number, more: object) =>
   app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id, ...more })
 
-test.each([GEMINI, OPENCODE])(
+test.each([CODEX, GEMINI, OPENCODE])(
   '$id works on a run in its sandbox up to a pull request: its calls are metered, its tools are in the trace, and the key of the model is not in its sandbox',
   expectPullRequest,
   TIMEOUT_MS,

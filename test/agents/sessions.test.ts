@@ -1,8 +1,7 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { expect, test } from 'vitest'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../runs/await-run.ts'
-import { type CodingApp, gitIn } from '../runs/coding-app.ts'
-import { startKillable } from './killable-service.ts'
+import type { CodingApp } from '../runs/coding-app.ts'
 import { programSettings, startProgramApp } from './program-app.ts'
 
 const agent_type = 'program'
@@ -84,44 +83,3 @@ test('an approved call is made again in the session in which it waited', async (
     '[{"outcome":"selected","optionId":"once"}][prompt 2, continued]',
   ])
 })
-
-const settled = { timeout: 60_000, interval: 200 }
-
-test('kill -9 in the middle of a command: the session continues, and nothing of it is done again', async () => {
-  await using service = await startKillable(programSettings({ SESSIONS: 'load', REPEATS: '100' }))
-  const prompt = 'do: tool echo x >>notes.txt | tool sleep 600 | session | tool true | say Done.'
-  const { id } = await service.call('POST', '/run', { prompt, agent_type })
-  const started = "select 1 from journal where run_id = $1 and kind = 'tool_started'"
-  await expect.poll(async () => (await service.rows(started, [id])).length, settled).toBe(2)
-  await service.killAndRestart()
-  const run = () => service.call('GET', `/run/${id}`)
-  await expect.poll(async () => (await run()).status, settled).toBe('completed')
-  const { logs } = await service.call('GET', `/run/${id}/logs`)
-  expect(lost(logs)).toEqual([])
-  expect(logs.filter((entry: any) => entry.tool_name === 'bash')).toMatchObject([
-    { tool_input: { command: 'echo x >>notes.txt' }, tool_output: { status: 'ok' } },
-    { tool_input: { command: 'sleep 600' }, tool_output: { status: 'interrupted' } },
-    { tool_input: { command: 'true' }, tool_output: { status: 'ok' }, thought: '[prompt 2, continued]' },
-  ])
-  const { github_pull_requests: pulls, result } = await run()
-  expect([result, gitIn(service.repository, 'show', `${pulls[0].head_branch_name}:notes.txt`)]).toEqual([
-    'Done.',
-    'x\n',
-  ])
-}, 120_000)
-
-test('a worker without the files of the session does not try to continue it, and the agent gets the conversation as text', async () => {
-  await using service = await startKillable(programSettings({ SESSIONS: 'load', REPEATS: '100' }))
-  const { id } = await service.call('POST', '/run', {
-    prompt: 'do: tool echo x >notes.txt | say One.',
-    agent_type,
-  })
-  const run = () => service.call('GET', `/run/${id}`)
-  await expect.poll(async () => (await run()).status, settled).toBe('completed')
-  await service.killAndRestart(true)
-  await service.call('POST', '/run/resume', { agent_run_id: id, prompt: 'do: tool true | session' })
-  await expect
-    .poll(async () => ((await run()).turn === 2 ? (await run()).result : null), settled)
-    .toBe('[prompt 1, repeated as text]')
-  expect(lost((await service.call('GET', `/run/${id}/logs`)).logs)).toEqual([])
-}, 120_000)

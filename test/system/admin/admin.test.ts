@@ -1,52 +1,17 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { AuditEntry } from '../../src/contract/organizations/audit-log.ts'
-import { insertMembership, insertUser } from '../../src/store/access/accounts.ts'
-import { insertServiceUser } from '../../src/store/access/members.ts'
-import { insertOrganization } from '../../src/store/access/organizations.ts'
-import { processExecutable, processIds } from '../../src/system/processes.ts'
-import { contents } from '../api/contents.ts'
-import { createTestDatabase } from '../database.ts'
-import { type ServiceProcess, startServiceProcess } from '../runs/recovery/service-process.ts'
-import { type ApiResponse, type App, rows, startApp } from '../start-app.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
-import { program_env } from './program-env.ts'
+import type { AuditEntry } from '../../../src/contract/organizations/audit-log.ts'
+import { insertMembership, insertUser } from '../../../src/store/access/accounts.ts'
+import { insertServiceUser } from '../../../src/store/access/members.ts'
+import { insertOrganization } from '../../../src/store/access/organizations.ts'
+import { contents } from '../../api/contents.ts'
+import { createTestDatabase } from '../../database.ts'
+import { type App, rows, startApp } from '../../start-app.ts'
+import { temporaryFolder } from '../../temporary-folder.ts'
+import { admin, base_url, embeddedService, get, printed } from './run-admin.ts'
 
-const program = fileURLToPath(new URL('../../src/admin.ts', import.meta.url))
-const base_url = 'https://agents.example'
-
-/** The command as the launcher starts it. `out` is what a script would take. */
-async function admin(
-  args: string[],
-  env: Record<string, string>,
-): Promise<{ code: number; out: string; err: string }> {
-  const child = spawn(process.execPath, [program, ...args], {
-    env: { ...program_env, AGENTRUN_BASE_URL: base_url, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-  return { code, out: out.trimEnd(), err }
-}
-async function printed(args: string[], env: Record<string, string>): Promise<string> {
-  const { code, out, err } = await admin(args, env)
-  expect({ code, err }).toMatchObject({ code: 0 })
-  return out
-}
-
-const get = async (
-  at: string,
-  token: string,
-  path: string,
-): Promise<Pick<ApiResponse, 'status' | 'body'>> => {
-  const response = await fetch(at + path, { headers: { authorization: `Bearer ${token}` } })
-  return { status: response.status, body: await response.json() }
-}
 async function signIn(at: string, link: string): Promise<number> {
   const code = new URL(link).hash.slice('#code='.length)
   const headers = { 'content-type': 'application/json' }
@@ -58,15 +23,7 @@ async function signIn(at: string, link: string): Promise<number> {
 describe('with the embedded database', () => {
   const folder = temporaryFolder()
   const data = join(folder.path, 'data')
-  const env = { AGENTRUN_DATA_DIR: data }
-  const databases = () =>
-    processIds().filter(pid => processExecutable(pid)?.cwd === join(data, 'postgres/cluster'))
-  const start = () => startServiceProcess({ ...env, AGENTRUN_WORKER_CONCURRENCY: '0' })
-  async function stop({ child, ended }: ServiceProcess) {
-    child.kill('SIGTERM')
-    expect((await ended).code).toBe(0)
-    expect(databases()).toEqual([])
-  }
+  const { env, databases, start, stop } = embeddedService(data)
   beforeAll(() => chmodSync(folder.path, 0o755))
   afterAll(() => folder[Symbol.dispose]())
 
@@ -112,70 +69,6 @@ describe('with the embedded database', () => {
     ])
     expect(JSON.stringify(body)).not.toContain(token)
     await stop(again)
-  })
-
-  test('a backup of the running service, restored into a new data folder, is the service as it was', async () => {
-    const service = await start()
-    const token = await printed(['token'], env)
-    const file = join(folder.path, 'backup.gz')
-    const taken = await admin(['backup', file], env)
-    expect(taken).toMatchObject({
-      code: 0,
-      out: '',
-      err: expect.stringMatching(
-        /^\d+ rows of \d+ tables are in .*backup\.gz \(content sha256 [0-9a-f]{64}\)\n$/,
-      ),
-    })
-    expect(await admin(['backup', file], env)).toMatchObject({
-      code: 1,
-      err: `cannot do that: ${file} exists already\n`,
-    })
-    expect(await admin(['restore', file], env)).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('the database is not empty'),
-    })
-    await stop(service)
-
-    const elsewhere = join(folder.path, 'elsewhere')
-    const restored = await admin(['restore', file], { AGENTRUN_DATA_DIR: elsewhere })
-    expect(restored).toMatchObject({
-      code: 0,
-      out: '',
-      err: expect.stringContaining('The database is as it was at 20'),
-    })
-    const again = await startServiceProcess({
-      AGENTRUN_DATA_DIR: elsewhere,
-      AGENTRUN_WORKER_CONCURRENCY: '0',
-    })
-    expect((await get(again.base_url, token, '/v1/users/me')).status).toBe(200)
-    expect(again.output).not.toContain('token (shown only now)')
-    again.child.kill('SIGTERM')
-    expect((await again.ended).code).toBe(0)
-  })
-
-  test('after a kill of the service it takes over the database that was left running, and stops it', async () => {
-    const service = await start()
-    service.child.kill('SIGKILL')
-    await service.ended
-    expect(databases()).not.toEqual([])
-    const token = await printed(['token'], env)
-    expect(databases()).toEqual([])
-    const again = await start()
-    expect((await get(again.base_url, token, '/v1/users/me')).status).toBe(200)
-    await stop(again)
-  })
-
-  test('a command that comes while the service starts waits for its database', async () => {
-    const starting = start()
-    const reported = admin(['token'], env)
-    const service = await starting
-    const { code, out, err } = await reported
-    // The first to lock the folder continues; the other reports it or waits.
-    if (service.base_url === '') expect((await service.ended).output).toContain('is in use by process')
-    expect({ code, err }).toMatchObject({ code: 0 })
-    const running = service.base_url === '' ? await start() : service
-    expect((await get(running.base_url, out, '/v1/users/me')).status).toBe(200)
-    await stop(running)
   })
 })
 
@@ -352,7 +245,7 @@ describe('with DATABASE_URL', () => {
 })
 
 test('size prints the result of the documentation, and refuses what is no number', async () => {
-  const page = readFileSync(new URL('../../docs/operations/sizing.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../../docs/operations/sizing.md', import.meta.url), 'utf8')
   const [, words = '', result = ''] = /\$ \.\/agentrun admin (size .*)\n([\s\S]*?)\n```/.exec(page) ?? []
   expect(await printed(words.split(' '), {})).toBe(result)
   for (const [args, refusal] of [
