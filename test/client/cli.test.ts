@@ -383,7 +383,7 @@ test.each([
   [['tokens', 'create', 'ci', '--repo', 'acme/web', '--expires-in', 'soon']],
   [['setup', 'set', 'acme/web', 'npm ci', '--timeout', 'long']],
   [['checks', 'set', 'acme/web', 'npm test']],
-])('wrong usage is refused before a repository is looked up: %j', async args => {
+])('wrong usage is refused before the service is called: %j', async args => {
   const ended = await cli(args, { env: { AGENTRUN_URL: 'http://127.0.0.1:1' }, input: '[]' })
   expect(ended).toMatchObject({ code: 2, out: '' })
 })

@@ -181,8 +181,9 @@ function wordsOf({ operation, takes, words }: Operation<JsonName>): Pick<Action,
 }
 
 /**
- * Returns the operation and its path parameters: with `--repo`, those of the repository. A repository is given
- * by its id or name and looked up last. Other parameters that end with `_id` are whole numbers.
+ * Returns the operation and its path parameters: with `--repo`, those of the repository. A repository is
+ * given by its id or name, for which the service is called last. Other parameters that end with `_id` are
+ * whole numbers.
  */
 async function target(
   given: CommandArguments<Options>,
