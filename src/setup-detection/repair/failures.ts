@@ -72,7 +72,7 @@ export function explain({ output, timed_out }: FailedCommand): ExplainedFailure 
   const registry = lines.find(line => !/^\s*warning\b/i.test(line)) ?? lines[0]
   if (registry !== undefined) return { reason: 'registry_unreachable', detail: registry.trim().slice(0, 400) }
   for (const [pattern, explain] of MISSING) {
-    const names = [...text.matchAll(new RegExp(pattern, 'g'))].flatMap(([, name]) => name ?? [])
+    const names = [...text.matchAll(pattern)].flatMap(([, name]) => name ?? [])
     if (names.length > 0)
       return {
         reason: 'toolchain_missing',

@@ -210,6 +210,9 @@ test('what builds of C, Perl, Go and Java miss is named with what Debian calls i
   expect(of("meson.build:95:2: ERROR: Program 'kyua' not found or not executable")).toBe(
     'The program kyua is not there. Debian has it in kyua.',
   )
+  expect(of('configure: error: libevent Not Found')).toBe(
+    'configure says: libevent Not Found. Debian has it in libevent-dev.',
+  )
   expect(of('configure: error: libevent not found')).toBe(
     'configure says: libevent not found. Debian has it in libevent-dev.',
   )
