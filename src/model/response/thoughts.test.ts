@@ -30,6 +30,21 @@ test.each([
   ['\u25c1think\u25b7a\u25c1/think\u25b7Done.', 'a', 'Done.'],
   ['<seed:think>a</seed:think>Done.', 'a', 'Done.'],
   ['[think about it] first', '', '[think about it] first'],
+  ['<mm:think>a</think>b</mm:think>Done.', 'a</think>b', 'Done.'],
+  ['<think time="3">a</think>Done.', 'a', 'Done.'],
+  ['<think of it> first', '', '<think of it> first'],
+  ['<think <b>', '', '<think <b>'],
+  ['<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>Done.<|END_RESPONSE|>', 'a', 'Done.'],
+  ['<|channel>thought\na<channel|>Done.', '\na', 'Done.'],
+  ['<|channel|>analysis<|message|>a<|end|>', 'a', ''],
+  [
+    '<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>Done.<|return|>',
+    'a',
+    'Done.',
+  ],
+  ['<|start|>assistant<|channel|>final<|message|>Done.', '', 'Done.'],
+  ['<think>a</think><answer>Done.</answer>', 'a', 'Done.'],
+  ['<answer>Done.</answer>', '', '<answer>Done.</answer>'],
 ])('%j is the thought %j and the text %j, however it arrives', (given, reasoning, text) => {
   for (let size = 1; size <= given.length + 1; size++) expect(split(given, size)).toEqual({ reasoning, text })
 })
@@ -62,6 +77,9 @@ test('a thought without its opening tag ends at the closing one, which code may 
   expect(unopenedThought('</think>Done.')).toEqual({ reasoning: '', text: 'Done.' })
   expect(unopenedThought('The tag `</think>` ends it.')).toBeNull()
   expect(unopenedThought('Write <think>x</think> there.')).toBeNull()
+  expect(unopenedThought('First.</mm:think>Done.')).toEqual({ reasoning: 'First.', text: 'Done.' })
+  expect(unopenedThought('Write <think id="1">x</think> there.')).toBeNull()
+  expect(unopenedThought('A message ends with <|end|> there.')).toBeNull()
   expect(unopenedThought('Done.')).toBeNull()
 })
 
@@ -74,6 +92,7 @@ test('a thought that begins a later line is none of the answer, and a tag in cod
     reasoning: '1\n2',
     text: 'a\nb\nc',
   })
+  expect(laterThoughts('a\n<mm:think n="1">1</mm:think>b')).toEqual({ reasoning: '1', text: 'a\nb' })
   for (const text of [
     '```\n<think>x</think>\n```',
     'Use <think>x</think>.',

@@ -1,17 +1,8 @@
+import { BLOCKS, type Block, MAX_OPENING_CHARS, openingOf } from './thought-marks.ts'
+
 /** Words of a response, as the trace has them. */
 export type Words = { kind: 'text' | 'reasoning'; text: string }
 
-/** How models mark a thought: the opening tag and the closing one, in any case. */
-const TAGS = [
-  ['<think>', '</think>'],
-  ['<thinking>', '</thinking>'],
-  ['<thought>', '</thought>'],
-  ['<reasoning>', '</reasoning>'],
-  ['<seed:think>', '</seed:think>'],
-  ['[think]', '[/think]'],
-  ['\u25c1think\u25b7', '\u25c1/think\u25b7'],
-] as const
-const LONGEST_TAG = 20
 /** Of the same length, unlike `toLowerCase`. */
 const asciiLower = (text: string) => text.replace(/[A-Z]+/g, letters => letters.toLowerCase())
 /** White space before a tag; more is the beginning of a text. */
@@ -23,17 +14,17 @@ const MAX_BLANKS = 200
  * thought that is never closed is a thought.
  */
 export class ThoughtSplitter {
-  #state: 'start' | 'thought' | 'text' = 'start'
+  /** The part that is open; `text`: no other one follows. */
+  #state: 'start' | 'text' | Block = 'start'
   #is_after_thought = false
   #held = ''
-  #closing = ''
 
   add(text: string): Words[] {
     const words: Words[] = []
     let rest = this.#held + text
     this.#held = ''
     while (rest !== '' && this.#state !== 'text')
-      rest = this.#state === 'start' ? this.#begin(rest) : this.#think(rest, words)
+      rest = this.#state === 'start' ? this.#begin(rest) : this.#read(rest, this.#state, words)
     if (this.#state === 'text' && rest !== '') words.push({ kind: 'text', text: rest })
     return words
   }
@@ -41,21 +32,20 @@ export class ThoughtSplitter {
   end(): Words[] {
     const text = this.#held
     this.#held = ''
-    return text === '' ? [] : [{ kind: this.#state === 'thought' ? 'reasoning' : 'text', text }]
+    const kind = typeof this.#state === 'object' ? this.#state.kind : 'text'
+    return text === '' ? [] : [{ kind, text }]
   }
 
-  /** Returns what follows a tag, or the text without one; holds what may become a tag. */
+  /** Returns what follows an opening, or the text without one; holds what may become an opening. */
   #begin(text: string): string {
     const trimmed = text.trimStart()
-    const lower = asciiLower(trimmed.slice(0, LONGEST_TAG))
-    const tag = TAGS.find(([opening]) => lower.startsWith(opening))
-    if (tag !== undefined) {
-      this.#state = 'thought'
-      this.#closing = tag[1]
-      return trimmed.slice(tag[0].length)
+    const found = openingOf(asciiLower(trimmed.slice(0, MAX_OPENING_CHARS)), this.#is_after_thought)
+    if (found !== null && found !== 'incomplete') {
+      this.#state = found.block
+      return trimmed.slice(found.length)
     }
     const kept = this.#is_after_thought ? trimmed : text
-    if (kept.length <= MAX_BLANKS && TAGS.some(([opening]) => opening.startsWith(lower))) {
+    if (kept.length - trimmed.length <= MAX_BLANKS && found === 'incomplete') {
       this.#held = kept
       return ''
     }
@@ -63,18 +53,17 @@ export class ThoughtSplitter {
     return kept
   }
 
-  /**
-   * Adds the thought up to its closing tag, and returns what follows; holds what may become the closing tag.
-   */
-  #think(text: string, words: Words[]): string {
+  /** Adds the part up to its closing, and returns what follows; holds what may become the closing. */
+  #read(text: string, block: Block, words: Words[]): string {
+    const { kind, closing } = block
     const lower = asciiLower(text)
-    const end = lower.indexOf(this.#closing)
-    const open = end < 0 ? text.length - overlap(lower, this.#closing) : end
-    if (open > 0) words.push({ kind: 'reasoning', text: text.slice(0, open) })
+    const end = lower.indexOf(closing)
+    const open = end < 0 ? text.length - overlap(lower, closing) : end
+    if (open > 0) words.push({ kind, text: text.slice(0, open) })
     if (end >= 0) {
       this.#state = 'start'
       this.#is_after_thought = true
-      return text.slice(end + this.#closing.length)
+      return text.slice(end + closing.length)
     }
     this.#held = text.slice(open)
     return ''
@@ -88,16 +77,22 @@ function overlap(text: string, word: string): number {
   return 0
 }
 
+/** Thoughts whose closing names them; the others close anything. */
+const NAMED = BLOCKS.filter(
+  ({ kind, closing }) => kind === 'reasoning' && /^[<[\u25c1](?:\/|\|end_)/.test(closing),
+)
+
 /**
  * Separates a thought of which only the closing tag was sent, because the template of the model writes the
  * opening one; null: there is none. A tag in code, `</think>`, is part of the text.
  */
 export function unopenedThought(text: string): { reasoning: string; text: string } | null {
   const lower = asciiLower(text)
-  const closing = TAGS.map(([, each]) => each).find(each => lower.includes(each))
+  const closing = NAMED.map(each => each.closing).find(each => lower.includes(each))
   if (closing === undefined) return null
   const at = lower.indexOf(closing)
-  if (text[at - 1] === '`' || TAGS.some(([opening]) => lower.slice(0, at).includes(opening))) return null
+  const before = lower.slice(0, at)
+  if (text[at - 1] === '`' || NAMED.some(({ opening }) => before.includes(opening.slice(0, -1)))) return null
   return { reasoning: text.slice(0, at).trim(), text: text.slice(at + closing.length).trim() }
 }
 
@@ -119,11 +114,15 @@ export function laterThoughts(text: string): { reasoning: string; text: string }
     const line = lower.slice(at, end)
     const mark = FENCE.exec(line)?.[1] ?? ''
     if (mark !== '' && (fence === '' || fence === mark)) fence = fence === '' ? mark : ''
-    const tag = fence === '' ? TAGS.find(([opening]) => line.trimStart().startsWith(opening)) : undefined
-    const closed = tag === undefined ? end : lower.indexOf(tag[1], at)
-    if (tag === undefined || closed < 0) shown += text.slice(at, closed < 0 ? text.length : end)
-    else thoughts.push(text.slice(at + line.indexOf(tag[0]) + tag[0].length, closed).trim())
-    at = closed < 0 ? text.length : tag === undefined ? end : afterBlanks(text, closed + tag[1].length)
+    const blanks = line.length - line.trimStart().length
+    const found = fence === '' ? openingOf(line.slice(blanks, blanks + MAX_OPENING_CHARS), false) : null
+    const thought =
+      found !== null && found !== 'incomplete' && found.block.kind === 'reasoning' ? found : null
+    const closed = thought === null ? end : lower.indexOf(thought.block.closing, at)
+    if (thought === null || closed < 0) shown += text.slice(at, closed < 0 ? text.length : end)
+    else thoughts.push(text.slice(at + blanks + thought.length, closed).trim())
+    if (thought === null) at = end
+    else at = closed < 0 ? text.length : afterBlanks(text, closed + thought.block.closing.length)
   }
   return thoughts.length === 0 ? null : { reasoning: thoughts.join('\n'), text: shown.trim() }
 }
