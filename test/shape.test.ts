@@ -371,3 +371,16 @@ test('only a change of a run inserts its event', () => {
   const callers = server.filter(({ text }) => /\binsertEvent\b/.test(text)).map(({ path }) => path)
   expect(callers).toEqual([change_run, 'src/store/runs/events.ts'])
 })
+
+/**
+ * A function names what it needs of the services of its part: `Pick<WorkerServices, …>` or `Pick<Services,
+ * …>` in place, or as `Deps` of its file.
+ */
+test('no file exports what it needs of the services, and no such need is composed of others by name', () => {
+  const named = server.flatMap(({ path, text }) =>
+    [...text.matchAll(/^(export )?type (\w*Deps)\b/gm)]
+      .filter(([, is_exported, name]) => is_exported !== undefined || name !== 'Deps')
+      .map(([declaration]) => `${path}: ${declaration}`),
+  )
+  expect(named).toEqual([])
+})

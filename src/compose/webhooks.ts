@@ -3,7 +3,7 @@ import type { Outgoing } from '../egress/connect-checked.ts'
 import { createResolver } from '../egress/resolve.ts'
 import { QueueConsumer } from '../queue/consumer.ts'
 import { cleanUpDeliveries } from '../webhooks/clean-up.ts'
-import type { WebhookDeps } from '../webhooks/settings.ts'
+import type { WebhookServices } from '../webhooks/settings.ts'
 import { webhookQueue } from '../webhooks/webhook-queue.ts'
 import { ownCredentials } from './own-credentials.ts'
 import type { Parts } from './parts.ts'
@@ -31,7 +31,7 @@ export function outgoingOf(
 /** Sends webhooks from now on until disposed of: every process does, whatever its role. */
 export function startWebhooks(parts: Parts, baseUrl: () => string): AsyncDisposable {
   const { db, sealer, log, telemetry, hub, config } = parts
-  const deps: WebhookDeps = {
+  const deps: WebhookServices = {
     db,
     sealer,
     log,

@@ -1,6 +1,6 @@
 import { tryAcquireTick } from '../store/runs/ticks.ts'
 import { deleteOldDeliveries, expireHeld } from '../store/webhooks/webhook-outcomes.ts'
-import type { WebhookDeps } from './settings.ts'
+import type { WebhookServices } from './settings.ts'
 
 /** How long the ledger keeps settled deliveries. */
 export const LEDGER_DAYS = 30
@@ -13,7 +13,7 @@ const late = 'the webhook was switched off until it was too late'
  * does it once a minute.
  */
 export async function cleanUpDeliveries(
-  { db }: Pick<WebhookDeps, 'db'>,
+  { db }: Pick<WebhookServices, 'db'>,
   retention_days: number | null,
 ): Promise<void> {
   if (!(await tryAcquireTick(db, 'webhooks', TICK_SECONDS))) return

@@ -14,7 +14,7 @@ import { createBackgroundRedactor } from '../redaction/background-redactor.ts'
 import { listSealedSecrets } from '../store/access/secrets.ts'
 import type { ClaimedDelivery } from '../store/webhooks/webhook-deliveries.ts'
 import { getSealedWebhook } from '../store/webhooks/webhooks.ts'
-import type { WebhookDeps } from './settings.ts'
+import type { WebhookServices } from './settings.ts'
 import { type AttemptEnd, settle } from './settle.ts'
 
 const MAX_SETTLE_ATTEMPTS = 5
@@ -22,7 +22,7 @@ const SETTLE_RETRY_MS = 1_000
 
 /** Makes one attempt and records its outcome, unless another process has claimed the delivery meanwhile. */
 export async function deliver(
-  deps: WebhookDeps,
+  deps: WebhookServices,
   delivery: ClaimedDelivery,
   signal: AbortSignal,
 ): Promise<void> {
@@ -36,7 +36,7 @@ export async function deliver(
 type NoRecipient = { reason: string; permanent: boolean }
 
 async function recipientOf(
-  { db, sealer }: WebhookDeps,
+  { db, sealer }: WebhookServices,
   delivery: ClaimedDelivery,
 ): Promise<Recipient | NoRecipient> {
   const { organization_id, url } = delivery
@@ -66,7 +66,7 @@ function notSent({ url }: ClaimedDelivery, { reason, permanent }: NoRecipient): 
 }
 
 async function sent(
-  deps: WebhookDeps,
+  deps: WebhookServices,
   delivery: ClaimedDelivery,
   to: Recipient,
   signal: AbortSignal,
@@ -85,7 +85,7 @@ async function sent(
  * message is sent again when the lease ends.
  */
 async function settleWithRetries(
-  deps: WebhookDeps,
+  deps: WebhookServices,
   delivery: ClaimedDelivery,
   end: AttemptEnd,
 ): Promise<void> {
@@ -100,7 +100,7 @@ async function settleWithRetries(
 }
 
 async function attempt(
-  deps: WebhookDeps,
+  deps: WebhookServices,
   delivery: ClaimedDelivery,
   { url, secrets }: Recipient,
   signal: AbortSignal,

@@ -6,7 +6,7 @@ import type { Transactional } from '../store/database.ts'
 import type { Telemetry } from '../telemetry/port.ts'
 
 /** Dependencies of deliveries. */
-export type WebhookDeps = {
+export type WebhookServices = {
   db: Transactional
   sealer: Sealer
   /** Credentials of this process, which are redacted from every message. */

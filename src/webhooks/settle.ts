@@ -20,7 +20,7 @@ import {
   settleDelivery,
   wakeDeliveries,
 } from '../store/webhooks/webhook-outcomes.ts'
-import type { WebhookDeps } from './settings.ts'
+import type { WebhookServices } from './settings.ts'
 
 /**
  * `inconclusive`: it proves nothing about the receiver, because this process aborted it or did not send it.
@@ -31,7 +31,11 @@ const gone = 'the receiver responded with 410: it is gone'
 const dead = `nothing could be delivered for ${GIVE_UP_SECONDS / 3_600} hours`
 
 /** Records the outcome of an attempt and its consequences in one transaction. */
-export async function settle(deps: WebhookDeps, delivery: ClaimedDelivery, end: AttemptEnd): Promise<void> {
+export async function settle(
+  deps: WebhookServices,
+  delivery: ClaimedDelivery,
+  end: AttemptEnd,
+): Promise<void> {
   const { organization_id, run_id, url } = delivery
   const disabled = await deps.db.transaction(async tx => {
     await holdEvents(tx, organization_id)

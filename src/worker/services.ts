@@ -8,11 +8,15 @@ import type { Grant, Tokens } from '../core/secrets/mcp-sign-in.ts'
 import type { Sealer } from '../core/secrets/sealing.ts'
 import type { Forges } from '../forge/forges.ts'
 import type { GitHost } from '../git/process/git-host.ts'
+import type { Hub } from '../live/hub.ts'
 import type { ModelCatalog, ModelRequest } from '../model/port.ts'
 import type { SandboxDriver, SandboxLimits } from '../sandbox/port.ts'
 import type { Db, Transactional } from '../store/database.ts'
 import type { SystemUsers } from '../system/users.ts'
 import type { Telemetry } from '../telemetry/port.ts'
+import type { LeaseKeeper } from './claim/lease-keeper.ts'
+import type { InstalledPrograms } from './sandbox/installed-programs.ts'
+import type { ChildRuns } from './turns/child-runs.ts'
 
 type EgressSettings = {
   /** Holds the sockets of the proxies. */
@@ -32,10 +36,12 @@ type ReviewSettings = { enabled: boolean; model: string | null; effort: Reasonin
 
 /**
  * What the worker works with. A function names what it needs, `Pick<WorkerServices, 'db' | 'log'>`, so that a
- * test has to make no more.
+ * test has to make no more. What is composed of such needs has no name.
  */
 export type WorkerServices = {
   db: Transactional
+  hub: Hub
+  leases: LeaseKeeper
   log: Log
   telemetry: Telemetry
   /** Names this process in leases. */
@@ -77,8 +83,13 @@ export type WorkerServices = {
   ): Promise<Tokens | { problem: string; ended: boolean }>
   /** The agents of other vendors that the operator has registered, by id. */
   agents: ReadonlyMap<string, RegisteredAgent>
+  organizationModels: OrganizationModels
   /** Those of the run's organization: known once a run is claimed. */
   models: ModelCatalog
+  /** Starts and lists child runs. */
+  children: ChildRuns
+  /** Lists those of the sandboxes of this process. */
+  programs: InstalledPrograms
   model_timeouts: ModelRequest['timeouts']
   /** From which size on a conversation is compacted, at most. */
   compact_tokens: number
@@ -108,4 +119,8 @@ export type WorkerServices = {
   ceilings: Ceilings
   /** From the start of a turn to its deadline. */
   turn_wall_seconds: number
+  /** How long ended runs are kept; null: for ever. */
+  retention_days: number | null
+  /** How long running runs may take to the end of their step when this process stops. */
+  shutdown_grace_ms: number
 }

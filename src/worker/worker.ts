@@ -14,7 +14,7 @@ import { SWEEP_MS, sweepInTurn, sweepLeftovers, sweepRuns } from './sweep/sweep.
 import { sweepFolders, sweepWorkspaces } from './sweep/sweep-files.ts'
 import { sweepMirrors } from './sweep/sweep-mirrors.ts'
 import { workOnRun } from './turns/run-work.ts'
-import type { WorkerDeps } from './worker-deps.ts'
+import type { ProcessServices } from './turns/turn.ts'
 
 const REPORT_MS = 3_000
 const LEFTOVERS_MS = 10 * 60_000
@@ -34,7 +34,7 @@ export const newOwner = () => `${process.pid}-${randomUUID().slice(0, 8)}`
  * or the disk is full.
  */
 export class Worker implements AsyncDisposable {
-  readonly #deps: WorkerDeps
+  readonly #deps: ProcessServices
   readonly #concurrency: number
   readonly #active = new Map<Control, { run_id: number; done: Promise<void> }>()
   readonly #polls: Disposable[] = []
@@ -47,7 +47,7 @@ export class Worker implements AsyncDisposable {
   #stopped = false
   #untested: string | null = 'the sandbox has not been tested yet'
 
-  constructor(deps: WorkerDeps, concurrency: number) {
+  constructor(deps: ProcessServices, concurrency: number) {
     this.#deps = deps
     this.#disk = new DiskWatch(deps)
     this.#concurrency = concurrency

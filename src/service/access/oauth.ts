@@ -33,14 +33,14 @@ import { createToken } from './tokens.ts'
 const CODE_SECONDS = 60
 const TOKEN_DAYS = 30
 
-type OAuthServices = Pick<Services, 'sealer' | 'base_url' | 'oauth_redirect_hosts'>
+type Deps = Pick<Services, 'sealer' | 'base_url' | 'oauth_redirect_hosts'>
 
 /**
  * Returns the registration of a client with its id, and of its addresses those that are accepted: editors
  * also name one on the web, for when they run there (RFC 7591, 3.2.1). Throws 400 with the reason when none
  * is.
  */
-export function registerClient(services: OAuthServices, input: RegisterClientInput) {
+export function registerClient(services: Deps, input: RegisterClientInput) {
   const refusalOf = (uri: string) => redirectRefusal(uri, services.oauth_redirect_hosts)
   const redirect_uris = input.redirect_uris.filter(uri => refusalOf(uri) === null)
   const refusal = redirect_uris.length === 0 ? refusalOf(input.redirect_uris[0] ?? '') : null
@@ -56,10 +56,7 @@ export function registerClient(services: OAuthServices, input: RegisterClientInp
  * Returns what a person is shown of a client. Throws 400 for an unknown client or an address that is not
  * accepted.
  */
-export function getOAuthClient(
-  services: OAuthServices,
-  { client_id, redirect_uri }: OAuthClientQuery,
-): OAuthClient {
+export function getOAuthClient(services: Deps, { client_id, redirect_uri }: OAuthClientQuery): OAuthClient {
   const { name } = requireClient(services, { client_id, redirect_uri }, 'query')
   const { protocol, host } = new URL(redirect_uri)
   return {
@@ -141,7 +138,7 @@ const shown = ({ scopes: given, expires_at }: ClaimedToken) => ({
 })
 
 function requireClient(
-  services: OAuthServices,
+  services: Deps,
   { client_id, redirect_uri }: OAuthClientQuery,
   source: 'query' | 'body',
 ) {

@@ -14,7 +14,7 @@ import { refreshIfOld, resolveFresh } from './fresh-mirror.ts'
 import { syncWithForge } from './propose-on-forge.ts'
 import { StartError } from './start-error.ts'
 
-export type BaseDeps = Pick<WorkerServices, 'db' | 'git' | 'git_limits' | 'forges' | 'push_retry_ms' | 'log'>
+type Deps = Pick<WorkerServices, 'db' | 'git' | 'git_limits' | 'forges' | 'push_retry_ms' | 'log'>
 
 /**
  * What the turn builds on. `renewed`: the pull request of the previous branch was closed or merged, so
@@ -43,7 +43,7 @@ export const objectsOfRun = (run: { id: number }, { repository }: Base): RunObje
  * otherwise throws StartError.
  */
 export async function prepareBase(
-  deps: BaseDeps,
+  deps: Deps,
   writer: RunWriter,
   run: RunRow,
   signal: AbortSignal,
@@ -68,7 +68,7 @@ export async function prepareBase(
 }
 
 async function firstBase(
-  deps: BaseDeps,
+  deps: Deps,
   writer: RunWriter,
   run: RunRow,
   repository: RepositoryRow,
@@ -115,7 +115,7 @@ async function noSuchBase(
 }
 
 async function requireCommit(
-  deps: BaseDeps,
+  deps: Deps,
   writer: RunWriter,
   repository: RepositoryRow,
   sha: string,
@@ -168,7 +168,7 @@ async function knownBase(
  * branch (specification.md#create-and-resume), and after a merge also the current tip, if that contains
  * everything the run committed. Records nothing.
  */
-export async function renewBase(deps: BaseDeps, run: RunRow, base: Base, signal: AbortSignal): Promise<Base> {
+export async function renewBase(deps: Deps, run: RunRow, base: Base, signal: AbortSignal): Promise<Base> {
   await syncWithForge(deps, run, base.repository)
   const proposed = await listPullRequests(deps.db, run.organization_id, [run.id])
   const pr = proposed.find(item => item.head_branch === base.branch)

@@ -24,12 +24,12 @@ const CLONE_OUTPUT = 16 * 1024
 const SHOWN_OUTPUT = 1_000
 
 /** `templates`: discards a template whose files are damaged. */
-export type CheckoutDeps = Pick<WorkerServices, 'git' | 'git_limits' | 'author'> & {
+type Deps = Pick<WorkerServices, 'git' | 'git_limits' | 'author'> & {
   templates: { discard(name: string): void }
 }
 
 /** A sandbox that shows the run's workspace. */
-type InSandbox = { deps: CheckoutDeps; writer: RunWriter; sandbox: Sandbox; signal: AbortSignal }
+type InSandbox = { deps: Deps; writer: RunWriter; sandbox: Sandbox; signal: AbortSignal }
 
 /**
  * Returns what git commands inside the workspace need to know of its repository; `base_sha` is the commit

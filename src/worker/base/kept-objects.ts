@@ -1,4 +1,3 @@
-import type { Log } from '../../core/log.ts'
 import { refreshMirrorNow } from '../../git/mirrors/mirrors.ts'
 import {
   type CacheOwner,
@@ -9,13 +8,12 @@ import {
   withObjectCache,
 } from '../../git/objects/object-cache.ts'
 import { GitError } from '../../git/process/git-error.ts'
-import type { GitHost } from '../../git/process/git-host.ts'
 import { hasCommit } from '../../git/read/revisions.ts'
 import { getRepository } from '../../store/access/repositories.ts'
-import type { Db } from '../../store/database.ts'
 import { getPack, listPacks } from '../../store/workspaces/checkpoint-packs.ts'
+import type { WorkerServices } from '../services.ts'
 
-type Deps = { db: Db; git: GitHost; log: Log }
+type Deps = Pick<WorkerServices, 'db' | 'git' | 'log'>
 
 /**
  * `fetch_ms`: the timeout of a fetch of the repository. `signal` rejects whatever is in progress, with its

@@ -14,13 +14,7 @@ import { openEgress } from '../sandbox/egress-of-run.ts'
 import { startRecorded } from '../sandbox/recorded-sandbox.ts'
 import type { WorkerServices } from '../services.ts'
 import type { Environment, Environments } from '../setup/environments.ts'
-import { type FilesOf, type RunSetupInput, runSetup, type Setup, type SetupDeps } from '../setup/run-setup.ts'
-
-export type CheckSandboxDeps = SetupDeps &
-  Pick<WorkerServices, 'folders'> & {
-    templates: Pick<Templates, 'open'>
-    environments: Pick<Environments, 'provide'>
-  }
+import { type FilesOf, type RunSetupInput, runSetup, type Setup } from '../setup/run-setup.ts'
 
 /**
  * The commit whose checks run, and with what. `purpose`: absent for checks; `setupEnded` is called after each
@@ -28,9 +22,12 @@ export type CheckSandboxDeps = SetupDeps &
  */
 export type CheckSandboxesInput = Pick<
   RunSetupInput,
-  'writer' | 'live' | 'run' | 'secrets' | 'started' | 'signal' | 'purpose'
+  'deps' | 'writer' | 'live' | 'run' | 'secrets' | 'started' | 'signal' | 'purpose'
 > & {
-  deps: CheckSandboxDeps
+  deps: Pick<WorkerServices, 'folders'> & {
+    templates: Pick<Templates, 'open'>
+    environments: Pick<Environments, 'provide'>
+  }
   base: Base
   head_sha: string
   setup: Setup | null

@@ -5,22 +5,14 @@ import type { CheckSettings } from '../../core/pull-requests/check-settings.ts'
 import type { CheckRow } from '../../store/pull-requests/checks.ts'
 import type { PullRequestRow } from '../../store/pull-requests/pull-requests.ts'
 import type { WorkerServices } from '../services.ts'
-import type { CheckSandboxDeps, CheckSandboxesInput } from './check-sandboxes.ts'
+import type { CheckSandboxesInput } from './check-sandboxes.ts'
 
 /** A turn that follows the checks of what it pushed. */
 export type AwaitChecksInput = Omit<CheckSandboxesInput, 'head_sha'> & {
-  deps: CheckSandboxDeps &
-    Pick<
-      WorkerServices,
-      | 'ci_wait_seconds'
-      | 'ci_first_seconds'
-      | 'ci_poll_seconds'
-      | 'forges'
-      | 'push_retry_ms'
-      | 'base_url'
-      | 'git'
-      | 'git_limits'
-    >
+  deps: Pick<
+    WorkerServices,
+    'ci_wait_seconds' | 'ci_first_seconds' | 'ci_poll_seconds' | 'forges' | 'push_retry_ms' | 'base_url'
+  >
   /** The attempts of this turn to fix failing checks. */
   rounds: readonly CheckRound[]
   /** The turn started because checks failed after the run had ended. */

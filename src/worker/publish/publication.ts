@@ -10,22 +10,6 @@ import type { Control } from '../claim/control.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerServices } from '../services.ts'
 
-/** `sendQuestion`: sends a question about the change to the run's model. */
-type PublishDeps = Pick<
-  WorkerServices,
-  | 'db'
-  | 'log'
-  | 'git'
-  | 'git_limits'
-  | 'author'
-  | 'forges'
-  | 'push_retry_ms'
-  | 'base_url'
-  | 'folders'
-  | 'models'
-  | 'approve_ci_changes'
-> & { sendQuestion: SendQuestion }
-
 /**
  * A review that returned the work to the agent earlier in the turn. `reset_to`: the commit that its next
  * commit replaces the later ones on; null: they stay.
@@ -37,7 +21,21 @@ export type CommitWords = { message: string; author: { name: string; email: stri
 
 /** What a turn publishes, and with what. */
 export type Publication = {
-  deps: PublishDeps
+  /** `sendQuestion`: sends a question about the change to the run's model. */
+  deps: Pick<
+    WorkerServices,
+    | 'db'
+    | 'log'
+    | 'git'
+    | 'git_limits'
+    | 'author'
+    | 'forges'
+    | 'push_retry_ms'
+    | 'base_url'
+    | 'folders'
+    | 'models'
+    | 'approve_ci_changes'
+  > & { sendQuestion: SendQuestion }
   writer: RunWriter
   control: Control
   run: RunRow

@@ -18,14 +18,14 @@ import type { WorkerServices } from '../services.ts'
  */
 const USE_MS = 10_000
 
-export type RecordedSandboxDeps = Pick<WorkerServices, 'db' | 'log' | 'driver' | 'sandbox_limits' | 'host'>
+type Deps = Pick<WorkerServices, 'db' | 'log' | 'driver' | 'sandbox_limits' | 'host'>
 
 /**
  * Starts a user-visible sandbox of a run. Its row is inserted before the start and records how it ended.
  * Rejects as `start` of the driver does, and with FencedError.
  */
 export async function startRecorded(
-  deps: RecordedSandboxDeps,
+  deps: Deps,
   writer: RunWriter,
   kind: SandboxKind,
   spec: Omit<SandboxSpec, 'limits'>,

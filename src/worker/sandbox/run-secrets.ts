@@ -30,17 +30,12 @@ export type RunSecrets = {
   canary: string
 }
 
-type RunSecretDeps = Pick<
-  WorkerServices,
-  'db' | 'sealer' | 'known_values' | 'log' | 'telemetry' | 'renewSignIn'
->
-
 /**
  * Opens the secrets of the run's organization and repository. From then on the writer redacts them, the
  * service's credentials and the canary.
  */
 export async function openRunSecrets(
-  deps: RunSecretDeps,
+  deps: Pick<WorkerServices, 'db' | 'sealer' | 'known_values' | 'log' | 'telemetry' | 'renewSignIn'>,
   writer: RunWriter,
   run: RunRow,
 ): Promise<RunSecrets> {

@@ -4,20 +4,16 @@ import { Quote } from '../../core/secrets/quote.ts'
 import type { ExecResult, Sandbox, SandboxSpec } from '../../sandbox/port.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
-import type { CheckoutDeps } from '../base/checkout.ts'
 import { StartError } from '../base/start-error.ts'
+import type { Templates } from '../base/templates.ts'
 import type { LiveChannel } from '../claim/live-channel.ts'
 import type { Identities } from '../claim/record-sandboxes.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import { openEgress } from '../sandbox/egress-of-run.ts'
-import { type RecordedSandboxDeps, startRecorded } from '../sandbox/recorded-sandbox.ts'
+import { startRecorded } from '../sandbox/recorded-sandbox.ts'
 import type { RunSecrets } from '../sandbox/run-secrets.ts'
 import { runVisibleCommand } from '../sandbox/visible-command.ts'
 import type { WorkerServices } from '../services.ts'
-
-export type SetupDeps = CheckoutDeps &
-  RecordedSandboxDeps &
-  Pick<WorkerServices, 'egress' | 'sealer' | 'users'>
 
 /**
  * How the workspaces of a repository are prepared (specification.md#setup-and-analysis). `digest`: of the
@@ -49,7 +45,20 @@ export type Purpose =
   | `the line that fails in attempt ${number}`
 
 export type RunSetupInput = {
-  deps: SetupDeps
+  deps: Pick<
+    WorkerServices,
+    | 'db'
+    | 'log'
+    | 'git'
+    | 'git_limits'
+    | 'author'
+    | 'driver'
+    | 'sandbox_limits'
+    | 'host'
+    | 'egress'
+    | 'sealer'
+    | 'users'
+  > & { templates: Pick<Templates, 'discard'> }
   writer: RunWriter
   live: LiveChannel
   run: RunRow

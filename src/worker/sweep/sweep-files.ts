@@ -6,7 +6,7 @@ import { allOf, isHomeOf, removeWorkspaces } from '../../sandbox/workspaces/work
 import { findOwners, forgetWorkspace, listStaleWorkspaces } from '../../store/workspaces/workspaces.ts'
 import type { WorkerServices } from '../services.ts'
 
-type SweepDeps = Pick<WorkerServices, 'db' | 'folder_id' | 'users'>
+type Deps = Pick<WorkerServices, 'db' | 'folder_id' | 'users'>
 
 /**
  * A workspace whose files are all in checkpoints stays for seconds, in case the next turn starts at once; any
@@ -18,7 +18,7 @@ const STALE = { seconds: 30, hours: 24 }
  * Removes the workspaces in this data folder of runs that have ended. Later turns restore them from
  * checkpoints.
  */
-export async function sweepWorkspaces({ db, folder_id, users }: SweepDeps): Promise<void> {
+export async function sweepWorkspaces({ db, folder_id, users }: Deps): Promise<void> {
   const released: string[] = []
   for (const { organization_id, id, workspace } of await listStaleWorkspaces(db, folder_id, STALE)) {
     // Released first: a turn that starts at this moment does not adopt a folder that is being removed.
@@ -32,7 +32,7 @@ export async function sweepWorkspaces({ db, folder_id, users }: SweepDeps): Prom
  * to another machine or were deleted.
  */
 export async function sweepFolders(
-  deps: SweepDeps & Pick<WorkerServices, 'log' | 'git' | 'folders'>,
+  deps: Deps & Pick<WorkerServices, 'log' | 'git' | 'folders'>,
 ): Promise<void> {
   const { db, git, folders, folder_id, users, log } = deps
   const found = (await readdir(folders.workspaces)).flatMap(name => {

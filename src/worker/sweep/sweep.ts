@@ -48,7 +48,7 @@ const SILENT_WORKER_SECONDS = 3_600
  * What the sweep of runs needs. Every process may sweep. One without a worker has no sandboxes to end
  * (`driver` null), and waits a moment for processes that have.
  */
-export type SweepDeps = Sweeper &
+type Deps = Sweeper &
   Pick<WorkerServices, 'db' | 'log' | 'telemetry' | 'max_losses' | 'queue_seconds'> & {
     driver: Pick<SandboxDriver, 'end'> | null
   }
@@ -58,7 +58,7 @@ export type SweepDeps = Sweeper &
  * sweep reads every active run, so a hundred sweeps would cost the database more than the runs. Processes
  * with and without a worker take turns separately.
  */
-export async function sweepInTurn(deps: SweepDeps): Promise<void> {
+export async function sweepInTurn(deps: Deps): Promise<void> {
   const name = deps.driver === null ? 'sweep of those that serve' : 'sweep of those that work'
   if (await tryAcquireTick(deps.db, name, TURN_SECONDS)) await sweepRuns(deps)
 }
@@ -67,7 +67,7 @@ export async function sweepInTurn(deps: SweepDeps): Promise<void> {
  * Requeues runs whose worker is lost, and ends runs that no worker continues: those that were stopping, that
  * have lost too many workers, or that reached a deadline without a worker.
  */
-export async function sweepRuns(deps: SweepDeps): Promise<void> {
+export async function sweepRuns(deps: Deps): Promise<void> {
   const { requeued, taken } = await recoverExpired(deps)
   await wakeWaiting(deps)
   if (requeued.length + taken.length > 0) deps.telemetry.leasesExpired(requeued.length + taken.length)
@@ -89,7 +89,7 @@ export async function sweepRuns(deps: SweepDeps): Promise<void> {
  * Requeues runs of lost workers for the next one, and takes over those that no worker may continue, to end
  * them.
  */
-async function recoverExpired(deps: SweepDeps): Promise<{ requeued: LostRun[]; taken: LostRun[] }> {
+async function recoverExpired(deps: Deps): Promise<{ requeued: LostRun[]; taken: LostRun[] }> {
   const { folder_id, owner, max_losses } = deps
   const sweep = {
     late_seconds: deps.driver === null ? LEFT_TO_WORKERS_SECONDS : 0,
@@ -117,7 +117,7 @@ async function recoverExpired(deps: SweepDeps): Promise<{ requeued: LostRun[]; t
 /**
  * Requeues runs whose checks have ended: the process that recorded the last one may have died before it did.
  */
-async function wakeWaiting(deps: SweepDeps): Promise<void> {
+async function wakeWaiting(deps: Deps): Promise<void> {
   const woken = await wakeChecked(deps.db, deps.queue_seconds, BATCH)
   if (woken.length > 0)
     await notifyAll(deps.db, [
@@ -127,7 +127,7 @@ async function wakeWaiting(deps: SweepDeps): Promise<void> {
 }
 
 /** A frozen worker cannot end its sandbox; another process on its machine can. */
-async function endSandbox(deps: SweepDeps, { sandbox }: LostRun): Promise<void> {
+async function endSandbox(deps: Deps, { sandbox }: LostRun): Promise<void> {
   if (sandbox !== null) await deps.driver?.end(sandbox)
 }
 
@@ -135,7 +135,7 @@ async function endSandbox(deps: SweepDeps, { sandbox }: LostRun): Promise<void> 
  * This process has taken over the epoch: open calls are closed first, so that the trace shows what was in
  * progress.
  */
-async function endLost(deps: SweepDeps, run: LostRun): Promise<void> {
+async function endLost(deps: Deps, run: LostRun): Promise<void> {
   const writer = new RunWriter(deps.db, run)
   let tool_name: string | null = null
   const close = async () => {
@@ -194,12 +194,7 @@ const abandoned: EndMove = {
 }
 
 /** Writes nothing if the run has moved meanwhile, by another sweep or a request. */
-async function end(
-  deps: SweepDeps,
-  run: LostRun,
-  move: EndMove,
-  tool_name: string | null = null,
-): Promise<void> {
+async function end(deps: Deps, run: LostRun, move: EndMove, tool_name: string | null = null): Promise<void> {
   const error = move.to === 'failed' ? move.error : undefined
   const entries = error ? [errorEntry({ ...error, retryable: true, phase: run.status }, tool_name)] : []
   await deps.db.transaction(async tx => {

@@ -20,7 +20,7 @@ import { analysisTurn } from './analysis-turn.ts'
 import { observeTurn } from './observe-turn.ts'
 import { outcomeOfError } from './outcome-of-error.ts'
 import { setupTurn } from './setup-turn.ts'
-import type { ClaimDeps, Turn, TurnOf } from './turn.ts'
+import type { ProcessServices, Turn, TurnOf } from './turn.ts'
 import { writeOutcome, writeStatus } from './write-outcome.ts'
 
 /** Runs that do something else than follow their prompt. */
@@ -34,7 +34,7 @@ const turns: Partial<Record<RunRow['source_type'], Turn>> = {
  * `claim_began_at`: by `performance.now()`.
  */
 export async function workOnRun(
-  shared: ClaimDeps,
+  shared: ProcessServices,
   run: RunRow,
   control: Control,
   claim_began_at: number,
@@ -88,7 +88,7 @@ export async function workOnRun(
   log('info', 'turn ended', { end: outcome.kind, reason: 'reason' in outcome ? outcome.reason : null })
 }
 
-async function runTurn(of: Omit<TurnOf, 'deps'> & { deps: ClaimDeps }): Promise<TurnOutcome> {
+async function runTurn(of: Omit<TurnOf, 'deps'> & { deps: ProcessServices }): Promise<TurnOutcome> {
   const { deps, run, control, heartbeat } = of
   const turn = turns[run.source_type] ?? agentTurn
   try {
@@ -129,7 +129,12 @@ function outcomeFor({ run, control }: Pick<TurnOf, 'run' | 'control'>, of_turn: 
  * The last barrier: an outcome that cannot be written is replaced by a plain failure with the same reason,
  * and at last by its bare status. While the database is unavailable, that is left to the next worker.
  */
-async function endTurn(deps: ClaimDeps, writer: RunWriter, run: RunRow, outcome: TurnOutcome): Promise<void> {
+async function endTurn(
+  deps: ProcessServices,
+  writer: RunWriter,
+  run: RunRow,
+  outcome: TurnOutcome,
+): Promise<void> {
   const plain = plainFailure(outcome)
   const attempts = [
     () => writeOutcome(deps, writer, run, outcome),

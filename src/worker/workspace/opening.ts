@@ -14,20 +14,15 @@ import type { AgentProgram } from '../sandbox/agent-program.ts'
 import type { RunSecrets } from '../sandbox/run-secrets.ts'
 import type { WorkerServices } from '../services.ts'
 import type { Environments } from '../setup/environments.ts'
-import type { Setup, SetupDeps } from '../setup/run-setup.ts'
+import type { RunSetupInput, Setup } from '../setup/run-setup.ts'
 import type { Last } from './restore.ts'
 
-export type WorkspaceDeps = SetupDeps &
-  Pick<
-    WorkerServices,
-    'folders' | 'users' | 'disk_reserve_bytes' | 'checkpoints' | 'telemetry' | 'folder_id'
-  > & {
-    templates: Templates
-    environments: Environments
-  }
-
 export type OpenInput = {
-  deps: WorkspaceDeps
+  deps: RunSetupInput['deps'] &
+    Pick<WorkerServices, 'folders' | 'disk_reserve_bytes' | 'checkpoints' | 'telemetry' | 'folder_id'> & {
+      templates: Templates
+      environments: Environments
+    }
   writer: RunWriter
   live: LiveChannel
   run: RunRow
@@ -46,7 +41,11 @@ export type OpenInput = {
 export type History = { kept: CacheOwner; last: Last | null; tip: string | null; by_agents: boolean }
 
 /** Returns the newest checkpoint, none of which applies to later entries from now on. */
-async function reopenLast({ db }: WorkspaceDeps, { epoch }: RunWriter, run: RunRow): Promise<Last | null> {
+async function reopenLast(
+  { db }: OpenInput['deps'],
+  { epoch }: RunWriter,
+  run: RunRow,
+): Promise<Last | null> {
   await reopenCheckpoints(db, run.organization_id, run.id, epoch)
   return (await checkpointAt(db, run.organization_id, run.id, run.total_logs, tools_without_effect)) ?? null
 }

@@ -167,11 +167,9 @@ async function switchToNewBranch(to: FillInput): Promise<number | null> {
   return switchBranch(to, base, { from_sha: run.head_sha, to_sha: base.renewed.start_sha })
 }
 
-type StartDeps = Pick<WorkerServices, 'git'>
-
 /** Returns the template of the commit that the run starts with; null: there is none. */
 export async function templateFor(
-  deps: StartDeps & { templates: Pick<Templates, 'provide'> },
+  deps: Pick<WorkerServices, 'git'> & { templates: Pick<Templates, 'provide'> },
   run: RunRow,
   base: Base,
   signal: AbortSignal,
@@ -180,7 +178,7 @@ export async function templateFor(
 }
 
 /** Returns the run's last commit if the mirror of this machine has it, otherwise the base. */
-async function startOf({ git }: StartDeps, run: RunRow, base: Base): Promise<string> {
+async function startOf({ git }: Pick<WorkerServices, 'git'>, run: RunRow, base: Base): Promise<string> {
   const sha = base.renewed?.start_sha ?? run.head_sha ?? base.sha
   return sha === base.sha || (await hasCommit(git, base.repository.id, sha)) ? sha : base.sha
 }

@@ -6,7 +6,8 @@ import {
   type PathProblem,
   readTreeFile,
 } from '../../git/read/tree-files.ts'
-import { type ReadDeps, readStoredObjects, type StoredRun } from './stored-objects.ts'
+import type { WorkerServices } from '../services.ts'
+import { readStoredObjects, type StoredRun } from './stored-objects.ts'
 
 /** `root`: a tree of the run's first `packs` packs, or `base_sha` itself. */
 type StoredTree = { packs: number; base_sha: string | null; root: string }
@@ -14,7 +15,7 @@ type StoredTree = { packs: number; base_sha: string | null; root: string }
 /**
  * Returns the reader of the files of stored trees, for the API. Null and errors as of `readStoredObjects`.
  */
-export const storedFiles = (deps: ReadDeps) => ({
+export const storedFiles = (deps: Pick<WorkerServices, 'db' | 'git' | 'log'>) => ({
   list: (
     run: StoredRun,
     { root, ...stored }: StoredTree,
@@ -38,7 +39,7 @@ const PATCH_BYTES = 2 * 1024 ** 2
 
 /** Returns the changes between two trees of a run. Null and errors as of `readStoredObjects`. */
 export const readTrees = (
-  deps: ReadDeps,
+  deps: Pick<WorkerServices, 'db' | 'git' | 'log'>,
   run: StoredRun,
   { packs, from, to }: { packs: number; from: string; to: string },
 ): Promise<Changes | null> =>

@@ -13,8 +13,9 @@ import {
 } from '../../store/workspaces/checkpoints.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import type { Base } from '../base/base.ts'
-import { type CheckoutDeps, runInWorkspace, shownReason, workspaceRepository } from '../base/checkout.ts'
+import { runInWorkspace, shownReason, workspaceRepository } from '../base/checkout.ts'
 import { loadObjects } from '../base/kept-objects.ts'
+import type { Templates } from '../base/templates.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerServices } from '../services.ts'
 import type { Snapshots } from './snapshots.ts'
@@ -43,7 +44,9 @@ export type RestoredWorkspace = {
 
 export type Last = CheckpointRow & { covers: boolean }
 export type RestoreInput = {
-  deps: CheckoutDeps & Pick<WorkerServices, 'db' | 'log' | 'checkpoints'>
+  deps: Pick<WorkerServices, 'git' | 'git_limits' | 'author' | 'db' | 'log' | 'checkpoints'> & {
+    templates: Pick<Templates, 'discard'>
+  }
   writer: RunWriter
   run: RunRow
   base: Base | null

@@ -8,12 +8,12 @@ import {
 import { GitError } from '../../git/process/git-error.ts'
 import type { GitHost } from '../../git/process/git-host.ts'
 import { loadObjects } from '../base/kept-objects.ts'
+import type { WorkerServices } from '../services.ts'
 
 /** Stored packs were within the limits of their time, which may have been larger. */
 const BOUNDS = { max_bytes: 1024 ** 3, fetch_ms: 10 * 60_000 }
 
 export type StoredRun = { organization_id: number; id: number; repository_id: number | null }
-export type ReadDeps = Parameters<typeof loadObjects>[0]
 /** Of the first `packs` packs of a run; `base_sha`: the commit that they build on, which the remote has. */
 type StoredObjects = { packs: number; objects: string[]; base_sha: string | null }
 
@@ -22,7 +22,7 @@ type StoredObjects = { packs: number; objects: string[]; base_sha: string | null
  * missing permanently. Throws GitError when the remote or git is unavailable.
  */
 export async function readStoredObjects<T>(
-  deps: ReadDeps,
+  deps: Pick<WorkerServices, 'db' | 'git' | 'log'>,
   run: StoredRun,
   { packs, objects, base_sha }: StoredObjects,
   read: (kept: CacheOwner) => Promise<T>,

@@ -18,9 +18,9 @@ import type { WorkerServices } from '../services.ts'
 import type { Setup } from '../setup/run-setup.ts'
 import { type Home, homeDigest, openHome } from './home.ts'
 
-type TemplateDeps = { templates: Pick<Templates, 'has' | 'hasHome' | 'open' | 'problem'> }
+type Deps = { templates: Pick<Templates, 'has' | 'hasHome' | 'open' | 'problem'> }
 type FolderInput = {
-  deps: TemplateDeps & Pick<WorkerServices, 'log' | 'folders' | 'users'>
+  deps: Deps & Pick<WorkerServices, 'log' | 'folders' | 'users'>
   writer: RunWriter
   run: RunRow
   setup: Setup | null
@@ -102,7 +102,7 @@ function adoptFolder({ deps, writer, run }: FolderInput): string | null {
 }
 
 /** Returns whether the run has worked before and its files must be restored here first. */
-export function mustRestore(deps: TemplateDeps, run: RunRow): boolean {
+export function mustRestore(deps: Deps, run: RunRow): boolean {
   const started = run.steps > 0 || run.forked_at_seq !== null
   return started && isAway(deps, run)
 }
@@ -111,7 +111,7 @@ export function mustRestore(deps: TemplateDeps, run: RunRow): boolean {
  * Whether the files are in no data folder of this machine, or the template that they are a copy of is
  * missing.
  */
-function isAway({ templates }: TemplateDeps, { workspace, workspace_host }: RunRow): boolean {
+function isAway({ templates }: Deps, { workspace, workspace_host }: RunRow): boolean {
   if (workspace === null || workspace_host === null || !isWorkspaceOf(workspace, workspace_host)) return true
   const template = templateOf(workspace)
   return template !== null && (templates.problem !== null || !templates.has(template))
@@ -119,7 +119,7 @@ function isAway({ templates }: TemplateDeps, { workspace, workspace_host }: RunR
 
 /** Returns whether the setup commands must run before the agent can start. */
 export function mustSetUp(
-  deps: TemplateDeps,
+  deps: Deps,
   run: RunRow,
   setup: Setup | null,
   program: AgentProgram | null,

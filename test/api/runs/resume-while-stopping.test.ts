@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { takeMessages } from '../../../src/store/runs/messages.ts'
 import type { RunRow } from '../../../src/store/runs/runs.ts'
 import { RunWriter } from '../../../src/worker/claim/run-writer.ts'
+import type { WorkerServices } from '../../../src/worker/services.ts'
 import { writeOutcome } from '../../../src/worker/turns/write-outcome.ts'
-import type { WorkerDeps } from '../../../src/worker/worker-deps.ts'
 import { createRun } from '../../runs/await-run.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
 import { putRun } from './put-run.ts'
@@ -40,9 +40,14 @@ const settle = async (id: number) => {
   )
   if (!run) throw new Error(`no run ${id}`)
   const writer = new RunWriter(app.db, run)
-  await writeOutcome({ db: app.db, queue_seconds: 3_600 } as unknown as WorkerDeps, writer, run as RunRow, {
-    kind: 'stop',
-  })
+  await writeOutcome(
+    { db: app.db, queue_seconds: 3_600 } as unknown as WorkerServices,
+    writer,
+    run as RunRow,
+    {
+      kind: 'stop',
+    },
+  )
   writer.close()
   return (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).body
 }

@@ -5,7 +5,7 @@ import { lockExpired, type Sweeper } from '../../../src/store/leases/leases.ts'
 import { holdSession, SESSION_NAME } from '../../../src/store/leases/worker-sessions.ts'
 import { changeRun } from '../../../src/store/runs/change-run.ts'
 import { requestPause } from '../../../src/store/runs/pauses.ts'
-import { type SweepDeps, sweepRuns } from '../../../src/worker/sweep/sweep.ts'
+import { sweepRuns } from '../../../src/worker/sweep/sweep.ts'
 import { createTestDatabase } from '../../database.ts'
 
 const QUIET = 3.4
@@ -144,7 +144,7 @@ test('a sweep ends the runs that a person stops or pauses first, however many wo
     folder_id: null,
     owner: null,
     telemetry: { leasesExpired: () => {} },
-  } as unknown as SweepDeps
+  } as unknown as Parameters<typeof sweepRuns>[0]
   for (let n = 0; n < 60; n++) await there.putRun(db, 'dead', -600)
   const stopped = await there.putRun(db, 'dead', -1)
   const paused = await there.putRun(db, 'dead', -1)

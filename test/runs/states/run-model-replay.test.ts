@@ -16,9 +16,9 @@ import { insertMessage, takeMessages } from '../../../src/store/runs/messages.ts
 import { getRun, insertRun, type RunRow } from '../../../src/store/runs/runs.ts'
 import { FencedError } from '../../../src/worker/claim/fenced-error.ts'
 import { RunWriter } from '../../../src/worker/claim/run-writer.ts'
-import { type SweepDeps, sweepRuns } from '../../../src/worker/sweep/sweep.ts'
+import type { WorkerServices } from '../../../src/worker/services.ts'
+import { sweepRuns } from '../../../src/worker/sweep/sweep.ts'
 import { writeOutcome } from '../../../src/worker/turns/write-outcome.ts'
-import type { WorkerDeps } from '../../../src/worker/worker-deps.ts'
 import { createTestDatabase } from '../../database.ts'
 import {
   claimed,
@@ -73,7 +73,11 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync())
 
 const log = () => {}
-const worker_deps = { queue_seconds: times.queue, answer_seconds: times.answer, log } as unknown as WorkerDeps
+const worker_deps = {
+  queue_seconds: times.queue,
+  answer_seconds: times.answer,
+  log,
+} as unknown as WorkerServices
 const sweep_deps = () =>
   ({
     db,
@@ -85,7 +89,7 @@ const sweep_deps = () =>
     folder_id: null,
     owner: null,
     telemetry: { leasesExpired() {} },
-  }) as unknown as SweepDeps
+  }) as unknown as Parameters<typeof sweepRuns>[0]
 const person = () =>
   ({
     db,
