@@ -1,5 +1,5 @@
 import { RunDiff } from '../contract/runs/run-diff.ts'
-import type { Db } from './database.ts'
+import { changedOne, type Db } from './database.ts'
 import { isHeldBy } from './fence.ts'
 import { parseColumn } from './json-column.ts'
 import { insertSql, replacing, statement } from './statement.ts'
@@ -43,14 +43,15 @@ const replaced = replacing(
 )
 
 /** Saves the whole change of a run so far, and its head on the run itself, under the fence. */
-export async function saveChange(
+export function saveChange(
   db: Db,
   organization_id: number,
   run_id: number,
   epoch: number,
   change: ChangeRow,
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
+  return changedOne(
+    db,
     statement(
       'save_change',
       bind => `with run as (
@@ -81,7 +82,6 @@ export async function saveChange(
         )}`,
     ),
   )
-  return rowCount === 1
 }
 
 /**
@@ -89,14 +89,14 @@ export async function saveChange(
  * was abandoned meanwhile. If the organization has forges, marks of the run's status are due for this commit,
  * and for its earlier commits.
  */
-export async function recordPush(
+export function recordPush(
   db: Db,
   organization_id: number,
   run_id: number,
   epoch: number,
   { branch, sha }: { branch: string; sha: string },
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
+  return changedOne(db, {
     name: 'record_push',
     text: `with pushed as (
         update runs
@@ -121,15 +121,14 @@ export async function recordPush(
       from pushed`,
     values: [organization_id, run_id, epoch, branch, sha],
   })
-  return rowCount === 1
 }
 
 /**
  * Abandons the pushed branch of a run: later commits go to a branch with a new name. Returns false when it
  * has pushed none.
  */
-export async function abandonBranch(db: Db, organization_id: number, run_id: number): Promise<boolean> {
-  const { rowCount } = await db.query({
+export function abandonBranch(db: Db, organization_id: number, run_id: number): Promise<boolean> {
+  return changedOne(db, {
     name: 'abandon_branch',
     text: `update runs
       set branch = null, abandoned_sha = pushed_sha, pushed_sha = null,
@@ -137,5 +136,4 @@ export async function abandonBranch(db: Db, organization_id: number, run_id: num
       where organization_id = $1 and id = $2 and branch is not null and pushed_sha is not null`,
     values: [organization_id, run_id],
   })
-  return rowCount === 1
 }

@@ -223,3 +223,21 @@ export function only<R>(rows: R[]): R {
   if (row === undefined) throw new Error('the statement returned no row')
   return row
 }
+
+type Row = pg.QueryResultRow
+
+/** Returns the rows of a statement. */
+export const allRows = async <R extends Row>(db: Db, query: Statement): Promise<R[]> =>
+  (await db.query<R>(query)).rows
+
+/** Returns the first row of a statement; undefined when it has none. */
+export const firstRow = async <R extends Row>(db: Db, query: Statement): Promise<R | undefined> =>
+  (await db.query<R>(query)).rows[0]
+
+/** Returns the row of a statement that always returns one. */
+export const onlyRow = async <R extends Row>(db: Db, query: Statement): Promise<R> =>
+  only((await db.query<R>(query)).rows)
+
+/** Returns whether a conditional statement changed its row. */
+export const changedOne = async (db: Db, query: Statement): Promise<boolean> =>
+  (await db.query(query)).rowCount === 1

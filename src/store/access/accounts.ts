@@ -1,6 +1,6 @@
 import type { Role } from '../../core/access/permissions.ts'
 import type { Window } from '../../core/paging.ts'
-import { type Db, only } from '../database.ts'
+import { type Db, firstRow, onlyRow } from '../database.ts'
 import { listPage } from '../list-page.ts'
 import { updateRow } from '../statement.ts'
 import { reaches_membership } from './logins.ts'
@@ -23,11 +23,11 @@ export type UserRow = {
 }
 
 /** Returns the user of a token, with address and role in the first organization that the token reaches. */
-export async function getTokenUser(
+export function getTokenUser(
   db: Db,
   token_id: number,
 ): Promise<(UserRow & { custom_prompt: string | null }) | undefined> {
-  const { rows } = await db.query<UserRow & { custom_prompt: string | null }>({
+  return firstRow<UserRow & { custom_prompt: string | null }>(db, {
     name: 'get_token_user',
     text: `select u.id, coalesce(m.email, u.email) as email, u.full_name, ${github_account}, u.avatar_url,
         u.custom_prompt, m.role
@@ -39,31 +39,25 @@ export async function getTokenUser(
       limit 1`,
     values: [token_id],
   })
-  return rows[0]
 }
 
 /** Returns an account, independent of its memberships. */
-export async function getAccount(
+export function getAccount(
   db: Db,
   user_id: number,
 ): Promise<{ id: number; full_name: string | null } | undefined> {
-  const { rows } = await db.query<{ id: number; full_name: string | null }>({
+  return firstRow<{ id: number; full_name: string | null }>(db, {
     name: 'get_account',
     text: 'select id, full_name from users where id = $1',
     values: [user_id],
   })
-  return rows[0]
 }
 
 const member_columns = `u.id, coalesce(m.email, u.email) as email, u.full_name, ${github_account}, u.avatar_url, m.role`
 
 /** Returns a user of an organization, with the role there. */
-export async function getMember(
-  db: Db,
-  organization_id: number,
-  user_id: number,
-): Promise<UserRow | undefined> {
-  const { rows } = await db.query<UserRow>({
+export function getMember(db: Db, organization_id: number, user_id: number): Promise<UserRow | undefined> {
+  return firstRow<UserRow>(db, {
     name: 'get_member',
     text: `select ${member_columns}
       from memberships m
@@ -71,7 +65,6 @@ export async function getMember(
       where m.organization_id = $1 and m.user_id = $2`,
     values: [organization_id, user_id],
   })
-  return rows[0]
 }
 
 /** Returns the users of an organization, oldest first. */
@@ -148,13 +141,12 @@ export async function getCustomPrompt(
 }
 
 /** Inserts a user without a membership and returns its id. */
-export async function insertUser(db: Db, user: { full_name: string | null }): Promise<{ id: number }> {
-  const { rows } = await db.query<{ id: number }>({
+export function insertUser(db: Db, user: { full_name: string | null }): Promise<{ id: number }> {
+  return onlyRow<{ id: number }>(db, {
     name: 'insert_user',
     text: 'insert into users (full_name) values ($1) returning id',
     values: [user.full_name],
   })
-  return only(rows)
 }
 
 /** The start of a membership. `at`: as of `Login`. */
@@ -164,14 +156,14 @@ type Acceptance = { id: string; at: string }
  * Inserts a membership. Returns undefined for a user who is already a member; the role stays. `email`: the
  * member's address in the organization.
  */
-export async function insertMembership(
+export function insertMembership(
   db: Db,
   organization_id: number,
   user_id: number,
   role: Role,
   email: string | null = null,
 ): Promise<Acceptance | undefined> {
-  const { rows } = await db.query<Acceptance>({
+  return firstRow<Acceptance>(db, {
     name: 'insert_membership',
     text: `insert into memberships (organization_id, user_id, role, email)
       values ($1, $2, $3, $4)
@@ -179,5 +171,4 @@ export async function insertMembership(
       returning acceptance_id as id, accepted_at::text as at`,
     values: [organization_id, user_id, role, email],
   })
-  return rows[0]
 }

@@ -1,4 +1,4 @@
-import type { Db } from '../database.ts'
+import { type Db, firstRow } from '../database.ts'
 import { insertRow } from '../statement.ts'
 import { is_live } from './token-access.ts'
 
@@ -33,8 +33,8 @@ export async function insertAuthorizationCode(
 type LockedCode = AuthorizationCode & { expired: boolean; used: boolean }
 
 /** Returns a code and holds it, so that it is exchanged once; undefined when it is unknown. */
-export async function lockAuthorizationCode(db: Db, digest: Buffer): Promise<LockedCode | undefined> {
-  const { rows } = await db.query<LockedCode>({
+export function lockAuthorizationCode(db: Db, digest: Buffer): Promise<LockedCode | undefined> {
+  return firstRow<LockedCode>(db, {
     name: 'lock_authorization_code',
     text: `select digest, organization_id, token_id, client_digest, redirect_uri, challenge,
         expires_at <= now() as expired, used_at is not null as used
@@ -43,7 +43,6 @@ export async function lockAuthorizationCode(db: Db, digest: Buffer): Promise<Loc
       for update`,
     values: [digest],
   })
-  return rows[0]
 }
 
 export async function markCodeUsed(
@@ -93,13 +92,13 @@ export async function revokeUnclaimedTokens(db: Db): Promise<void> {
 export type ClaimedToken = { scopes: string[] | null; expires_at: Date | null }
 
 /** Gives a token its secret. Undefined: it was revoked meanwhile, for example because its user left. */
-export async function claimToken(
+export function claimToken(
   db: Db,
   organization_id: number,
   token_id: number,
   secret: { digest: Buffer; prefix: string; hint: string },
 ): Promise<ClaimedToken | undefined> {
-  const { rows } = await db.query<ClaimedToken>({
+  return firstRow<ClaimedToken>(db, {
     name: 'claim_token',
     text: `update tokens t
       set digest = $3, prefix = $4, hint = $5
@@ -107,7 +106,6 @@ export async function claimToken(
       returning t.scopes, t.expires_at`,
     values: [organization_id, token_id, secret.digest, secret.prefix, secret.hint],
   })
-  return rows[0]
 }
 
 /**

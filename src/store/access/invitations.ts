@@ -1,6 +1,6 @@
 import type { Role } from '../../core/access/permissions.ts'
 import type { Window } from '../../core/paging.ts'
-import { type Db, only } from '../database.ts'
+import { type Db, firstRow, onlyRow } from '../database.ts'
 import { listPage } from '../list-page.ts'
 import { insertRow, replacing } from '../statement.ts'
 
@@ -20,7 +20,7 @@ const columns = 'id, organization_id, email, full_name, role, created_by, create
  * Creates an invitation, valid for `days`. Replaces the open one of the same address in the organization: its
  * link is void.
  */
-export async function saveInvitation(
+export function saveInvitation(
   db: Db,
   organization_id: number,
   invitation: {
@@ -32,7 +32,8 @@ export async function saveInvitation(
     days: number
   },
 ): Promise<InvitationRow> {
-  const { rows } = await db.query<InvitationRow>(
+  return onlyRow<InvitationRow>(
+    db,
     insertRow(
       'invitations',
       {
@@ -51,7 +52,6 @@ export async function saveInvitation(
       },
     ),
   )
-  return only(rows)
 }
 
 /** Returns open and expired invitations, oldest first. */
@@ -71,19 +71,18 @@ export async function listInvitations(
 }
 
 /** Deletes an invitation and returns it; undefined when it is not in the organization. */
-export async function deleteInvitation(
+export function deleteInvitation(
   db: Db,
   organization_id: number,
   id: number,
 ): Promise<InvitationRow | undefined> {
-  const { rows } = await db.query<InvitationRow>({
+  return firstRow<InvitationRow>(db, {
     name: 'delete_invitation',
     text: `delete from invitations
       where organization_id = $1 and id = $2
       returning ${columns}`,
     values: [organization_id, id],
   })
-  return rows[0]
 }
 
 /** Deletes the open invitations that a user created in an organization. Returns their ids, ascending. */
@@ -106,11 +105,11 @@ export async function deleteInvitationsBy(
  * Returns the invitation of a code, with the name of its organization. Undefined for a wrong, used, revoked
  * or expired code.
  */
-export async function findInvitation(
+export function findInvitation(
   db: Db,
   digest: Buffer,
 ): Promise<(InvitationRow & { organization_name: string }) | undefined> {
-  const { rows } = await db.query<InvitationRow & { organization_name: string }>({
+  return firstRow<InvitationRow & { organization_name: string }>(db, {
     name: 'find_invitation',
     text: `select i.id, i.organization_id, i.email, i.full_name, i.role, i.created_by, i.created_at, i.expires_at,
         o.name as organization_name
@@ -119,7 +118,6 @@ export async function findInvitation(
       where i.digest = $1 and i.expires_at > now()`,
     values: [digest],
   })
-  return rows[0]
 }
 
 /** Removes invitations that expired more than 30 days ago. */

@@ -1,4 +1,4 @@
-import { type Db, only } from '../database.ts'
+import { type Db, onlyRow } from '../database.ts'
 
 export type LimitUse = {
   /** Runs that a worker executes. */
@@ -10,8 +10,8 @@ export type LimitUse = {
 }
 
 /** Returns what an organization has of the things that are limited. */
-export async function limitUse(db: Db, organization_id: number): Promise<LimitUse> {
-  const { rows } = await db.query<LimitUse>({
+export function limitUse(db: Db, organization_id: number): Promise<LimitUse> {
+  return onlyRow<LimitUse>(db, {
     name: 'limit_use',
     text: `select (select count(*) from runs where organization_id = $1 and owner is not null) as active_runs,
         (select count(*) from secrets where organization_id = $1 and repository_id is null) as secrets,
@@ -20,5 +20,4 @@ export async function limitUse(db: Db, organization_id: number): Promise<LimitUs
         (select count(*) from mcp_servers where organization_id = $1 and repository_id is null) as mcp_servers`,
     values: [organization_id],
   })
-  return only(rows)
 }

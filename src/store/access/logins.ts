@@ -1,4 +1,4 @@
-import type { Db } from '../database.ts'
+import { type Db, firstRow } from '../database.ts'
 import type { Sql } from '../statement.ts'
 
 /**
@@ -41,8 +41,8 @@ export const loginColumns = (login: Login | null): { login_at: Sql; acceptances:
 })
 
 /** Returns undefined for an unknown credential. */
-export async function loginOf(db: Db, { token_id, session_digest }: Credential): Promise<Login | undefined> {
-  const { rows } = await db.query<Login>({
+export function loginOf(db: Db, { token_id, session_digest }: Credential): Promise<Login | undefined> {
+  return firstRow<Login>(db, {
     name: 'login_of',
     text: `select login_at::text as at, acceptances
       from tokens
@@ -52,7 +52,6 @@ export async function loginOf(db: Db, { token_id, session_digest }: Credential):
       where digest = $2`,
     values: [token_id, session_digest],
   })
-  return rows[0]
 }
 
 /**

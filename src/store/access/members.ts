@@ -1,6 +1,6 @@
 import type { Role } from '../../core/access/permissions.ts'
 import type { Window } from '../../core/paging.ts'
-import { type Db, only } from '../database.ts'
+import { allRows, type Db, firstRow, only, onlyRow } from '../database.ts'
 import { listPage } from '../list-page.ts'
 import { updateRow } from '../statement.ts'
 import { github_account } from './accounts.ts'
@@ -41,19 +41,18 @@ export async function listMemberships(
 }
 
 /** Returns a membership, locked against changes until the transaction ends. */
-export async function holdMembership(
+export function holdMembership(
   tx: Db,
   organization_id: number,
   user_id: number,
 ): Promise<MemberRow | undefined> {
-  const { rows } = await tx.query<MemberRow>({
+  return firstRow<MemberRow>(tx, {
     name: 'hold_membership',
     text: `select ${columns} ${from}
       where m.organization_id = $1 and m.user_id = $2
       for share of m`,
     values: [organization_id, user_id],
   })
-  return rows[0]
 }
 
 /** Serializes changes of the memberships of an organization until the transaction ends. */
@@ -147,19 +146,14 @@ export async function lockUser(tx: Db, user_id: number): Promise<void> {
 }
 
 /** Inserts a user that is a program of the organization, and returns its id. It is no member yet. */
-export async function insertServiceUser(
-  db: Db,
-  organization_id: number,
-  name: string,
-): Promise<{ id: number }> {
-  const { rows } = await db.query<{ id: number }>({
+export function insertServiceUser(db: Db, organization_id: number, name: string): Promise<{ id: number }> {
+  return onlyRow<{ id: number }>(db, {
     name: 'insert_service_user',
     text: `insert into users (kind, service_organization_id, full_name)
       values ('service', $1, $2)
       returning id`,
     values: [organization_id, name],
   })
-  return only(rows)
 }
 
 /**
@@ -189,11 +183,11 @@ export type FoundUser = {
  * Returns users by id or by address, oldest first: several organizations may have different users with the
  * same address. `organization_id`: only members of that organization.
  */
-export async function findUsers(
+export function findUsers(
   db: Db,
   { id, email, organization_id }: { id: number | null; email: string | null; organization_id: number | null },
 ): Promise<FoundUser[]> {
-  const { rows } = await db.query<FoundUser>({
+  return allRows<FoundUser>(db, {
     name: 'find_users',
     text: `select u.id,
         coalesce(
@@ -219,5 +213,4 @@ export async function findUsers(
       order by u.id`,
     values: [id, email, organization_id],
   })
-  return rows
 }

@@ -1,5 +1,5 @@
 import { StoredModelSettings } from '../../contract/model-settings.ts'
-import { type Db, only } from '../database.ts'
+import { changedOne, type Db, only } from '../database.ts'
 import { parseColumn } from '../json-column.ts'
 
 /**
@@ -54,11 +54,10 @@ export async function saveOrganizationModel(
 }
 
 /** Returns false when there was none. */
-export async function deleteOrganizationModel(db: Db, organization_id: number, id: string): Promise<boolean> {
-  const { rowCount } = await db.query({
+export function deleteOrganizationModel(db: Db, organization_id: number, id: string): Promise<boolean> {
+  return changedOne(db, {
     name: 'delete_organization_model',
     text: 'delete from organization_models where organization_id = $1 and id = $2',
     values: [organization_id, id],
   })
-  return rowCount === 1
 }

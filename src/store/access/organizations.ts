@@ -2,7 +2,7 @@ import type { AgentPermissions } from '../../contract/organizations/agent-permis
 import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
 import type { ReviewMode } from '../../contract/review-modes.ts'
 import type { Window } from '../../core/paging.ts'
-import { type Db, only } from '../database.ts'
+import { changedOne, type Db, firstRow, only, onlyRow } from '../database.ts'
 import { listPage } from '../list-page.ts'
 import { updateRow } from '../statement.ts'
 import { reaches_membership } from './logins.ts'
@@ -29,13 +29,12 @@ const columns = `o.id, o.name, o.enable_pr_creation, o.enable_rules_detection, o
   o.agent_permissions, o.branch_prefix, o.approval_paths, o.rules, o.max_concurrent_runs, o.budget_usd_per_month, o.runs_per_month`
 
 /** Returns an organization; undefined when it does not exist. The caller has checked the membership. */
-export async function getOrganization(db: Db, organization_id: number): Promise<OrganizationRow | undefined> {
-  const { rows } = await db.query<OrganizationRow>({
+export function getOrganization(db: Db, organization_id: number): Promise<OrganizationRow | undefined> {
+  return firstRow<OrganizationRow>(db, {
     name: 'get_organization',
     text: `select ${columns} from organizations o where o.id = $1`,
     values: [organization_id],
   })
-  return rows[0]
 }
 
 /** Returns the organizations that a token reaches, oldest first. */
@@ -57,11 +56,11 @@ export async function listOrganizations(
  * Returns the oldest organization with its oldest ADMIN: normally what the first start created. Service users
  * are ignored: they cannot sign in.
  */
-export async function firstOrganization(
+export function firstOrganization(
   db: Db,
   only_id: number | null = null,
 ): Promise<{ organization_id: number; user_id: number } | undefined> {
-  const { rows } = await db.query<{ organization_id: number; user_id: number }>({
+  return firstRow<{ organization_id: number; user_id: number }>(db, {
     name: 'first_organization',
     text: `select m.organization_id, m.user_id
       from memberships m
@@ -71,23 +70,21 @@ export async function firstOrganization(
       limit 1`,
     values: [only_id],
   })
-  return rows[0]
 }
 
 /** Inserts an organization without members and returns its id. */
-export async function insertOrganization(
+export function insertOrganization(
   db: Db,
   name: string,
   created_by_user_id: number | null = null,
 ): Promise<{ id: number }> {
-  const { rows } = await db.query<{ id: number }>({
+  return onlyRow<{ id: number }>(db, {
     name: 'insert_organization',
     text: `insert into organizations (name, created_by_user_id)
       values ($1, $2)
       returning id`,
     values: [name, created_by_user_id],
   })
-  return only(rows)
 }
 
 export async function countCreatedOrganizations(db: Db, user_id: number): Promise<number> {
@@ -120,12 +117,13 @@ type OrganizationChange = Partial<Omit<OrganizationRow, 'id'>>
  * Changes name and settings; an absent field stays unchanged, null clears it. Returns false when the
  * organization does not exist.
  */
-export async function updateOrganization(
+export function updateOrganization(
   db: Db,
   organization_id: number,
   change: OrganizationChange,
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
+  return changedOne(
+    db,
     updateRow('organizations', {
       where: { id: organization_id },
       change: {
@@ -146,7 +144,6 @@ export async function updateOrganization(
       },
     }),
   )
-  return rowCount === 1
 }
 
 /** Clears the default repository of an organization if it is this one. */

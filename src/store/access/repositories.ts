@@ -2,7 +2,7 @@ import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
 import type { ReviewMode } from '../../contract/review-modes.ts'
 import type { Window } from '../../core/paging.ts'
 import type { RepositoryKind } from '../../core/repositories/repository-kind.ts'
-import { type Db, only } from '../database.ts'
+import { changedOne, type Db, firstRow, onlyRow } from '../database.ts'
 import { listPage } from '../list-page.ts'
 import { insertRow, replacing, updateRow } from '../statement.ts'
 
@@ -37,19 +37,18 @@ export type RepositoryRow = {
 }
 
 /** Returns a repository. A removed one remains visible only to its former runs, not here. */
-export async function getRepository(
+export function getRepository(
   db: Db,
   organization_id: number,
   id: number,
 ): Promise<RepositoryRow | undefined> {
-  const { rows } = await db.query<RepositoryRow>({
+  return firstRow<RepositoryRow>(db, {
     name: 'get_repository',
     text: `select *
       from repositories
       where organization_id = $1 and id = $2 and removed_at is null`,
     values: [organization_id, id],
   })
-  return rows[0]
 }
 
 type RepositoryFilter = {
@@ -78,7 +77,7 @@ export async function listRepositories(
 }
 
 /** Registers a repository. An already registered one stays unchanged: see `created`. */
-export async function insertRepository(
+export function insertRepository(
   db: Db,
   repository: {
     organization_id: number
@@ -91,7 +90,8 @@ export async function insertRepository(
     sample: boolean
   },
 ): Promise<{ id: number; created: boolean }> {
-  const { rows } = await db.query<{ id: number; created: boolean }>(
+  return onlyRow<{ id: number; created: boolean }>(
+    db,
     insertRow(
       'repositories',
       {
@@ -112,7 +112,6 @@ export async function insertRepository(
       },
     ),
   )
-  return only(rows)
 }
 
 /** Sets the default branch of a repository. An unchanged branch writes no row. */
@@ -178,12 +177,12 @@ export async function holdRepository(db: Db, organization_id: number, id: number
 /**
  * Locks a repository against removal and new runs until the transaction ends, so that counts stay correct.
  */
-export async function lockRepository(
+export function lockRepository(
   db: Db,
   organization_id: number,
   id: number,
 ): Promise<RepositoryRow | undefined> {
-  const { rows } = await db.query<RepositoryRow>({
+  return firstRow<RepositoryRow>(db, {
     name: 'lock_repository',
     text: `select *
       from repositories
@@ -191,7 +190,6 @@ export async function lockRepository(
       for update`,
     values: [organization_id, id],
   })
-  return rows[0]
 }
 
 type RepositoryChange = Partial<
@@ -211,13 +209,14 @@ type RepositoryChange = Partial<
 >
 
 /** Changes a repository. An absent field stays unchanged, null clears it. */
-export async function updateRepository(
+export function updateRepository(
   db: Db,
   organization_id: number,
   id: number,
   change: RepositoryChange,
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
+  return changedOne(
+    db,
     updateRow('repositories', {
       where: { organization_id, id },
       and: 'removed_at is null',
@@ -235,19 +234,17 @@ export async function updateRepository(
       },
     }),
   )
-  return rowCount === 1
 }
 
 /** Removes a repository from every list, permanently; the row stays for its runs. */
-export async function removeRepository(db: Db, organization_id: number, id: number): Promise<boolean> {
-  const { rowCount } = await db.query({
+export function removeRepository(db: Db, organization_id: number, id: number): Promise<boolean> {
+  return changedOne(db, {
     name: 'remove_repository',
     text: `update repositories
       set removed_at = now()
       where organization_id = $1 and id = $2 and removed_at is null`,
     values: [organization_id, id],
   })
-  return rowCount === 1
 }
 
 /** Returns which of these repositories were removed more than this number of hours ago. */

@@ -1,4 +1,4 @@
-import type { Db } from '../database.ts'
+import { allRows, changedOne, type Db } from '../database.ts'
 
 /**
  * A value that is sealed with another key than `key_id`, listed in pages by id across all organizations. For
@@ -17,13 +17,13 @@ type SealedRow = {
  * Returns up to `limit` secrets of all organizations that are sealed with another key, ascending by id after
  * `after_id`.
  */
-export async function secretsOfOtherKeys(
+export function secretsOfOtherKeys(
   db: Db,
   key_id: string,
   after_id: number,
   limit: number,
 ): Promise<SealedRow[]> {
-  const { rows } = await db.query<SealedRow>({
+  return allRows<SealedRow>(db, {
     name: 'secrets_of_other_keys',
     text: `select id, organization_id, repository_id, name, key_id, sealed
       from secrets
@@ -32,24 +32,17 @@ export async function secretsOfOtherKeys(
       limit $3`,
     values: [key_id, after_id, limit],
   })
-  return rows
 }
 
 /** Returns false when the secret was replaced or deleted meanwhile; then it needs no resealing. */
-export async function resealSecret(
-  db: Db,
-  before: SealedRow,
-  key_id: string,
-  sealed: Buffer,
-): Promise<boolean> {
-  const { rowCount } = await db.query({
+export function resealSecret(db: Db, before: SealedRow, key_id: string, sealed: Buffer): Promise<boolean> {
+  return changedOne(db, {
     name: 'reseal_secret',
     text: `update secrets
       set key_id = $3, sealed = $4
       where organization_id = $1 and id = $2 and sealed = $5`,
     values: [before.organization_id, before.id, key_id, sealed, before.sealed],
   })
-  return rowCount === 1
 }
 
 /** `which`: the current secret, or the previous one that still signs beside it. */
@@ -68,7 +61,7 @@ const of = {
  * Returns up to `limit` signing secrets of webhooks that are sealed with another key, ascending by
  * organization.
  */
-export async function webhooksOfOtherKeys(
+export function webhooksOfOtherKeys(
   db: Db,
   which: SealedWebhookRow['which'],
   key_id: string,
@@ -76,7 +69,7 @@ export async function webhooksOfOtherKeys(
   limit: number,
 ): Promise<SealedWebhookRow[]> {
   const { key, sealed } = of[which]
-  const { rows } = await db.query<SealedWebhookRow>({
+  return allRows<SealedWebhookRow>(db, {
     name: `webhooks_of_other_keys_${which}`,
     text: `select organization_id, '${which}' as which, ${key} as key_id, ${sealed} as sealed
       from webhooks
@@ -85,27 +78,25 @@ export async function webhooksOfOtherKeys(
       limit $3`,
     values: [key_id, after_organization, limit],
   })
-  return rows
 }
 
 /**
  * Replaces the sealed secret of a webhook. False: it has changed since it was read, and nothing was written.
  */
-export async function resealWebhook(
+export function resealWebhook(
   db: Db,
   before: SealedWebhookRow,
   key_id: string,
   sealed: Buffer,
 ): Promise<boolean> {
   const column = of[before.which]
-  const { rowCount } = await db.query({
+  return changedOne(db, {
     name: `reseal_webhook_${before.which}`,
     text: `update webhooks
       set ${column.key} = $2, ${column.sealed} = $3
       where organization_id = $1 and ${column.sealed} = $4`,
     values: [before.organization_id, key_id, sealed, before.sealed],
   })
-  return rowCount === 1
 }
 
 /** The webhook targets of a run as JSON text, with sealed secrets. */
@@ -115,8 +106,8 @@ type RunTargetsRow = { id: number; organization_id: number; webhooks: string }
  * Returns up to `limit` runs of all organizations whose webhook targets contain a sealed secret, ascending by
  * id.
  */
-export async function runTargets(db: Db, after_id: number, limit: number): Promise<RunTargetsRow[]> {
-  const { rows } = await db.query<RunTargetsRow>({
+export function runTargets(db: Db, after_id: number, limit: number): Promise<RunTargetsRow[]> {
+  return allRows<RunTargetsRow>(db, {
     name: 'run_targets',
     text: `select id, organization_id, webhooks
       from runs
@@ -125,22 +116,20 @@ export async function runTargets(db: Db, after_id: number, limit: number): Promi
       limit $2`,
     values: [after_id, limit],
   })
-  return rows
 }
 
 /**
  * Replaces the webhook targets of a run. False: they have changed since they were read, and nothing was
  * written.
  */
-export async function resealRunTargets(db: Db, before: RunTargetsRow, webhooks: string): Promise<boolean> {
-  const { rowCount } = await db.query({
+export function resealRunTargets(db: Db, before: RunTargetsRow, webhooks: string): Promise<boolean> {
+  return changedOne(db, {
     name: 'reseal_run_targets',
     text: `update runs
       set webhooks = $3
       where organization_id = $1 and id = $2 and webhooks = $4`,
     values: [before.organization_id, before.id, webhooks, before.webhooks],
   })
-  return rowCount === 1
 }
 
 type SealedForgeRow = { id: number; organization_id: number; url: string; key_id: string; sealed: Buffer }
@@ -148,13 +137,13 @@ type SealedForgeRow = { id: number; organization_id: number; url: string; key_id
 /**
  * Returns up to `limit` connections to forges whose credentials are sealed with another key, ascending by id.
  */
-export async function forgesOfOtherKeys(
+export function forgesOfOtherKeys(
   db: Db,
   key_id: string,
   after_id: number,
   limit: number,
 ): Promise<SealedForgeRow[]> {
-  const { rows } = await db.query<SealedForgeRow>({
+  return allRows<SealedForgeRow>(db, {
     name: 'forges_of_other_keys',
     text: `select id, organization_id, url, key_id, sealed
       from forges
@@ -163,25 +152,23 @@ export async function forgesOfOtherKeys(
       limit $3`,
     values: [key_id, after_id, limit],
   })
-  return rows
 }
 
 /**
  * Replaces the sealed credentials of a connection. False: they have changed since they were read, and nothing
  * was written.
  */
-export async function resealForge(
+export function resealForge(
   db: Db,
   before: SealedForgeRow,
   key_id: string,
   sealed: Buffer,
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
+  return changedOne(db, {
     name: 'reseal_forge',
     text: `update forges
       set key_id = $3, sealed = $4
       where organization_id = $1 and id = $2 and sealed = $5`,
     values: [before.organization_id, before.id, key_id, sealed, before.sealed],
   })
-  return rowCount === 1
 }

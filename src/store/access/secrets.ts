@@ -1,6 +1,6 @@
 import type { Window } from '../../core/paging.ts'
 import type { SealedSecret } from '../../core/secrets/run-secrets.ts'
-import { type Db, only } from '../database.ts'
+import { allRows, type Db, firstRow, only } from '../database.ts'
 import { listPage } from '../list-page.ts'
 import { insertRow, replacing } from '../statement.ts'
 
@@ -38,12 +38,12 @@ export async function listSecrets(
  * Returns all sealed secrets that a run on that repository may use or print; null: a run without a
  * repository.
  */
-export async function listSealedSecrets(
+export function listSealedSecrets(
   db: Db,
   organization_id: number,
   repository_id: number | null,
 ): Promise<SealedSecret[]> {
-  const { rows } = await db.query<SealedSecret>({
+  return allRows<SealedSecret>(db, {
     name: 'list_sealed_secrets',
     text: `select name, repository_id, for_agent, key_id, sealed
       from secrets
@@ -51,21 +51,20 @@ export async function listSealedSecrets(
       order by id`,
     values: [organization_id, repository_id],
   })
-  return rows
 }
 
 /**
  * Returns a sealed secret of the organization, or of the repository, itself; locked until the transaction
  * ends with `lock`.
  */
-export async function getSealedSecret(
+export function getSealedSecret(
   db: Db,
   organization_id: number,
   repository_id: number | null,
   name: string,
   lock = false,
 ): Promise<SealedSecret | undefined> {
-  const { rows } = await db.query<SealedSecret>({
+  return firstRow<SealedSecret>(db, {
     name: lock ? 'lock_sealed_secret' : 'get_sealed_secret',
     text: `select name, repository_id, for_agent, key_id, sealed
       from secrets
@@ -74,7 +73,6 @@ export async function getSealedSecret(
         and name = $3${lock ? ' for no key update' : ''}`,
     values: [organization_id, repository_id, name],
   })
-  return rows[0]
 }
 
 /** Replaces the value of a secret, whose user stays. The row is locked. */
@@ -118,8 +116,9 @@ export async function lockSecrets(db: Db, organization_id: number): Promise<void
  * Sets a secret; creates one only while there are fewer than `max`. Returns undefined when there are too
  * many.
  */
-export async function saveSecret(db: Db, secret: NewSecret, max: number): Promise<SecretRow | undefined> {
-  const { rows } = await db.query<SecretRow>(
+export function saveSecret(db: Db, secret: NewSecret, max: number): Promise<SecretRow | undefined> {
+  return firstRow<SecretRow>(
+    db,
     insertRow(
       'secrets',
       {
@@ -146,24 +145,22 @@ export async function saveSecret(db: Db, secret: NewSecret, max: number): Promis
       },
     ),
   )
-  return rows[0]
 }
 
 /** Deletes a secret and returns it; undefined when it does not exist. */
-export async function deleteSecret(
+export function deleteSecret(
   db: Db,
   organization_id: number,
   repository_id: number | null,
   name: string,
 ): Promise<SecretRow | undefined> {
-  const { rows } = await db.query<SecretRow>({
+  return firstRow<SecretRow>(db, {
     name: 'delete_secret',
     text: `delete from secrets
       where organization_id = $1 and repository_id is not distinct from $2 and name = $3
       returning ${columns}`,
     values: [organization_id, repository_id, name],
   })
-  return rows[0]
 }
 
 /** Deletes all secrets of a removed repository. */

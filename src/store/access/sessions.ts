@@ -1,4 +1,4 @@
-import { type Db, only } from '../database.ts'
+import { type Db, onlyRow } from '../database.ts'
 import { insertRow } from '../statement.ts'
 import { type Login, login_reaches, loginColumns } from './logins.ts'
 
@@ -6,11 +6,12 @@ import { type Login, login_reaches, loginColumns } from './logins.ts'
  * Inserts a sign-in link by its digest and returns its expiry. `login`: what the link is derived from; null:
  * it is a login of its own, as of now. A later use does not renew the login.
  */
-export async function insertSignInLink(
+export function insertSignInLink(
   db: Db,
   link: { digest: Buffer; user_id: number; minutes: number; login: Login | null },
 ): Promise<{ expires_at: Date }> {
-  const { rows } = await db.query<{ expires_at: Date }>(
+  return onlyRow<{ expires_at: Date }>(
+    db,
     insertRow(
       'sign_in_links',
       {
@@ -22,7 +23,6 @@ export async function insertSignInLink(
       { end: 'returning expires_at' },
     ),
   )
-  return only(rows)
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type SharedPot, type SharedPotName, shared_pots } from '../../core/runs/budget/pot.ts'
-import type { Db } from '../database.ts'
+import { allRows, type Db } from '../database.ts'
 
 /**
  * SQL of a pot. `owner`: what has the pot, joined to `run`. `allowed`: null, and it is not read. `spent` and
@@ -50,17 +50,16 @@ const statements = {
  * Returns the pots with a limit that a run shares with others; only those that its model calls take from, or
  * all.
  */
-export async function sharedPots(
+export function sharedPots(
   db: Db,
   organization_id: number,
   run_id: number,
   which: 'all' | 'of_calls',
 ): Promise<SharedPot[]> {
   const name = which === 'all' ? 'shared_pots' : 'shared_pots_of_calls'
-  const { rows } = await db.query<SharedPot>({
+  return allRows<SharedPot>(db, {
     name,
     text: statements[name],
     values: [organization_id, run_id],
   })
-  return rows
 }

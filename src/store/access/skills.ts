@@ -1,5 +1,5 @@
 import type { Window } from '../../core/paging.ts'
-import type { Db } from '../database.ts'
+import { type Db, firstRow } from '../database.ts'
 import { listPage } from '../list-page.ts'
 
 export type SkillRow = {
@@ -29,17 +29,16 @@ export async function listSkills(
 }
 
 /** Returns a skill with its text; undefined when it does not exist. */
-export async function getSkill(
+export function getSkill(
   db: Db,
   organization_id: number,
   name: string,
 ): Promise<(SkillRow & { content: string }) | undefined> {
-  const { rows } = await db.query<SkillRow & { content: string }>({
+  return firstRow<SkillRow & { content: string }>(db, {
     name: 'get_skill',
     text: `select ${columns}, content from skills where organization_id = $1 and name = $2`,
     values: [organization_id, name],
   })
-  return rows[0]
 }
 
 /** Locks the skills of the organization until the transaction ends, so that they can be counted. */
@@ -63,8 +62,8 @@ type NewSkill = {
  * Creates or replaces a skill; creates one only while there are fewer than `max`. Returns undefined when
  * there are too many.
  */
-export async function saveSkill(db: Db, skill: NewSkill, max: number): Promise<SkillRow | undefined> {
-  const { rows } = await db.query<SkillRow>({
+export function saveSkill(db: Db, skill: NewSkill, max: number): Promise<SkillRow | undefined> {
+  return firstRow<SkillRow>(db, {
     name: 'save_skill',
     text: `insert into skills (organization_id, name, description, content, updated_by)
       select $1, $2, $3, $4, $5
@@ -76,21 +75,19 @@ export async function saveSkill(db: Db, skill: NewSkill, max: number): Promise<S
       returning ${columns}`,
     values: [skill.organization_id, skill.name, skill.description, skill.content, skill.user_id, max],
   })
-  return rows[0]
 }
 
 /** Deletes a skill and returns it; undefined when it does not exist. */
-export async function deleteSkill(
+export function deleteSkill(
   db: Db,
   organization_id: number,
   name: string,
 ): Promise<(SkillRow & { content: string }) | undefined> {
-  const { rows } = await db.query<SkillRow & { content: string }>({
+  return firstRow<SkillRow & { content: string }>(db, {
     name: 'delete_skill',
     text: `delete from skills
       where organization_id = $1 and name = $2
       returning ${columns}, content`,
     values: [organization_id, name],
   })
-  return rows[0]
 }

@@ -1,6 +1,6 @@
 import type { WireProfile } from '../../contract/organizations/tokens.ts'
 import type { Role } from '../../core/access/permissions.ts'
-import { type Db, only } from '../database.ts'
+import { type Db, onlyRow } from '../database.ts'
 import { type Bind, insertRow } from '../statement.ts'
 import { type Login, loginColumns, reaches_membership } from './logins.ts'
 
@@ -130,8 +130,9 @@ function expiry({ expires_in_seconds, expires_at, not_after }: NewToken, bind: B
  * Inserts a token by its digest and returns its id and expiry. It expires at the earliest of its own time and
  * `not_after`.
  */
-export async function insertToken(db: Db, token: NewToken): Promise<{ id: number; expires_at: Date | null }> {
-  const { rows } = await db.query<{ id: number; expires_at: Date | null }>(
+export function insertToken(db: Db, token: NewToken): Promise<{ id: number; expires_at: Date | null }> {
+  return onlyRow<{ id: number; expires_at: Date | null }>(
+    db,
     insertRow(
       'tokens',
       {
@@ -154,7 +155,6 @@ export async function insertToken(db: Db, token: NewToken): Promise<{ id: number
       { end: 'returning id, expires_at' },
     ),
   )
-  return only(rows)
 }
 
 /** Returns whether a token was ever created from this secret, including revoked and expired ones. */

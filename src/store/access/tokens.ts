@@ -1,7 +1,7 @@
 import type { WireProfile } from '../../contract/organizations/tokens.ts'
 import type { Role } from '../../core/access/permissions.ts'
 import type { Window } from '../../core/paging.ts'
-import type { Db } from '../database.ts'
+import { changedOne, type Db, firstRow } from '../database.ts'
 import { listPage } from '../list-page.ts'
 import { reaches_membership, token_reaches } from './logins.ts'
 
@@ -71,35 +71,33 @@ export async function listTokens(
 }
 
 /** Returns a token that the viewer may see (docs/specification.md#access); undefined for every other. */
-export async function getToken(
+export function getToken(
   db: Db,
   organization_id: number,
   viewer: Viewer,
   token_id: number,
 ): Promise<TokenRow | undefined> {
-  const { rows } = await db.query<TokenRow>({
+  return firstRow<TokenRow>(db, {
     name: 'get_token',
     text: `select ${columns} from tokens t ${member} where ${visible} and t.id = $8`,
     values: [...valuesOf(organization_id, viewer), token_id],
   })
-  return rows[0]
 }
 
 /** Returns false for a token that is already revoked, or that the viewer does not see. */
-export async function revokeToken(
+export function revokeToken(
   db: Db,
   organization_id: number,
   viewer: Viewer,
   token_id: number,
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
+  return changedOne(db, {
     name: 'revoke_token',
     text: `update tokens t
       set revoked_at = now()
       where ${visible} and t.id = $8 and t.revoked_at is null`,
     values: [...valuesOf(organization_id, viewer), token_id],
   })
-  return rowCount === 1
 }
 
 /** Revokes the tokens of a user that are bound to an organization; returns their ids. */

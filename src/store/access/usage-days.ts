@@ -1,4 +1,4 @@
-import { type Db, only } from '../database.ts'
+import { allRows, type Db, onlyRow } from '../database.ts'
 
 /** SQL: the current day (UTC), by which usage is counted. */
 export const today = `(now() at time zone 'utc')::date`
@@ -33,8 +33,8 @@ export type MonthRow = {
 }
 
 /** Returns what this month (UTC) has used of an organization's limits. */
-export async function usedThisMonth(db: Db, organization_id: number): Promise<MonthRow> {
-  const { rows } = await db.query<MonthRow>({
+export function usedThisMonth(db: Db, organization_id: number): Promise<MonthRow> {
+  return onlyRow<MonthRow>(db, {
     name: 'used_this_month',
     text: `select to_char(m.first, 'YYYY-MM-DD') as month, coalesce(sum(u.runs), 0)::int as runs,
         coalesce(sum(u.cost_usd), 0) as cost_usd, coalesce(bool_and(u.cost_known), true) as cost_known,
@@ -46,7 +46,6 @@ export async function usedThisMonth(db: Db, organization_id: number): Promise<Mo
       group by o.id, m.first`,
     values: [organization_id],
   })
-  return only(rows)
 }
 
 type Group = {
@@ -108,7 +107,7 @@ const filterValues = (organization_id: number, filter: UsageFilter) => [
 ]
 
 /** Returns the usage of some days: one row per group, sorted by group, or one row for all. */
-export async function sumUsage(
+export function sumUsage(
   db: Db,
   organization_id: number,
   filter: UsageFilter,
@@ -118,7 +117,7 @@ export async function sumUsage(
   const sums = added.map(
     name => `coalesce(sum(u.${name}), 0)::${name === 'cost_usd' ? 'numeric' : 'bigint'} as ${name}`,
   )
-  const { rows } = await db.query<UsageRow>({
+  return allRows<UsageRow>(db, {
     name: `sum_usage_${group_by ?? 'all'}`,
     text: `select ${[...selected(column), ...sums].join(', ')},
         coalesce(bool_and(u.cost_known), true) as cost_known,
@@ -127,21 +126,20 @@ export async function sumUsage(
       where u.organization_id = $1 and u.day between $2 and $3 and ${narrowed} ${grouped(column)}`,
     values: filterValues(organization_id, filter),
   })
-  return rows
 }
 
 /**
  * Returns how many runs created on some days have proposed a pull request, and the median time from the
  * creation of these runs to it. Runs that were deleted are not counted.
  */
-export async function sumProposed(
+export function sumProposed(
   db: Db,
   organization_id: number,
   filter: UsageFilter,
   group_by: UsageGrouping | null,
 ): Promise<ProposedRow[]> {
   const column = group_by === null ? null : groups[group_by]
-  const { rows } = await db.query<ProposedRow>({
+  return allRows<ProposedRow>(db, {
     name: `sum_proposed_${group_by ?? 'all'}`,
     text: `select ${selected(column).join(', ')}, count(*) as pull_requests,
         percentile_cont(0.5) within group (order by u.seconds) as median_seconds
@@ -159,5 +157,4 @@ export async function sumProposed(
       where u.day between $2 and $3 and ${narrowed} ${grouped(column)}`,
     values: filterValues(organization_id, filter),
   })
-  return rows
 }

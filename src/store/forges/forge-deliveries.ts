@@ -1,4 +1,4 @@
-import type { Db } from '../database.ts'
+import { changedOne, type Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
 import { claimRows, type QueueTable } from '../queue/queue-table.ts'
 import { insertRow, updateRow } from '../statement.ts'
@@ -16,8 +16,9 @@ type NewForgeDelivery = {
 }
 
 /** Records what a forge has reported; a task is due now. False: it was recorded before. */
-export async function insertForgeDelivery(db: Db, delivery: NewForgeDelivery): Promise<boolean> {
-  const { rowCount } = await db.query(
+export function insertForgeDelivery(db: Db, delivery: NewForgeDelivery): Promise<boolean> {
+  return changedOne(
+    db,
     insertRow(
       'forge_deliveries',
       {
@@ -38,7 +39,6 @@ export async function insertForgeDelivery(db: Db, delivery: NewForgeDelivery): P
       },
     ),
   )
-  return rowCount === 1
 }
 
 export type ClaimedTask = {
@@ -84,7 +84,7 @@ type TaskSettlement = {
  * Records the outcome of a task, and when it is due again. False: another process has claimed it since;
  * nothing was written.
  */
-export async function settleForgeTask(
+export function settleForgeTask(
   db: Db,
   {
     organization_id,
@@ -94,7 +94,8 @@ export async function settleForgeTask(
   }: Pick<ClaimedTask, 'organization_id' | 'forge_id' | 'delivery' | 'epoch'>,
   to: TaskSettlement,
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
+  return changedOne(
+    db,
     updateRow('forge_deliveries', {
       where: { organization_id, forge_id, delivery },
       and: bind => isHeldBy(bind(epoch)),
@@ -109,7 +110,6 @@ export async function settleForgeTask(
       },
     }),
   )
-  return rowCount === 1
 }
 
 /** Returns the run that handled the latest request about that issue. */

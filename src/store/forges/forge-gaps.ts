@@ -1,5 +1,5 @@
 import type { ForgeResource } from '../../contract/repositories/forge-resources.ts'
-import type { Db } from '../database.ts'
+import { allRows, type Db } from '../database.ts'
 
 /** What a connection may not read or do in a repository. `detail`: the forge's own message. */
 type ForgeGap = { resource: ForgeResource; detail: string }
@@ -48,8 +48,8 @@ export async function recordGaps(
 }
 
 /** Returns everything that the connections of an organization may not read or do, oldest repository first. */
-export async function listGaps(db: Db, organization_id: number): Promise<ForgeGapRow[]> {
-  const { rows } = await db.query<ForgeGapRow>({
+export function listGaps(db: Db, organization_id: number): Promise<ForgeGapRow[]> {
+  return allRows<ForgeGapRow>(db, {
     name: 'list_forge_gaps',
     text: `select g.forge_id, g.repository_id, g.resource, g.detail
       from forge_gaps g
@@ -58,16 +58,15 @@ export async function listGaps(db: Db, organization_id: number): Promise<ForgeGa
       order by g.repository_id, g.resource`,
     values: [organization_id],
   })
-  return rows
 }
 
 /** Returns the same for some repositories, also removed ones. */
-export async function listRepositoryGaps(
+export function listRepositoryGaps(
   db: Db,
   organization_id: number,
   repository_ids: readonly number[],
 ): Promise<ForgeGapRow[]> {
-  const { rows } = await db.query<ForgeGapRow>({
+  return allRows<ForgeGapRow>(db, {
     name: 'list_repository_gaps',
     text: `select forge_id, repository_id, resource, detail
       from forge_gaps
@@ -75,7 +74,6 @@ export async function listRepositoryGaps(
       order by repository_id, resource`,
     values: [organization_id, repository_ids],
   })
-  return rows
 }
 
 /** Forgets the gaps of a connection that has new credentials: the next requests show what those may do. */

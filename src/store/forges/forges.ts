@@ -1,6 +1,6 @@
 import type { ForgeKind } from '../../contract/repositories/forges.ts'
 import type { SealedValue } from '../../core/secrets/sealing.ts'
-import { type Db, only } from '../database.ts'
+import { allRows, type Db, firstRow, only } from '../database.ts'
 import { insertRow, replacing } from '../statement.ts'
 
 export type ForgeRow = {
@@ -27,23 +27,21 @@ const columns =
   'id, organization_id, kind, url, auth, login, app_slug, app_id, installation_id, key_id, sealed, problem, used_at, connected_at, updated_at, updated_by'
 
 /** Returns the connections of an organization, oldest first. */
-export async function listForges(db: Db, organization_id: number): Promise<ForgeRow[]> {
-  const { rows } = await db.query<ForgeRow>({
+export function listForges(db: Db, organization_id: number): Promise<ForgeRow[]> {
+  return allRows<ForgeRow>(db, {
     name: 'list_forges',
     text: `select ${columns} from forges where organization_id = $1 order by id`,
     values: [organization_id],
   })
-  return rows
 }
 
 /** Returns the connection that a signed delivery names, of any organization. */
-export async function findForge(db: Db, id: number): Promise<ForgeRow | undefined> {
-  const { rows } = await db.query<ForgeRow>({
+export function findForge(db: Db, id: number): Promise<ForgeRow | undefined> {
+  return firstRow<ForgeRow>(db, {
     name: 'find_forge',
     text: `select ${columns} from forges where id = $1`,
     values: [id],
   })
-  return rows[0]
 }
 
 const next_id = `nextval(pg_get_serial_sequence('forges', 'id'))`
@@ -82,8 +80,9 @@ const replaced = replacing(
 )
 
 /** Creates or replaces a connection. Undefined: it would be a new one, and there are `max` already. */
-export async function saveForge(db: Db, forge: NewForge, max: number): Promise<ForgeRow | undefined> {
-  const { rows } = await db.query<ForgeRow>(
+export function saveForge(db: Db, forge: NewForge, max: number): Promise<ForgeRow | undefined> {
+  return firstRow<ForgeRow>(
+    db,
     insertRow(
       'forges',
       {
@@ -114,12 +113,11 @@ export async function saveForge(db: Db, forge: NewForge, max: number): Promise<F
       },
     ),
   )
-  return rows[0]
 }
 
 /** Connections of all organizations whose last request failed. */
-export async function listFailingForges(db: Db, limit: number): Promise<ForgeRow[]> {
-  const { rows } = await db.query<ForgeRow>({
+export function listFailingForges(db: Db, limit: number): Promise<ForgeRow[]> {
+  return allRows<ForgeRow>(db, {
     name: 'list_failing_forges',
     text: `select ${columns}
       from forges
@@ -128,7 +126,6 @@ export async function listFailingForges(db: Db, limit: number): Promise<ForgeRow
       limit $1`,
     values: [limit],
   })
-  return rows
 }
 
 /** Records why it no longer works. */
@@ -173,18 +170,17 @@ export async function recordForgeIdentity(
 }
 
 /** Returns the deleted row; undefined when there is none. */
-export async function deleteForge(
+export function deleteForge(
   db: Db,
   organization_id: number,
   kind: ForgeKind,
   url: string,
 ): Promise<ForgeRow | undefined> {
-  const { rows } = await db.query<ForgeRow>({
+  return firstRow<ForgeRow>(db, {
     name: 'delete_forge',
     text: `delete from forges
       where organization_id = $1 and kind = $2 and url = $3
       returning ${columns}`,
     values: [organization_id, kind, url],
   })
-  return rows[0]
 }

@@ -1,4 +1,4 @@
-import type { Db } from '../database.ts'
+import { changedOne, type Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
 
 /**
@@ -25,13 +25,13 @@ type Claim = Pick<OutboxItem, 'organization_id' | 'id' | 'epoch'>
  * Records that the forge has the item, or never will (`problem`). False: another process has claimed it
  * since, so it is unknown what the forge shows.
  */
-export async function settleOutboxItem(
+export function settleOutboxItem(
   db: Db,
   table: OutboxTable,
   { organization_id, id, change, epoch }: Claim & Pick<OutboxItem, 'change'>,
   to: { posted: string | null; problem: string | null },
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
+  return changedOne(db, {
     name: `settle_${table}`,
     text: `update ${table}
       set posted_change = $3, posted = $5, problem = $6, tries = 0, lease_until = null,
@@ -39,7 +39,6 @@ export async function settleOutboxItem(
       where organization_id = $1 and id = $2 and ${isHeldBy('$4')}`,
     values: [organization_id, id, change, epoch, to.posted, to.problem],
   })
-  return rowCount === 1
 }
 
 /** Schedules the next attempt in `seconds`, with the problem of this one. */

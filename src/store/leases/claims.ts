@@ -1,5 +1,5 @@
 import { RECORDED_OWNER } from '../../core/runs/recorded-run.ts'
-import type { Transactional } from '../database.ts'
+import { firstRow, type Transactional } from '../database.ts'
 import { claimed, setOf } from '../runs/run-states.ts'
 import type { RunRow } from '../runs/runs.ts'
 
@@ -84,8 +84,8 @@ export async function claimRun(db: Transactional, lease: Lease): Promise<RunRow 
  * one organization with queued runs to the next is one index step, however long their queues are, and only
  * the claimed row is locked.
  */
-async function claimUnbounded(db: Transactional, lease: Lease, passed: number[]) {
-  const { rows } = await db.query<RunRow & { bounded_organization_id: number | null }>({
+function claimUnbounded(db: Transactional, lease: Lease, passed: number[]) {
+  return firstRow<RunRow & { bounded_organization_id: number | null }>(db, {
     name: 'claim_run',
     text: `with recursive heads as (
         (${first} where runnable_at is not null order by organization_id, ${queue} limit 1)
@@ -141,7 +141,6 @@ async function claimUnbounded(db: Transactional, lease: Lease, passed: number[])
       lease.only_children ?? false,
     ],
   })
-  return rows[0]
 }
 
 /**

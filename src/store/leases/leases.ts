@@ -2,7 +2,7 @@ import type { RunStatus } from '../../contract/runs/runs.ts'
 import { END_SECONDS, LEASE_SECONDS } from '../../core/runs/lease.ts'
 import { RECORDED_OWNER } from '../../core/runs/recorded-run.ts'
 import { add_to_day, today } from '../access/usage-days.ts'
-import type { Db } from '../database.ts'
+import { allRows, type Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
 import { is_stalled } from '../runs/run-states.ts'
 import { ownerIsDead } from './worker-sessions.ts'
@@ -155,11 +155,8 @@ const continues = `(status <> 'cancelling' and pause_requested_at is null)`
  * Locks runs whose lease expired or whose owner is dead, and recovering runs past their deadline that no
  * worker has claimed. Until the transaction ends, the caller decides what happens to them.
  */
-export async function lockExpired(
-  tx: Db,
-  { late_seconds, limit, folder_id, owner }: Sweep,
-): Promise<LostRun[]> {
-  const { rows } = await tx.query<LostRun>({
+export function lockExpired(tx: Db, { late_seconds, limit, folder_id, owner }: Sweep): Promise<LostRun[]> {
+  return allRows<LostRun>(tx, {
     name: 'lock_expired',
     // Two lists, because `or` of the two would read all runs.
     text: `with expired as (
@@ -186,7 +183,6 @@ export async function lockExpired(
       from overdue`,
     values: [limit, late_seconds, folder_id, owner],
   })
-  return rows
 }
 
 /** Takes over runs that the caller has locked and that no worker may continue: it owns them afterwards. */
@@ -207,8 +203,8 @@ export async function takeOver(tx: Db, runs: readonly LostRun[]): Promise<LostRu
  * Returns runs without an owner that are past their deadline: queued or waiting. Those that wait for checks
  * continue then.
  */
-export async function listOverdue(db: Db, limit: number): Promise<LostRun[]> {
-  const { rows } = await db.query<LostRun>({
+export function listOverdue(db: Db, limit: number): Promise<LostRun[]> {
+  return allRows<LostRun>(db, {
     name: 'list_overdue',
     text: `select ${lost}, false as stalled
       from runs
@@ -220,12 +216,11 @@ export async function listOverdue(db: Db, limit: number): Promise<LostRun[]> {
       limit $1`,
     values: [limit],
   })
-  return rows
 }
 
 /** Returns recorded runs whose session has reported nothing for `MAX_SILENCE_SECONDS`. */
-export async function listAbandoned(db: Db, limit: number): Promise<LostRun[]> {
-  const { rows } = await db.query<LostRun>({
+export function listAbandoned(db: Db, limit: number): Promise<LostRun[]> {
+  return allRows<LostRun>(db, {
     name: 'list_abandoned',
     text: `select ${lost}, false as stalled
       from runs
@@ -234,5 +229,4 @@ export async function listAbandoned(db: Db, limit: number): Promise<LostRun[]> {
       limit $1`,
     values: [limit],
   })
-  return rows
 }

@@ -1,5 +1,5 @@
 import type { ServiceProcess } from '../../core/cluster/cluster-checks.ts'
-import { type Db, only } from '../database.ts'
+import { allRows, type Db, only } from '../database.ts'
 import { insertSql, replacing, statement } from '../statement.ts'
 
 type ProcessReport = Omit<ServiceProcess, 'seen_seconds'> & { id: string }
@@ -56,8 +56,8 @@ export async function forgetProcess(db: Db, id: string): Promise<void> {
 }
 
 /** Returns the processes that reported in the last ten minutes, by role. */
-export async function listProcesses(db: Db): Promise<ServiceProcess[]> {
-  const { rows } = await db.query<ServiceProcess>({
+export function listProcesses(db: Db): Promise<ServiceProcess[]> {
+  return allRows<ServiceProcess>(db, {
     name: 'list_processes',
     text: `select role, host, pid, version, newest_migration, folder_id, key_id, base_url, clock_ahead_ms,
         extract(epoch from now() - seen_at)::int as seen_seconds
@@ -65,5 +65,4 @@ export async function listProcesses(db: Db): Promise<ServiceProcess[]> {
       where seen_at >= now() - make_interval(secs => ${KEPT_SECONDS})
       order by role, host, pid`,
   })
-  return rows
 }

@@ -1,4 +1,4 @@
-import type { Db } from '../database.ts'
+import { allRows, type Db } from '../database.ts'
 import { insertRow, replacing } from '../statement.ts'
 
 /** The report of a worker about itself. */
@@ -50,8 +50,8 @@ export async function forgetWorker(db: Db, owner: string): Promise<void> {
 }
 
 /** Returns workers that reported in the last `seconds`, the longest running first. */
-export async function listWorkers(db: Db, seconds: number): Promise<WorkerRow[]> {
-  const { rows } = await db.query<WorkerRow>({
+export function listWorkers(db: Db, seconds: number): Promise<WorkerRow[]> {
+  return allRows<WorkerRow>(db, {
     name: 'list_workers',
     text: `select *
       from workers
@@ -59,7 +59,6 @@ export async function listWorkers(db: Db, seconds: number): Promise<WorkerRow[]>
       order by started_at, owner`,
     values: [seconds],
   })
-  return rows
 }
 
 /** Deletes the rows of workers that have not reported for `seconds`: they died without deleting them. */

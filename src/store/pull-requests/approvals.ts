@@ -1,4 +1,4 @@
-import type { Db } from '../database.ts'
+import { changedOne, type Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
 
 /** Records what a run requests approval of: the head that it would push, or the digest of a tool call. */
@@ -46,16 +46,15 @@ type TakenApproval = { organization_id: number; run_id: number; epoch: number; a
  * Takes an approval, which then exists no more. Returns false when the run no longer has it, or another
  * worker owns the run: then nothing is permitted.
  */
-export async function takeApproval(
+export function takeApproval(
   db: Db,
   { organization_id, run_id, epoch, approved }: TakenApproval,
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
+  return changedOne(db, {
     name: 'take_approval',
     text: `update runs
       set approved_sha = null, updated_at = now()
       where organization_id = $1 and id = $2 and ${isHeldBy('$3')} and approved_sha = $4`,
     values: [organization_id, run_id, epoch, approved],
   })
-  return rowCount === 1
 }

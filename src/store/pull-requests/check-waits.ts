@@ -1,12 +1,12 @@
-import type { Db } from '../database.ts'
+import { allRows, type Db } from '../database.ts'
 import { setOf, woken } from '../runs/run-states.ts'
 
 /** Returns commits whose checks runs wait for, of all organizations: for the sweep. */
-export async function listWaitingHeads(
+export function listWaitingHeads(
   db: Db,
   limit: number,
 ): Promise<{ organization_id: number; repository_id: number; head_sha: string }[]> {
-  const { rows } = await db.query<{ organization_id: number; repository_id: number; head_sha: string }>({
+  return allRows<{ organization_id: number; repository_id: number; head_sha: string }>(db, {
     name: 'list_waiting_heads',
     text: `select distinct organization_id, repository_id, pushed_sha as head_sha
       from runs
@@ -14,7 +14,6 @@ export async function listWaitingHeads(
       limit $1`,
     values: [limit],
   })
-  return rows
 }
 
 /**
@@ -22,12 +21,12 @@ export async function listWaitingHeads(
  * completed, or one of a high-priority app has failed, or the pull request was closed or merged, or the
  * deadline passed. They have `deadline_seconds` to find a worker.
  */
-export async function wakeChecked(
+export function wakeChecked(
   db: Db,
   deadline_seconds: number,
   limit: number,
 ): Promise<{ organization_id: number; id: number }[]> {
-  const { rows } = await db.query<{ organization_id: number; id: number }>({
+  return allRows<{ organization_id: number; id: number }>(db, {
     name: 'wake_checked',
     text: `update runs
       set ${setOf(woken('$1'))}
@@ -70,7 +69,6 @@ export async function wakeChecked(
       returning organization_id, id`,
     values: [deadline_seconds, limit],
   })
-  return rows
 }
 
 /** Returns runs that have ended with this commit pushed and whose pull request is open. */

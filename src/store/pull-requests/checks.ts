@@ -1,5 +1,5 @@
 import type { CheckConclusion, CheckSource, CheckStatus } from '../../contract/pull-requests/checks.ts'
-import type { Db } from '../database.ts'
+import { allRows, changedOne, type Db } from '../database.ts'
 import { insertRow, replacing, type Sql } from '../statement.ts'
 
 export type CheckRow = {
@@ -39,13 +39,14 @@ const timeOf =
  * attempt, or of an earlier state of the same attempt, changes nothing except that it adds missing output.
  * Returns false when nothing changed.
  */
-export async function saveCheck(
+export function saveCheck(
   db: Db,
   organization_id: number,
   repository_id: number,
   report: CheckReport,
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
+  return changedOne(
+    db,
     insertRow(
       'checks',
       {
@@ -86,7 +87,6 @@ export async function saveCheck(
       },
     ),
   )
-  return rowCount === 1
 }
 
 // No run of the commit is left that could complete it.
@@ -118,18 +118,17 @@ const headValues = (organization_id: number, heads: readonly Head[]) => [
  * Returns the checks of commits, by commit and name, with whether the repository ignores them. A check that
  * the service has started counts as cancelled when no run of that commit continues.
  */
-export async function listChecks(
+export function listChecks(
   db: Db,
   organization_id: number,
   heads: readonly Head[],
 ): Promise<(CheckRow & { ignored: boolean })[]> {
   const values = headValues(organization_id, heads)
-  const { rows } = await db.query<CheckRow & { ignored: boolean }>({
+  return allRows<CheckRow & { ignored: boolean }>(db, {
     name: 'list_checks',
     text: checksOf(columns),
     values,
   })
-  return rows
 }
 
 type CheckState = Pick<
@@ -140,18 +139,17 @@ type CheckState = Pick<
 }
 
 /** Returns checks like `listChecks`, without output and times: what a list of runs shows of many commits. */
-export async function listCheckStates(
+export function listCheckStates(
   db: Db,
   organization_id: number,
   heads: readonly Head[],
 ): Promise<CheckState[]> {
   const text = checksOf('repository_id, head_sha, name, source, app, status, conclusion')
-  const { rows } = await db.query<CheckState>({
+  return allRows<CheckState>(db, {
     name: 'list_check_states',
     text,
     values: headValues(organization_id, heads),
   })
-  return rows
 }
 
 /**

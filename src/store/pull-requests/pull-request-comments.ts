@@ -1,5 +1,5 @@
 import type { Window } from '../../core/paging.ts'
-import type { Db } from '../database.ts'
+import { changedOne, type Db, firstRow } from '../database.ts'
 import { listPage } from '../list-page.ts'
 import { insertSql, statement } from '../statement.ts'
 
@@ -37,13 +37,14 @@ const joined = `left join users u on u.id = c.user_id left join comment_mirrors 
  * Inserts a comment; undefined when the pull request is not in this organization. A person's comment on a
  * forge's pull request is queued for the forge.
  */
-export async function insertComment(
+export function insertComment(
   db: Db,
   organization_id: number,
   comment: NewComment,
 ): Promise<CommentRow | undefined> {
   const { pull_request_id, user_id, run_id, body, path, line, side, head_sha } = comment
-  const { rows } = await db.query<CommentRow>(
+  return firstRow<CommentRow>(
+    db,
     statement(
       'insert_pull_request_comment',
       bind => `with c as (
@@ -72,24 +73,22 @@ export async function insertComment(
         left join users u on u.id = c.user_id`,
     ),
   )
-  return rows[0]
 }
 
 /** Returns a comment of a pull request, from the service or mirrored from its forge. */
-export async function getComment(
+export function getComment(
   db: Db,
   organization_id: number,
   pull_request_id: number,
   id: number,
 ): Promise<CommentRow | undefined> {
-  const { rows } = await db.query<CommentRow>({
+  return firstRow<CommentRow>(db, {
     name: 'get_pull_request_comment',
     text: `select ${columns}, ${from_forge}
       from pull_request_comments c ${joined}
       where c.organization_id = $1 and c.pull_request_id = $2 and c.id = $3`,
     values: [organization_id, pull_request_id, id],
   })
-  return rows[0]
 }
 
 /** Returns one page, oldest first. */
@@ -116,13 +115,13 @@ export async function listComments(
 }
 
 /** Returns a comment, locked until the transaction ends. */
-export async function lockComment(
+export function lockComment(
   db: Db,
   organization_id: number,
   pull_request_id: number,
   id: number,
 ): Promise<CommentRow | undefined> {
-  const { rows } = await db.query<CommentRow>({
+  return firstRow<CommentRow>(db, {
     name: 'lock_pull_request_comment',
     text: `select ${columns}, ${from_forge}
       from pull_request_comments c ${joined}
@@ -130,7 +129,6 @@ export async function lockComment(
       for update of c`,
     values: [organization_id, pull_request_id, id],
   })
-  return rows[0]
 }
 
 const mirror_changed =
@@ -158,11 +156,10 @@ export async function updateComment(
  * Deletes a comment and queues the deletion of its mirror on the forge, in one statement. False: there is no
  * such comment.
  */
-export async function deleteComment(db: Db, organization_id: number, id: number): Promise<boolean> {
-  const { rowCount } = await db.query({
+export function deleteComment(db: Db, organization_id: number, id: number): Promise<boolean> {
+  return changedOne(db, {
     name: 'delete_pull_request_comment',
     text: `with ${mirror_changed} delete from pull_request_comments where organization_id = $1 and id = $2`,
     values: [organization_id, id],
   })
-  return rowCount === 1
 }

@@ -1,4 +1,4 @@
-import type { Db } from '../database.ts'
+import { changedOne, type Db } from '../database.ts'
 import { now, updateRow } from '../statement.ts'
 import type { PullRequestState } from './pull-requests.ts'
 
@@ -15,14 +15,15 @@ export type PullRequestEdit = {
  * Changes the given fields while the state is `from`. Returns false when it has another state; then nothing
  * was changed.
  */
-export async function editPullRequest(
+export function editPullRequest(
   db: Db,
   organization_id: number,
   id: number,
   edit: PullRequestEdit,
 ): Promise<boolean> {
   const { from, to, title, body, base } = edit
-  const { rowCount } = await db.query(
+  return changedOne(
+    db,
     updateRow('pull_requests', {
       where: { organization_id, id, state: from },
       and: bind => `(state = 'merged') = (${bind(to)} = 'merged')`,
@@ -37,7 +38,6 @@ export async function editPullRequest(
       },
     }),
   )
-  return rowCount === 1
 }
 
 /** Records the verdict of the evaluation of a head. The pull request shows it while it is at that head. */
@@ -60,33 +60,33 @@ export async function recordReview(
  * Opens a draft that was held back for its evaluation, at the head that passed. Returns false when it is not
  * held back, or has another head.
  */
-export async function openHeldBack(
+export function openHeldBack(
   db: Db,
   organization_id: number,
   id: number,
   head_sha: string,
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
+  return changedOne(db, {
     name: 'open_held_back',
     text: `update pull_requests
       set state = 'open', held_back = false, updated_at = now()
       where organization_id = $1 and id = $2 and head_sha = $3 and state = 'draft' and held_back`,
     values: [organization_id, id, head_sha],
   })
-  return rowCount === 1
 }
 
 /**
  * Records that the branch is at a new commit. Returns false when that is already recorded, or the pull
  * request is no longer open.
  */
-export async function recordHead(
+export function recordHead(
   db: Db,
   organization_id: number,
   id: number,
   head: { from_sha: string; head_sha: string; files_changed: number; additions: number; deletions: number },
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
+  return changedOne(
+    db,
     updateRow('pull_requests', {
       where: { organization_id, id, head_sha: head.from_sha },
       and: `state in ('open', 'draft')`,
@@ -99,47 +99,34 @@ export async function recordHead(
       },
     }),
   )
-  return rowCount === 1
 }
 
 /**
  * Closes a pull request whose head branch was deleted. Returns false when it has another head, or is no
  * longer open.
  */
-export async function closeGone(
-  db: Db,
-  organization_id: number,
-  id: number,
-  head_sha: string,
-): Promise<boolean> {
-  const { rowCount } = await db.query({
+export function closeGone(db: Db, organization_id: number, id: number, head_sha: string): Promise<boolean> {
+  return changedOne(db, {
     name: 'close_gone_pull_request',
     text: `update pull_requests
       set state = 'closed', held_back = false, updated_at = now()
       where organization_id = $1 and id = $2 and head_sha = $3 and state in ('open', 'draft')`,
     values: [organization_id, id, head_sha],
   })
-  return rowCount === 1
 }
 
 /**
  * Records a merge before it is pushed. Returns false when the pull request is no longer open, so nothing may
  * be pushed.
  */
-export async function addMergeAttempt(
-  db: Db,
-  organization_id: number,
-  id: number,
-  sha: string,
-): Promise<boolean> {
-  const { rowCount } = await db.query({
+export function addMergeAttempt(db: Db, organization_id: number, id: number, sha: string): Promise<boolean> {
+  return changedOne(db, {
     name: 'add_merge_attempt',
     text: `update pull_requests
       set merge_attempts = merge_attempts || $3::text
       where organization_id = $1 and id = $2 and state = 'open'`,
     values: [organization_id, id, sha],
   })
-  return rowCount === 1
 }
 
 /** Removes a merge that is known not to have arrived. */
@@ -162,13 +149,13 @@ export async function dropMergeAttempt(
  * Marks a pull request as merged, because the base branch contains it, in whatever state it is. Returns false
  * when that is already recorded.
  */
-export async function markMerged(
+export function markMerged(
   db: Db,
   organization_id: number,
   id: number,
   merge: { merge_sha: string; head_sha: string },
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
+  return changedOne(db, {
     name: 'mark_pull_request_merged',
     text: `update pull_requests
       set state = 'merged', merge_sha = $3, head_sha = $4, merge_attempts = '{}', merged_at = now(),
@@ -176,17 +163,15 @@ export async function markMerged(
       where organization_id = $1 and id = $2 and state <> 'merged'`,
     values: [organization_id, id, merge.merge_sha, merge.head_sha],
   })
-  return rowCount === 1
 }
 
 /** Updates `updated_at` after a comment, so that clients load the pull request again. */
-export async function touchPullRequest(db: Db, organization_id: number, id: number): Promise<boolean> {
-  const { rowCount } = await db.query({
+export function touchPullRequest(db: Db, organization_id: number, id: number): Promise<boolean> {
+  return changedOne(db, {
     name: 'touch_pull_request',
     text: `update pull_requests
       set updated_at = now()
       where organization_id = $1 and id = $2`,
     values: [organization_id, id],
   })
-  return rowCount === 1
 }

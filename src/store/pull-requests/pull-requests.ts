@@ -1,5 +1,5 @@
 import type { Window } from '../../core/paging.ts'
-import type { Db } from '../database.ts'
+import { allRows, type Db, firstRow } from '../database.ts'
 import { conditionsOf, listPage } from '../list-page.ts'
 import { insertSql, now, statement, updateRow } from '../statement.ts'
 
@@ -45,12 +45,12 @@ export const pull_request_columns = `id, organization_id, repository_id, run_id,
 const whole = `${pull_request_columns}, body, merge_attempts`
 
 /** Returns the pull requests of several runs, oldest first. */
-export async function listPullRequests(
+export function listPullRequests(
   db: Db,
   organization_id: number,
   run_ids: number[],
 ): Promise<PullRequestRow[]> {
-  const { rows } = await db.query<PullRequestRow>({
+  return allRows<PullRequestRow>(db, {
     name: 'list_pull_requests',
     text: `select ${pull_request_columns}
       from pull_requests
@@ -58,17 +58,16 @@ export async function listPullRequests(
       order by id`,
     values: [organization_id, run_ids],
   })
-  return rows
 }
 
 /** Returns open pull requests from or into branches of a repository, oldest first, 100 at most. */
-export async function pullRequestsOfBranches(
+export function pullRequestsOfBranches(
   db: Db,
   organization_id: number,
   repository_id: number,
   branches: string[],
 ): Promise<WholePullRequestRow[]> {
-  const { rows } = await db.query<WholePullRequestRow>({
+  return allRows<WholePullRequestRow>(db, {
     name: 'pull_requests_of_branches',
     text: `select ${whole}
       from pull_requests
@@ -80,16 +79,15 @@ export async function pullRequestsOfBranches(
       limit 100`,
     values: [organization_id, repository_id, branches],
   })
-  return rows
 }
 
 /** Detaches runs from their pull requests, which stay. Returns the branches of these. */
-export async function detachPullRequests(
+export function detachPullRequests(
   db: Db,
   organization_id: number,
   run_ids: number[],
 ): Promise<{ repository_id: number; head_branch: string }[]> {
-  const { rows } = await db.query<{ repository_id: number; head_branch: string }>({
+  return allRows<{ repository_id: number; head_branch: string }>(db, {
     name: 'detach_pull_requests',
     text: `update pull_requests
       set run_id = null, updated_at = now()
@@ -97,7 +95,6 @@ export async function detachPullRequests(
       returning repository_id, head_branch`,
     values: [organization_id, run_ids],
   })
-  return rows
 }
 
 type PullRequestFilter = {
@@ -134,37 +131,35 @@ export async function findPullRequests(
  * Returns a pull request with its description.
  * @param repository_ids only these repositories; null: all
  */
-export async function getPullRequest(
+export function getPullRequest(
   db: Db,
   organization_id: number,
   id: number,
   repository_ids: readonly number[] | null = null,
 ): Promise<WholePullRequestRow | undefined> {
-  const { rows } = await db.query<WholePullRequestRow>({
+  return firstRow<WholePullRequestRow>(db, {
     name: 'get_pull_request',
     text: `select ${whole}
       from pull_requests
       where organization_id = $1 and id = $2 and ($3::bigint[] is null or repository_id = any($3))`,
     values: [organization_id, id, repository_ids],
   })
-  return rows[0]
 }
 
 /** Returns the pull request of a branch of the repository, in any state. */
-export async function findByBranch(
+export function findByBranch(
   db: Db,
   organization_id: number,
   repository_id: number,
   head_branch: string,
 ): Promise<WholePullRequestRow | undefined> {
-  const { rows } = await db.query<WholePullRequestRow>({
+  return firstRow<WholePullRequestRow>(db, {
     name: 'find_pull_request_by_branch',
     text: `select ${whole}
       from pull_requests
       where organization_id = $1 and repository_id = $2 and head_branch = $3`,
     values: [organization_id, repository_id, head_branch],
   })
-  return rows[0]
 }
 
 type NewPullRequest = Pick<

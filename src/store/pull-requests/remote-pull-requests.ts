@@ -1,5 +1,5 @@
 import type { RepositoryRow } from '../access/repositories.ts'
-import type { Db } from '../database.ts'
+import { allRows, changedOne, type Db, firstRow } from '../database.ts'
 import { type PullRequestRow, type PullRequestState, pull_request_columns } from './pull-requests.ts'
 
 /** The state of a pull request on its forge. */
@@ -9,33 +9,32 @@ type RemoteMirror = { state: PullRequestState; merge_sha: string | null; merged_
  * Records number and address of the pull request on its forge. Returns false when it already has a number
  * there.
  */
-export async function recordRemote(
+export function recordRemote(
   db: Db,
   organization_id: number,
   id: number,
   remote: { number: number; url: string; state: PullRequestState },
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
+  return changedOne(db, {
     name: 'record_remote_pull_request',
     text: `update pull_requests
       set remote_number = $3, remote_url = $4, remote_draft = $5, remote_seen_at = now()
       where organization_id = $1 and id = $2 and remote_number is null`,
     values: [organization_id, id, remote.number, remote.url, remote.state === 'draft'],
   })
-  return rowCount === 1
 }
 
 /**
  * Copies the state of the pull request from its forge. Returns false when it is already recorded, or the pull
  * request is merged here.
  */
-export async function mirrorRemote(
+export function mirrorRemote(
   db: Db,
   organization_id: number,
   id: number,
   seen: RemoteMirror,
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
+  return changedOne(db, {
     name: 'mirror_remote_pull_request',
     text: `update pull_requests
       set state = $3, remote_draft = ($3 = 'draft'), held_back = false, merge_sha = $4, merged_at = $5,
@@ -48,7 +47,6 @@ export async function mirrorRemote(
         and state <> $3`,
     values: [organization_id, id, seen.state, seen.merge_sha, seen.merged_at],
   })
-  return rowCount === 1
 }
 
 /** Records that it was marked as a draft on the forge, or as ready. */
@@ -68,20 +66,19 @@ export async function recordRemoteDraft(
 }
 
 /** Returns the pull request of that number on the forge of its repository. */
-export async function findRemote(
+export function findRemote(
   db: Db,
   organization_id: number,
   repository_id: number,
   number: number,
 ): Promise<PullRequestRow | undefined> {
-  const { rows } = await db.query<PullRequestRow>({
+  return firstRow<PullRequestRow>(db, {
     name: 'find_remote_pull_request',
     text: `select ${pull_request_columns}
       from pull_requests
       where organization_id = $1 and repository_id = $2 and remote_number = $3`,
     values: [organization_id, repository_id, number],
   })
-  return rows[0]
 }
 
 /** Returns whether any pull request of the repository is at that commit. */
@@ -127,8 +124,8 @@ export async function isBranchOfRun(
  * Claims repositories whose forge was not polled for this number of seconds, of all connected organizations.
  * They count as polled from now on.
  */
-export async function takeDueRepositories(db: Db, seconds: number, limit: number): Promise<RepositoryRow[]> {
-  const { rows } = await db.query<RepositoryRow>({
+export function takeDueRepositories(db: Db, seconds: number, limit: number): Promise<RepositoryRow[]> {
+  return allRows<RepositoryRow>(db, {
     name: 'take_due_repositories',
     text: `update repositories
       set forge_seen_at = now()
@@ -146,39 +143,37 @@ export async function takeDueRepositories(db: Db, seconds: number, limit: number
       returning *`,
     values: [seconds, limit],
   })
-  return rows
 }
 
 /**
  * Records up to when the forge was polled. Returns false when another process has recorded a different time
  * since `from`.
  */
-export async function recordSeenUntil(
+export function recordSeenUntil(
   db: Db,
   organization_id: number,
   id: number,
   { from, until }: { from: Date | null; until: Date },
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
+  return changedOne(db, {
     name: 'record_seen_until',
     text: `update repositories
       set forge_seen_until = $4
       where organization_id = $1 and id = $2 and forge_seen_until is not distinct from $3::timestamptz`,
     values: [organization_id, id, from, until],
   })
-  return rowCount === 1
 }
 
 /**
  * Claims open pull requests on forges that were not synced for this number of seconds, of all organizations:
  * those with an active run, and others. They count as synced from now on.
  */
-export async function takeDueRemotes(
+export function takeDueRemotes(
   db: Db,
   seconds: { active: number; others: number },
   limit: number,
 ): Promise<PullRequestRow[]> {
-  const { rows } = await db.query<PullRequestRow>({
+  return allRows<PullRequestRow>(db, {
     name: 'take_due_remote_pull_requests',
     text: `update pull_requests
       set remote_seen_at = now()
@@ -200,5 +195,4 @@ export async function takeDueRemotes(
       returning ${pull_request_columns}`,
     values: [seconds.active, seconds.others, limit],
   })
-  return rows
 }

@@ -1,4 +1,4 @@
-import type { Db } from '../database.ts'
+import { allRows, type Db } from '../database.ts'
 
 /**
  * SQL over a queue: a table whose rows are work of the background. Each has the columns `next_attempt_at`
@@ -29,14 +29,14 @@ export const claimedFor = (seconds: number | string): string =>
  * Claims what is due of all organizations, at most `limit` rows, the longest waiting first. Processes that
  * claim at once get different rows.
  */
-export async function claimRows<Row extends object>(
+export function claimRows<Row extends object>(
   db: Db,
   table: QueueTable,
   limit: number,
   lease_seconds: number,
 ): Promise<Row[]> {
   const { name, key, ready, returning } = table
-  const { rows } = await db.query<Row>({
+  return allRows<Row>(db, {
     name: `claim_${name}`,
     text: `update ${name}
       set ${claimedFor('$2')}
@@ -51,5 +51,4 @@ export async function claimRows<Row extends object>(
       returning ${returning}`,
     values: [limit, lease_seconds],
   })
-  return rows
 }

@@ -8,7 +8,7 @@ import {
   searchedText,
 } from '../../core/runs/trace/stored-entry.ts'
 import { add_to_day, today } from '../access/usage-days.ts'
-import type { Db } from '../database.ts'
+import { type Db, firstRow } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
 import { type FilesAfter, replace_checkpoint } from '../workspaces/checkpoints.ts'
 import type { EntryRow } from './log-entries.ts'
@@ -85,7 +85,7 @@ const nothing = { model: null, steps: 0, input_tokens: 0, output_tokens: 0, cach
  * the run has ended.
  * @param epoch null for entries of the API, which are ordered by the row lock alone
  */
-export async function append(
+export function append(
   db: Db,
   organization_id: number,
   run_id: number,
@@ -102,7 +102,7 @@ export async function append(
   const tails = entries.map(entryTail)
   const [first_tail, ...other_tails] = tails
   const [first_record, ...other_records] = records
-  const { rows } = await db.query<AppendResult>({
+  return firstRow<AppendResult>(db, {
     name: 'append',
     text: `with run as (
         update runs
@@ -201,7 +201,6 @@ export async function append(
       ],
     ],
   })
-  return rows[0]
 }
 
 /** Returns the entries of an append as they are stored. */

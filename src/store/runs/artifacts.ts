@@ -1,4 +1,4 @@
-import type { Db } from '../database.ts'
+import { type Db, firstRow } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
 
 export type NewArtifact = {
@@ -51,17 +51,12 @@ export async function saveArtifact(
 export type ArtifactRow = { run_id: number; seq: number; content_type: string; content: Buffer }
 
 /** Returns the whole output of a tool, redacted like its entry. */
-export async function getArtifact(
-  db: Db,
-  organization_id: number,
-  id: number,
-): Promise<ArtifactRow | undefined> {
-  const { rows } = await db.query<ArtifactRow>({
+export function getArtifact(db: Db, organization_id: number, id: number): Promise<ArtifactRow | undefined> {
+  return firstRow<ArtifactRow>(db, {
     name: 'get_artifact',
     text: `select run_id, seq, content_type, content
       from artifacts
       where organization_id = $1 and id = $2`,
     values: [organization_id, id],
   })
-  return rows[0]
 }

@@ -1,4 +1,4 @@
-import type { Db } from '../database.ts'
+import { changedOne, type Db } from '../database.ts'
 
 /**
  * Returns a run and every other run on the branch of one of its pull requests, in the order in which they are
@@ -39,18 +39,17 @@ export async function listRunsOfPullRequests(
 }
 
 /** Returns false when the run already has that value, or does not exist. */
-export async function setBanned(
+export function setBanned(
   db: Db,
   organization_id: number,
   run_id: number,
   banned: boolean,
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
+  return changedOne(db, {
     name: 'set_banned',
     text: `update runs
       set banned = $3, updated_at = now()
       where organization_id = $1 and id = $2 and banned <> $3`,
     values: [organization_id, run_id, banned],
   })
-  return rowCount === 1
 }

@@ -1,7 +1,7 @@
 import type { RunStatus } from '../../contract/runs/runs.ts'
 import { isTerminal, type Move, requireAllowed } from '../../core/runs/run-transitions.ts'
 import { add_to_day, today } from '../access/usage-days.ts'
-import type { Db } from '../database.ts'
+import { changedOne, type Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
 import {
   liveNotification,
@@ -101,7 +101,7 @@ function notificationsOf({ organization_id, id }: RunKey, change: Change): Notif
   ]
 }
 
-async function move(tx: Db, { organization_id, id }: RunKey, change: Move & Fence): Promise<boolean> {
+function move(tx: Db, { organization_id, id }: RunKey, change: Move & Fence): Promise<boolean> {
   const { to, from, epoch, only, losses_below } = change
   requireAllowed(from, change)
   const values: unknown[] = [organization_id, id, from]
@@ -114,8 +114,7 @@ async function move(tx: Db, { organization_id, id }: RunKey, change: Move & Fenc
     ...(losses_below === undefined ? [] : [`losses < ${bind(losses_below)}`]),
   ].join(' and ')
   const text = isTerminal(to) ? ending(set, fence) : moving(set, fence)
-  const { rowCount } = await tx.query({ name: nameOf(change), text, values })
-  return rowCount === 1
+  return changedOne(tx, { name: nameOf(change), text, values })
 }
 
 const moving = (set: string, fence: string) => `update runs

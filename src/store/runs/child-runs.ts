@@ -1,4 +1,4 @@
-import { type Db, only } from '../database.ts'
+import { allRows, changedOne, type Db, only } from '../database.ts'
 import { type ShownRun, shown_columns } from './runs.ts'
 
 // A run with a parent may have been created by a person, or be a fork: agents started those of this source.
@@ -6,12 +6,8 @@ const started = `source_type = 'PARENT_RUN'`
 const ended = `('completed', 'failed', 'cancelled')`
 
 /** Returns the runs that the agent of this run has started, oldest first. */
-export async function listChildRuns(
-  db: Db,
-  organization_id: number,
-  parent_run_id: number,
-): Promise<ShownRun[]> {
-  const { rows } = await db.query<ShownRun>({
+export function listChildRuns(db: Db, organization_id: number, parent_run_id: number): Promise<ShownRun[]> {
+  return allRows<ShownRun>(db, {
     name: 'list_child_runs',
     text: `select ${shown_columns}
       from runs r
@@ -19,19 +15,18 @@ export async function listChildRuns(
       order by r.id`,
     values: [organization_id, parent_run_id],
   })
-  return rows
 }
 
 /**
  * Locks runs, together with the live descendants of those that are neither stopping nor ended, in the order
  * of their ids, until the transaction ends.
  */
-export async function lockRunsAndLiveBelow(
+export function lockRunsAndLiveBelow(
   db: Db,
   organization_id: number,
   ids: readonly number[],
 ): Promise<ShownRun[]> {
-  const { rows } = await db.query<ShownRun>({
+  return allRows<ShownRun>(db, {
     name: 'lock_runs_and_live_below',
     text: `with recursive line as (
         select id
@@ -52,7 +47,6 @@ export async function lockRunsAndLiveBelow(
       for no key update of r`,
     values: [organization_id, ids],
   })
-  return rows
 }
 
 /** Returns how many ancestors a run has, each started by the agent of the next. */
@@ -102,16 +96,15 @@ export async function costOfChildRuns(db: Db, organization_id: number, run_id: n
 }
 
 /** Restricts the repositories in which the agent may start child runs from now on. */
-export async function setRepositoryBounds(
+export function setRepositoryBounds(
   db: Db,
   organization_id: number,
   run_id: number,
   repository_ids: readonly number[] | null,
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
+  return changedOne(db, {
     name: 'set_repository_bounds',
     text: 'update runs set repository_ids = $3 where organization_id = $1 and id = $2',
     values: [organization_id, run_id, repository_ids],
   })
-  return rowCount === 1
 }

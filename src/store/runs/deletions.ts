@@ -1,10 +1,10 @@
-import type { Db } from '../database.ts'
+import { allRows, type Db } from '../database.ts'
 
 type LeftoverWorkspace = { organization_id: number; run_id: number; workspace: string }
 
 /** Returns workspaces in this data folder whose runs were deleted. */
-export async function listLeftoverWorkspaces(db: Db, folder_id: string): Promise<LeftoverWorkspace[]> {
-  const { rows } = await db.query<LeftoverWorkspace>({
+export function listLeftoverWorkspaces(db: Db, folder_id: string): Promise<LeftoverWorkspace[]> {
+  return allRows<LeftoverWorkspace>(db, {
     name: 'list_leftover_workspaces',
     text: `select organization_id, run_id, workspace
       from leftover_workspaces
@@ -12,7 +12,6 @@ export async function listLeftoverWorkspaces(db: Db, folder_id: string): Promise
       limit 100`,
     values: [folder_id],
   })
-  return rows
 }
 
 /** Deletes the record of a workspace of a deleted run, after its files are gone. */

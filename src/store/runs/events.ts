@@ -1,5 +1,5 @@
 import { webhookEventOf } from '../../core/webhooks/webhook-event.ts'
-import { type Db, only } from '../database.ts'
+import { allRows, type Db, only } from '../database.ts'
 import { insertDeliveries } from '../webhooks/webhook-deliveries.ts'
 
 /** Of a change of a run (`changeRun`). */
@@ -64,13 +64,13 @@ export async function insertEvent(
 }
 
 /** Returns up to `limit` status changes of the runs of an organization, ascending by `seq`. */
-export async function listEventsAfter(
+export function listEventsAfter(
   db: Db,
   organization_id: number,
   after_seq: number,
   limit: number,
 ): Promise<EventRow[]> {
-  const { rows } = await db.query<EventRow>({
+  return allRows<EventRow>(db, {
     name: 'list_events_after',
     text: `select seq, run_id, type, body
       from events
@@ -79,7 +79,6 @@ export async function listEventsAfter(
       limit $3`,
     values: [organization_id, after_seq, limit],
   })
-  return rows
 }
 
 /** Returns the `seq` of the newest status change of an organization; 0 before the first one. */

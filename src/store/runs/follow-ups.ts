@@ -1,17 +1,17 @@
-import type { Db } from '../database.ts'
+import { changedOne, type Db } from '../database.ts'
 import { changeRun, type RunKey } from './change-run.ts'
 
 /**
  * Requests a new turn for a run that is being stopped, to start after the stop. `wanted` false withdraws it
  * and returns whether there was one.
  */
-export async function requestResume(
+export function requestResume(
   db: Db,
   organization_id: number,
   id: number,
   wanted: boolean,
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
+  return changedOne(db, {
     name: 'request_resume',
     text: `update runs
       set resume_requested_at = case when $3 then coalesce(resume_requested_at, now()) end, updated_at = now()
@@ -21,7 +21,6 @@ export async function requestResume(
         and ($3 or resume_requested_at is not null)`,
     values: [organization_id, id, wanted],
   })
-  return rowCount === 1
 }
 
 /**

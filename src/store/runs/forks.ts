@@ -1,5 +1,5 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
-import type { Db } from '../database.ts'
+import { changedOne, type Db } from '../database.ts'
 
 /**
  * SQL: the records of a run up to entry `seq`: those written by then, up to the first response of the model
@@ -59,14 +59,14 @@ export async function copyConversation(
  * Returns whether a tool that may have changed files had ended by entry `seq`; the first checkout does not
  * count.
  */
-export async function hasChangedFiles(
+export function hasChangedFiles(
   db: Db,
   organization_id: number,
   run_id: number,
   seq: number,
   tools_without_effect: readonly string[],
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
+  return changedOne(db, {
     name: 'has_changed_files',
     text: `select 1
       from log_entries
@@ -79,5 +79,4 @@ export async function hasChangedFiles(
       limit 1`,
     values: [organization_id, run_id, seq, tools_without_effect],
   })
-  return rowCount === 1
 }

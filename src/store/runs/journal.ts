@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { CostRow } from '../../core/runs/trace/timeline.ts'
-import type { Db } from '../database.ts'
+import { allRows, type Db, firstRow } from '../database.ts'
 import { parseColumn, TextList } from '../json-column.ts'
 
 /** `failed`: absent in records of earlier versions. */
@@ -38,8 +38,8 @@ export type JournalRow = {
  * Returns the whole journal of a run in order: enough to rebuild the conversation and to find steps that
  * started but did not end.
  */
-export async function listJournal(db: Db, organization_id: number, run_id: number): Promise<JournalRow[]> {
-  const { rows } = await db.query<JournalRow>({
+export function listJournal(db: Db, organization_id: number, run_id: number): Promise<JournalRow[]> {
+  return allRows<JournalRow>(db, {
     name: 'list_journal',
     text: `select n, turn, epoch, seq, kind, key, body, created_at
       from journal
@@ -47,16 +47,15 @@ export async function listJournal(db: Db, organization_id: number, run_id: numbe
       order by n`,
     values: [organization_id, run_id],
   })
-  return rows
 }
 
 /** Returns the last record of a running run; undefined when it is not running. */
-export async function lastRecord(
+export function lastRecord(
   db: Db,
   organization_id: number,
   run_id: number,
 ): Promise<{ kind: string; body: string; created_at: Date } | undefined> {
-  const { rows } = await db.query<{ kind: string; body: string; created_at: Date }>({
+  return firstRow<{ kind: string; body: string; created_at: Date }>(db, {
     name: 'last_record',
     text: `select j.kind, j.body, j.created_at
       from runs r
@@ -64,7 +63,6 @@ export async function lastRecord(
       where r.organization_id = $1 and r.id = $2 and r.status = 'running'`,
     values: [organization_id, run_id],
   })
-  return rows[0]
 }
 
 /** Returns the newest messages of a run, the newest first: bodies of records. */
@@ -114,13 +112,13 @@ export async function toolOutputsAt(
 type AsideRow = { kind: string; body: string; created_at: Date }
 
 /** Returns the records of a side question to the model, in order. */
-export async function listAsides(
+export function listAsides(
   db: Db,
   organization_id: number,
   run_id: number,
   key: string,
 ): Promise<AsideRow[]> {
-  const { rows } = await db.query<AsideRow>({
+  return allRows<AsideRow>(db, {
     name: 'list_asides',
     text: `select kind, body, created_at
       from journal
@@ -132,21 +130,20 @@ export async function listAsides(
       order by n`,
     values: [organization_id, run_id, key],
   })
-  return rows
 }
 
 /**
  * Returns the range of entries of two calls and what lies between, by `seq`; undefined: the run copied these
  * calls from another one.
  */
-export async function entriesOfCalls(
+export function entriesOfCalls(
   db: Db,
   organization_id: number,
   run_id: number,
   first_call: string,
   last_call: string,
 ): Promise<{ from_seq: number; through_seq: number } | undefined> {
-  const { rows } = await db.query<{ from_seq: number; through_seq: number }>({
+  return firstRow<{ from_seq: number; through_seq: number }>(db, {
     name: 'entries_of_calls',
     text: `select from_seq, through_seq
       from (
@@ -158,7 +155,6 @@ export async function entriesOfCalls(
       where from_seq <= through_seq`,
     values: [organization_id, run_id, first_call, last_call],
   })
-  return rows[0]
 }
 
 /** Returns the paths that the last setup of the run's workspace left out; undefined: there was none. */
@@ -196,8 +192,8 @@ export async function listFailedSetUp(db: Db, organization_id: number, run_id: n
  * Returns the records that show the outcome of steps: the journal without messages, and without what a fork
  * copied from another run (turn 0). Bodies are '' where the other columns are sufficient.
  */
-export async function listSteps(db: Db, organization_id: number, run_id: number): Promise<JournalRow[]> {
-  const { rows } = await db.query<JournalRow>({
+export function listSteps(db: Db, organization_id: number, run_id: number): Promise<JournalRow[]> {
+  return allRows<JournalRow>(db, {
     name: 'list_steps',
     text: `select n, turn, epoch, seq, kind, key, created_at,
         case when kind in (
@@ -214,19 +210,18 @@ export async function listSteps(db: Db, organization_id: number, run_id: number)
       order by n`,
     values: [organization_id, run_id],
   })
-  return rows
 }
 
 /**
  * Returns the last outcome of a model call or a tool, or a later record of the commit that an owner was about
  * to create: only that has a body. Undefined before the first. It is the same for every owner.
  */
-export async function lastOutcome(
+export function lastOutcome(
   db: Db,
   organization_id: number,
   run_id: number,
 ): Promise<{ kind: string; body: string; created_at: Date } | undefined> {
-  const { rows } = await db.query<{ kind: string; body: string; created_at: Date }>({
+  return firstRow<{ kind: string; body: string; created_at: Date }>(db, {
     name: 'last_outcome',
     text: `select kind, case when kind = 'commit_started' then body else '' end as body, created_at
       from journal
@@ -237,7 +232,6 @@ export async function lastOutcome(
       limit 1`,
     values: [organization_id, run_id],
   })
-  return rows[0]
 }
 
 /** Returns every push that an owner of this run was about to make, in order, with its age. */
@@ -276,13 +270,13 @@ export async function findLatestEvaluation(
 }
 
 /** Sums the cost of the model calls before the entries of each part. */
-export async function sumCosts(
+export function sumCosts(
   db: Db,
   organization_id: number,
   run_id: number,
   starts: number[],
 ): Promise<CostRow[]> {
-  const { rows } = await db.query<CostRow>({
+  return allRows<CostRow>(db, {
     name: 'sum_costs',
     text: `select width_bucket(seq + 1, $3::int[]) as part, turn, min(seq) + 1 as seq,
         sum(cost_usd)::text as cost_usd
@@ -292,5 +286,4 @@ export async function sumCosts(
       order by seq`,
     values: [organization_id, run_id, starts],
   })
-  return rows
 }

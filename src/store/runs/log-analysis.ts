@@ -1,6 +1,6 @@
 import type { SandboxKind } from '../../contract/repositories/sandboxes.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
-import type { Db } from '../database.ts'
+import { allRows, type Db } from '../database.ts'
 import { insideSandbox } from './sandbox-entries.ts'
 import { toolList } from './tool-list.ts'
 
@@ -18,14 +18,14 @@ const without_body = toolList(
  * Returns at most `limit` entries before `before_seq` that may describe failures, newest first; of a sandbox,
  * or of the whole run.
  */
-export async function listEntriesToAnalyze(
+export function listEntriesToAnalyze(
   db: Db,
   organization_id: number,
   run_id: number,
   range: { first_seq: number; before_seq: number; kind: SandboxKind | null },
   limit: number,
 ): Promise<AnalyzedEntryRow[]> {
-  const { rows } = await db.query<AnalyzedEntryRow>({
+  return allRows<AnalyzedEntryRow>(db, {
     name: `list_entries_to_analyze_${range.kind ?? 'run'}`,
     text: `select seq, tool_name,
         case when length(body) <= ${MAX_BODY_CHARACTERS} and (
@@ -42,7 +42,6 @@ export async function listEntriesToAnalyze(
       limit $5`,
     values: [organization_id, run_id, range.first_seq, range.before_seq, limit],
   })
-  return rows
 }
 
 type AnalyzedRunRow = {
@@ -79,12 +78,12 @@ export async function listRunsToAnalyze(
 }
 
 /** Returns which of these entries exist. */
-export async function knownEntries(
+export function knownEntries(
   db: Db,
   organization_id: number,
   entries: readonly { agent_run_id: number; seq: number }[],
 ): Promise<{ agent_run_id: number; seq: number }[]> {
-  const { rows } = await db.query<{ agent_run_id: number; seq: number }>({
+  return allRows<{ agent_run_id: number; seq: number }>(db, {
     name: 'known_entries',
     text: `select e.run_id as agent_run_id, e.seq
       from log_entries e
@@ -93,5 +92,4 @@ export async function knownEntries(
       where e.organization_id = $1`,
     values: [organization_id, entries.map(({ agent_run_id }) => agent_run_id), entries.map(({ seq }) => seq)],
   })
-  return rows
 }

@@ -1,7 +1,7 @@
 import { searchBits } from '../../core/runs/trace/search-signature.ts'
 import { entry_keys, entryHeadSql } from '../../core/runs/trace/stored-entry.ts'
 import type { KindRow } from '../../core/runs/trace/timeline.ts'
-import { type Db, only, type Statement, type Transactional, texts_only } from '../database.ts'
+import { allRows, type Db, only, type Statement, type Transactional, texts_only } from '../database.ts'
 
 export type EntryRow = { seq: number; body: string }
 
@@ -37,14 +37,14 @@ export async function listEntries(
 }
 
 /** Returns at most `limit` entries after `after_seq`, oldest first. */
-export async function listEntriesAfter(
+export function listEntriesAfter(
   db: Db,
   organization_id: number,
   run_id: number,
   after_seq: number,
   limit: number,
 ): Promise<EntryRow[]> {
-  const { rows } = await db.query<EntryRow>({
+  return allRows<EntryRow>(db, {
     name: 'list_entries_after',
     text: `select seq, body
       from log_entries
@@ -53,7 +53,6 @@ export async function listEntriesAfter(
       limit $4`,
     values: [organization_id, run_id, after_seq, limit],
   })
-  return rows
 }
 
 type EntryFilter = {
@@ -161,13 +160,13 @@ export function searchRange(
 }
 
 /** Returns entries by their `seq`, ascending. */
-export async function entriesBySeq(
+export function entriesBySeq(
   db: Db,
   organization_id: number,
   run_id: number,
   seqs: number[],
 ): Promise<EntryRow[]> {
-  const { rows } = await db.query<EntryRow>({
+  return allRows<EntryRow>(db, {
     name: 'entries_by_seq',
     text: `select seq, body
       from log_entries
@@ -175,20 +174,19 @@ export async function entriesBySeq(
       order by seq`,
     values: [organization_id, run_id, seqs],
   })
-  return rows
 }
 
 /**
  * Counts the entries of each kind in each part of a trace. `starts`: the first entry of each part, ascending.
  * No body is read.
  */
-export async function countKinds(
+export function countKinds(
   db: Db,
   organization_id: number,
   run_id: number,
   starts: number[],
 ): Promise<KindRow[]> {
-  const { rows } = await db.query<KindRow>({
+  return allRows<KindRow>(db, {
     name: 'count_kinds',
     text: `select width_bucket(seq, $3::int[]) as part, turn, message_type, tool_name, count(*) as entries,
         count(*) filter (where failed) as failed, min(seq) as from_seq, max(seq) as through_seq,
@@ -199,7 +197,6 @@ export async function countKinds(
       group by part, turn, message_type, tool_name`,
     values: [organization_id, run_id, starts],
   })
-  return rows
 }
 
 /** Returns the newest plans of a run, at most `limit`, oldest first: entries as JSON text. */

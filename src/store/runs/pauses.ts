@@ -1,17 +1,12 @@
 import { END_SECONDS } from '../../core/runs/lease.ts'
-import type { Db } from '../database.ts'
+import { changedOne, type Db } from '../database.ts'
 
 /** How long a worker has to release a run that must pause, before the sweep takes it over. */
 const RELEASE_SECONDS = 10
 
 /** Requests the owner of a run to pause it, with user and time. Its lease is no longer renewed. */
-export async function requestPause(
-  db: Db,
-  organization_id: number,
-  id: number,
-  user_id: number,
-): Promise<boolean> {
-  const { rowCount } = await db.query({
+export function requestPause(db: Db, organization_id: number, id: number, user_id: number): Promise<boolean> {
+  return changedOne(db, {
     name: 'request_pause',
     text: `update runs
       set pause_requested_at = now(), pause_requested_by = $3,
@@ -23,12 +18,11 @@ export async function requestPause(
         and pause_requested_at is null`,
     values: [organization_id, id, user_id, RELEASE_SECONDS, END_SECONDS],
   })
-  return rowCount === 1
 }
 
 /** Withdraws a pause. Returns false when none was requested. */
-export async function withdrawPause(db: Db, organization_id: number, id: number): Promise<boolean> {
-  const { rowCount } = await db.query({
+export function withdrawPause(db: Db, organization_id: number, id: number): Promise<boolean> {
+  return changedOne(db, {
     name: 'withdraw_pause',
     text: `update runs
       set pause_requested_at = null, pause_requested_by = null
@@ -38,5 +32,4 @@ export async function withdrawPause(db: Db, organization_id: number, id: number)
         and pause_requested_at is not null`,
     values: [organization_id, id],
   })
-  return rowCount === 1
 }

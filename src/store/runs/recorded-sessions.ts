@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { RECORDED_OWNER } from '../../core/runs/recorded-run.ts'
-import type { Db } from '../database.ts'
+import { changedOne, type Db, firstRow } from '../database.ts'
 import { parseColumn } from '../json-column.ts'
 import { insertSql, now, statement } from '../statement.ts'
 import { recording, rowOf } from './run-states.ts'
@@ -31,18 +31,17 @@ export async function lockSession(
 }
 
 /** Returns the run that records the session, or undefined. */
-export async function findSession(
+export function findSession(
   db: Db,
   { organization_id, user_id, session_id }: SessionKey,
 ): Promise<{ run_id: number } | undefined> {
-  const { rows } = await db.query<{ run_id: number }>({
+  return firstRow<{ run_id: number }>(db, {
     name: 'find_recorded_session',
     text: `select run_id
       from recorded_sessions
       where organization_id = $1 and user_id = $2 and session_id = $3`,
     values: [organization_id, user_id, session_id],
   })
-  return rows[0]
 }
 
 /**
@@ -115,14 +114,14 @@ export type RecordedChange = {
 }
 
 /** Saves the state after a report, and postpones the time at which a live session counts as abandoned. */
-export async function saveRecording(
+export function saveRecording(
   db: Db,
   organization_id: number,
   run_id: number,
   state: RecordingState,
   change: RecordedChange,
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
+  return changedOne(db, {
     name: 'save_recording',
     text: `with run as (
         update runs
@@ -147,5 +146,4 @@ export async function saveRecording(
       ...[change.prompt, change.title, change.model, change.result],
     ],
   })
-  return rowCount === 1
 }

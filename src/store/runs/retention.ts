@@ -1,4 +1,4 @@
-import { type Db, only } from '../database.ts'
+import { allRows, type Db, only } from '../database.ts'
 import { queue_deletions, wake_deliverers } from '../webhooks/webhook-deliveries.ts'
 
 // Any number: every process that removes old runs of this database must use the same lock.
@@ -17,8 +17,8 @@ export async function holdRetention(tx: Db): Promise<boolean> {
 export type ExpiredRun = { organization_id: number; id: number; entries: number }
 
 /** Returns runs that ended more than `days` ago, the longest ended first. */
-export async function listExpiredRuns(db: Db, days: number, limit: number): Promise<ExpiredRun[]> {
-  const { rows } = await db.query<ExpiredRun>({
+export function listExpiredRuns(db: Db, days: number, limit: number): Promise<ExpiredRun[]> {
+  return allRows<ExpiredRun>(db, {
     name: 'list_expired_runs',
     text: `select organization_id, id, total_logs + journal_count as entries
       from runs
@@ -27,20 +27,19 @@ export async function listExpiredRuns(db: Db, days: number, limit: number): Prom
       limit $2`,
     values: [days, limit],
   })
-  return rows
 }
 
 /**
  * Locks those of the runs that ended more than `days` ago and that no other transaction has locked, until the
  * transaction ends.
  */
-export async function lockExpiredRuns(
+export function lockExpiredRuns(
   tx: Db,
   organization_id: number,
   ids: number[],
   days: number,
 ): Promise<ExpiredRun[]> {
-  const { rows } = await tx.query<ExpiredRun>({
+  return allRows<ExpiredRun>(tx, {
     name: 'lock_expired_runs',
     text: `select organization_id, id, total_logs + journal_count as entries
       from runs
@@ -51,7 +50,6 @@ export async function lockExpiredRuns(
       for update skip locked`,
     values: [organization_id, ids, days],
   })
-  return rows
 }
 
 /**

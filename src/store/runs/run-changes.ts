@@ -1,7 +1,7 @@
 import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
 import type { ReviewMode } from '../../contract/review-modes.ts'
 import { type ByLimit, type LimitName, limit_names } from '../../contract/runs/run-limits.ts'
-import type { Db } from '../database.ts'
+import { changedOne, type Db } from '../database.ts'
 import { now, updateRow } from '../statement.ts'
 
 type RunChange = {
@@ -22,13 +22,9 @@ export const budgetColumns = <B extends RunChange['budget'] & {}>(budget: B): Bu
   Object.fromEntries(limit_names.map(name => [`budget_${name}`, budget[name]])) as BudgetColumns<B>
 
 /** Changes what a person may configure; an absent key stays unchanged, a budget of null removes the limit. */
-export async function updateRun(
-  db: Db,
-  organization_id: number,
-  id: number,
-  change: RunChange,
-): Promise<boolean> {
-  const { rowCount } = await db.query(
+export function updateRun(db: Db, organization_id: number, id: number, change: RunChange): Promise<boolean> {
+  return changedOne(
+    db,
     updateRow('runs', {
       where: { organization_id, id },
       set: { updated_at: now },
@@ -44,7 +40,6 @@ export async function updateRun(
       },
     }),
   )
-  return rowCount === 1
 }
 
 /** Records the trace context of the request that starts or continues the turn. */

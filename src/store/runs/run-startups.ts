@@ -1,5 +1,5 @@
 import { RunStartup } from '../../contract/runs/startups.ts'
-import type { Db } from '../database.ts'
+import { changedOne, type Db } from '../database.ts'
 import { parseColumn } from '../json-column.ts'
 import { insertRow } from '../statement.ts'
 
@@ -28,14 +28,15 @@ const PARTS = [
 ] as const
 
 /** Returns false when it was already recorded, or the run was deleted. */
-export async function insertStartup(
+export function insertStartup(
   db: Db,
   organization_id: number,
   run_id: number,
   repository_id: number | null,
   times: StartupTimes & Pick<StartupRow, 'environment' | 'spans'>,
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
+  return changedOne(
+    db,
     insertRow(
       'run_startups',
       {
@@ -59,7 +60,6 @@ export async function insertStartup(
       },
     ),
   )
-  return rowCount === 1
 }
 
 /**

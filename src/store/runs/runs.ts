@@ -13,7 +13,7 @@ import type { Window } from '../../core/paging.ts'
 import type { BudgetColumns } from '../../core/runs/budget/limits.ts'
 import type { StatusFilter } from '../../core/wire-profile.ts'
 import { today } from '../access/usage-days.ts'
-import { type Db, only } from '../database.ts'
+import { type Db, firstRow, only, onlyRow } from '../database.ts'
 import { conditionsOf, createdAfter, createdBefore, listPage } from '../list-page.ts'
 import { insertSql, statement } from '../statement.ts'
 import { budgetColumns } from './run-changes.ts'
@@ -190,8 +190,9 @@ const queuedRow = (run: NewRun) => ({
 })
 
 /** Inserts a queued run that a worker may claim at once. */
-export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
-  const { rows } = await db.query<{ id: number }>(
+export function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
+  return onlyRow<{ id: number }>(
+    db,
     statement(
       'insert_run',
       bind => `with run as (
@@ -208,17 +209,15 @@ export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
         from run`,
     ),
   )
-  return only(rows)
 }
 
 /** Returns a run with what its object shows; undefined when the organization has no such run. */
-export async function getRun(db: Db, organization_id: number, id: number): Promise<ShownRun | undefined> {
-  const { rows } = await db.query<ShownRun>({
+export function getRun(db: Db, organization_id: number, id: number): Promise<ShownRun | undefined> {
+  return firstRow<ShownRun>(db, {
     name: 'get_run',
     text: `select ${shown_columns} from runs r where r.organization_id = $1 and r.id = $2`,
     values: [organization_id, id],
   })
-  return rows[0]
 }
 
 /** Locks of PostgreSQL, and the statement of each. */
@@ -230,13 +229,13 @@ export type RunLock = keyof typeof run_locks
  * a run that is created from it), against other changes (`no key update`), or against both (`update`). Two
  * transactions that begin with one of the first two and then delete the run wait for each other.
  */
-export async function lockRun(
+export function lockRun(
   db: Db,
   organization_id: number,
   id: number,
   lock: RunLock = 'no key update',
 ): Promise<ShownRun | undefined> {
-  const { rows } = await db.query<ShownRun>({
+  return firstRow<ShownRun>(db, {
     name: run_locks[lock],
     text: `select ${shown_columns}
       from runs r
@@ -244,7 +243,6 @@ export async function lockRun(
       for ${lock} of r`,
     values: [organization_id, id],
   })
-  return rows[0]
 }
 
 type RunFilter = {

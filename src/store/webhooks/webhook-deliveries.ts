@@ -1,7 +1,7 @@
 import type { WebhookEvent } from '../../contract/organizations/webhook-events.ts'
 import { message_limits } from '../../contract/webhooks/webhook-messages.ts'
 import { GIVE_UP_SECONDS } from '../../core/webhooks/webhook-retries.ts'
-import type { Db } from '../database.ts'
+import { allRows, type Db } from '../database.ts'
 import { channels } from '../notify.ts'
 import { claimedFor, isDue } from '../queue/queue-table.ts'
 
@@ -126,11 +126,7 @@ const ATTEMPT_LEASE_SECONDS = 30
  * Claims what is due, a few of each organization, and records the attempts. Nothing is claimed for a webhook
  * that rests, and one delivery at a time for a webhook that has failed `failures_to_rest` times in a row.
  */
-export async function claimDeliveries(
-  db: Db,
-  limit: number,
-  failures_to_rest: number,
-): Promise<ClaimedDelivery[]> {
+export function claimDeliveries(db: Db, limit: number, failures_to_rest: number): Promise<ClaimedDelivery[]> {
   const next = (whose: string, after: string) =>
     `(select d.organization_id from webhook_deliveries d where d.state = 'pending' and ${whose} and d.organization_id > ${after}
       order by d.organization_id limit 1)`
@@ -142,7 +138,7 @@ export async function claimDeliveries(
   const due = (whose: string, at_most: string) =>
     `(select d.organization_id, d.id, d.next_attempt_at from webhook_deliveries d
       where d.organization_id = o.id and d.state = 'pending' and ${whose} and ${isDue('d')} order by d.next_attempt_at limit greatest(0, ${at_most}))`
-  const { rows } = await db.query<ClaimedDelivery>({
+  return allRows<ClaimedDelivery>(db, {
     name: 'claim_webhook_deliveries',
     text: `with recursive ${organizations('own', 'd.url is null')}, ${organizations('others', 'd.url is not null')}, due as (
         select one.*
@@ -191,5 +187,4 @@ export async function claimDeliveries(
       order by c.created_at, c.id`,
     values: [limit, failures_to_rest],
   })
-  return rows
 }

@@ -1,6 +1,6 @@
 import type { Window } from '../../core/paging.ts'
 import { GIVE_UP_SECONDS } from '../../core/webhooks/webhook-retries.ts'
-import { type Db, only } from '../database.ts'
+import { changedOne, type Db, firstRow, onlyRow } from '../database.ts'
 import { conditionsOf, listPage } from '../list-page.ts'
 import { channels } from '../notify.ts'
 import { MAX_PENDING, wake_deliverers } from './webhook-deliveries.ts'
@@ -72,12 +72,12 @@ export async function listDeliveries(
 }
 
 /** Returns a delivery with its message and the webhooks of its run. */
-export async function getDelivery(
+export function getDelivery(
   db: Db,
   organization_id: number,
   id: number,
 ): Promise<WholeDeliveryRow | undefined> {
-  const { rows } = await db.query<WholeDeliveryRow>({
+  return firstRow<WholeDeliveryRow>(db, {
     name: 'get_webhook_delivery',
     text: `select ${columns}, d.body, ${targets} as webhooks,
         coalesce(r.repository_id, d.deleted_run_repository_id) as repository_id
@@ -86,7 +86,6 @@ export async function getDelivery(
       where d.organization_id = $1 and d.id = $2`,
     values: [organization_id, id],
   })
-  return rows[0]
 }
 
 /** Returns the newest attempts of a delivery, oldest first. */
@@ -112,8 +111,8 @@ export async function listAttempts(
  * Queues a delivery again, for a day, with the same message id. False: an attempt is running, or there is no
  * such delivery.
  */
-export async function requeueDelivery(tx: Db, organization_id: number, id: number): Promise<boolean> {
-  const { rowCount } = await tx.query({
+export function requeueDelivery(tx: Db, organization_id: number, id: number): Promise<boolean> {
+  return changedOne(tx, {
     name: 'requeue_webhook_delivery',
     text: `with queued as (
         update webhook_deliveries
@@ -126,7 +125,6 @@ export async function requeueDelivery(tx: Db, organization_id: number, id: numbe
       from queued`,
     values: [organization_id, id],
   })
-  return rowCount === 1
 }
 
 type FailedFilter = { since: Date | null; until: Date | null; type: string | null }
@@ -136,13 +134,13 @@ type FailedFilter = { since: Date | null; until: Date | null; type: string | nul
  * `limit`, and no more than the queue has room for. `without`: those that no longer have a recipient. The
  * caller's transaction holds the organization's row.
  */
-export async function requeueFailed(
+export function requeueFailed(
   tx: Db,
   organization_id: number,
   filter: FailedFilter,
   limit: number,
 ): Promise<{ queued: number; own: number; left: number; without: number }> {
-  const { rows } = await tx.query<{ queued: number; own: number; left: number; without: number }>({
+  return onlyRow<{ queued: number; own: number; left: number; without: number }>(tx, {
     name: 'requeue_failed_deliveries',
     text: `with failed as (
         select d.id, d.run_id, d.url,
@@ -198,5 +196,4 @@ export async function requeueFailed(
         (select count(*) from failed where not wanted) as without, (${wake_deliverers})`,
     values: [organization_id, filter.since, filter.until, filter.type, limit],
   })
-  return only(rows)
 }

@@ -1,5 +1,5 @@
 import type { AttemptOutcome } from '../../core/webhooks/webhook-retries.ts'
-import { type Db, only } from '../database.ts'
+import { type Db, onlyRow } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
 import { statement } from '../statement.ts'
 import type { ClaimedDelivery } from './webhook-deliveries.ts'
@@ -233,13 +233,12 @@ export async function deleteOldDeliveries(db: Db, days: number, limit: number): 
 }
 
 /** Returns the pending deliveries of all organizations, for the operator's metrics. */
-export async function webhookMetrics(db: Db): Promise<{ pending: number; oldest_seconds: number }> {
-  const { rows } = await db.query<{ pending: number; oldest_seconds: number }>({
+export function webhookMetrics(db: Db): Promise<{ pending: number; oldest_seconds: number }> {
+  return onlyRow<{ pending: number; oldest_seconds: number }>(db, {
     name: 'measure_webhooks',
     text: `select count(*) as pending,
         coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as oldest_seconds
       from webhook_deliveries
       where state = 'pending'`,
   })
-  return only(rows)
 }

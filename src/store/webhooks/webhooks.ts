@@ -1,6 +1,6 @@
 import type { WebhookEvent } from '../../contract/organizations/webhook-events.ts'
 import type { SealedValue } from '../../core/secrets/sealing.ts'
-import type { Db } from '../database.ts'
+import { changedOne, type Db, firstRow } from '../database.ts'
 import { insertRow, replacing } from '../statement.ts'
 
 /** The webhook of an organization. `previous_until`: until when the previous secret signs too. */
@@ -22,13 +22,12 @@ const columns = `url, enabled, sealed_secret is not null as has_secret, events, 
 const PREVIOUS_SECONDS = 86_400
 
 /** Returns the webhook of an organization without its secrets. */
-export async function getWebhook(db: Db, organization_id: number): Promise<WebhookRow | undefined> {
-  const { rows } = await db.query<WebhookRow>({
+export function getWebhook(db: Db, organization_id: number): Promise<WebhookRow | undefined> {
+  return firstRow<WebhookRow>(db, {
     name: 'get_webhook',
     text: `select ${columns} from webhooks where organization_id = $1`,
     values: [organization_id],
   })
-  return rows[0]
 }
 
 /** Returns the webhook with its sealed secrets: the current one, and the previous one while it signs too. */
@@ -108,11 +107,10 @@ export async function saveWebhook(
 }
 
 /** Deletes the webhook of an organization. False: there was none. */
-export async function deleteWebhook(db: Db, organization_id: number): Promise<boolean> {
-  const { rowCount } = await db.query({
+export function deleteWebhook(db: Db, organization_id: number): Promise<boolean> {
+  return changedOne(db, {
     name: 'delete_webhook',
     text: 'delete from webhooks where organization_id = $1',
     values: [organization_id],
   })
-  return rowCount === 1
 }

@@ -1,14 +1,14 @@
-import type { Db } from '../database.ts'
+import { allRows, changedOne, type Db, firstRow } from '../database.ts'
 
 type PackRow = { n: number; tip: string; base_sha: string | null; content: Buffer; sound: boolean }
 
 /** Returns the packs of a run without their content, in order. */
-export async function listPacks(
+export function listPacks(
   db: Db,
   organization_id: number,
   run_id: number,
 ): Promise<{ n: number; tip: string; base_sha: string | null; bytes: number }[]> {
-  const { rows } = await db.query<{ n: number; tip: string; base_sha: string | null; bytes: number }>({
+  return allRows<{ n: number; tip: string; base_sha: string | null; bytes: number }>(db, {
     name: 'list_packs',
     text: `select n, tip, base_sha, length(content) as bytes
       from checkpoint_packs
@@ -16,37 +16,35 @@ export async function listPacks(
       order by n`,
     values: [organization_id, run_id],
   })
-  return rows
 }
 
 /** Returns one pack. `sound`: its bytes match their checksum. */
-export async function getPack(
+export function getPack(
   db: Db,
   organization_id: number,
   run_id: number,
   n: number,
 ): Promise<PackRow | undefined> {
-  const { rows } = await db.query<PackRow>({
+  return firstRow<PackRow>(db, {
     name: 'get_pack',
     text: `select n, tip, base_sha, content, sha256(content) = sha256 as sound
       from checkpoint_packs
       where organization_id = $1 and run_id = $2 and n = $3`,
     values: [organization_id, run_id, n],
   })
-  return rows[0]
 }
 
 /**
  * Copies a checkpoint of another run, with its packs, as the start of a run that has none. Returns false when
  * the checkpoint does not exist, or one of its packs is corrupt.
  */
-export async function copyCheckpoint(
+export function copyCheckpoint(
   db: Db,
   organization_id: number,
   from: { run_id: number; seq: number },
   to_run_id: number,
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
+  return changedOne(db, {
     name: 'copy_checkpoint',
     text: `with start as (
         insert into checkpoints (
@@ -78,5 +76,4 @@ export async function copyCheckpoint(
       from start`,
     values: [organization_id, from.run_id, from.seq, to_run_id],
   })
-  return rowCount === 1
 }

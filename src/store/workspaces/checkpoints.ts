@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Db, rollback, type Transactional } from '../database.ts'
+import { allRows, changedOne, type Db, firstRow, rollback, type Transactional } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
 import { parseColumn } from '../json-column.ts'
 
@@ -147,19 +147,13 @@ async function insertCheckpoints(
  * Records that the files of the checkpoint at `seq` were unchanged until after entry `through_seq`. Returns
  * false when another worker owns the run.
  */
-export async function extendCheckpoint(
-  db: Db,
-  run: OwnedRun,
-  seq: number,
-  through_seq: number,
-): Promise<boolean> {
-  const { rowCount } = await db.query({
+export function extendCheckpoint(db: Db, run: OwnedRun, seq: number, through_seq: number): Promise<boolean> {
+  return changedOne(db, {
     name: 'extend_checkpoint',
     text: `with ${owned} update checkpoints c set through_seq = greatest(c.through_seq, $5) from run
       where c.organization_id = run.organization_id and c.run_id = run.id and c.seq = $4`,
     values: [run.organization_id, run.run_id, run.epoch, seq, through_seq],
   })
-  return rowCount === 1
 }
 
 /** Ends the validity of checkpoints with the last entry, because a sandbox is about to work on the files. */
@@ -217,7 +211,7 @@ export type ActionRef = { seq: number; tool_name: string }
  * Lists the actions from entry `after` to `through` that may have changed files, the newest first, at most
  * `limit`.
  */
-export async function actionsBetween(
+export function actionsBetween(
   db: Db,
   [organization_id, run_id]: [number, number],
   {
@@ -227,7 +221,7 @@ export async function actionsBetween(
     limit,
   }: { after: number; through: number; tools_without_effect: readonly string[]; limit: number },
 ): Promise<ActionRef[]> {
-  const { rows } = await db.query<ActionRef>({
+  return allRows<ActionRef>(db, {
     name: 'actions_between',
     text: `select seq, tool_name
       from log_entries
@@ -241,7 +235,6 @@ export async function actionsBetween(
       limit $6`,
     values: [organization_id, run_id, after, through, tools_without_effect, limit],
   })
-  return rows
 }
 
 /** Returns the newest checkpoints of a run, newest first. */
@@ -267,12 +260,12 @@ export async function listCheckpoints(
  * Returns how many different states of the files are stored since `since`, with the last one before, and the
  * entry up to which the last one holds; undefined: none is.
  */
-export async function statesSince(
+export function statesSince(
   db: Db,
   [organization_id, run_id]: [number, number],
   since: Date,
 ): Promise<{ trees: number; through_seq: number } | undefined> {
-  const { rows } = await db.query<{ trees: number; through_seq: number }>({
+  return firstRow<{ trees: number; through_seq: number }>(db, {
     name: 'states_since',
     text: `with of_run as (
         select seq, through_seq, tree, created_at >= $3 as is_new
@@ -285,7 +278,6 @@ export async function statesSince(
       having count(*) > 0`,
     values: [organization_id, run_id, since],
   })
-  return rows[0]
 }
 
 /** Returns the last entry after which all files of the run are known; undefined when there is none. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { SandboxKind, SandboxState } from '../../contract/repositories/sandboxes.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { Window } from '../../core/paging.ts'
-import type { Db } from '../database.ts'
+import { changedOne, type Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
 import { parseColumn } from '../json-column.ts'
 import { conditionsOf, createdAfter, createdBefore, listPage } from '../list-page.ts'
@@ -99,34 +99,32 @@ const valuesOf = (use: SandboxUse) => [
  * Records the resource use of a running sandbox. Returns false when its row has ended, or another worker owns
  * the run.
  */
-export async function recordSandboxUse(db: Db, owner: Owner, use: SandboxUse): Promise<boolean> {
-  const { rowCount } = await db.query({
+export function recordSandboxUse(db: Db, owner: Owner, use: SandboxUse): Promise<boolean> {
+  return changedOne(db, {
     name: 'record_sandbox_use',
     text: `update sandboxes s
       set state = 'running', started_at = coalesce(s.started_at, now()), ${use_columns} ${alive}`,
     values: [owner.organization_id, owner.id, owner.epoch, ...valuesOf(use)],
   })
-  return rowCount === 1
 }
 
 /**
  * Records the end of a sandbox and its total resource use. Returns false when its row has ended, or another
  * worker owns the run.
  */
-export async function endSandbox(
+export function endSandbox(
   db: Db,
   owner: Owner,
   end: { reason: 'stopped' | 'start_failed' | 'died' },
   use: SandboxUse,
 ): Promise<boolean> {
-  const { rowCount } = await db.query({
+  return changedOne(db, {
     name: 'end_sandbox',
     text: `update sandboxes s
       set state = case when $9 = 'died' then 'lost' else 'ended' end, end_reason = $9, ended_at = now(),
         last_seq = r.total_logs, ${use_columns} ${alive}`,
     values: [owner.organization_id, owner.id, owner.epoch, ...valuesOf(use), end.reason],
   })
-  return rowCount === 1
 }
 
 /**
