@@ -109,4 +109,36 @@ describe('F109 slow senders', () => {
       await built.close()
     }
   })
+
+  test('lose their connection at every path, also where the token is refused before the body has arrived', async () => {
+    const { app: built } = await createBareApp(app.db, {
+      headersTimeout: 300,
+      requestTimeout: 600,
+      connectionsCheckingInterval: 50,
+    })
+    const impatient = { ...app, base_url: await built.listen({ port: 0, host: '127.0.0.1' }) }
+    try {
+      const run = `/v1/organizations/${app.org_id}/agent/run`
+      const paths = ['/mcp', run, `/v1/beta${run.slice(3)}/stop`, '/hooks/1/x', '/session', '/nowhere', '/']
+      const oauth = ['/oauth/token', '/oauth/register', '/oauth/revoke']
+      const git = ['/git/acme/app.git/git-receive-pack', '/git/acme/app.git/git-upload-pack']
+      const bodies = ['content-length: 1000\r\n\r\n{"a"', 'transfer-encoding: chunked\r\n\r\n5\r\n{"pro']
+      const heads = ['', 'authorization: Bearer nobody\r\n'].flatMap(token =>
+        ['POST', 'PUT', 'GET'].flatMap(method =>
+          [...paths, ...oauth, ...git].map(
+            path =>
+              `${method} ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n${token}`,
+          ),
+        ),
+      )
+      const ended = await Promise.all(
+        heads.flatMap(head =>
+          bodies.map(async body => ({ head, responses: await sendRaw(impatient, head + body) })),
+        ),
+      )
+      for (const { head, responses } of ended) expect(responses, head).toHaveLength(1)
+    } finally {
+      await built.close()
+    }
+  })
 })
