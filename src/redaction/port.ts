@@ -43,3 +43,12 @@ export type BackgroundStream = {
 export class RedactionError extends Error {
   override name = 'RedactionError'
 }
+
+/** Redacts the values of an object whose keys are words of a protocol or of the service, which stay. */
+export async function redactFields<T extends object>(
+  redactor: Pick<BackgroundRedactor, 'value'>,
+  fields: T,
+): Promise<T> {
+  const values = await redactor.value(Object.values(fields))
+  return Object.fromEntries(Object.keys(fields).map((key, i) => [key, values[i]])) as T
+}

@@ -43,6 +43,37 @@ test('the last message is the answer, a tool becomes one ACTION with the message
   ])
 })
 
+test('secrets that equal words of the protocol or of a change decide nothing: the trace and the diff are as without them', async () => {
+  const words = [
+    'sessionUpdate',
+    'tool_call_update',
+    'rawOutput',
+    'finish_reason',
+    'modified',
+    'patch_truncated',
+  ]
+  const path = (n: number) => `/v1/organizations/${app.org_id}/secrets/WORD_${n}`
+  for (const [n, value] of words.entries())
+    expect((await app.call('PUT', path(n), { value })).status).toBe(200)
+  try {
+    const { run, logs } = await perform('plan Say it | tool echo hi; echo more >> README.md | say Done.')
+    expect(run).toMatchObject(completed('Done.'))
+    expect(logs.find(entry => entry.message_type === 'PLAN_EVALUATION')?.observation).toEqual({
+      plan: [{ id: 1, text: 'Say it', state: 'in_progress' }],
+    })
+    expect(logs.filter(entry => entry.tool_name === 'bash')).toMatchObject([
+      { message_type: 'ACTION', tool_output: { output: 'hi\n', status: 'ok' } },
+    ])
+    const diff = await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${run.id}/diff`)
+    expect(diff.body).toMatchObject({
+      patch_truncated: false,
+      files: [{ path: 'README.md', status: 'modified' }],
+    })
+  } finally {
+    for (const n of words.keys()) await app.call('DELETE', path(n))
+  }
+})
+
 test('a permission is given for one call', async () => {
   expect((await perform('permission')).run).toMatchObject(
     completed('[{"outcome":"selected","optionId":"once"}]'),

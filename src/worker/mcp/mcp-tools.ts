@@ -4,7 +4,7 @@ import { type OfferedTools, offeredTools, type ServerTool } from '../../mcp/list
 import { McpError } from '../../mcp/mcp-error.ts'
 import type { RunServers } from '../../mcp/run-servers.ts'
 import type { Model } from '../../model/port.ts'
-import { type BackgroundRedactor, composed } from '../../redaction/port.ts'
+import { type BackgroundRedactor, composed, redactFields } from '../../redaction/port.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { errorEntry } from '../../trace/entry.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
@@ -143,10 +143,12 @@ function entriesOf(opened: OpenedServer[], problems: RunServers['problems'], dur
  * anything shortens them.
  */
 async function redactedTools(listed: ServerTool[], redactor: BackgroundRedactor): Promise<ServerTool[]> {
-  const texts = await redactor.value(
-    listed.map(({ description, inputSchema }) => ({ description, inputSchema })),
+  return Promise.all(
+    listed.map(async ({ name, description, inputSchema }) => ({
+      name,
+      ...(await redactFields(redactor, { description, inputSchema })),
+    })),
   )
-  return listed.map(({ name }, i) => ({ inputSchema: {}, ...texts[i], name }))
 }
 
 function toolsOf(opened: OpenedServer[], { model }: Parts): ExternalTools {

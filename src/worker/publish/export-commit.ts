@@ -10,6 +10,7 @@ import { objectsOfRun } from '../base/base.ts'
 import { shownReason } from '../base/checkout.ts'
 import { requireOwned } from '../claim/fenced-error.ts'
 import { requireGitAlive } from '../claim/killed-program.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
 import { tooSlow } from './commit-turn.ts'
 import { type CommittedPublication, notPublished } from './publication.ts'
 
@@ -44,10 +45,28 @@ export async function exportCommit(
   const { deps, writer, run, base, head } = committed
   const failed = await importFromSandbox(committed)
   if (failed) return failed
-  const changes = await writer.redactor.value(await changesSince(base.sha))
+  const changes = await redactedChanges(writer, await changesSince(base.sha))
   const change = { ...changes, base_sha: base.sha, head_sha: head }
   requireOwned(await saveChange(deps.db, run.organization_id, run.id, writer.epoch, change))
   return null
+}
+
+type ChangedFile = Changes['files'][number]
+
+const withPaths = (file: ChangedFile, [path, old_path]: readonly [string, string | null] = ['', null]) => ({
+  ...file,
+  path,
+  old_path,
+})
+
+/** Only its texts: a secret may equal the status of a file. */
+async function redactedChanges({ redactor }: RunWriter, changes: Changes): Promise<Changes> {
+  const { files, patch } = changes
+  const [paths, shown] = await Promise.all([
+    redactor.value(files.map(({ path, old_path }) => [path, old_path] as const)),
+    redactor.text(patch),
+  ])
+  return { ...changes, files: files.map((file, i) => withPaths(file, paths[i])), patch: shown }
 }
 
 async function importFromSandbox(committed: CommittedPublication): Promise<Failure | null> {

@@ -10,7 +10,7 @@ import {
 import type { LoopJournal, Signals } from '../../../agent/journal.ts'
 import { shownOutcome, type ToolOutcome } from '../../../agent/tool.ts'
 import type { ModelMessage, ModelResponse, ToolCall } from '../../../model/port.ts'
-import { type BackgroundRedactor, composed, RedactionError } from '../../../redaction/port.ts'
+import { type BackgroundRedactor, composed, RedactionError, redactFields } from '../../../redaction/port.ts'
 import { planEntry } from '../../../trace/agent-entries.ts'
 import type { LiveChannel } from '../../claim/live-channel.ts'
 import type { RunWriter } from '../../claim/run-writer.ts'
@@ -72,12 +72,16 @@ export class UpdateRecorder {
    * when they are whole.
    */
   async #redacted(update: Record<string, unknown>): Promise<Record<string, unknown>> {
-    const { sessionUpdate, toolCallId, status } = update
+    const { sessionUpdate, toolCallId, status, ...texts } = update
     if (sessionUpdate === 'agent_message_chunk' || sessionUpdate === 'agent_thought_chunk') return update
-    return this.#of.redactor.value(update).catch(error => {
+    // Words of the protocol, which a secret may equal, decide what the texts mean. The id is redacted later.
+    const words = { sessionUpdate, toolCallId, ...(status !== undefined && { status }) }
+    try {
+      return { ...(await redactFields(this.#of.redactor, texts)), ...words }
+    } catch (error) {
       if (!(error instanceof RedactionError)) throw error
-      return { sessionUpdate, toolCallId, status }
-    })
+      return words
+    }
   }
 
   /** Returns the text and the reasoning since the last tool call, and forgets them. */
@@ -187,14 +191,20 @@ export class UpdateRecorder {
         whole: null,
       }
     })
-    const { text, thought } = this.takeLastMessage()
-    const finished = await redactor.value({
-      call: toolCall(call),
-      message,
+    const last = this.takeLastMessage()
+    const [shown_call, content, text, thought] = await Promise.all([
+      redactor.value(toolCall(call)),
+      redactor.value(message.content),
+      redactor.text(last.text),
+      redactor.value(last.thought),
+    ])
+    const finished = {
+      call: shown_call,
+      message: { ...message, content } as ModelMessage,
       response: responseOf(text, thought),
-    })
-    const result = composed({ ...shown, duration_ms })
-    onSignals(await journal.toolFinished(composed({ ...finished, result, ends_turn: null, next: null })))
+      result: { ...shown, duration_ms },
+    }
+    onSignals(await journal.toolFinished(composed({ ...finished, ends_turn: null, next: null })))
     // OpenCode reports its plan as a tool call only.
     if (outcome.status === 'ok') await this.#planned(planItems(call.input.todos))
   }
