@@ -93,6 +93,7 @@ export const schema = z.object({
   AGENTRUN_ALLOWED_HOSTS: list.default([]),
   AGENTRUN_OAUTH_REDIRECT_HOSTS: list.default([]),
   AGENTRUN_ORGANIZATIONS_PER_USER: whole(0, 1_000_000).default(20),
+  AGENTRUN_MAX_ORGANIZATIONS: whole(0, 1_000_000).default(200),
   AGENTRUN_CORS_ORIGINS: text.default('*'),
   AGENTRUN_TRUST_PROXY: yes.default(false),
   AGENTRUN_METRICS_PORT: whole(0, 65_535).optional(),

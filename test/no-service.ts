@@ -72,6 +72,7 @@ export function unusedServices(db: Database): Services {
     readRepositoryUrl: async () => ({ ok: false, reason: 'not asked' }),
     queue_seconds: 60,
     organizations_per_user: 20,
+    max_organizations: 200,
     tool_call_seconds: 1,
     onRun: unusedOpen,
     onCancelled: unusedOpen,

@@ -90,6 +90,7 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
     default_egress: defaultMode(config.AGENTRUN_EGRESS_MIRRORS),
     queue_seconds: config.AGENTRUN_QUEUE_MAX_SECONDS,
     organizations_per_user: config.AGENTRUN_ORGANIZATIONS_PER_USER,
+    max_organizations: config.AGENTRUN_MAX_ORGANIZATIONS,
     tool_call_seconds: config.AGENTRUN_TOOL_CALL_SECONDS,
     onRun: hub.onRun,
     onCancelled: hub.onCancelled,

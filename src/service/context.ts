@@ -190,6 +190,8 @@ export type Services = {
   queue_seconds: number
   /** How many organizations a user may create. */
   organizations_per_user: number
+  /** How many all users together may create. */
+  max_organizations: number
   /** Seconds that a request waits for the result of a tool call. */
   tool_call_seconds: number
   /**

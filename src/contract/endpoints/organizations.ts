@@ -33,7 +33,7 @@ export const organizationEndpoints = {
     path: '/v1/organizations',
     summary: 'Create another organization',
     description:
-      'Requires the role ADMIN in some organization, and fewer created organizations than the operator allows a user (`AGENTRUN_ORGANIZATIONS_PER_USER`, default 20); 403 otherwise. The caller becomes ADMIN of the new one. Of their existing sessions and tokens, only the one of this request reaches it.',
+      'Requires the role ADMIN in some organization, and fewer created organizations than the operator allows a user (`AGENTRUN_ORGANIZATIONS_PER_USER`, default 20) and all users together (`AGENTRUN_MAX_ORGANIZATIONS`, default 200); 403 otherwise. The caller becomes ADMIN of the new one. Of their existing sessions and tokens, only the one of this request reaches it.',
     scope: 'org:admin',
     bucket: 'standard',
     params: none,

@@ -7,7 +7,6 @@ import { ServiceError } from '../../core/service-error.ts'
 import { plainDecimal } from '../../core/text/plain-decimal.ts'
 import { getTokenUser, insertMembership } from '../../store/access/accounts.ts'
 import { addAcceptance } from '../../store/access/logins.ts'
-import { lockUser } from '../../store/access/members.ts'
 import {
   countCreatedOrganizations,
   getOrganization as getOrganizationRow,
@@ -69,12 +68,7 @@ export async function createOrganization(ctx: ActorContext, input: CreateOrganiz
     if (!(await isAdminSomewhere(tx, ctx.actor.token_id)))
       throw new ServiceError('forbidden', 'Only an ADMIN of an organization can create another one.')
     const { user_id, token_id } = ctx.actor
-    await lockUser(tx, user_id)
-    if ((await countCreatedOrganizations(tx, user_id)) >= ctx.organizations_per_user)
-      throw new ServiceError(
-        'forbidden',
-        `A user may create ${ctx.organizations_per_user} organizations here, and you have created as many. The operator can change this (AGENTRUN_ORGANIZATIONS_PER_USER).`,
-      )
+    requireRoom(ctx, await countCreatedOrganizations(tx, user_id))
     const { id } = await insertOrganization(tx, input.name, user_id)
     const email = (await getTokenUser(tx, token_id))?.email ?? null
     const membership = await insertMembership(tx, id, user_id, 'ADMIN', email)
@@ -88,6 +82,23 @@ export async function createOrganization(ctx: ActorContext, input: CreateOrganiz
     )
     return detail(await requireOrganization({ db: tx, organization_id: id }))
   })
+}
+
+/** An ADMIN may create accounts that are ADMIN, each with a limit of its own: so all have one together. */
+function requireRoom(
+  { organizations_per_user, max_organizations }: ActorContext,
+  { of_user, of_all }: { of_user: number; of_all: number },
+): void {
+  if (of_user >= organizations_per_user)
+    throw new ServiceError(
+      'forbidden',
+      `A user may create ${organizations_per_user} organizations here, and you have created as many. The operator can change this (AGENTRUN_ORGANIZATIONS_PER_USER).`,
+    )
+  if (of_all >= max_organizations)
+    throw new ServiceError(
+      'forbidden',
+      `All users together may create ${max_organizations} organizations here, and as many exist. The operator can change this (AGENTRUN_MAX_ORGANIZATIONS).`,
+    )
 }
 
 export const getOrganization = async (ctx: Context) => detail(await requireOrganization(ctx))

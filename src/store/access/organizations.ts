@@ -87,13 +87,23 @@ export function insertOrganization(
   })
 }
 
-export async function countCreatedOrganizations(db: Db, user_id: number): Promise<number> {
-  const { rows } = await db.query<{ count: number }>({
+/**
+ * Returns how many organizations the user has created with the API, and how many all users have. Until the
+ * transaction ends, no other one counts.
+ */
+export async function countCreatedOrganizations(
+  tx: Db,
+  user_id: number,
+): Promise<{ of_user: number; of_all: number }> {
+  await tx.query({ name: 'lock_created_organizations', text: 'select pg_advisory_xact_lock(4600003)' })
+  const { rows } = await tx.query<{ of_user: number; of_all: number }>({
     name: 'count_created_organizations',
-    text: 'select count(*)::int as count from organizations where created_by_user_id = $1',
+    text: `select count(*) filter (where created_by_user_id = $1)::int as of_user, count(*)::int as of_all
+      from organizations
+      where created_by_user_id is not null`,
     values: [user_id],
   })
-  return only(rows).count
+  return only(rows)
 }
 
 /** Sets the repository of runs that name none; does nothing for a repository of another organization. */

@@ -5,7 +5,11 @@ import { addPerson } from './people.ts'
 
 let app: App
 beforeAll(async () => {
-  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ORGANIZATIONS_PER_USER: '2' })
+  app = await startApp({
+    AGENTRUN_WORKER_CONCURRENCY: '0',
+    AGENTRUN_ORGANIZATIONS_PER_USER: '2',
+    AGENTRUN_MAX_ORGANIZATIONS: '4',
+  })
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
@@ -20,4 +24,12 @@ test('a user creates a limited number of organizations, also at the same time, a
   expect(refused.body.detail).toContain('AGENTRUN_ORGANIZATIONS_PER_USER')
   const other = await addPerson(app, 'ADMIN')
   expect((await create('six', other.token)).status).toBe(200)
+})
+
+test('accounts that an ADMIN makes ADMIN add nothing to what all users together may create', async () => {
+  const others = [await addPerson(app, 'ADMIN'), await addPerson(app, 'ADMIN'), await addPerson(app, 'ADMIN')]
+  const all = await Promise.all(others.flatMap(({ token }) => ['a', 'b'].map(name => create(name, token))))
+  // Three exist after the test before.
+  expect(all.map(({ status }) => status).sort()).toEqual([200, 403, 403, 403, 403, 403])
+  expect((await create('c', others[0]?.token)).body.detail).toContain('AGENTRUN_MAX_ORGANIZATIONS')
 })
