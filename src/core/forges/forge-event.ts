@@ -1,6 +1,7 @@
 import { inertMarks } from '../text/instruction-block.ts'
 import { visibleText } from '../text/markdown/visible-text.ts'
 import type { ForgeRepository } from './forge-address.ts'
+import { text, valueAt } from './forge-payload.ts'
 
 /** A message or an action on a forge that requests a run. All of its text is untrusted. */
 export type ForgeRequest = {
@@ -39,6 +40,24 @@ export type ForgeTask =
 export type ReadEvent =
   | { task: ForgeTask; once: string | null; written_at?: Date | null; mentioned_in?: string }
   | { ignored: string }
+/** A signed delivery about a repository. `name` is our account there, without `@`. */
+export type Delivery = {
+  event: string
+  action: string
+  repository: ForgeRepository
+  name: string
+  /** Returns a value of its payload. */
+  at(...path: string[]): unknown
+}
+
+/** Returns a delivery with what every forge names in the same way; null: it is about no repository. */
+export function readDelivery(event: string, payload: unknown, name: string): Delivery | null {
+  const at = (...path: string[]) => valueAt(payload, path)
+  const repository = { owner: text(at('repository', 'owner', 'login')), name: text(at('repository', 'name')) }
+  if (repository.owner === '' || repository.name === '') return null
+  return { event, action: text(at('action')), repository, name, at }
+}
+
 /**
  * Requests older than this are ignored: nobody waits for them by then, and the records that would show that
  * they were handled may be gone.

@@ -1,10 +1,11 @@
-import type { ForgeRepository } from './forge-address.ts'
 import {
+  type Delivery,
   type ForgeRequest,
   mayMention,
   mentionUnlessBot,
   OUR_MARK,
   type ReadEvent,
+  readDelivery,
   requestUnlessBot,
   syncTaskFor,
   unknownEvent,
@@ -22,28 +23,16 @@ const COMMITS: [RegExp, string[]][] = [
   [/^action_run_/, ['run', 'commit_sha']],
 ]
 
-/** A signed delivery about a repository. `name` is our account there, without `@`. */
-type Delivery = {
-  event: string
-  action: string
-  repository: ForgeRepository
-  name: string
-  /** Returns a value of its payload. */
-  at(...path: string[]): unknown
-}
-
 /**
  * Reads a signed delivery of Gitea or Forgejo, with the same meaning as one of GitHub. `name` is our account
  * there, without `@`. Reviews come without their number, and label changes of some versions without the
  * label: the forge is queried for both.
  */
 export function readGiteaEvent(event: string, payload: unknown, name: string): ReadEvent {
-  const at = (...path: string[]) => valueAt(payload, path)
-  const repository = { owner: text(at('repository', 'owner', 'login')), name: text(at('repository', 'name')) }
-  if (repository.owner === '' || repository.name === '') return { ignored: 'it is about no repository' }
-  const delivery: Delivery = { event, action: text(at('action')), repository, name, at }
+  const delivery = readDelivery(event, payload, name)
+  if (delivery === null) return { ignored: 'it is about no repository' }
   if (event === 'issue_comment' || REVIEW.test(event))
-    return at('review') != null ? reviewEvent(delivery) : commentEvent(delivery)
+    return delivery.at('review') != null ? reviewEvent(delivery) : commentEvent(delivery)
   if (event === 'issues' || event === 'pull_request') return subjectEvent(delivery)
   return commitEvent(delivery)
 }

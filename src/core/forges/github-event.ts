@@ -1,15 +1,16 @@
-import type { ForgeRepository } from './forge-address.ts'
 import {
+  type Delivery,
   type ForgeRequest,
   mayMention,
   mentionUnlessBot,
   OUR_MARK,
   type ReadEvent,
+  readDelivery,
   requestUnlessBot,
   syncTaskFor,
   unknownEvent,
 } from './forge-event.ts'
-import { latest, long, number, same, short, text, valueAt } from './forge-payload.ts'
+import { latest, long, number, same, short, text } from './forge-payload.ts'
 import { MARK_NAME } from './run-mark.ts'
 
 const PULL_REQUEST_ACTIONS = [
@@ -21,26 +22,14 @@ const PULL_REQUEST_ACTIONS = [
   'synchronize',
 ]
 
-/** A signed delivery about a repository. `name` is our account there, without `@`. */
-type Delivery = {
-  event: string
-  action: string
-  repository: ForgeRepository
-  name: string
-  /** Returns a value of its payload. */
-  at(...path: string[]): unknown
-}
-
 /**
  * Reads a signed delivery. `name` is our name there, without `@`: a comment that mentions it is a request,
  * and so is a label of that name. Comments of bots and later edits are not.
  */
 export function readGitHubEvent(event: string, payload: unknown, name: string): ReadEvent {
-  const at = (...path: string[]) => valueAt(payload, path)
-  const repository = { owner: text(at('repository', 'owner', 'login')), name: text(at('repository', 'name')) }
   if (event === 'ping') return { ignored: 'a ping' }
-  if (repository.owner === '' || repository.name === '') return { ignored: 'it is about no repository' }
-  const delivery: Delivery = { event, action: text(at('action')), repository, name, at }
+  const delivery = readDelivery(event, payload, name)
+  if (delivery === null) return { ignored: 'it is about no repository' }
   if (event === 'issue_comment' || event === 'pull_request_review_comment')
     return commentEvent(delivery, 'comment')
   if (event === 'pull_request_review') return commentEvent(delivery, 'review')

@@ -1,4 +1,24 @@
 /**
+ * Old but harmless problems in the history of well-known public repositories; git's strict check would refuse
+ * to fetch them. Problems that could mislead a later checkout (bad names in trees, bad .gitmodules) stay
+ * errors.
+ */
+export const harmless_problems = [
+  'badTimezone',
+  'missingSpaceBeforeDate',
+  'missingSpaceBeforeEmail',
+  'missingNameBeforeEmail',
+  'missingEmail',
+  'badEmail',
+  'badName',
+  'multipleAuthors',
+  'zeroPaddedFilemode',
+  'zeroPaddedDate',
+  'nullSha1',
+]
+const relaxedChecks = () => `[fetch "fsck"]\n${harmless_problems.map(id => `\t${id} = warn\n`).join('')}`
+
+/**
  * The whole configuration of the service's own git processes; the system's and users' configurations are
  * ignored. Objects are never dropped: workspaces borrow them from the mirror for their whole life.
  */
@@ -48,28 +68,6 @@ ${relaxedChecks()}[push]
 [advice]
 	fetchShowForcedUpdates = false
 `
-
-/**
- * Old but harmless problems in the history of well-known public repositories; git's strict check would refuse
- * to fetch them. Problems that could mislead a later checkout (bad names in trees, bad .gitmodules) stay
- * errors.
- */
-function relaxedChecks(): string {
-  const ids = [
-    'badTimezone',
-    'missingSpaceBeforeDate',
-    'missingSpaceBeforeEmail',
-    'missingNameBeforeEmail',
-    'missingEmail',
-    'badEmail',
-    'badName',
-    'multipleAuthors',
-    'zeroPaddedFilemode',
-    'zeroPaddedDate',
-    'nullSha1',
-  ]
-  return `[fetch "fsck"]\n${ids.map(id => `\t${id} = warn\n`).join('')}`
-}
 
 /**
  * The configuration of the peer process of a local repository (`upload-pack`, `receive-pack`) as the service

@@ -17,11 +17,12 @@ import {
   saveMcpServer,
 } from '../../store/access/mcp-servers.ts'
 import { holdRepository } from '../../store/access/repositories.ts'
-import { deleteSecret, listSealedSecrets, lockSecrets, saveSecret } from '../../store/access/secrets.ts'
+import { deleteSecret, listSealedSecrets, lockSecrets } from '../../store/access/secrets.ts'
 import type { Db } from '../../store/database.ts'
 import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'
 import { repositoryNotFound, requireRepository } from '../repositories/repositories.ts'
+import { saveServiceSecret } from './service-secret.ts'
 
 /** Credentials are secrets, of which there are at most 100 others and the keys of models. */
 export const MAX_SECRETS = 300
@@ -122,7 +123,10 @@ export async function setMcpServer(
         'conflict',
         `There are already ${limits.mcp_servers} MCP servers: delete one first.`,
       )
-    if (kept !== undefined) await saveCredential(tx, ctx, repo_id, name, kept)
+    if (kept !== undefined) {
+      const secret = { repository_id: repo_id, name: mcpCredentialName(name), value: kept }
+      await saveServiceSecret(tx, ctx, secret, MAX_SECRETS)
+    }
     if (!before || signInReceiver(before.settings) !== signInReceiver(settings) || kept != null) {
       await deleteSecret(tx, organization_id, repo_id, mcpSignInName(name))
       secrets.delete(mcpSignInName(name))
@@ -149,33 +153,6 @@ const receiverOf = ({ url, oauth, sign_in }: McpServerSettings): string | null =
 /** What a sign-in is for: it does not count for other settings. Null: nobody signs in. */
 export const signInReceiver = ({ url, sign_in }: McpServerSettings): string | null =>
   sign_in === null ? null : JSON.stringify([url, sign_in.client_id, sign_in.issuer, sign_in.scope])
-
-/** Null removes it. */
-async function saveCredential(
-  tx: Db,
-  ctx: Context,
-  repo_id: number | null,
-  server: string,
-  value: string | null,
-): Promise<void> {
-  const name = mcpCredentialName(server)
-  const { organization_id, actor } = ctx
-  if (value === null) {
-    await deleteSecret(tx, organization_id, repo_id, name)
-    return
-  }
-  const sealed = ctx.sealer.seal(secretContext(organization_id, repo_id, name), value)
-  const secret = {
-    organization_id,
-    repository_id: repo_id,
-    name,
-    ...sealed,
-    for_agent: false,
-    user_id: actor.user_id,
-  }
-  if (!(await saveSecret(tx, secret, MAX_SECRETS)))
-    throw new ServiceError('conflict', 'There are too many secrets: delete one first.')
-}
 
 /** Deletes an MCP server with its credential, and returns it. Throws 404 when it does not exist. */
 export async function deleteMcpServer(ctx: Context, repo_id: number | null, name: string) {

@@ -9,7 +9,6 @@ import type {
   ProviderInput,
 } from '../../contract/organizations/models.ts'
 import { modelKeyName } from '../../core/secrets/model-keys.ts'
-import { secretContext } from '../../core/secrets/run-secrets.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import {
   deleteOrganizationModel,
@@ -18,10 +17,11 @@ import {
   saveOrganizationModel,
 } from '../../store/access/organization-models.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
-import { deleteSecret, listSealedSecrets, lockSecrets, saveSecret } from '../../store/access/secrets.ts'
+import { deleteSecret, listSealedSecrets, lockSecrets } from '../../store/access/secrets.ts'
 import type { Db } from '../../store/database.ts'
 import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'
+import { saveServiceSecret } from './service-secret.ts'
 
 /** Keys are secrets of the organization, which has at most 100 others. */
 const MAX_SECRETS = 200
@@ -178,20 +178,9 @@ async function save(
       'conflict',
       `There are already ${limits.models} models and providers: remove one first.`,
     )
-  const name = modelKeyName(id)
-  if (api_key === null) await deleteSecret(tx, organization_id, null, name)
-  if (typeof api_key === 'string') {
-    const sealed = ctx.sealer.seal(secretContext(organization_id, null, name), api_key)
-    const secret = {
-      organization_id,
-      repository_id: null,
-      name,
-      ...sealed,
-      for_agent: false,
-      user_id: actor.user_id,
-    }
-    if (!(await saveSecret(tx, secret, MAX_SECRETS)))
-      throw new ServiceError('conflict', 'There are too many secrets: delete one first.')
+  if (api_key !== undefined) {
+    const secret = { repository_id: null, name: modelKeyName(id), value: api_key }
+    await saveServiceSecret(tx, ctx, secret, MAX_SECRETS)
   }
   return saveOrganizationModel(tx, organization_id, { id, settings, user_id: actor.user_id })
 }

@@ -113,23 +113,14 @@ async function reportFork(
   await requireQuota(tx, run, 1)
 }
 
-const inherited = ({
-  organization_id,
-  repository_id,
-  agent_type,
-  model,
-  tags,
-  base_ref,
-  auto_create_pr,
-  ...run
-}: RunRow) => ({
-  organization_id,
-  repository_id,
-  agent_type,
-  model,
-  tags,
-  base_ref,
-  auto_create_pr,
+const inherited = (run: RunRow) => ({
+  organization_id: run.organization_id,
+  repository_id: run.repository_id,
+  agent_type: run.agent_type,
+  model: run.model,
+  tags: run.tags,
+  base_ref: run.base_ref,
+  auto_create_pr: run.auto_create_pr,
   metadata: null,
   webhooks: null,
   reasoning_effort: run.reasoning_effort,

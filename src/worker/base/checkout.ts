@@ -82,6 +82,22 @@ export async function runInWorkspace(
   return { ...result, status, ended: result.status, output: text }
 }
 
+/** Runs a git command of the service that prepares files in a sandbox. Throws StartError when it fails. */
+export async function runOrFail(
+  { deps, writer, signal }: Omit<InSandbox, 'sandbox'>,
+  sandbox: Sandbox,
+  command: string,
+): Promise<void> {
+  const ran = await runInWorkspace(deps, sandbox, command, signal)
+  signal.throwIfAborted()
+  if (ran.status === 'ok') return
+  throw new StartError(
+    'setup_failed',
+    'clone_failed',
+    `The files could not be prepared: ${await shownReason(writer, ran)}`,
+  )
+}
+
 /**
  * Switches the workspace to the base's branch and returns the `seq` of the ACTION. A workspace that cannot be
  * switched is used as it is: only the commit matters for the push, not the branch name inside.

@@ -7,7 +7,7 @@ import { cloneCommand, copyPreparedCommand } from '../../git/workspace/workspace
 import type { Sandbox, SandboxSpec } from '../../sandbox/port.ts'
 import { createCheckFolder, removeWorkspace } from '../../sandbox/workspaces/workspaces.ts'
 import type { Base } from '../base/base.ts'
-import { MIRROR_INSIDE, runInWorkspace, shownReason, workspaceRepository } from '../base/checkout.ts'
+import { MIRROR_INSIDE, runOrFail, workspaceRepository } from '../base/checkout.ts'
 import { StartError } from '../base/start-error.ts'
 import type { Templates } from '../base/templates.ts'
 import { openEgress } from '../sandbox/egress-of-run.ts'
@@ -193,19 +193,4 @@ async function started(input: CheckSandboxesInput, starting: Promise<Sandbox>): 
     await sandbox.stop()
     throw error
   }
-}
-
-async function runOrFail(
-  { deps, writer, signal }: CheckSandboxesInput,
-  sandbox: Sandbox,
-  command: string,
-): Promise<void> {
-  const ran = await runInWorkspace(deps, sandbox, command, signal)
-  signal.throwIfAborted()
-  if (ran.status === 'ok') return
-  throw new StartError(
-    'setup_failed',
-    'clone_failed',
-    `The files could not be prepared: ${await shownReason(writer, ran)}`,
-  )
 }

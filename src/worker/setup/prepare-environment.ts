@@ -2,8 +2,7 @@ import { onAbort } from '../../core/abort.ts'
 import { mirrorPath } from '../../git/process/git-host.ts'
 import { afterEnvironmentCommand, beforeEnvironmentCommand } from '../../git/workspace/template-commands.ts'
 import type { Base } from '../base/base.ts'
-import { clone, MIRROR_INSIDE, runInWorkspace, shownReason } from '../base/checkout.ts'
-import { StartError } from '../base/start-error.ts'
+import { clone, MIRROR_INSIDE, runOrFail } from '../base/checkout.ts'
 import type { RunSetupInput } from './run-setup.ts'
 import { type SetupResult, setUp } from './setup.ts'
 
@@ -36,16 +35,7 @@ export async function prepareEnvironment(
   // A run that must end does not wait for commands in progress.
   using _stopped = onAbort(signal, () => void sandbox.stop())
   signal.throwIfAborted()
-  const run = async (command: string) => {
-    const ran = await runInWorkspace(deps, sandbox, command, signal)
-    signal.throwIfAborted()
-    if (ran.status === 'ok') return
-    throw new StartError(
-      'setup_failed',
-      'clone_failed',
-      `The files could not be prepared: ${await shownReason(writer, ran)}`,
-    )
-  }
+  const run = (command: string) => runOrFail({ deps, writer, signal }, sandbox, command)
   await clone({ deps, writer, sandbox, copy_of: null, signal }, base, base.sha)
   await run(beforeEnvironmentCommand())
   const result = await setUp({
