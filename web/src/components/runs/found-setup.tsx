@@ -1,21 +1,20 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { FoundSetupCommands } from '../../../../src/contract/repositories/setup-commands.ts'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { call } from '../../api/client.ts'
 import { visible } from '../../text/visible.ts'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { useRequest } from '../form/use-request.ts'
 import { useRepositoryReason } from '../permission.ts'
 
 /** The proposed commands, how they were verified, and a button that saves them if the repository has none. */
 export default function FoundSetup({ run, found }: { run: AgentRun; found: FoundSetupCommands }) {
   const { commands, verified, saved, reason, detail } = found
-  const queries = useQueryClient()
   const forbidden = useRepositoryReason()
-  const use = useMutation({
-    mutationFn: () => call('setSetupCommands', { params: { repo_id: run.repo_id ?? 0 }, body: { commands } }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['setup-commands', run.repo_id] }),
-  })
+  const use = useRequest(
+    () => call('setSetupCommands', { params: { repo_id: run.repo_id ?? 0 }, body: { commands } }),
+    { refresh: [{ queryKey: ['setup-commands', run.repo_id] }] },
+  )
   return (
     <div className="space-y-3">
       <Notice tone={verified ? 'info' : 'warn'}>

@@ -1,13 +1,13 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { call } from '../../api/client.ts'
 import { meQuery, repositoryQuery } from '../../api/queries.ts'
+import { useRequest } from '../../components/form/use-request.ts'
 import { ServerList } from '../../components/mcp/server-list.tsx'
 import { PageTitle } from '../../components/page.tsx'
 import { useRepositoryReason } from '../../components/permission.ts'
 import { visible } from '../../text/visible.ts'
 import { Switch } from '../../ui/field.tsx'
 import { Forbidden, Notice } from '../../ui/notice.tsx'
-import { notify } from '../../ui/toast.ts'
 import { useRepository } from './use-repository.ts'
 
 /** The MCP servers of a repository, and whether its runs use those of its `.mcp.json`. */
@@ -46,15 +46,10 @@ export function RepositoryMcpServers() {
 
 function OwnFile() {
   const { id, use_mcp_file } = useRepository()
-  const queries = useQueryClient()
-  const save = useMutation({
-    mutationFn: (use: boolean) =>
-      call('updateRepository', { params: { repo_id: id }, body: { use_mcp_file: use } }),
-    onSuccess: saved => {
-      queries.setQueryData(repositoryQuery(id).queryKey, saved)
-      notify('Saved')
-    },
-  })
+  const save = useRequest(
+    (use: boolean) => call('updateRepository', { params: { repo_id: id }, body: { use_mcp_file: use } }),
+    { stored: repositoryQuery(id), done: 'Saved' },
+  )
   return (
     <section aria-labelledby="own-file" className="max-w-xl space-y-2">
       <h2 id="own-file" className="font-semibold">

@@ -1,12 +1,11 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Result } from '../../../../../src/contract/calls.ts'
 import { fieldMessages, messageWithin } from '../../../api/api-error.ts'
 import { call } from '../../../api/client.ts'
 import { repositoriesQuery } from '../../../api/queries.ts'
 import { ApiForm, SelectField, TextField } from '../../../components/form/api-form.tsx'
+import { useRequest } from '../../../components/form/use-request.ts'
 import { useRepositoryReason } from '../../../components/permission.ts'
 import { moment } from '../../../text/format.ts'
-import { notify } from '../../../ui/toast.ts'
 import { setupQuery } from '../repository-queries.ts'
 import { CommandFields } from './command-fields.tsx'
 import { bodyOf, draftOf, problemOf, type SetupDraft } from './setup-draft.ts'
@@ -21,18 +20,14 @@ type Props = {
 
 /** Changes the setup commands of a repository. */
 export function SetupForm({ repo_id, saved, touched, on_touch }: Props) {
-  const queries = useQueryClient()
   const forbidden = useRepositoryReason()
   const now = { ...draftOf(saved), ...touched }
   const set = (change: Partial<SetupDraft>) => on_touch({ ...touched, ...change })
-  const save = useMutation({
-    mutationFn: () => call('setSetupCommands', { params: { repo_id }, body: bodyOf(now) }),
-    onSuccess: async set_now => {
-      queries.setQueryData(setupQuery(repo_id).queryKey, set_now)
-      on_touch({})
-      notify('Saved')
-      await queries.invalidateQueries({ queryKey: repositoriesQuery.queryKey })
-    },
+  const save = useRequest(() => call('setSetupCommands', { params: { repo_id }, body: bodyOf(now) }), {
+    stored: setupQuery(repo_id),
+    refresh: [repositoriesQuery],
+    done: 'Saved',
+    on_done: () => on_touch({}),
   })
   const problems = fieldMessages(save.error)
   const locked = forbidden !== null

@@ -1,8 +1,9 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Play, ScanSearch } from 'lucide-react'
 import { call } from '../../../api/client.ts'
 import type { Repository } from '../../../api/queries.ts'
+import { useRequest } from '../../../components/form/use-request.ts'
 import { useReadOnlyReason } from '../../../components/permission.ts'
 import { SetupOutput } from '../../../components/setup/setup-output.tsx'
 import { visible } from '../../../text/visible.ts'
@@ -29,7 +30,6 @@ type Props = { has_commands: boolean; changed: boolean }
 /** Tries the saved commands, or detects commands, and shows the output of the run that does it. */
 export function SetupTrial({ has_commands, changed }: Props) {
   const repository = useRepository()
-  const queries = useQueryClient()
   const { run } = useSearch({ from: '/app/repositories/$repoId/setup' })
   const navigate = useNavigate({ from: '/repositories/$repoId/setup' })
   const detected = useQuery(detectionQuery(repository.id)).data
@@ -44,14 +44,10 @@ export function SetupTrial({ has_commands, changed }: Props) {
     },
     onSuccess: ({ id }) => show(id),
   })
-  const detect = useMutation({
-    mutationFn: () =>
-      call('generateSetupCommands', { body: { repo_id: repository.id, trigger_source: 'web' } }),
-    onSuccess: async ({ agent_run_id }) => {
-      await queries.invalidateQueries({ queryKey: detectionQuery(repository.id).queryKey })
-      await show(agent_run_id)
-    },
-  })
+  const detect = useRequest(
+    () => call('generateSetupCommands', { body: { repo_id: repository.id, trigger_source: 'web' } }),
+    { refresh: [detectionQuery(repository.id)], on_done: ({ agent_run_id }) => show(agent_run_id) },
+  )
   const missing = changed ? 'Save the changes first' : has_commands ? null : 'There are no commands yet'
   const error = attempt.error ?? detect.error
   const shown = run ?? detected?.id

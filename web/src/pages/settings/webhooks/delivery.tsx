@@ -1,9 +1,10 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { call } from '../../../api/client.ts'
 import { AdminOnly } from '../../../components/admin-only.tsx'
 import { JsonView } from '../../../components/entries/json-view.tsx'
 import { Facts } from '../../../components/facts.tsx'
+import { useRequest } from '../../../components/form/use-request.ts'
 import { Page } from '../../../components/page.tsx'
 import { PageProblem } from '../../../components/page-problem.tsx'
 import { moment } from '../../../text/format.ts'
@@ -11,7 +12,6 @@ import { visible } from '../../../text/visible.ts'
 import { Button } from '../../../ui/button.tsx'
 import { CopyButton } from '../../../ui/copy-button.tsx'
 import { Loading, Notice } from '../../../ui/notice.tsx'
-import { notify } from '../../../ui/toast.ts'
 import { DeliveryAttempts } from './delivery-attempts.tsx'
 import { DeliveryState } from './delivery-state.tsx'
 import { type DeliveryDetail, deliveryQuery } from './webhooks-query.ts'
@@ -28,18 +28,10 @@ export function DeliveryPage() {
 }
 
 function DeliveryView({ id }: { id: number }) {
-  const queries = useQueryClient()
   const delivery = useQuery(deliveryQuery(id))
-  const retry = useMutation({
-    mutationFn: () => call('redeliverWebhook', { params: { delivery_id: id } }),
-    onSuccess: async () => {
-      await Promise.all(
-        [deliveryQuery(id).queryKey, ['webhook-deliveries']].map(queryKey =>
-          queries.invalidateQueries({ queryKey }),
-        ),
-      )
-      notify('The delivery is sent again')
-    },
+  const retry = useRequest(() => call('redeliverWebhook', { params: { delivery_id: id } }), {
+    refresh: [deliveryQuery(id), { queryKey: ['webhook-deliveries'] }],
+    done: 'The delivery is sent again',
   })
   if (delivery.isError)
     return <PageProblem error={delivery.error} retry={() => delivery.refetch()} what="delivery" />
