@@ -10,14 +10,17 @@ type Result = { name: string; seed: number; soak: boolean; taken: Measurement[];
 /** Prints the result of a campaign; that of a soak is also written to docs/hostile-requests.json. */
 export function keepResult({ name, seed, soak, taken, campaign }: Result): void {
   const { sent, probes, missed, statuses, failures, unfinished } = campaign
-  const measured = taken.map(({ rss, heap, external, descriptors, connections, longest_stall_ms }) => ({
-    resident_mib: inMiB(rss),
-    heap_mib: inMiB(heap),
-    external_mib: inMiB(external),
-    descriptors,
-    database_connections: connections,
-    longest_stall_cpu_ms: Math.round(longest_stall_ms),
-  }))
+  const measured = taken.map(
+    ({ rss, heap, external, descriptors, event_loops, connections, longest_stall_ms }) => ({
+      resident_mib: inMiB(rss),
+      heap_mib: inMiB(heap),
+      external_mib: inMiB(external),
+      descriptors,
+      event_loops,
+      database_connections: connections,
+      longest_stall_cpu_ms: Math.round(longest_stall_ms),
+    }),
+  )
   const date = new Date().toISOString().slice(0, 10)
   const health = { probes: probes(), missed: missed() }
   const summary = {

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -25,6 +25,17 @@ const timer = setInterval(() => {
 }, 1)
 timer.unref()
 
+/** What the descriptors of this process lead to, without the one that lists them. */
+function openFiles(): string[] {
+  return readdirSync('/proc/self/fd').flatMap(name => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${name}`)]
+    } catch {
+      return []
+    }
+  })
+}
+
 /** The longest stall is that since the first measurement, because a start loads all code. */
 function measurement() {
   if (!has_measured) longest_stall_ms = 0
@@ -35,8 +46,20 @@ function measurement() {
   // The collections above are no work of the service.
   last = spent()
   const { rss, heapUsed, external } = process.memoryUsage()
-  const descriptors = readdirSync('/proc/self/fd').length
-  return { pid: process.pid, rss, heap: heapUsed, external, descriptors, longest_stall_ms: before_collection }
+  const files = openFiles()
+  const count = (name: string) => files.filter(file => file === `anon_inode:[${name}]`).length
+  const event_loops = count('eventpoll')
+  return {
+    pid: process.pid,
+    rss,
+    heap: heapUsed,
+    external,
+    descriptors: files.length,
+    event_loops,
+    // Each has two ends of a pipe too.
+    descriptors_of_loops: event_loops + count('eventfd') + count('io_uring') + 2 * event_loops,
+    longest_stall_ms: before_collection,
+  }
 }
 
 const server = createServer(socket => socket.on('error', () => {}).end(`${JSON.stringify(measurement())}\n`))

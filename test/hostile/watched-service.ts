@@ -21,6 +21,9 @@ export type Measurement = {
   heap: number
   external: number
   descriptors: number
+  /** One for the main thread, and one for each other that runs JavaScript. */
+  event_loops: number
+  descriptors_of_loops: number
   connections: number
   longest_stall_ms: number
 }
