@@ -6,6 +6,7 @@ import { compare } from './compare/compare.ts'
 import { memory } from './cost/memory.ts'
 import { runCost } from './cost/run-cost.ts'
 import { warmStart } from './cost/warm-start.ts'
+import { writeGrowth } from './cost/write-growth.ts'
 import { writeSteps } from './cost/write-steps.ts'
 import { environments } from './environments.ts'
 import { firstRequest } from './first-request.ts'
@@ -37,6 +38,7 @@ const benches: Record<string, () => Promise<string>> = {
   'step-overhead': stepOverhead,
   'step-sizes': stepSizes,
   'write-steps': writeSteps,
+  'write-growth': writeGrowth,
   'beside-floor': besideFloor,
   gateway,
   'log-page': logPage,
