@@ -87,17 +87,21 @@ export type Snapshot = {
 /** `unreadable`: a file or folder (ends in `/`) that cannot be read, or whose name git refuses. */
 type LeftOutPath = { path: string; reason: 'too_large' | 'unreadable' }
 
-/** Returns null when the output is not that of a snapshot. */
-export function parseSnapshot(output: Uint8Array): Snapshot | null {
+/**
+ * `files_tree`: without ignored files that are in the tree because the workspace has committed them. Null
+ * when the output is not that of a snapshot.
+ */
+export function parseSnapshot(output: Uint8Array): { snapshot: Snapshot; files_tree: string } | null {
   const text = Buffer.from(output).toString('utf8')
-  const [, mark, tree = '', head = '', branch = '', ...left_out] = text.split('\0')
+  const [, mark, tree = '', files_tree = '', head = '', branch = '', ...left_out] = text.split('\0')
   if (mark !== 'agentrun-snapshot' || left_out.pop() !== '' || !isSha(tree)) return null
-  return {
+  const snapshot = {
     tree,
     head: isSha(head) ? head : null,
     branch: branch === '' ? null : branch,
     left_out: left_out.map(leftOut),
   }
+  return { snapshot, files_tree }
 }
 
 function leftOut(text: string): LeftOutPath {
@@ -137,12 +141,13 @@ function definitions(folders: CheckpointFolders): string {
     careful: '',
     changed: '',
     quick: '',
+    indexed: '',
     fresh: '',
   }
   return [environment(folders), assignments(values), CHECKPOINT].join('\n')
 }
 
-const environment = ({ files, shadow }: CheckpointFolders): string =>
+export const environment = ({ files, shadow }: Pick<CheckpointFolders, 'files' | 'shadow'>): string =>
   [assignments({ files, shadow }), SHADOW].join('\n')
 
 const assignments = (values: Record<string, string | number>): string =>
