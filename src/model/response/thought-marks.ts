@@ -12,7 +12,7 @@ export type Block = {
 /** Elements, as templates of models name them. MiniMax M3 writes `mm:think`, Seed-OSS `seed:think`. */
 const ELEMENTS = ['think', 'thinking', 'thought', 'reasoning', 'seed:think', 'mm:think']
 /** Hunyuan and Ernie wrap the answer that follows a thought. */
-const ANSWERS = ['answer', 'response']
+const RESPONSE_TAGS = ['answer', 'response']
 /** gpt-oss, where the server does not read the harmony format: messages, each in a channel. */
 const CHANNELS = [
   { kind: 'reasoning', name: 'analysis', closing: '<|end|>' },
@@ -29,7 +29,7 @@ const element = (name: string): Pick<Block, 'opening' | 'closing' | 'is_tag'> =>
 /** The spellings that the reasoning parsers of vLLM and SGLang list, and tags that prompts ask for. */
 export const BLOCKS: readonly Block[] = [
   ...ELEMENTS.map(name => ({ kind: 'reasoning' as const, ...element(name) })),
-  ...ANSWERS.map(name => ({ kind: 'text' as const, ...element(name), after_thought: true })),
+  ...RESPONSE_TAGS.map(name => ({ kind: 'text' as const, ...element(name), after_thought: true })),
   ...CHANNELS.flatMap(({ kind, name, closing }) =>
     ['', '<|start|>assistant'].map(start => ({
       kind,

@@ -258,7 +258,7 @@ export async function listCheckpoints(
 
 /**
  * Returns how many different states of the files are stored since `since`, with the last one before, and the
- * entry up to which the last one holds; undefined: none is.
+ * entry up to which the last one holds; undefined without a stored state.
  */
 export function statesSince(
   db: Db,
