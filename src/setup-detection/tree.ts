@@ -1,5 +1,5 @@
 import { parse as parseToml } from 'smol-toml'
-import { parseDocument } from 'yaml'
+import { Lexer, parseDocument } from 'yaml'
 import { parseJson } from '../core/json/parse-json.ts'
 
 /** A commit: the paths of its files, and the contents of those that are read. The reader limits both. */
@@ -43,10 +43,28 @@ export function projectAt({ paths, files }: Tree, folder: string): Project {
     matching: pattern => [...own].filter(path => pattern.test(path)),
     text,
     json: path => read(path, content => parseJson('repository_file', content)),
-    toml: path => read(path, parseToml),
+    toml: path => read(path, content => (isSmallToml(content) ? parseToml(content) : null)),
     at: path => prefix + path,
   }
 }
+
+/**
+ * Parts of a file, which cost the parsers up to some ten microseconds each. The largest manifests and
+ * workflows have some thousand. One with more counts as missing.
+ */
+export const MAX_PARTS = 30_000
+
+const isSmallYaml = (text: string): boolean =>
+  !new Lexer()
+    .lex(text)
+    .drop(MAX_PARTS)
+    .some(() => true)
+/** Of what separates values, keys and tables; those within texts count too. */
+const isSmallToml = (text: string): boolean =>
+  !text
+    .matchAll(/[,=[{]/g)
+    .drop(MAX_PARTS)
+    .some(() => true)
 
 /** Returns null when it is not an object. */
 export const asValues = (value: unknown): Values | null =>
@@ -78,6 +96,7 @@ export const namesOf = (value: unknown): string[] => Object.keys(asValues(value)
 export const yamlOf = (text: string): Values | null => asValues(attempt(() => valuesOf(text)))
 
 function valuesOf(text: string): unknown {
+  if (!isSmallYaml(text)) return null
   const document = parseDocument(text, {
     stringKeys: true,
     uniqueKeys: false,
