@@ -87,21 +87,17 @@ export type Snapshot = {
 /** `unreadable`: a file or folder (ends in `/`) that cannot be read, or whose name git refuses. */
 type LeftOutPath = { path: string; reason: 'too_large' | 'unreadable' }
 
-/**
- * `files_tree`: without ignored files that are in the tree because the workspace has committed them. Null
- * when the output is not that of a snapshot.
- */
-export function parseSnapshot(output: Uint8Array): { snapshot: Snapshot; files_tree: string } | null {
+/** Returns null when the output is not that of a snapshot. */
+export function parseSnapshot(output: Uint8Array): Snapshot | null {
   const text = Buffer.from(output).toString('utf8')
-  const [, mark, tree = '', files_tree = '', head = '', branch = '', ...left_out] = text.split('\0')
+  const [, mark, tree = '', head = '', branch = '', ...left_out] = text.split('\0')
   if (mark !== 'agentrun-snapshot' || left_out.pop() !== '' || !isSha(tree)) return null
-  const snapshot = {
+  return {
     tree,
     head: isSha(head) ? head : null,
     branch: branch === '' ? null : branch,
     left_out: left_out.map(leftOut),
   }
-  return { snapshot, files_tree }
 }
 
 function leftOut(text: string): LeftOutPath {
@@ -141,13 +137,12 @@ function definitions(folders: CheckpointFolders): string {
     careful: '',
     changed: '',
     quick: '',
-    indexed: '',
     fresh: '',
   }
   return [environment(folders), assignments(values), CHECKPOINT].join('\n')
 }
 
-export const environment = ({ files, shadow }: Pick<CheckpointFolders, 'files' | 'shadow'>): string =>
+const environment = ({ files, shadow }: CheckpointFolders): string =>
   [assignments({ files, shadow }), SHADOW].join('\n')
 
 const assignments = (values: Record<string, string | number>): string =>

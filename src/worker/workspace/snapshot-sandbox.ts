@@ -15,16 +15,10 @@ import {
   snapshotCommand,
   unblockCommand,
 } from '../../git/workspace/checkpoint-commands.ts'
-import { incrementalCommand } from '../../git/workspace/incremental-snapshot.ts'
 import { type ExecResult, type Layer, type SandboxDriver, SandboxError } from '../../sandbox/port.ts'
-import { SnapshotProgram } from './snapshot-program.ts'
 
 const OUTPUT_BYTES = 1024 ** 2
 const PACK_MS = 120_000
-/** Where the sandbox shows what the layer of the workspace stores. */
-const CHANGES = '/changes'
-/** In a request of the program: a head that may have changed. */
-const ANY = 'any'
 /**
  * A program that waits for a file of the agent is unblocked so often while a command of the snapshot runs.
  */
@@ -63,14 +57,9 @@ type SnapshotSpec = {
 
 /**
  * `stale`: a capture since the snapshot before has none. `largest_bytes`: no file that may have changed was
- * larger a moment ago. `complete`: git examines all files.
+ * larger a moment ago.
  */
-type SnapshotOptions = { stale: boolean; largest_bytes: number; complete: boolean }
-
-/** The trees of a snapshot from the changed paths and of git's, which examined all files. */
-export type Difference = { incremental: string; complete: string }
-/** `by_git`: git has examined all files. */
-type SnapshotResult = { snapshot: Snapshot | null; differs: Difference | null; by_git: boolean }
+type TakenSnapshot = { stale: boolean; largest_bytes: number }
 
 /**
  * A sandbox beside the run's own that sees the same files and that the agent cannot reach. Every method
@@ -83,10 +72,10 @@ export type SnapshotSandbox = AsyncDisposable & {
   /** Null: nothing has changed since `before`. Calls `captured` when the files may change again. */
   take(
     before: Snapshot,
-    options: SnapshotOptions,
+    how: TakenSnapshot,
     captured: () => void,
     timeout_ms: number,
-  ): Promise<SnapshotResult>
+  ): Promise<Snapshot | null>
   /** Streams a thin pack to `sink` and returns its commit. Throws errors of `sink`. */
   pack(input: PackInput, sink: (chunk: Uint8Array) => void): Promise<string>
 }
@@ -114,16 +103,14 @@ export async function startSnapshotSandbox(
     ...(spec.within && { within: spec.within }),
     read_only: [
       { host: spec.workspace, inside: paths.files },
-      ...(spec.within ? [{ host: spec.within.changes, inside: CHANGES }] : []),
       ...(stored ? [stored] : []),
       ...(mirror ? [mirror] : []),
     ],
     limits: { ...limits, cpus: spec.cpus },
   })
-  const program = new SnapshotProgram(sandbox, incrementalCommand(paths, spec.within ? CHANGES : paths.files))
   // A shell that was killed or failed has to define its functions again.
   let defined = true
-  const run: RunCommand = async (command, timeout_ms, on_output) => {
+  const run = async (command: string, timeout_ms: number, on_output?: () => void): Promise<Uint8Array> => {
     const complete = defined ? command : redefineCommand(paths, command)
     using _ = startQuietPolling(UNBLOCK_INTERVAL_MS, () =>
       sandbox.exec({
@@ -148,15 +135,18 @@ export async function startSnapshotSandbox(
     identity: sandbox.identity,
     async prepare(how, timeout_ms) {
       defined = true
-      return readSnapshot(await run(prepareCommand(paths, how), timeout_ms)).snapshot
+      return readSnapshot(await run(prepareCommand(paths, how), timeout_ms))
     },
-    take: snapshotTaker(program, run, spec.max_file_bytes),
+    async take(before, { stale, largest_bytes }, captured, timeout_ms) {
+      const small = largest_bytes <= spec.max_file_bytes
+      const output = await run(
+        snapshotCommand(stale ? { ...before, tree: 'none' } : before, small),
+        timeout_ms,
+        captured,
+      )
+      return Buffer.from(output).toString() === CAPTURED ? null : readSnapshot(output)
+    },
     async pack(input, sink) {
-      const packed = await program.pack(input, PACK_MS)
-      if (packed !== null) {
-        sink(packed.content)
-        return packed.tip
-      }
       const result = await sandbox.stream(
         { command: packCommand(paths, input), timeout_ms: PACK_MS, max_output_bytes: 16 * 1024 },
         sink,
@@ -169,52 +159,7 @@ export async function startSnapshotSandbox(
   }
 }
 
-type RunCommand = (command: string, timeout_ms: number, on_output?: () => void) => Promise<Uint8Array>
-
-/** Takes snapshots with `program` where that is possible, and with git otherwise. */
-function snapshotTaker(
-  program: SnapshotProgram,
-  run: RunCommand,
-  max_file_bytes: number,
-): SnapshotSandbox['take'] {
-  const takeChanges = async (
-    before: Snapshot,
-    head: string | null,
-    captured: () => void,
-    timeout_ms: number,
-  ) => {
-    const taken = await program.take({ tree: before.tree, head }, captured, timeout_ms)
-    return taken && { ...before, ...taken }
-  }
-  return async (before, { stale, largest_bytes, complete }, captured, timeout_ms) => {
-    // The program knows nothing of files that are left out, or that are in no snapshot.
-    const possible = !stale && before.left_out.length === 0
-    if (possible && !complete) {
-      const taken = await takeChanges(before, before.head, captured, timeout_ms)
-      if (taken) return { snapshot: sameFiles(taken, before) ? null : taken, differs: null, by_git: false }
-    }
-    const expected = possible && complete ? await takeChanges(before, ANY, () => {}, timeout_ms) : null
-    const from = stale ? { ...before, tree: 'none' } : (expected ?? before)
-    const output = await run(snapshotCommand(from, largest_bytes <= max_file_bytes), timeout_ms, captured)
-    if (Buffer.from(output).toString() === CAPTURED)
-      return {
-        snapshot: expected && !sameFiles(expected, before) ? expected : null,
-        differs: null,
-        by_git: true,
-      }
-    const { snapshot, files_tree } = readSnapshot(output)
-    const differs = expected !== null && expected.tree !== files_tree
-    return {
-      snapshot,
-      differs: differs ? { incremental: expected.tree, complete: files_tree } : null,
-      by_git: true,
-    }
-  }
-}
-
-const sameFiles = (a: Snapshot, b: Snapshot) => a.tree === b.tree && a.branch === b.branch
-
-function readSnapshot(output: Uint8Array) {
+function readSnapshot(output: Uint8Array): Snapshot {
   const snapshot = parseSnapshot(output)
   if (snapshot === null) throw new SandboxError('The snapshot failed: git returned none')
   return snapshot

@@ -3,7 +3,7 @@ import { settledWithin } from '../../core/timeout.ts'
 import type { PackInput, PreparedFiles, Snapshot } from '../../git/workspace/checkpoint-commands.ts'
 import { SandboxLostError } from '../../sandbox/port.ts'
 import type { FilesState } from './files-state.ts'
-import type { Difference, SnapshotSandbox } from './snapshot-sandbox.ts'
+import type { SnapshotSandbox } from './snapshot-sandbox.ts'
 
 const SNAPSHOT_MS = 5 * 60_000
 const PREPARE_MS = 5 * 60_000
@@ -23,7 +23,6 @@ const MAX_LOST = 3
 export class Snapshots implements AsyncDisposable {
   readonly #open: () => Promise<SnapshotSandbox>
   readonly #onTrouble: (error: unknown) => void
-  readonly #onDifference: (difference: Difference) => void
   readonly #files: FilesState
   #sandbox: SnapshotSandbox | null
   #before: Snapshot | null = null
@@ -42,13 +41,12 @@ export class Snapshots implements AsyncDisposable {
   constructor(
     sandbox: SnapshotSandbox,
     open: () => Promise<SnapshotSandbox>,
-    on: { trouble: (error: unknown) => void; difference: (difference: Difference) => void },
+    onTrouble: (error: unknown) => void,
     files: FilesState,
   ) {
     this.#sandbox = sandbox
     this.#open = open
-    this.#onTrouble = on.trouble
-    this.#onDifference = on.difference
+    this.#onTrouble = onTrouble
     this.#files = files
   }
 
@@ -65,7 +63,7 @@ export class Snapshots implements AsyncDisposable {
 
   /**
    * Returns the previous snapshot if nothing has changed. Null: it failed, it took too long, or an earlier
-   * one has just failed. `anyway`: it is taken in both cases, by a git that examines all files.
+   * one has just failed. `anyway`: it is taken in both cases.
    */
   take(anyway = false): Promise<Snapshot | null> {
     const captured = Promise.withResolvers<void>()
@@ -89,10 +87,9 @@ export class Snapshots implements AsyncDisposable {
           PREPARE_MS,
         )
       } else {
-        const how = { stale, largest_bytes: this.#files.largestBytes(await state), complete: anyway }
-        const taken = await this.#sandbox.take(before, how, captured.resolve, SNAPSHOT_MS)
-        if (!work.spoiled) this.#before = taken.snapshot ?? before
-        if (taken.differs && !work.spoiled) this.#onDifference(taken.differs)
+        const how = { stale, largest_bytes: this.#files.largestBytes(await state) }
+        const snapshot = await this.#sandbox.take(before, how, captured.resolve, SNAPSHOT_MS)
+        if (!work.spoiled) this.#before = snapshot ?? before
       }
       if (work.spoiled) return null
       this.#stale = false

@@ -5,7 +5,6 @@ import { objectCachePath } from '../../git/objects/object-cache.ts'
 import { mirrorPath } from '../../git/process/git-host.ts'
 import type { Sandbox, SandboxSpec } from '../../sandbox/port.ts'
 import { createShadow, removeWorkspace } from '../../sandbox/workspaces/workspaces.ts'
-import { errorEntry } from '../../trace/entry.ts'
 import { MIRROR_INSIDE } from '../base/checkout.ts'
 import { type Identities, recordSandboxes } from '../claim/record-sandboxes.ts'
 import { openEgress } from '../sandbox/egress-of-run.ts'
@@ -15,7 +14,7 @@ import { FilesState } from './files-state.ts'
 import type { PreparedFolders } from './open-folders.ts'
 import type { History, OpenInput } from './opening.ts'
 import { KEPT_INSIDE } from './restore.ts'
-import { type Difference, startSnapshotSandbox } from './snapshot-sandbox.ts'
+import { startSnapshotSandbox } from './snapshot-sandbox.ts'
 import { Snapshots } from './snapshots.ts'
 
 type ShownFiles = Pick<SandboxSpec, 'workspace' | 'home' | 'within' | 'read_only'>
@@ -80,12 +79,7 @@ export async function startSandboxes(
   const files = new FilesState(
     async () => (await deps.driver.filesState?.(folders.workspace, layer !== null)) ?? null,
   )
-  const difference = (found: Difference) => {
-    deps.log('error', 'a snapshot from the changed paths differs from the files', { ...found })
-    deps.telemetry.checkpointed({ code: 'differs' })
-    writer.append({ entries: [differenceEntry(found)] }).catch(() => {})
-  }
-  const snapshots = new Snapshots(shots.value, startShots, { trouble: reportSnapshot, difference }, files)
+  const snapshots = new Snapshots(shots.value, startShots, reportSnapshot, files)
   // A run that must end does not wait for commands in progress: the first snapshot of many files takes
   // minutes.
   const abort_listener = stack.use(
@@ -104,14 +98,6 @@ export async function startSandboxes(
     opened: () => abort_listener[Symbol.dispose](),
   }
 }
-
-const differenceEntry = ({ incremental, complete }: Difference) =>
-  errorEntry({
-    code: 'checkpoint_differs',
-    message: `Before the last checkpoint of this turn, the files were kept as tree ${incremental}, but they are ${complete}. The last checkpoint is right; earlier ones of this turn may miss changes.`,
-    retryable: false,
-    phase: 'checkpoint',
-  })
 
 const withinOf = ({ layer }: PreparedFolders) => (layer === null ? {} : { within: layer })
 

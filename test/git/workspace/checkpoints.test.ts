@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ANY_FILES, startCheckpointTest } from './checkpoint-fixture.ts'
+import { startCheckpointTest } from './checkpoint-fixture.ts'
 
 const files = {
   'README.md': '# Hello\n',
@@ -83,54 +83,6 @@ test('packs build on each other: a small change of a large file costs little', a
   expect(second.bytes).toBeLessThan(2_000)
 })
 
-test('packs of snapshots from the changed paths build on each other, and the host accepts and restores them', async () => {
-  const text = Array.from({ length: 3_000 }, (_, i) => `line ${i} ${(i * 7919) % 10_007}`).join('\n')
-  await using fixture = await startCheckpointTest({ ...files, 'text.txt': text })
-  const { agent, shots } = fixture
-  let last = fixture.first
-  const by_git: boolean[] = []
-  const step = async (command: string) => {
-    await agent.shell(command)
-    const taken = await shots.take(last, ANY_FILES, () => {}, 20_000)
-    by_git.push(taken.by_git)
-    last = taken.snapshot ?? last
-    return fixture.keep(last)
-  }
-  // Git looks at the rules of what is ignored, and packs once more what it may have written.
-  await step('echo end >>text.txt')
-  await step('echo end >>text.txt')
-  const processes = await fixture.processesOf('shots', async () => {
-    expect((await step('sed -i s/^line.1500./changed/ text.txt')).bytes).toBeLessThan(1_000)
-    await step('mkdir -p new/folder; head -c 40000 /dev/urandom >new/folder/random; : >empty; rm src/b.js')
-    await step('rm -r src new; ln -s text.txt src; mv text.txt moved.txt; printf "\\0\\1" >>README.md')
-    await step(`rm src; mkdir src; for i in {1..300}; do echo $i >src/file-$i; done`)
-    expect((await step('echo more >>src/file-150')).bytes).toBeLessThan(1_500)
-  })
-  // The git that reports what is ignored, and those that pack a file which the host has under another name.
-  expect(processes).toBe(1 + 4)
-  expect(by_git).toEqual([true, ...Array.from({ length: by_git.length - 1 }, () => false)])
-  const wanted = (await agent.separate(list)).text
-  await fixture.restore(last, async (restored, again) => {
-    expect(again.tree).toBe(last.tree)
-    expect((await restored.separate(`git fsck --strict; ${list}`)).text).toBe(wanted)
-  })
-})
-
-test('a program that ends before it reports a snapshot costs no change: git takes that one and all others', async () => {
-  const lose = () => {
-    throw new Error('lost')
-  }
-  await using fixture = await startCheckpointTest(files, sandbox => ({
-    ...sandbox,
-    openProcess: request => sandbox.openProcess({ ...request, on_stdout: lose }),
-  }))
-  // Without rules of what is ignored the program takes the first one.
-  const first = await fixture.after('rm .gitignore; echo 1 >new.txt')
-  expect(first.tree).not.toBe(fixture.first.tree)
-  const second = await fixture.after('echo 2 >new.txt')
-  expect(second.tree).not.toBe(first.tree)
-})
-
 test('snapshots look into stored packs only if they build on them', async () => {
   await using fixture = await startCheckpointTest(files)
   expect(await fixture.borrowed()).toBe('/mirror/objects\n')
@@ -147,9 +99,9 @@ test('a snapshot is one command, which reports that the files may change before 
   await fixture.agent.shell('echo four >> src/a.js')
   fixture.commands.length = 0
   const order: string[] = []
-  const { snapshot: taken } = await fixture.shots.take(
+  const taken = await fixture.shots.take(
     fixture.first,
-    { ...ANY_FILES, complete: true },
+    { stale: false, largest_bytes: Number.POSITIVE_INFINITY },
     () => order.push('captured'),
     20_000,
   )
@@ -160,7 +112,12 @@ test('a snapshot is one command, which reports that the files may change before 
   expect(fixture.commands.filter(command => command.includes('snapshot'))).toHaveLength(1)
   expect(fixture.commands.filter(command => !command.startsWith('find '))).toHaveLength(1)
   if (taken)
-    expect(await fixture.shots.take(taken, { ...ANY_FILES, complete: true }, () => {}, 20_000)).toMatchObject(
-      { snapshot: null, differs: null },
-    )
+    expect(
+      await fixture.shots.take(
+        taken,
+        { stale: false, largest_bytes: Number.POSITIVE_INFINITY },
+        () => {},
+        20_000,
+      ),
+    ).toBe(null)
 })

@@ -8,7 +8,6 @@ import { Snapshots } from '../../../src/worker/workspace/snapshots.ts'
 const snapshotOf = (tree: string): Snapshot => ({ tree, head: null, branch: null, left_out: [] })
 const never = new AbortController().signal
 const unknown = new FilesState(async () => null)
-const quiet = { trouble: () => {}, difference: () => {} }
 
 /** A sandbox whose snapshots end when the test ends them; `log` lists its requests. */
 function scripted() {
@@ -23,13 +22,8 @@ function scripted() {
     },
     take(before, { stale }, captured) {
       log.push(`take ${before.tree}${stale ? ' stale' : ''}`)
-      const { promise, resolve, reject } =
-        Promise.withResolvers<Awaited<ReturnType<SnapshotSandbox['take']>>>()
-      waiting.push({
-        captured,
-        end: snapshot => resolve({ snapshot, differs: null, by_git: true }),
-        fail: reject,
-      })
+      const { promise, resolve, reject } = Promise.withResolvers<Snapshot | null>()
+      waiting.push({ captured, end: resolve, fail: reject })
       return promise
     },
     pack: () => Promise.reject(new Error('not asked')),
@@ -42,7 +36,12 @@ function scripted() {
 
 test('the agent waits until its files are captured, not until their snapshot is named', async () => {
   const { sandbox, log, next } = scripted()
-  const snapshots = new Snapshots(sandbox, () => Promise.resolve(sandbox), quiet, unknown)
+  const snapshots = new Snapshots(
+    sandbox,
+    () => Promise.resolve(sandbox),
+    () => {},
+    unknown,
+  )
   await snapshots.prepare({ from: 'empty' })
   const taken = snapshots.take()
   await expect.poll(() => log.at(-1)).toBe('take tree 1')
@@ -61,7 +60,12 @@ test('the agent waits until its files are captured, not until their snapshot is 
 
 test('a snapshot that the agent did not wait for is discarded, and the next one contains all captured files', async () => {
   const { sandbox, log, next } = scripted()
-  const snapshots = new Snapshots(sandbox, () => Promise.resolve(sandbox), quiet, unknown)
+  const snapshots = new Snapshots(
+    sandbox,
+    () => Promise.resolve(sandbox),
+    () => {},
+    unknown,
+  )
   await snapshots.prepare({ from: 'empty' })
   const late = snapshots.take()
   await expect.poll(() => log.at(-1)).toBe('take tree 1')
@@ -80,7 +84,7 @@ test('after a failed snapshot the agent does not wait for another for a while; t
   const snapshots = new Snapshots(
     sandbox,
     () => Promise.resolve(sandbox),
-    { ...quiet, trouble: error => troubles.push(error) },
+    error => troubles.push(error),
     unknown,
   )
   await snapshots.prepare({ from: 'empty' })
@@ -105,7 +109,12 @@ test('a first capture that failed is replaced, without trust in what the agent m
     broken = false
     return Promise.reject(new SandboxError('killed'))
   }
-  const snapshots = new Snapshots(sandbox, () => Promise.resolve(sandbox), quiet, unknown)
+  const snapshots = new Snapshots(
+    sandbox,
+    () => Promise.resolve(sandbox),
+    () => {},
+    unknown,
+  )
   expect(await snapshots.prepare({ from: 'clone', sha: 'c', tree: 't' })).toBe(null)
   expect(await snapshots.take()).toBe(null)
   expect(await snapshots.take(true)).toEqual(snapshotOf('tree 1'))
@@ -114,7 +123,12 @@ test('a first capture that failed is replaced, without trust in what the agent m
 
 test('a lost sandbox is replaced, and the snapshot is given up when the replacement is lost too', async () => {
   const { sandbox, log, next } = scripted()
-  const snapshots = new Snapshots(sandbox, () => Promise.resolve(sandbox), quiet, unknown)
+  const snapshots = new Snapshots(
+    sandbox,
+    () => Promise.resolve(sandbox),
+    () => {},
+    unknown,
+  )
   await snapshots.prepare({ from: 'empty' })
   for (let lost = 0; lost < 6; lost++) {
     const taken = snapshots.take(true)

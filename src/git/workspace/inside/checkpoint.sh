@@ -7,7 +7,7 @@ prepare() {
   ulimit -f $((max_file_bytes / 1024 + 262144))
   mkdir -p "$shadow"/objects/{info,pack} "$shadow"/{refs,info} || return
   fresh=
-  local -a earlier=("$shadow"/{index,tree}*)
+  local -a earlier=("$shadow"/index*)
   if ((${#earlier[@]})); then rm -f -- "${earlier[@]}"; fi
   printf 'ref: refs/heads/none\n' >"$shadow/HEAD"
   printf '%s' "$without" >"$shadow/info/exclude"
@@ -94,31 +94,22 @@ snapshot() {
     read_head
     if [[ $head == "$1" ]]; then
       printf 'captured\0'
-      report "$fresh" "$fresh"
+      report "$fresh"
       fresh=
       return
     fi
   fi
   fresh=
   capture || return
-  # A tree whose name got lost.
-  if [[ $indexed && $indexed != "$2" ]]; then changed=1; fi
   printf 'captured\0'
   if [[ $changed || $head != "$1" || $2 == none ]]; then conclude "$2" "$1" "$3"; fi
 }
 
-# First half of a snapshot: when it has ended the files may change again. Sets `changed`, `head`, and `indexed` to the tree that the index
-# had, unless git wrote it itself.
+# First half of a snapshot: when it has ended the files may change again. Sets `changed` and `head`.
 capture() {
   local line
-  changed= quick= indexed= left=() large=()
+  changed= quick= left=() large=()
   if [[ -e $shadow/index.lock ]]; then rm -f -- "$shadow/index.lock"; fi
-  # The snapshots before wrote trees without the index. What it knows of unchanged files stays.
-  if [[ -s $shadow/tree ]]; then
-    indexed=$(<"$shadow/tree")
-    git read-tree -i -m "$indexed" || return
-    : >"$shadow/tree"
-  fi
   read_head
   if [[ -s $shadow/submodules ]]; then open_submodules; fi
   if [[ ! $careful ]]; then
@@ -173,23 +164,22 @@ find_large() {
 # Second half, beside whatever happens to the files now. $1, $2: tree and head of the snapshot before, or "none". $3: "small" if no file is too
 # large. Says tree, head, branch and what had to be left out.
 conclude() {
-  local tree=$1 committed files_tree
+  local tree=$1 committed
   if [[ $quick && $3 != small ]]; then drop_large "$tree" || return; fi
   if [[ $changed || $tree == none ]]; then
     tree=$(git write-tree) || return
     written_at=$EPOCHSECONDS
   fi
-  files_tree=$tree
   if [[ $head != "$2" && $head != none ]]; then
     committed=$(exec git rev-parse --quiet --verify "$head^{commit}^{tree}" 2>/dev/null) || take_head "$2"
     if [[ $head != none && $committed != "$tree" ]]; then tree=$(tracked_too "$tree") || return; fi
   fi
-  report "$tree" "$files_tree"
+  report "$tree"
 }
 
-# Says the tree $1, the one before ignored files of commits were added, `head`, `branch` and what had to be left out.
+# Says the tree $1, `head`, `branch` and what had to be left out.
 report() {
-  printf 'agentrun-snapshot\0%s\0%s\0%s\0%s\0' "$1" "$2" "$head" "$branch"
+  printf 'agentrun-snapshot\0%s\0%s\0%s\0' "$1" "$head" "$branch"
   left+=("${large[@]/#/too_large:}")
   if ((${#left[@]})); then printf '%s\0' "${left[@]:0:100}"; fi
 }
