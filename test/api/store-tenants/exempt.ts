@@ -19,6 +19,8 @@ export const without: Record<string, string> = {
   created: 'builds SQL text',
   woken: 'builds SQL text',
   rollback: 'no statement',
+  allRows: 'runs the statement of its caller',
+  changedOne: 'runs the statement of its caller',
   claimRun: 'the queue of all',
   lockExpired: 'the sweep of all',
   takeOver: 'the sweep of all',
