@@ -95,6 +95,7 @@ export async function writeLongTrace(
     input_tokens: 900,
     output_tokens: 90,
     cached_tokens: 800,
+    estimated_calls: 0,
     cost_usd: '0.0123',
   }
   const record = { kind: 'model_answered', key: null, body: '{}' } as const

@@ -227,7 +227,8 @@ function addResponse(
     inherited: record.turn === 0,
   }))
   for (const { id } of tool_calls) conversation.call_ids.add(id)
-  const counted = usage === undefined ? null : countedTokensOf(usage)
+  // A program counts a context of its own.
+  const counted = usage === undefined || record.key ? null : countedTokensOf(usage)
   if (counted !== null) conversation.counted = { messages: conversation.messages.length, tokens: counted }
   if (!is_current) return
   if (tool_calls.length > 0) [conversation.called, conversation.nudged] = [true, false]

@@ -11,7 +11,7 @@ import {
   type ToolSpec,
 } from '../model/port.ts'
 import type { BackgroundRedactor } from '../redaction/port.ts'
-import { createTokenEstimate } from './token-estimate.ts'
+import { createTokenEstimate, isEstimated } from './token-estimate.ts'
 
 /** A question to a model outside the conversation of a run, answered by one call of one tool. */
 export type Question = {
@@ -41,7 +41,8 @@ type Correction = { correction: string }
 export type EndedAttempt = { asked?: SideAnswer } & Partial<Correction>
 /** `started`: what each attempt is charged if it is lost. */
 export type SideQuestionSteps = { started: Reservation[]; ended: EndedAttempt[] }
-type Charge = Omit<Reservation, 'cost_usd'> & { cost_usd: string | null; cached_tokens?: number }
+/** `estimated`: whether at least one count is; absent: all are. */
+type Charge = Reservation & { cached_tokens?: number; estimated?: boolean }
 
 /** Records questions: the intent before, the outcome after. */
 export type SideQuestionJournal = {
@@ -139,9 +140,11 @@ async function attempt(
     })
     const read = await answerIn(input, question, response)
     const is_last = correction !== null
+    const estimated = isEstimated(response.usage)
     return await end(is_last && !('kind' in read) ? { kind: 'unusable' } : read, {
       model: model.id,
       ...response.usage,
+      estimated,
     })
   } catch (error) {
     if (!(error instanceof ModelError)) throw error

@@ -1,5 +1,5 @@
 import { imagesOf } from '../core/text/tool-result-text.ts'
-import type { ModelMessage, ModelResponse, ToolSpec } from '../model/port.ts'
+import type { ModelMessage, ModelResponse, ModelUsage, ToolSpec } from '../model/port.ts'
 
 /**
  * Few texts have more tokens than this, and scripts that have no short ones take several bytes a character.
@@ -67,6 +67,14 @@ export function createTokenEstimate(instructions: string, tools: ToolSpec[]): To
     },
   }
 }
+
+/** Whether the provider did not report all counts of a call. Scripted calls have none. */
+export const isEstimated = ({
+  raw,
+  input_tokens,
+  output_tokens,
+}: Pick<ModelUsage, 'raw' | 'input_tokens' | 'output_tokens'>): boolean =>
+  raw === null && input_tokens + output_tokens > 0
 
 /**
  * Tokens of a request and its response by the provider's count; null: the adapter estimated them, because the

@@ -104,7 +104,9 @@ async function exchange(of: GatewayOf, call: Call, body: Json, stream: boolean):
     const received = await Promise.race([guard.stopped, guard.fetch(address, request)])
     if (received.status !== 200) return refuse(endpoint, call.response, received, await received.text())
     await pass(received, call.response, read, guard)
-    return { kind: 'responded', usage: read.usage() ?? estimated(request.body.length, read.bytes) }
+    const reported = read.usage()
+    const usage = reported ?? estimated(request.body.length, read.bytes)
+    return { kind: 'responded', usage, reported: reported !== null }
   } catch {
     const error = guard.failure() ?? new ModelError('unavailable', 'The model cannot be reached.')
     const may_cost = error.code !== 'unavailable' || call.response.headersSent

@@ -3,12 +3,12 @@ import type { Quote } from '../core/secrets/quote.ts'
 import type { CountedTokens, ModelError } from '../model/port.ts'
 
 /**
- * How a call of the gateway ended. `seen_bytes`: of its response. A failed call without `may_cost` was
- * refused, or the provider was not reached. `quote`: what the provider responded instead, which may repeat a
- * part of the request.
+ * How a call of the gateway ended. `reported`: the provider counted the tokens. `seen_bytes`: of its response.
+ * A failed call without `may_cost` was refused, or the provider was not reached. `quote`: what the provider
+ * responded instead, which may repeat a part of the request.
  */
 export type GatewayEnd =
-  | { kind: 'responded'; usage: CountedTokens }
+  | { kind: 'responded'; usage: CountedTokens; reported: boolean }
   | { kind: 'failed'; error: ModelError; quote: Quote | null; may_cost: boolean; seen_bytes: number }
 
 /** A call that may be sent. `key` identifies it in its run; `has_tools`: it offers tools to the model. */

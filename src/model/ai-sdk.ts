@@ -293,7 +293,7 @@ function toUsage(
     { ...tokens, cache_write_tokens: usage.inputTokenDetails.cacheWriteTokens ?? 0 },
     Date.now(),
   )
-  return { ...tokens, cost_usd, raw: input === null || output === null ? null : (usage.raw ?? null) }
+  return { ...tokens, cost_usd, raw: input === null || output === null ? null : (usage.raw ?? {}) }
 }
 
 function estimate(value: unknown[], characters_a_token: number): number {

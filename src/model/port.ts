@@ -132,7 +132,10 @@ export type ModelUsage = {
   cached_tokens: number
   /** Decimal string in US dollars, null when the price is unknown. */
   cost_usd: string | null
-  /** The provider's own usage record. */
+  /**
+   * The provider's own usage record, or what the gateway of a program read of it; null: at least one count is
+   * estimated.
+   */
   raw: unknown
 }
 

@@ -788,6 +788,7 @@ create table runs (
   stalled_epoch integer,
   branch_prefix text,
   from_default_branch boolean not null default false,
+  estimated_calls integer not null default 0,
   constraint runs_check CHECK (((status <> ALL (ARRAY['starting'::text, 'running'::text, 'cancelling'::text])) OR (lease_until IS NOT NULL))),
   constraint runs_check1 CHECK (((status <> 'queued'::text) OR (runnable_at IS NOT NULL))),
   constraint runs_check2 CHECK (((status <> ALL (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'paused'::text])) OR ((lease_until IS NULL) AND (runnable_at IS NULL)))),
@@ -986,6 +987,7 @@ create table usage_days (
   cost_known boolean not null default true,
   active_ms bigint not null default 0,
   completed_with_reason integer not null default 0,
+  estimated_calls integer not null default 0,
   constraint usage_days_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   constraint usage_days_pkey PRIMARY KEY (organization_id, day, run_id, model)
 );

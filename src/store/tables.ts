@@ -553,6 +553,7 @@ export type Tables = {
     stalled_epoch?: number | null
     branch_prefix?: string | null
     from_default_branch?: boolean
+    estimated_calls?: number
   }
   sandboxes: {
     organization_id: number
@@ -662,6 +663,7 @@ export type Tables = {
     cost_known?: boolean
     active_ms?: number
     completed_with_reason?: number
+    estimated_calls?: number
   }
   users: {
     id?: number

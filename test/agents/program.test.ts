@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { FakeScript } from '../model/fake-server.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../runs/await-run.ts'
-import type { CodingApp } from '../runs/coding-app.ts'
+import { type CodingApp, finish } from '../runs/coding-app.ts'
 import { startProgramApp } from './program-app.ts'
 
 /** A program of this test as an agent: it does what the prompt requests, well or badly. */
@@ -265,6 +265,20 @@ test('a response that breaks off is charged, breaks off for the program too, and
   reply = () => ({ text: 'Hello.' })
   expect(run).toMatchObject(completed('[cut][200]'))
   expect(run.usage.output_tokens).toBeGreaterThan(1_000)
+  expect(run.usage.estimated_calls).toBe(1)
+})
+
+test('a call without usage is estimated and marked in the run and in the usage, of a program as of the built-in agent', async () => {
+  const path = `/v1/organizations/${app.org_id}/usage`
+  const before = (await app.call('GET', path)).body.total.estimated_calls
+  reply = () => ({ ...finish('Hello.'), usage: null })
+  const runs = [(await perform('call')).run, await awaitEnd(app, (await createRun(app, { prompt: 'Hi' })).id)]
+  reply = () => finish('Hello.')
+  runs.push((await perform('call')).run, await awaitEnd(app, (await createRun(app, { prompt: 'Hi' })).id))
+  reply = () => ({ text: 'Hello.' })
+  expect(runs.map(({ usage }) => usage.estimated_calls)).toEqual([1, 1, 0, 0])
+  for (const { usage } of runs) expect(usage.input_tokens * usage.output_tokens).toBeGreaterThan(0)
+  expect((await app.call('GET', path)).body.total.estimated_calls).toBe(before + 2)
 })
 
 test('a program that leaves a call has it charged, and its next call is sent', async () => {

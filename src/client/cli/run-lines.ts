@@ -81,7 +81,7 @@ export function runDetails(run: AgentRun, print: Pick<Printer, 'style'>, now: nu
     ['trace', `${run.total_logs} entries, turn ${run.turn}`],
     [
       'usage',
-      `${usage.input_tokens} tokens in${usage.cached_share === null ? '' : ` (${Math.round(usage.cached_share * 100)} % cached)`}, ${usage.output_tokens} out, ${cost(usage.cost_usd)}, ${duration(usage.active_seconds * 1000)} active`,
+      `${usage.input_tokens} tokens in${usage.cached_share === null ? '' : ` (${Math.round(usage.cached_share * 100)} % cached)`}, ${usage.output_tokens} out, ${cost(usage.cost_usd)}, ${duration(usage.active_seconds * 1000)} active${usage.estimated_calls === 0 ? '' : `, ${usage.estimated_calls} calls estimated`}`,
     ],
     ['budget', budgetText(run.budget)],
     ['archived', run.archived ? 'yes' : null],

@@ -41,6 +41,9 @@ const numbers = {
   cost_usd: money.nullable().describe('US dollars; null when the price of some calls is unknown'),
   known_cost_usd: money.describe('US dollars of the calls whose price is known'),
   active_seconds: z.number().describe('Seconds of worker time'),
+  estimated_calls: z
+    .int()
+    .describe('Calls of models with tokens and cost that are estimated, because no provider reported them'),
   success_rate: z
     .number()
     .nullable()
@@ -67,6 +70,7 @@ const example = {
   cost_usd: '1.25',
   known_cost_usd: '1.25',
   active_seconds: 840.5,
+  estimated_calls: 0,
   ...proposed,
 }
 

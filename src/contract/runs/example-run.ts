@@ -67,6 +67,7 @@ export const exampleRun = {
     cached_tokens: 12_800,
     cached_share: 0.701,
     cost_usd: '0.0391',
+    estimated_calls: 0,
     active_seconds: 71.3,
   },
   budget: { ...no_budget, max_cost_usd: '2.5' },

@@ -158,6 +158,11 @@ const Usage = z
       .nullable()
       .describe('Cost in US dollars; null, never 0, when the price of a model is unknown'),
     active_seconds: z.number().describe('Seconds of worker time spent on the run'),
+    estimated_calls: z
+      .int()
+      .describe(
+        'Calls of models with tokens and cost that are estimated at least in part: the provider reported none, or the response did not arrive',
+      ),
   })
   .meta({ id: 'Usage' })
 

@@ -71,6 +71,7 @@ function numbers(row: UsageRow, proposed: ProposedRow | undefined) {
     cost_usd: row.cost_known ? known_cost_usd : null,
     known_cost_usd,
     active_seconds: row.active_ms / 1000,
+    estimated_calls: row.estimated_calls,
     success_rate: ended > 0 ? thousandths((row.completed - row.completed_with_reason) / ended) : null,
     pull_requests: proposed?.pull_requests ?? 0,
     median_seconds_to_pull_request: seconds === null ? null : thousandths(seconds),
@@ -115,5 +116,5 @@ const COLUMNS = [
     'active_seconds',
   ] as const),
   ...(['pull_requests', 'median_seconds_to_pull_request'] as const),
-  'completed_with_reason' as const,
+  ...(['completed_with_reason', 'estimated_calls'] as const),
 ]

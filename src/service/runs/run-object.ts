@@ -106,6 +106,7 @@ const usageOf = (row: ShownRun): AgentRun['usage'] => ({
       : null,
   cost_usd: row.cost_known ? plainDecimal(row.cost_usd) : null,
   active_seconds: row.active_ms / 1000,
+  estimated_calls: row.estimated_calls,
 })
 
 /** Returns the run object of a run that was created in this transaction: it has no pull request. */

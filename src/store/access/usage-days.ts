@@ -14,6 +14,7 @@ const added = [
   'cached_tokens',
   'cost_usd',
   'active_ms',
+  'estimated_calls',
 ]
 
 /** SQL: the end of every insert into usage_days, which adds a run's usage to that of the same day. */
@@ -68,6 +69,7 @@ export type UsageRow = Group & {
   cost_usd: string
   cost_known: boolean
   active_ms: number
+  estimated_calls: number
 }
 export type ProposedRow = Group & { pull_requests: number; median_seconds: number }
 

@@ -43,6 +43,8 @@ export type UsageDelta = {
   output_tokens: number
   cached_tokens: number
   cost_usd: string | null
+  /** Calls of which at least one count is estimated. */
+  estimated_calls: number
 }
 
 /**
@@ -77,7 +79,15 @@ const head = entryHeadSql({
   created_at: written_at,
   turn: 'run.turn',
 })
-const nothing = { model: null, steps: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_usd: '0' }
+const nothing = {
+  model: null,
+  steps: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  cached_tokens: 0,
+  cost_usd: '0',
+  estimated_calls: 0,
+}
 
 /**
  * Appends to trace and journal and adds to the usage, in one statement with the fence: entries get the next
@@ -108,7 +118,7 @@ export function append(
         update runs
         set total_logs = total_logs + $4, journal_count = journal_count + $5, steps = steps + $6,
             input_tokens = input_tokens + $7, output_tokens = output_tokens + $8,
-            cached_tokens = cached_tokens + $9, cost_usd = cost_usd + coalesce($10::numeric, 0),
+            cached_tokens = cached_tokens + $9, estimated_calls = estimated_calls + $26, cost_usd = cost_usd + coalesce($10::numeric, 0),
             cost_known = cost_known
           and $10::numeric is not null, reserved_usd = coalesce($18::numeric, reserved_usd),
             updated_at = now(),
@@ -143,10 +153,10 @@ export function append(
       used as (
         insert into usage_days (
           organization_id, day, run_id, model, user_id, repository_id, input_tokens, output_tokens,
-          cached_tokens, cost_usd, cost_known
+          cached_tokens, cost_usd, cost_known, estimated_calls
         )
         select organization_id, ${today}, id, $17::text, user_id, repository_id, $7, $8, $9,
-          coalesce($10::numeric, 0), $10::numeric is not null
+          coalesce($10::numeric, 0), $10::numeric is not null, $26
         from run
         where $17::text is not null ${add_to_day}
       ),
@@ -199,6 +209,7 @@ export function append(
         checkpoint.left_out,
         checkpoint.base_sha,
       ],
+      usage.estimated_calls,
     ],
   })
 }

@@ -82,6 +82,7 @@ export type RunRow = BudgetColumns & {
   input_tokens: number
   output_tokens: number
   cached_tokens: number
+  estimated_calls: number
   cost_usd: string
   cost_known: boolean
   active_ms: number

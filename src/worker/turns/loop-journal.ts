@@ -5,7 +5,7 @@ import { countedTokens } from '../../core/runs/budget/limits.ts'
 import type { ModelMessage, ModelResponse, ToolCall } from '../../model/port.ts'
 import { composed, type Redacted } from '../../redaction/port.ts'
 import { joined, type Transactional } from '../../store/database.ts'
-import type { Addition, AppendResult, NewRecord, UsageDelta } from '../../store/runs/append.ts'
+import type { Addition, AppendResult, NewRecord } from '../../store/runs/append.ts'
 import { changeRun } from '../../store/runs/change-run.ts'
 import { takeMessages } from '../../store/runs/messages.ts'
 import type { FilesAfter } from '../../store/workspaces/checkpoints.ts'
@@ -14,7 +14,7 @@ import { entry, errorEntry } from '../../trace/entry.ts'
 import { appendToolResult } from '../claim/keep-output.ts'
 import type { LiveChannel } from '../claim/live-channel.ts'
 import type { RedactedAddition, RunWriter } from '../claim/run-writer.ts'
-import { record, usageOf } from './journal-records.ts'
+import { deltaOf, record, usageOf } from './journal-records.ts'
 import { recordCompaction } from './record-compaction.ts'
 
 export type JournalOf = {
@@ -118,8 +118,7 @@ function modelResponded(
   response: Redacted<ModelResponse>,
   { ends_turn, notice, next }: Redacted<FollowsResponse>,
 ): RedactedAddition {
-  const { input_tokens, output_tokens, cached_tokens, cost_usd } = response.usage
-  const usage: UsageDelta = { model, steps: 1, input_tokens, output_tokens, cached_tokens, cost_usd }
+  const usage = deltaOf(model, 1, response.usage)
   const body = {
     messages: response.messages,
     tool_calls: response.tool_calls,

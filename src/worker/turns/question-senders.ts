@@ -113,7 +113,9 @@ function createSideQuestionJournal(writer: RunWriter): SideQuestionJournal {
       })
     },
     async ended(key, ended, charge) {
-      const usage = charge && { usage: { ...usageOf(charge), cached_tokens: charge.cached_tokens ?? 0 } }
+      const { cached_tokens = 0, estimated = true } = charge ?? {}
+      const estimated_calls = estimated ? 1 : 0
+      const usage = charge && { usage: { ...usageOf(charge), cached_tokens, estimated_calls } }
       await writer.append({ records: [record('aside_ended', key, ended)], reserved_usd: '0', ...usage })
     },
   }

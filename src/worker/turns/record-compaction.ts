@@ -1,11 +1,10 @@
 import type { CompactionRecord } from '../../agent/journal.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import { countedTokens } from '../../core/runs/budget/limits.ts'
-import type { UsageDelta } from '../../store/runs/append.ts'
 import { entriesOfCalls } from '../../store/runs/journal.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import { record } from './journal-records.ts'
+import { deltaOf, record } from './journal-records.ts'
 
 /**
  * Records a compaction and its entry, in one transaction. The entry names the entries that it replaced for
@@ -35,15 +34,7 @@ export async function recordCompaction(
   await writer.append({
     entries: [serviceAction(actionTool.context_compacted, input, output, duration_ms)],
     records: [record('compacted', null, { compaction, tokens })],
-    ...(usage && { usage: usageDelta(model, usage) }),
+    ...(usage && { usage: deltaOf(model, 0, usage) }),
     reserved_usd: '0',
   })
-}
-
-/** The usage of a call that is not a step of the agent. */
-function usageDelta(
-  model: string,
-  { input_tokens, output_tokens, cached_tokens, cost_usd }: NonNullable<CompactionRecord['usage']>,
-): UsageDelta {
-  return { model, steps: 0, input_tokens, output_tokens, cached_tokens, cost_usd }
 }

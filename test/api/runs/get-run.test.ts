@@ -94,6 +94,7 @@ describe('200', () => {
       'cached_share',
       'cost_usd',
       'active_seconds',
+      'estimated_calls',
     ])
     expect(Object.keys(body.budget)).toEqual([
       'max_cost_usd',

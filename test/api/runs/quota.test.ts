@@ -21,7 +21,14 @@ const set = (bounds: object) => app.call('PATCH', `/v1/organizations/${app.org_i
 const path = () => `/v1/organizations/${app.org_id}/agent/run`
 const create = () => app.call('POST', path(), { prompt: 'x' })
 const resume = (agent_run_id: number) => app.call('POST', `${path()}/resume`, { agent_run_id, prompt: 'y' })
-const usage = { model: 'm', steps: 1, input_tokens: 1, output_tokens: 1, cached_tokens: 0 }
+const usage = {
+  model: 'm',
+  steps: 1,
+  input_tokens: 1,
+  output_tokens: 1,
+  cached_tokens: 0,
+  estimated_calls: 0,
+}
 /** As a worker records it after the response of a model. */
 const spend = (id: number, cost_usd: string | null) =>
   append(app.db, app.org_id, id, null, { usage: { ...usage, cost_usd } })

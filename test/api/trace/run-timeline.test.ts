@@ -30,7 +30,15 @@ const paid = (id: number, cost_usd: string | null) =>
       { kind: 'model_answered', key: null, body: '{}' },
       { kind: 'tool_started', key: 'call', body: '{}' },
     ],
-    usage: { model: 'm', steps: 1, input_tokens: 1, output_tokens: 1, cached_tokens: 0, cost_usd },
+    usage: {
+      model: 'm',
+      steps: 1,
+      input_tokens: 1,
+      output_tokens: 1,
+      cached_tokens: 0,
+      cost_usd,
+      estimated_calls: 0,
+    },
   })
 
 test('200: turns, sections and parts with their failures and costs', async () => {

@@ -35,7 +35,14 @@ describe('getUsage 200', () => {
     const { status, body } = await usage('from=2026-01-01&to=2026-01-02')
     expect(status).toBe(200)
     Usage.strict().parse(body)
-    const common = { completed_with_reason: 0, failed: 0, cancelled: 0, output_tokens: 0, cached_tokens: 0 }
+    const common = {
+      completed_with_reason: 0,
+      failed: 0,
+      cancelled: 0,
+      output_tokens: 0,
+      cached_tokens: 0,
+      estimated_calls: 0,
+    }
     const empty = { repo_id: null, user_id: null, model: null, name: null }
     const proposed = { success_rate: 1, pull_requests: 0, median_seconds_to_pull_request: null }
     expect(body.items).toEqual([
@@ -133,10 +140,10 @@ describe('getUsage 200', () => {
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
     const [names, first, second, ...rest] = (body as string).split('\r\n')
     expect(names).toMatch(
-      /^day,repo_id,user_id,model,name,runs,.*,median_seconds_to_pull_request,completed_with_reason$/,
+      /^day,repo_id,user_id,model,name,runs,.*,median_seconds_to_pull_request,completed_with_reason,estimated_calls$/,
     )
-    expect(first).toBe(`,,,"'=cmd|""x"",1",,1,1,0,0,1,100,0,0,,0,1.5,0,,0`)
-    expect(second).toBe(',,,a/one,,2,2,0,0,1,200,0,0,0.3,0.3,3,0,,0')
+    expect(first).toBe(`,,,"'=cmd|""x"",1",,1,1,0,0,1,100,0,0,,0,1.5,0,,0,0`)
+    expect(second).toBe(',,,a/one,,2,2,0,0,1,200,0,0,0.3,0.3,3,0,,0,0')
     expect(rest).toEqual([''])
     const path = `/v1/organizations/${app.org_id}/usage?from=2026-01-01&to=2026-01-31&group_by=model`
     const accepted = await app.call('GET', path, undefined, { accept: 'text/csv' })

@@ -6,7 +6,7 @@ import type { ModelError, ModelUsage } from '../../../model/port.ts'
 import type { Addition } from '../../../store/runs/append.ts'
 import { errorEntry } from '../../../trace/entry.ts'
 import type { RunWriter } from '../../claim/run-writer.ts'
-import { record, usageOf } from '../journal-records.ts'
+import { deltaOf, record, usageOf } from '../journal-records.ts'
 
 /**
  * Records the model calls of a program: in the kinds of records of the built-in agent, with a key, because
@@ -46,13 +46,12 @@ export class GatewayJournal {
 
   /** What a response contained is in the updates of the program. */
   responded({ key }: GatewayCall, usage: ModelUsage): Promise<void> {
-    const { input_tokens, output_tokens, cached_tokens, cost_usd } = usage
     this.#open.delete(key)
     return this.#write({
       records: [
         record('model_answered', key, { messages: [], tool_calls: [], tokens: countedTokens(usage), usage }),
       ],
-      usage: { model: this.#model, steps: 1, input_tokens, output_tokens, cached_tokens, cost_usd },
+      usage: deltaOf(this.#model, 1, usage),
     })
   }
 

@@ -5,13 +5,7 @@ import { countedTokens, type LimitReached } from '../../../core/runs/budget/limi
 import { chargeOfBroken, type Reservation } from '../../../core/runs/budget/pot.ts'
 import type { Redact } from '../../../core/secrets/quote.ts'
 import type { GatewayCall, GatewayEnd, GatewayMeter, GatewayRequest } from '../../../gateway/meter.ts'
-import {
-  type CountedTokens,
-  type Model,
-  type ModelEndpoint,
-  ModelError,
-  type ModelResponse,
-} from '../../../model/port.ts'
+import { type Model, type ModelEndpoint, ModelError, type ModelResponse } from '../../../model/port.ts'
 import type { TurnMeter } from '../turn-limits.ts'
 import type { GatewayJournal } from './gateway-journal.ts'
 
@@ -74,7 +68,7 @@ export function createGatewayMeter(turn: MeteredTurn): GatewayMeter {
       return leave === null ? { refused: LEFT } : start(metering, request).finally(leave)
     },
     async ended(call, end) {
-      if (end.kind === 'responded') await responded(metering, call, end.usage)
+      if (end.kind === 'responded') await responded(metering, call, end)
       else await failed(metering, call, end)
     },
     dropped: types => turn.onDropped(types),
@@ -137,7 +131,11 @@ async function record(
 const countInFlight = ({ meter, journal }: MeterState) =>
   meter.callsInFlight(journal.calls, journal.reserved_usd)
 
-async function responded(turn: MeterState, call: GatewayCall, counted: CountedTokens): Promise<void> {
+async function responded(
+  turn: MeterState,
+  call: GatewayCall,
+  { usage: counted, reported }: Extract<GatewayEnd, { kind: 'responded' }>,
+): Promise<void> {
   const { model, meter, journal, spending } = turn
   const { input_tokens, output_tokens, cached_tokens } = counted
   const usage = {
@@ -145,7 +143,7 @@ async function responded(turn: MeterState, call: GatewayCall, counted: CountedTo
     output_tokens,
     cached_tokens,
     cost_usd: model.endpoint.cost(counted),
-    raw: null,
+    raw: reported ? counted : null,
   }
   const response: ModelResponse = {
     text: '',

@@ -1,5 +1,5 @@
 import type { Result } from '../../../../src/contract/calls.ts'
-import { compact, duration, money } from '../../text/format.ts'
+import { compact, duration, money, plural } from '../../text/format.ts'
 import type { Column } from '../../ui/table.tsx'
 
 type Numbers = Result<'getUsage'>['total']
@@ -64,10 +64,18 @@ export const numberColumns: Column<Numbers>[] = [
   {
     name: 'Cost',
     align: 'end',
-    cell: ({ cost_usd, known_cost_usd }) => (
-      <span title={cost_usd === null ? 'Something of it has no known price' : undefined}>
+    cell: ({ cost_usd, known_cost_usd, estimated_calls }) => (
+      <span title={costNote({ cost_usd, estimated_calls })}>
+        {cost_usd !== null && estimated_calls > 0 && '≈ '}
         {cost_usd === null ? `≥ ${money(known_cost_usd)}` : money(cost_usd)}
       </span>
     ),
   },
 ]
+
+function costNote({ cost_usd, estimated_calls }: Pick<Numbers, 'cost_usd' | 'estimated_calls'>) {
+  if (cost_usd === null) return 'Something of it has no known price'
+  return estimated_calls === 0
+    ? undefined
+    : `Estimated for ${plural(estimated_calls, 'call')} whose tokens no provider reported`
+}

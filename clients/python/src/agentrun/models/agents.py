@@ -69,6 +69,8 @@ class Usage(Model):
     """Cost in US dollars; null, never 0, when the price of a model is unknown"""
     active_seconds: float
     """Seconds of worker time spent on the run"""
+    estimated_calls: int
+    """Calls of models with tokens and cost that are estimated at least in part: the provider reported none, or the response did not arrive"""
 
 
 class Budget(Model):

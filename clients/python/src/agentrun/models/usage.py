@@ -40,6 +40,8 @@ class UsageItem(Model):
     """US dollars of the calls whose price is known"""
     active_seconds: float
     """Seconds of worker time"""
+    estimated_calls: int
+    """Calls of models with tokens and cost that are estimated, because no provider reported them"""
     success_rate: float | None
     """`completed` without `completed_with_reason`, as a part of `completed` and `failed`, from 0 to 1 with three decimals; null when there were neither"""
     pull_requests: int
@@ -72,6 +74,8 @@ class UsageResponseTotal(Model):
     """US dollars of the calls whose price is known"""
     active_seconds: float
     """Seconds of worker time"""
+    estimated_calls: int
+    """Calls of models with tokens and cost that are estimated, because no provider reported them"""
     success_rate: float | None
     """`completed` without `completed_with_reason`, as a part of `completed` and `failed`, from 0 to 1 with three decimals; null when there were neither"""
     pull_requests: int

@@ -2,7 +2,7 @@ import { Clock, Coins, FolderGit2, GitBranch, GitPullRequest, Hash } from 'lucid
 import { type ReactNode, useMemo } from 'react'
 import type { AgentRun } from '../../../../../src/contract/runs/runs.ts'
 import { agentName } from '../../../text/agent-name.ts'
-import { compact, duration, money } from '../../../text/format.ts'
+import { compact, duration, money, plural } from '../../../text/format.ts'
 import { visible } from '../../../text/visible.ts'
 import { useNow } from '../../../ui/now.ts'
 import { SafeLink } from '../../safe-link.tsx'
@@ -27,7 +27,7 @@ export function RunFacts({
   const time = clock(run, useNow(live && hasWorker(run)))
   const branch = run.branch ?? run.base_ref
   const pull_request = run.github_pull_requests.at(-1)
-  const { input_tokens, output_tokens, cached_tokens, cached_share, cost_usd } = run.usage
+  const { input_tokens, output_tokens, cached_tokens, cached_share, cost_usd, estimated_calls } = run.usage
   return (
     <>
       {repository && (
@@ -65,16 +65,20 @@ export function RunFacts({
       {tokens(run) > 0 && (
         <Fact
           icon={<Hash />}
-          name={`Tokens: ${input_tokens} in, of them ${cached_tokens} cached, ${output_tokens} out`}
+          name={`Tokens: ${input_tokens} in, of them ${cached_tokens} cached, ${output_tokens} out${estimated_calls === 0 ? '' : `; ${plural(estimated_calls, 'call')} estimated`}`}
         >
           <span className="tabular">
+            {estimated_calls > 0 && '≈ '}
             {compact(tokens(run))} tokens
             {cached_share !== null && cached_share > 0 && `, ${Math.round(cached_share * 100)} % cached`}
           </span>
         </Fact>
       )}
       <Fact icon={<Coins />} name={cost_usd === null ? 'The price of this model is not known' : 'Cost'}>
-        <span className="tabular">{money(cost_usd)}</span>
+        <span className="tabular">
+          {estimated_calls > 0 && cost_usd !== null && '≈ '}
+          {money(cost_usd)}
+        </span>
       </Fact>
     </>
   )
