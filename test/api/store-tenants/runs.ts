@@ -66,6 +66,7 @@ import {
   newestKeptSeq,
   reopenCheckpoints,
   saveCheckpoints,
+  statesSince,
 } from '../../../src/store/workspaces/checkpoints.ts'
 import {
   endSandbox,
@@ -138,6 +139,7 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
     extendCheckpoint(db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, 1, 3_000),
   getPack: (db, org) => getPack(db, org, mine.run, 1),
   listCheckpoints: (db, org) => listCheckpoints(db, org, mine.run, 10),
+  statesSince: (db, org) => statesSince(db, [org, mine.run], new Date(0)),
   listPacks: (db, org) => listPacks(db, org, mine.run),
   newestKeptSeq: (db, org) => newestKeptSeq(db, org, mine.run, []),
   reopenCheckpoints: (db, org) => reopenCheckpoints(db, org, mine.run, mine.epoch),
