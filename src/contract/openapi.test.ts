@@ -121,13 +121,22 @@ test('every operation describes what it needs and at which other paths it is ser
   }
 })
 
-test('an operation at another path is the same one, and names the operation whose alias it is', () => {
+test('an operation at another path is the same one but for the form of its 401, and names its original', () => {
   for (const [, endpoint] of rows) {
-    const { operationId: _own, description: _description, ...own } = operationAt(endpoint)
+    const { operationId: _own, description: _description, responses, ...own } = operationAt(endpoint)
     expect(own['x-alias-of']).toBeUndefined()
     for (const alias of endpoint.aliases ?? []) {
-      const { operationId: _id, description: _words, ...same } = operationAt(endpoint, alias)
+      const {
+        operationId: _id,
+        description: _words,
+        responses: others,
+        ...same
+      } = operationAt(endpoint, alias)
       expect(same).toEqual({ ...own, 'x-alias-of': endpoint.path })
+      const plain = /^\/v1\/(alpha|beta)\//.test(alias)
+        ? { 401: { $ref: '#/components/responses/Problem401Plain' } }
+        : {}
+      expect(others).toEqual({ ...responses, ...plain })
     }
   }
 })

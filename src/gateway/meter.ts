@@ -3,9 +3,9 @@ import type { Quote } from '../core/secrets/quote.ts'
 import type { CountedTokens, ModelError } from '../model/port.ts'
 
 /**
- * How a call of the gateway ended. `reported`: the provider counted the tokens. `seen_bytes`: of its response.
- * A failed call without `may_cost` was refused, or the provider was not reached. `quote`: what the provider
- * responded instead, which may repeat a part of the request.
+ * How a call of the gateway ended. `reported`: the provider counted the tokens. `seen_bytes`: of its
+ * response. A failed call without `may_cost` was refused, or the provider was not reached. `quote`: what the
+ * provider responded instead, which may repeat a part of the request.
  */
 export type GatewayEnd =
   | { kind: 'responded'; usage: CountedTokens; reported: boolean }
