@@ -3,6 +3,7 @@ import { bucketLimits } from '../contract/buckets.ts'
 import { defaultMode } from '../core/network/package-mirrors.ts'
 import { lookupHost } from '../egress/lookup-host.ts'
 import { post } from '../egress/post.ts'
+import { refreshMirror } from '../git/mirrors/mirrors.ts'
 import { pullRequestGit } from '../git/publish/pull-request-git.ts'
 import { resolveBase } from '../git/read/base-resolver.ts'
 import { listManifests } from '../git/read/list-manifests.ts'
@@ -70,6 +71,9 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
     listManifests: (repository_id, sha, commands) =>
       listManifests(git, repository_id, sha, commands).catch(() => null),
     resolveBase: (repository, base_ref, wait_ms) => resolveBase(git, repository, base_ref, wait_ms),
+    refreshMirror(repository) {
+      refreshMirror(git, repository).catch(() => {})
+    },
     blockingBranch: (repository_id, prefix) => blockingBranch(git, repository_id, prefix),
     git: pullRequestGit(git, author),
     forges: parts.forges,

@@ -24,12 +24,14 @@ import type { McpSignInClient } from './organizations/mcp-sign-in-port.ts'
 import type { PullRequestGit } from './pull-requests/git-port.ts'
 import type { LogPages } from './runs/logs/log-page-cache.ts'
 
+type MirroredRepository = { id: number; url: string; kind: RepositoryKind }
+
 /**
  * Finds the commit that a run would start from, in the local mirror alone
  * (specification.md#create-and-resume). `wait_ms`: of a first fetch, by default 2 s.
  */
 type BaseResolver = (
-  repository: { id: number; url: string; kind: RepositoryKind },
+  repository: MirroredRepository,
   base_ref: string | null,
   wait_ms?: number,
 ) => Promise<
@@ -164,6 +166,8 @@ export type Services = {
   /** Resolves the host of an address that an organization chose, without connecting. */
   lookUpHost(organization_id: number, url: string): Promise<HostLookup>
   resolveBase: BaseResolver
+  /** Reads the remote of a repository in the background, for the next `resolveBase`. */
+  refreshMirror(repository: MirroredRepository): void
   /** Returns the branch of a repository because of which no branch with this prefix can exist, or null. */
   blockingBranch(repository_id: number, prefix: string): Promise<string | null>
   listManifests: ManifestLister

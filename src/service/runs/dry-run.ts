@@ -32,6 +32,8 @@ type Finding = DryRun['notices'][number]
  */
 export async function dryRunOf(ctx: Context, input: CreateRunInput): Promise<DryRun> {
   const { plan, found, problems } = await planRun(ctx, input)
+  // A run reads the remote when it starts, so the next dry run should know what it would find.
+  if (found.repository) ctx.refreshMirror(found.repository)
   const run = plan && (await rehearse(ctx, input, plan, problems))
   const { sandbox, blocked } = await workerState(ctx.db)
   const egress = await listEgressOfRun(ctx.db, ctx.organization_id, found.repository?.id ?? null)
