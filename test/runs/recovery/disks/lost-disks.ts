@@ -11,7 +11,8 @@ import { type Cluster, logsOf, startCluster } from '../cluster.ts'
 /** The worker is killed once the trace has this many entries, and that long after. */
 export type Kill = { entries: number; delay_ms: number }
 
-const commandOf = (step: number) => `echo ${step} >file-${step}`
+/** A program that starts again repeats all steps: it leaves files alone that it has written. */
+const commandOf = (step: number) => `test -s file-${step} || echo ${step} >file-${step}`
 const stepOf = (entry: any): number => Number(/>file-(\d+)/.exec(JSON.stringify(entry.tool_input))?.[1])
 
 /** The model of the built-in agent repeats what was interrupted. */
