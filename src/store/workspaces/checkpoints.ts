@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { outputStatusSql } from '../../core/runs/trace/stored-entry.ts'
 import { allRows, changedOne, type Db, firstRow, rollback, type Transactional } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
 import { parseColumn } from '../json-column.ts'
@@ -209,7 +210,7 @@ export type ActionRef = { seq: number; tool_name: string }
 
 /**
  * Lists the actions from entry `after` to `through` that may have changed files, the newest first, at most
- * `limit`.
+ * `limit`. Of an interrupted one nobody knows whether it did.
  */
 export function actionsBetween(
   db: Db,
@@ -231,6 +232,7 @@ export function actionsBetween(
         and seq <= $4
         and message_type = 'ACTION'
         and tool_name <> all ($5)
+        and not (failed and coalesce(${outputStatusSql('body')}, '') = 'interrupted')
       order by seq desc
       limit $6`,
     values: [organization_id, run_id, after, through, tools_without_effect, limit],

@@ -25,6 +25,8 @@ export const KEPT_INSIDE = '/kept'
 const MAX_TRIES = 5
 /** How many lost actions the trace and the agent's message name. */
 const MAX_LOST_ACTIONS = 50
+/** A restore changes all files, but is no work that can be lost. */
+const no_actions: readonly string[] = [...tools_without_effect, actionTool.workspace_restored]
 const EMPTY = 'find . -mindepth 1 -maxdepth 1 -exec rm -rf {} +'
 
 /** How a workspace was created that is not the first one of its run. */
@@ -126,7 +128,7 @@ export const listLostActions = (
   actionsBetween(deps.db, [run.organization_id, run.id], {
     after: after_seq,
     through: run.total_logs,
-    tools_without_effect,
+    tools_without_effect: no_actions,
     limit: MAX_LOST_ACTIONS,
   })
 

@@ -23,6 +23,9 @@ export function entryHeadSql(of: Head<string>): string {
   return `'${entryHead(Object.fromEntries(spliced) as Head<string>)}'`
 }
 
+/** Returns the status of a tool call as SQL, from the SQL of a stored entry. */
+export const outputStatusSql = (body: string): string => `${body}::json #>> '{tool_output,status}'`
+
 const ARTIFACT = ',"artifact_url":'
 
 /** Returns the stored text behind the head. */
