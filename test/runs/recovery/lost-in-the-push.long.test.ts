@@ -165,7 +165,10 @@ async function doneAgain(turns: number, again: string) {
   await cluster.rows(`delete from checkpoints where run_id = $1 and seq >= ${last}`, [id])
   await cluster.start('work', undefined, other)
   const head = await onlyHead(cluster, id)
-  expect((await cluster.getRun(id)).result).toBe('Written again.')
+  expect(await cluster.getRun(id)).toMatchObject({
+    status_reason: 'work_lost',
+    result: expect.stringMatching(/^Written again\.\n\nChanges of some actions were lost/),
+  })
   const running = stack.move()
   return { cluster, id, pushed, head, [Symbol.asyncDispose]: () => running.disposeAsync() }
 }
