@@ -81,6 +81,10 @@ test('a thought without its opening tag ends at the closing one, which code may 
   expect(unopenedThought('Write <think id="1">x</think> there.')).toBeNull()
   expect(unopenedThought('A message ends with <|end|> there.')).toBeNull()
   expect(unopenedThought('Done.')).toBeNull()
+  expect(unopenedThought("Fixed:\n```js\na.split('x </think>')\n```\nDone.")).toBeNull()
+  expect(unopenedThought('The filter drops "</think>" at last.')).toBeNull()
+  expect(unopenedThought('Say "Hi"</think>Hi')).toEqual({ reasoning: 'Say "Hi"', text: 'Hi' })
+  expect(unopenedThought('```js\na\n```\nFirst.</think>Done.')?.text).toBe('Done.')
 })
 
 test('a thought that begins a later line is none of the answer, and a tag in code or in a line is', () => {
@@ -92,9 +96,14 @@ test('a thought that begins a later line is none of the answer, and a tag in cod
     reasoning: '1\n2',
     text: 'a\nb\nc',
   })
+  expect(laterThoughts('```x``` is it.\n<think>1</think>b')?.reasoning).toBe('1')
   expect(laterThoughts('a\n<mm:think n="1">1</mm:think>b')).toEqual({ reasoning: '1', text: 'a\nb' })
   for (const text of [
     '```\n<think>x</think>\n```',
+    'See:\n````md\n```xml\n<think>x</think>\n```\n````\nDone.',
+    '```\n```js\n<think>x</think>\n```\nDone.',
+    '~~~\n```\n<think>x</think>\n~~~',
+    'See:\n\n    <think>x</think>\n\nDone.',
     'Use <think>x</think>.',
     'a\n<think>never closed',
     '`<think>`x</think>',

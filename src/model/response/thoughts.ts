@@ -84,7 +84,7 @@ const NAMED = BLOCKS.filter(
 
 /**
  * Separates a thought of which only the closing tag was sent, because the template of the model writes the
- * opening one; null: there is none. A tag in code, `</think>`, is part of the text.
+ * opening one; null: there is none. A tag in code or in quotation marks, `</think>`, is part of the text.
  */
 export function unopenedThought(text: string): { reasoning: string; text: string } | null {
   const lower = asciiLower(text)
@@ -92,12 +92,32 @@ export function unopenedThought(text: string): { reasoning: string; text: string
   if (closing === undefined) return null
   const at = lower.indexOf(closing)
   const before = lower.slice(0, at)
-  if (text[at - 1] === '`' || NAMED.some(({ opening }) => before.includes(opening.slice(0, -1)))) return null
+  const mark = text.charAt(at - 1)
+  if (mark === '`' || (/["']/.test(mark) && text.charAt(at + closing.length) === mark)) return null
+  if (NAMED.some(({ opening }) => before.includes(opening.slice(0, -1))) || endsInBlock(before)) return null
   return { reasoning: text.slice(0, at).trim(), text: text.slice(at + closing.length).trim() }
 }
 
 /** The beginning of a line that opens or closes a block of code. */
-const FENCE = /^[ \t]*(```|~~~)/
+const FENCE = /^[ \t]*(`{3,}|~{3,})/
+
+/**
+ * Returns the fence of the block of code that is open after a line, given that before it; `''`: none is. One
+ * is closed by its own character, at least as often, without a word after it.
+ */
+function fenceAfter(line: string, open: string): string {
+  const [start, fence] = FENCE.exec(line) ?? []
+  if (start === undefined || fence === undefined) return open
+  const word = line.slice(start.length).trim()
+  if (open !== '') return fence.startsWith(open) && word === '' ? '' : open
+  return fence.startsWith('`') && word.includes('`') ? '' : fence
+}
+
+const endsInBlock = (text: string): boolean =>
+  text.split('\n').reduce((fence, line) => fenceAfter(line, fence), '') !== ''
+
+/** The beginning of a line that Markdown shows as code. */
+const INDENTED = /^(?: {4}| {0,3}\t)/
 
 /**
  * Separates thoughts that begin a later line of a text, as models write them that think between their steps;
@@ -112,10 +132,10 @@ export function laterThoughts(text: string): { reasoning: string; text: string }
   for (let at = 0; at < text.length; ) {
     const end = text.indexOf('\n', at) + 1 || text.length
     const line = lower.slice(at, end)
-    const mark = FENCE.exec(line)?.[1] ?? ''
-    if (mark !== '' && (fence === '' || fence === mark)) fence = fence === '' ? mark : ''
+    fence = fenceAfter(line, fence)
     const blanks = line.length - line.trimStart().length
-    const found = fence === '' ? openingOf(line.slice(blanks, blanks + MAX_OPENING_CHARS), false) : null
+    const is_code = fence !== '' || INDENTED.test(line)
+    const found = is_code ? null : openingOf(line.slice(blanks, blanks + MAX_OPENING_CHARS), false)
     const thought =
       found !== null && found !== 'incomplete' && found.block.kind === 'reasoning' ? found : null
     const closed = thought === null ? end : lower.indexOf(thought.block.closing, at)
