@@ -6,7 +6,6 @@
 export type CommitGap = { kind: 'submodule' | 'flagged' | 'unreadable' | 'lfs'; path: string }
 
 const MAX_GAPS = 20
-const EMPTY_BLOB = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
 const POINTER = 'version https://git-lfs.github.com/spec/v1'
 
 /**
@@ -66,8 +65,8 @@ export const GAPS = [
   // LFS stores an empty file as one.
   'lfs_gaps() {',
   '  local meta path value n=0',
-  '  local -a metas=() paths=()',
-  '  local -A seen=()',
+  '  local -a metas=() paths=() ids=() named=()',
+  '  local -A seen=() pointers=()',
   `  while IFS= read -r -d '' meta && IFS= read -r -d '' path; do`,
   '    if [[ $meta =~ 100[0-7]{3}\\ [0-9a-f]{40} ]]; then metas+=("${meta% *}"); paths+=("$path"); fi',
   '  done < <(',
@@ -76,14 +75,29 @@ export const GAPS = [
   '  )',
   '  if [ "${#paths[@]}" -eq 0 ]; then return; fi',
   `  while IFS= read -r -d '' path && IFS= read -r -d '' _ && IFS= read -r -d '' value; do`,
-  '    if [ "$value" = lfs ] && [ -z "${seen[$path]-}" ] && is_content "${metas[n]##* }"; then seen[$path]=1; gap lfs "$path"; fi',
+  '    if [ "$value" = lfs ]; then ids+=("${metas[n]##* }"); named+=("$path"); fi',
   '    n=$((n + 1))',
   `  done < <(printf '%s\\0' "\${paths[@]}" | g check-attr -z --stdin filter)`,
+  '  if [ "${#ids[@]}" -gt 0 ]; then find_pointers; fi',
+  '  for n in "${!ids[@]}"; do',
+  '    path="${named[n]}"',
+  '    if [ -z "${seen[$path]-}" ] && [ -z "${pointers[${ids[n]}]-}" ]; then seen[$path]=1; gap lfs "$path"; fi',
+  '  done',
   '}',
-  'is_content() {',
-  '  local start',
-  `  start=$(g cat-file blob "$1" 2>/dev/null | head -c ${POINTER.length} | tr -d '\\0') || true`,
-  `  [ "$1" != ${EMPTY_BLOB} ] && [ "$start" != '${POINTER}' ]`,
+  // Two processes for all versions: a branch may have thousands. A pointer is smaller than 1 KiB. No content
+  // can have the mark of the lines before contents, which is chosen after it.
+  'find_pointers() {',
+  `  local id size line mark="agentrun-$RANDOM$RANDOM$RANDOM$RANDOM" start=''`,
+  '  local -a small=()',
+  '  while read -r id size; do',
+  '    if [ "$size" = 0 ]; then pointers[$id]=1; elif [[ $size =~ ^[0-9]+$ && $size -lt 1024 ]]; then small+=("$id"); fi',
+  `  done < <(printf '%s\\n' "\${ids[@]}" | sort -u | g cat-file --batch-check='%(objectname) %(objectsize)')`,
+  '  if [ "${#small[@]}" -eq 0 ]; then return; fi',
+  '  while IFS= read -r line; do',
+  '    if [[ $line = "$mark "* ]]; then start="${line#* }"; continue; fi',
+  `    if [ -n "$start" ] && [[ $line = '${POINTER}'* ]]; then pointers[$start]=1; fi`,
+  `    start=''`,
+  `  done < <(printf '%s\\n' "\${small[@]}" | g cat-file --batch="$mark %(objectname)" 2>/dev/null)`,
   '}',
 ]
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: these are variables of the shell

@@ -63,9 +63,10 @@ test('content in a commit of the agent returns to it, also if a later commit or 
     'b.txt': 'x\n',
   })
   const write = (name: string) => `head -c 900 /dev/urandom >${name}; git add ${name}`
+  const pointerInLargeFile = `{ printf '${POINTER.replaceAll('\n', '\\n')}'; head -c 900 /dev/zero; } >large.png; git add large.png`
   const commits = [
-    `${write('a.png')}; ${write('new.png')}; echo y >>b.txt; git commit -qam raw`,
-    'git checkout -q HEAD~ -- a.png; git rm -q new.png; git commit -qam pointers',
+    `${write('a.png')}; ${write('new.png')}; ${pointerInLargeFile}; echo y >>b.txt; git commit -qam raw`,
+    'git checkout -q HEAD~ -- a.png; git rm -q new.png large.png; git commit -qam pointers',
     'git checkout -qb side HEAD~2; echo z >c.txt; git add c.txt; git commit -qm side; git checkout -q -',
     `git merge -q --no-commit side; ${write('m.png')}; git commit -qm merge`,
     'git checkout -q HEAD~ -- m.png; git commit -qm pointer',
@@ -77,7 +78,8 @@ test('content in a commit of the agent returns to it, also if a later commit or 
   )
   const { run, reviews } = await endOf(app)
   const found = reviews[0].findings.filter((finding: { code: string }) => finding.code === 'lfs_content')
-  expect(found.map((finding: { path: string }) => finding.path).sort()).toEqual(['a.png', 'm.png', 'new.png'])
+  const paths = found.map((finding: { path: string }) => finding.path).sort()
+  expect(paths).toEqual(['a.png', 'large.png', 'm.png', 'new.png'])
   expect(reviews.map(review => review.verdict)).toEqual(['fail', 'pass'])
   expect(run).toMatchObject({ status: 'completed', status_reason: null })
   const changed = app.git('log', '-m', '--format=', '--name-only', `main..${run.branch}`).trim()
