@@ -104,14 +104,15 @@ for ((crashes = 1; ; crashes++)); do
   pid=$child
   follow
   await_child
-  # The next service records that its runs may be the cause.
-  export SUPERVISOR_CRASHED_PID=
-  has_crashed && SUPERVISOR_CRASHED_PID=$pid
+  # The next service that is ready has recorded that the runs of the one that crashed may be the cause.
+  crashed=
+  has_crashed && crashed=$pid
+  [[ $ready_at || ! ${SUPERVISOR_CRASHED_PID-} ]] && export SUPERVISOR_CRASHED_PID=$crashed
   was_ready=${was_ready-}$ready_at
   [[ $code == 0 || ${stop_requested-} || ! $was_ready ]] && exit "$code"
   # One that was killed, because it was stuck or took the memory of the machine, counts for longer: the run that did it may continue.
   stable=$STABLE
-  [[ $code == 137 || $SUPERVISOR_CRASHED_PID ]] && stable=$((10 * STABLE))
+  [[ $code == 137 || $crashed ]] && stable=$((10 * STABLE))
   [[ $ready_at ]] && ((SECONDS - ready_at >= stable)) && crashes=1 delay=$FIRST_DELAY
   cause="exit code $code"
   ((code > 128)) && cause="signal SIG$(kill -l "$code")"

@@ -5,8 +5,8 @@ import { expect, test } from 'vitest'
 import { waitUntil } from '../../src/system/processes.ts'
 import { launchService, smallClone, stampPackages } from '../system/small-clone.ts'
 
-/** The supervisor with shorter times, and a service that ends so two seconds after it is ready. */
-function launchEnding(clone: string, end: string) {
+/** The supervisor with shorter times, and a service that does `begin`, is ready, and then ends so. */
+function launchEnding(clone: string, end: string, begin = '') {
   const supervisor = join(clone, 'supervisor.sh')
   const times = 'MAX_RESTARTS=3 FIRST_DELAY=0.1 MAX_DELAY=1 STABLE=1'
   const shorter = readFileSync(supervisor, 'utf8').replace(/^MAX_RESTARTS=.*$/m, times)
@@ -15,7 +15,7 @@ function launchEnding(clone: string, end: string) {
   mkdirSync(join(clone, 'src'))
   writeFileSync(
     join(clone, 'src/main.ts'),
-    `import { writeSync } from 'node:fs'; writeSync(3, 'ready\\n'); writeSync(2, \`after \${process.env.SUPERVISOR_CRASHED_PID ?? 'none'}, \${process.pid}\\n\`); setTimeout(() => ${end}, 2_000)`,
+    `import { existsSync, writeFileSync, writeSync } from 'node:fs'; writeSync(2, \`after \${process.env.SUPERVISOR_CRASHED_PID ?? 'none'}, \${process.pid}\\n\`); ${begin}; writeSync(3, 'ready\\n'); setTimeout(() => ${end}, 2_000)`,
   )
   stampPackages(clone)
   const child = launchService(clone)
@@ -59,3 +59,19 @@ test('a service that died of what it worked on is named to the next one, and one
     expect(second?.[1]).toBe(named ? first?.[2] : '')
   }
 }, 180_000)
+
+test('a crash is named until a service was ready, which has recorded it', async () => {
+  using clone = smallClone('')
+  const failOnce =
+    "if (process.env.SUPERVISOR_CRASHED_PID && !existsSync('failed')) { writeFileSync('failed', ''); process.exit(1) }"
+  const { child, restarts } = launchEnding(clone.path, 'process.abort()', failOnce)
+  const starts = () => [...restarts().matchAll(/after (\w*), (\d+)\n/g)]
+  expect(await waitUntil(() => starts().length >= 3, 50_000), restarts()).toBe(true)
+  child.kill('SIGTERM')
+  await once(child, 'close')
+  expect(
+    starts()
+      .slice(1, 3)
+      .map(start => start[1]),
+  ).toEqual([starts()[0]?.[2], starts()[0]?.[2]])
+}, 60_000)
