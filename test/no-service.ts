@@ -64,7 +64,7 @@ export function unusedServices(db: Database): Services {
     mcp_sign_in: { begin: unused, exchange: unused },
     allow_private_forges: false,
     git_server: unusedGit,
-    refreshMirror: unused,
+    refreshMirror() {},
     readTrees: unused,
     files: { list: unused, read: unused },
     commit_trailer: 'Agent-Run',
