@@ -35,8 +35,8 @@ export type OrganizationModels = (db: Db, organization_id: number) => Promise<Mo
 type ReviewSettings = { enabled: boolean; model: string | null; effort: ReasoningEffort }
 
 /**
- * What the worker works with. A function names what it needs, `Pick<WorkerServices, 'db' | 'log'>`, so that a
- * test has to make no more. What is composed of such needs has no name.
+ * What the worker works with. A function names what it needs, `Pick<WorkerServices, 'db' | 'log'>`, so a
+ * test creates only that. A set of such needs gets no name of its own.
  */
 export type WorkerServices = {
   db: Transactional
