@@ -1,7 +1,7 @@
 import { shortError } from '../../core/text/truncate.ts'
 import { createBackgroundRedactor } from '../../redaction/background-redactor.ts'
 import type { BackgroundRedactor, Redacted } from '../../redaction/port.ts'
-import type { Db, Transactional } from '../../store/database.ts'
+import { type Db, rollback, type Transactional } from '../../store/database.ts'
 import { liveNotification, type Notification, notifyAll, runNotification } from '../../store/notify.ts'
 import {
   type Addition,
@@ -153,10 +153,13 @@ export class RunWriter {
     const { error = null } = texts
     const shown = { ...texts, ...(error && { error: { ...error, message: shortError(error.message) } }) }
     return this.db.transaction(async tx => {
-      const changed = await changeRun(tx, this.run, { ...change, ...shown, ...addition, epoch: this.epoch })
-      // A write throws if another worker owns the run.
-      await (changed ? also(tx) : this.#write({}, tx))
-      return changed
+      if (await changeRun(tx, this.run, { ...change, ...shown, ...addition, epoch: this.epoch })) {
+        await also(tx)
+        return true
+      }
+      // Throws if another worker owns the run. What it wrote otherwise is the time of a change that is none.
+      await this.#write({}, tx)
+      return rollback(false)
     })
   }
 

@@ -5,6 +5,7 @@ import { createBackgroundRedactor } from '../../../src/redaction/background-reda
 import { joined, rollback } from '../../../src/store/database.ts'
 import { type Change, changeRun } from '../../../src/store/runs/change-run.ts'
 import { entry, errorEntry } from '../../../src/trace/entry.ts'
+import { FencedError } from '../../../src/worker/claim/fenced-error.ts'
 import { RunWriter } from '../../../src/worker/claim/run-writer.ts'
 import { putRun } from '../../api/runs/put-run.ts'
 import { rows, startApp } from '../../start-app.ts'
@@ -97,6 +98,18 @@ test.each<[string, Change]>([
   const before = await writtenOf(run)
   expect(await app.db.transaction(tx => changeRun(tx, run, change))).toBe(false)
   expect(await writtenOf(run)).toEqual(before)
+})
+
+test('a change of a worker that finds no pause, or another status, writes nothing to the run either', async () => {
+  const writer = await writerOf({ name: 'MODE', value: 'unknown_value' })
+  const version = () => rows(app, 'select xmin::text, r.* from runs r where id = $1', [writer.run_id])
+  const before = await version()
+  const pause = { from: ['running'], to: 'paused', because: 'user_request', only: 'pausing' } as const
+  expect(await writer.change(pause)).toBe(false)
+  expect(await writer.change({ from: ['cancelling'], to: 'cancelled' })).toBe(false)
+  expect(await version()).toEqual(before)
+  const other = new RunWriter(app.db, { ...writer.run, epoch: writer.epoch + 1 })
+  await expect(other.change(pause)).rejects.toThrow(FencedError)
 })
 
 const error = { code: 'lost', message: 'x' }
