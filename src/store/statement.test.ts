@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Statement } from './database.ts'
 import { insertRow, insertSql, now, replacing, statement, updateRow } from './statement.ts'
 
 const key = { organization_id: 1, name: 'a', description: 'b', updated_by: 2 }
@@ -71,17 +72,54 @@ test('statements of other columns have other names, and those of the same the sa
 })
 
 test('a value that is undefined is refused: it would be stored as null', () => {
-  const updated_at: string | undefined = [][0]
+  const updated_at = undefined as unknown as string
   expect(() => insertRow('skills', { ...key, content: 'c', updated_at })).toThrow(
     'skills.updated_at has no value',
   )
   expect(() => updateRow('skills', { where: { name: 'a' }, set: { updated_at } })).toThrow('has no value')
-  expect(() => updateRow('skills', { where: { name: undefined } })).toThrow('skills.name has no value')
+  expect(() => updateRow('skills', { where: { name: updated_at } })).toThrow('skills.name has no value')
+})
+
+/** Only a statement is sent: what does not fit compiles, but is none. */
+const sent = (statement: Statement) => statement.values
+
+test('a value that may be undefined is not sent, also where its column has a default', () => {
+  const maybe: { updated_at?: string } = key.name === 'a' ? {} : { updated_at: 'x' }
+  const { updated_at } = maybe
+  // @ts-expect-error: its column has a default.
+  expect(() => sent(insertRow('skills', { ...key, content: 'c', updated_at }))).toThrow('has no value')
+  // @ts-expect-error: a column that is absent sometimes, so that there are two statements.
+  sent(insertRow('skills', { ...key, content: 'c', ...maybe }))
+  // @ts-expect-error: a part of a statement.
+  expect(() => insertSql(String, 'skills', { ...key, content: 'c', updated_at })).toThrow('has no value')
+  // @ts-expect-error: a value to set, unlike a change.
+  expect(() => sent(updateRow('skills', { where: { name: 'a' }, set: { updated_at } }))).toThrow()
+  // @ts-expect-error: a condition.
+  expect(() => sent(updateRow('skills', { where: { updated_at }, set: { content: 'c' } }))).toThrow()
+  const changed = updateRow('skills', { where: { name: 'a' }, change: { updated_at } })
+  expect(sent(changed)).toEqual(['a', false, null])
+})
+
+test('a column that only a spread names is one of the table, too', () => {
+  const other = { of: 1 }
+  // @ts-expect-error: the table has no such column.
+  sent(insertRow('ticks', { name: 'a', taken_at: now, ...other }))
+  // @ts-expect-error: the table has no such column.
+  insertSql(String, 'ticks', { name: 'a', taken_at: now, ...other })
+  // @ts-expect-error: the table has no such column.
+  sent(updateRow('ticks', { where: { name: 'a' }, set: { taken_at: now, ...other } }))
+  // @ts-expect-error: the table has no such column.
+  sent(updateRow('ticks', { where: { name: 'a' }, change: { taken_at: 'x', ...other } }))
+  // @ts-expect-error: the table has no such column.
+  expect(sent(updateRow('ticks', { where: { name: 'a', ...other }, set: { taken_at: now } }))).toEqual([
+    'a',
+    1,
+  ])
 })
 
 test('unknown columns, missing ones, and values of another type do not compile', () => {
   // @ts-expect-error: the table has no such column.
-  insertRow('ticks', { name: 'a', taken_at: now, of: 1 })
+  sent(insertRow('ticks', { name: 'a', taken_at: now, of: 1 }))
   // @ts-expect-error: this column has no default.
   insertRow('ticks', { name: 'a' })
   // @ts-expect-error: a text, so JSON must be serialized.

@@ -9,6 +9,16 @@ export type Sql = (bind: Bind) => string
 type Table = keyof Tables
 /** A text with JSON is a text: the caller serializes it. */
 type Row<T extends Table> = { [C in keyof Tables[T]]: Tables[T][C] | Sql }
+/** The properties that are no columns of the table: the compiler does not check those of a spread. */
+type Unknown<T extends Table, R> = Exclude<keyof R, keyof Tables[T]>
+/** And the columns whose value may be undefined, also if they have a default. */
+type Unfit<T extends Table, R> =
+  | Unknown<T, R>
+  | { [C in keyof R]-?: undefined extends R[C] ? C : never }[keyof R]
+/** Nothing is set: then its type is that of all columns. */
+type UnfitSet<T extends Table, S> = [Partial<Row<T>>] extends [S] ? never : Unfit<T, S>
+/** `Result`, unless there are columns that do not fit: the error of the compiler names them. */
+type Unless<Columns, Result> = [Columns] extends [never] ? Result : { unfit: Columns }
 
 /** A prepared statement. `name` must be of this text only. */
 export function statement(name: string, sql: Sql): Statement {
@@ -51,11 +61,18 @@ type Insert = {
 const textOf = (sql: Sql | string, bind: Bind) => (typeof sql === 'string' ? sql : sql(bind))
 
 /** Returns SQL: an insert that is part of a statement. */
-export function insertSql<T extends Table>(
+export const insertSql = <T extends Table, R extends Row<T>>(
   bind: Bind,
-  table: T,
-  row: Row<T>,
-  { as, select, overriding = false, end = '' }: Insert = {},
+  table: Unless<Unfit<T, R>, T>,
+  row: R,
+  more: Insert = {},
+): string => insertText(bind, table as T, row, more)
+
+function insertText(
+  bind: Bind,
+  table: Table,
+  row: object,
+  { as, select, overriding = false, end = '' }: Insert,
 ): string {
   const columns = sqlOf(table, row, bind)
   const target = as === undefined ? table : `${table} as ${as}`
@@ -69,26 +86,36 @@ export function insertSql<T extends Table>(
 }
 
 /** Returns the statement that inserts a row. */
-export const insertRow = <T extends Table>(table: T, row: Row<T>, more: Insert = {}): Statement =>
-  prepared('insert', table, bind => insertSql(bind, table, row, more))
+export const insertRow = <T extends Table, R extends Row<T>>(table: T, row: R, more: Insert = {}) =>
+  prepared('insert', table, bind => insertText(bind, table, row, more)) as Unless<Unfit<T, R>, Statement>
 
 /** Returns SQL for `do update set`: these columns take the value of the row that could not be inserted. */
 export const replacing = (...columns: string[]): string =>
   columns.map(column => `${column} = excluded.${column}`).join(', ')
 
-type Update<T extends Table> = {
+type Where<T extends Table> = { [C in keyof Tables[T]]?: NonNullable<Tables[T][C]> }
+type Change<T extends Table> = { [C in keyof Tables[T]]?: Tables[T][C] | undefined }
+type Update<W, S, C> = {
   /** These are equal. */
-  where: { [C in keyof Tables[T]]?: NonNullable<Tables[T][C]> }
+  where: W
   /** Another condition. */
   and?: Sql | string
-  set?: Partial<Row<T>>
+  set?: S
   /** Undefined: the column keeps its value. */
-  change?: { [C in keyof Tables[T]]?: Tables[T][C] | undefined }
+  change?: C
   returning?: string
 }
 
 /** Returns the statement that updates rows. Its text does not depend on which columns change. */
-export const updateRow = <T extends Table>(table: T, update: Update<T>): Statement =>
+export const updateRow = <
+  T extends Table,
+  W extends Where<T>,
+  S extends Partial<Row<T>>,
+  C extends Change<T> = object,
+>(
+  table: T,
+  update: Update<W, S, C>,
+) =>
   prepared('update', table, bind => {
     const { where, and, set = {}, change = {}, returning } = update
     const equal = sqlOf(table, where, bind).map(([column, sql]) => `${column} = ${sql}`)
@@ -103,4 +130,4 @@ export const updateRow = <T extends Table>(table: T, update: Update<T>): Stateme
       `where ${[...equal, ...(and === undefined ? [] : [textOf(and, bind)])].join(' and ')}`,
       ...(returning === undefined ? [] : [`returning ${returning}`]),
     ].join('\n')
-  })
+  }) as Unless<Unfit<T, W> | UnfitSet<T, S> | Unknown<T, C>, Statement>
