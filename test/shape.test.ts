@@ -369,7 +369,7 @@ test('only known statements take the columns of a change from the table, and one
 
 test('only a change of a run inserts its event', () => {
   const callers = server.filter(({ text }) => /\binsertEvent\b/.test(text)).map(({ path }) => path)
-  expect(callers).toEqual([change_run, 'src/store/runs/events.ts'])
+  expect(callers).toEqual([change_run, 'src/store/runs/organization-events.ts'])
 })
 
 /**

@@ -15,7 +15,7 @@ export default defineConfig({
   root: import.meta.dirname,
   plugins: [
     // The SDK's table without the schemas that it is derived from.
-    valuesOnly(join(import.meta.dirname, '../src/client/sdk/table.ts')),
+    valuesOnly(join(import.meta.dirname, '../src/client/sdk/routes.ts')),
     react(),
     tailwindcss(),
     preloadMain(),

@@ -1,6 +1,6 @@
 import { tryAcquireTick } from '../store/runs/ticks.ts'
 import { deleteOldDeliveries, expireHeld } from '../store/webhooks/webhook-outcomes.ts'
-import type { WebhookServices } from './settings.ts'
+import type { WebhookServices } from './services.ts'
 
 /** How long the ledger keeps settled deliveries. */
 export const LEDGER_DAYS = 30

@@ -14,7 +14,7 @@ import { createBackgroundRedactor } from '../redaction/background-redactor.ts'
 import { listSealedSecrets } from '../store/access/secrets.ts'
 import type { ClaimedDelivery } from '../store/webhooks/webhook-deliveries.ts'
 import { getSealedWebhook } from '../store/webhooks/webhooks.ts'
-import type { WebhookServices } from './settings.ts'
+import type { WebhookServices } from './services.ts'
 import { type AttemptEnd, settle } from './settle.ts'
 
 const MAX_SETTLE_ATTEMPTS = 5

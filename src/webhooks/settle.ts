@@ -20,7 +20,7 @@ import {
   settleDelivery,
   wakeDeliveries,
 } from '../store/webhooks/webhook-outcomes.ts'
-import type { WebhookServices } from './settings.ts'
+import type { WebhookServices } from './services.ts'
 
 /**
  * `inconclusive`: it proves nothing about the receiver, because this process aborted it or did not send it.

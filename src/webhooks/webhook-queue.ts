@@ -2,7 +2,7 @@ import { FAILURES_TO_REST } from '../core/webhooks/webhook-retries.ts'
 import type { Queue } from '../queue/consumer.ts'
 import { type ClaimedDelivery, claimDeliveries } from '../store/webhooks/webhook-deliveries.ts'
 import { deliver } from './deliver.ts'
-import type { WebhookServices } from './settings.ts'
+import type { WebhookServices } from './services.ts'
 
 /** Attempts wait for sockets most of the time. */
 const CONCURRENCY = 200

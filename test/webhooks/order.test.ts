@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { FAILURES_TO_REST } from '../../src/core/webhooks/webhook-retries.ts'
-import { insertEvent } from '../../src/store/runs/events.ts'
+import { insertEvent } from '../../src/store/runs/organization-events.ts'
 import { claimDeliveries } from '../../src/store/webhooks/webhook-deliveries.ts'
 import {
   holdEvents,

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander'
 import { AgentRunError, type Client, createClient } from '../sdk/client.ts'
 import type { CommandArguments, Options } from './command.ts'
-import { command_groups } from './commands/table.ts'
+import { command_groups } from './commands/commands.ts'
 import { CliError, exit, exitCodeOf, InterruptedError, UsageError } from './exit.ts'
 import { startJq } from './jq.ts'
 import { createPrinter, type Printer, type Stream } from './printer.ts'

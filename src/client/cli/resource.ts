@@ -1,5 +1,5 @@
 import type { Body, OperationName, Query, Result } from '../sdk/operations.ts'
-import { routes } from '../sdk/table.ts'
+import { routes } from '../sdk/routes.ts'
 import {
   type Command,
   type CommandArguments,

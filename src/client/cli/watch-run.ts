@@ -4,8 +4,8 @@ import type { RunHandle } from '../sdk/runs.ts'
 import type { CommandArguments, Options } from './command.ts'
 import { entryLines } from './entry-lines.ts'
 import { exitCodeOfRun, InterruptedError } from './exit.ts'
+import { outcomeLines, runLine, statusText } from './format-run.ts'
 import { plainText } from './plain-text.ts'
-import { outcomeLines, runLine, statusText } from './run-lines.ts'
 
 /** How `run` and `resume` stay with a run. */
 export const watching = {

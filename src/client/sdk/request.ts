@@ -1,8 +1,8 @@
 import { storedJson } from '../../core/json/stored-json.ts'
 import { AgentRunError } from './error.ts'
 import type { Body, OperationName, Params, Query, Result } from './operations.ts'
+import { routes } from './routes.ts'
 import { type Outgoing, send, type Transport } from './send.ts'
-import { routes } from './table.ts'
 
 export type CallOptions = {
   signal?: AbortSignal

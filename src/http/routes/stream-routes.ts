@@ -10,7 +10,7 @@ import {
   organizationSource,
   type RunWording,
   runSource,
-} from '../../service/runs/follow.ts'
+} from '../../service/runs/event-sources.ts'
 import { requireRun } from '../../service/runs/runs.ts'
 import { resumePoint, streamEvents, streamHead } from '../event-stream.ts'
 import { type OpenStream, type OpenStreams, requireRoom } from '../open-streams.ts'

@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events'
 import { createSemaphore, type Semaphore } from '../../core/concurrency/semaphore.ts'
 import type { Sink } from '../commands/deliver-in-order.ts'
+import { createShell } from '../commands/persistent-shell.ts'
 import type { PipeFolder, Slot } from '../commands/pipe-folder.ts'
 import { createProcessInput } from '../commands/process-input.ts'
 import { type CommandRequest, runCommand } from '../commands/run-command.ts'
 import { startSeparate } from '../commands/separate-command.ts'
-import { createShell } from '../commands/shell.ts'
 import type { InitProcess } from '../init-process.ts'
 import {
   type ExecResult,

@@ -11,8 +11,8 @@ import {
   workNotification,
 } from '../notify.ts'
 import { append, type NewEntry } from './append.ts'
-import { type EventType, insertEvent } from './events.ts'
 import { insertMessage, type NewMessage } from './messages.ts'
+import { type EventType, insertEvent } from './organization-events.ts'
 import { columnsOf, setOf } from './run-states.ts'
 
 export type RunKey = { organization_id: number; id: number }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Session } from 'node:inspector'
-import { IN_HAND_EXPRESSION, type InHand } from './in-hand.ts'
+import { IN_HAND_EXPRESSION, type InHand } from './current-work.ts'
 import type { Claim } from './lease-messages.ts'
 
 /**

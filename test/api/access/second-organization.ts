@@ -15,7 +15,7 @@ import { insertComment } from '../../../src/store/pull-requests/pull-request-com
 import { openHeldBack } from '../../../src/store/pull-requests/pull-request-moves.ts'
 import { savePullRequest } from '../../../src/store/pull-requests/pull-requests.ts'
 import { append } from '../../../src/store/runs/append.ts'
-import { insertEvent } from '../../../src/store/runs/events.ts'
+import { insertEvent } from '../../../src/store/runs/organization-events.ts'
 import { insertRun } from '../../../src/store/runs/runs.ts'
 import { insertEnvironment } from '../../../src/store/workspaces/environments.ts'
 import { userMessage } from '../../../src/trace/entry.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { notifyRun } from '../../../src/store/notify.ts'
-import { insertEvent } from '../../../src/store/runs/events.ts'
+import { insertEvent } from '../../../src/store/runs/organization-events.ts'
 import { createRun } from '../../runs/await-run.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
 import { addTenant, type Tenant } from '../access/second-organization.ts'

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: responses are read without types
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sweepRuns } from '../../../src/worker/sweep/sweep.ts'
+import { sweepRuns } from '../../../src/worker/sweep/recover-lost-runs.ts'
 import { type CheckedApp, startCheckedApp } from '../../runs/checks/checked-app.ts'
 import { calls, shell } from '../../runs/coding-app.ts'
 import { rows } from '../../start-app.ts'

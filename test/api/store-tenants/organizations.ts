@@ -25,7 +25,7 @@ import {
 } from '../../../src/store/access/resealing.ts'
 import { findLiveTokens } from '../../../src/store/access/token-access.ts'
 import { getToken, listTokens, revokeToken, revokeTokensOf } from '../../../src/store/access/tokens.ts'
-import { insertEvent } from '../../../src/store/runs/events.ts'
+import { insertEvent } from '../../../src/store/runs/organization-events.ts'
 import { insertDeliveries } from '../../../src/store/webhooks/webhook-deliveries.ts'
 import {
   getDelivery,

@@ -5,7 +5,7 @@ import { lockExpired, type Sweeper } from '../../../src/store/leases/leases.ts'
 import { holdSession, SESSION_NAME } from '../../../src/store/leases/worker-sessions.ts'
 import { changeRun } from '../../../src/store/runs/change-run.ts'
 import { requestPause } from '../../../src/store/runs/pauses.ts'
-import { sweepRuns } from '../../../src/worker/sweep/sweep.ts'
+import { sweepRuns } from '../../../src/worker/sweep/recover-lost-runs.ts'
 import { createTestDatabase } from '../../database.ts'
 
 const QUIET = 3.4

@@ -17,7 +17,7 @@ import { getRun, insertRun, type RunRow } from '../../../src/store/runs/runs.ts'
 import { FencedError } from '../../../src/worker/claim/fenced-error.ts'
 import { RunWriter } from '../../../src/worker/claim/run-writer.ts'
 import type { WorkerServices } from '../../../src/worker/services.ts'
-import { sweepRuns } from '../../../src/worker/sweep/sweep.ts'
+import { sweepRuns } from '../../../src/worker/sweep/recover-lost-runs.ts'
 import { writeOutcome } from '../../../src/worker/turns/write-outcome.ts'
 import { createTestDatabase } from '../../database.ts'
 import {

@@ -1,4 +1,4 @@
-import { message_types, run_statuses } from '../../../src/client/sdk/table.ts'
+import { message_types, run_statuses } from '../../../src/client/sdk/routes.ts'
 import type { WebhookEvent } from '../../../src/contract/organizations/webhook-events.ts'
 import type { MessageType } from '../../../src/contract/runs/logs.ts'
 import type {

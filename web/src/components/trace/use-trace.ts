@@ -4,8 +4,8 @@ import { useEffect, useState, useSyncExternalStore } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { isSignedOut } from '../../api/api-error.ts'
 import { putRun } from '../../api/run-cache.ts'
+import { type LogFilter, openTrace, type Trace } from '../../trace/live-trace.ts'
 import type { LogPages } from '../../trace/log-pages.ts'
-import { type LogFilter, openTrace, type Trace } from '../../trace/open-trace.ts'
 
 /**
  * Opens the trace of a run while the page shows it and puts the state of the run into the query cache. Null

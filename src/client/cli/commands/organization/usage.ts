@@ -1,8 +1,8 @@
 import type { Query, Result } from '../../../sdk/operations.ts'
 import { command, type Options } from '../../command.ts'
+import { duration } from '../../format-run.ts'
 import { firstLine } from '../../plain-text.ts'
 import { columns } from '../../printer.ts'
-import { duration } from '../../run-lines.ts'
 
 const groups = ['day', 'repo', 'user', 'model'] as const
 

@@ -1,9 +1,9 @@
 import type { LogEntry, Query } from '../../../sdk/operations.ts'
-import { message_types } from '../../../sdk/table.ts'
+import { message_types } from '../../../sdk/routes.ts'
 import { command, whole } from '../../command.ts'
 import { entryLines } from '../../entry-lines.ts'
 import { UsageError } from '../../exit.ts'
-import { statusText } from '../../run-lines.ts'
+import { statusText } from '../../format-run.ts'
 import { showTrace, staying } from '../../watch-run.ts'
 
 export const logs = command({

@@ -8,7 +8,7 @@ import {
   whole,
 } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
-import { runLine } from '../../run-lines.ts'
+import { runLine } from '../../format-run.ts'
 
 const MANY = 100
 

@@ -1,5 +1,5 @@
 import { command, whole } from '../../command.ts'
-import { runTable } from '../../run-lines.ts'
+import { runTable } from '../../format-run.ts'
 
 export const related = command({
   name: 'related',

@@ -5,11 +5,11 @@ import type { DryRun } from '../../../sdk/operations.ts'
 import { budget_options, budgetOf } from '../../budget.ts'
 import { command, printResult } from '../../command.ts'
 import { exit } from '../../exit.ts'
+import { duration } from '../../format-run.ts'
 import { firstLine } from '../../plain-text.ts'
 import { columns } from '../../printer.ts'
 import { promptText } from '../../prompt-text.ts'
 import { repositoryId } from '../../repository.ts'
-import { duration } from '../../run-lines.ts'
 import { watching, watchRun } from '../../watch-run.ts'
 
 export const run = command({

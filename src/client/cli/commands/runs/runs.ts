@@ -1,8 +1,8 @@
 import type { Query } from '../../../sdk/operations.ts'
-import { run_statuses } from '../../../sdk/table.ts'
+import { run_statuses } from '../../../sdk/routes.ts'
 import { type CommandArguments, command, type Options, whole } from '../../command.ts'
+import { runTable } from '../../format-run.ts'
 import { list, newest_options } from '../../resource.ts'
-import { runTable } from '../../run-lines.ts'
 
 const options = {
   status: {

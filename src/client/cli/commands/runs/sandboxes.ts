@@ -1,9 +1,9 @@
 import type { Query } from '../../../sdk/operations.ts'
 import { type CommandArguments, command, type Options, whole } from '../../command.ts'
+import { ago } from '../../format-run.ts'
 import { plainText } from '../../plain-text.ts'
 import { repositoryId } from '../../repository.ts'
 import { list, newest_options, table } from '../../resource.ts'
-import { ago } from '../../run-lines.ts'
 
 const options = {
   run: { type: 'string', value: 'ID', about: 'only those of this run' },

@@ -1,5 +1,5 @@
 import { command, printResult, whole } from '../../command.ts'
-import { runDetails } from '../../run-lines.ts'
+import { runDetails } from '../../format-run.ts'
 
 export const show = command({
   name: 'show',

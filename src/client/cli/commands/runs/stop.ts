@@ -1,5 +1,5 @@
 import { command, printResult, whole } from '../../command.ts'
-import { runLine } from '../../run-lines.ts'
+import { runLine } from '../../format-run.ts'
 
 export const stop = command({
   name: 'stop',

@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type RefObject, useEffect, useState } from 'react'
-import type { LogFilter, Trace } from '../../../trace/open-trace.ts'
+import type { LogFilter, Trace } from '../../../trace/live-trace.ts'
 import { type LogSearch, matchFrom } from '../../../trace/search/log-search.ts'
 import type { FeedHandle } from '../use-feed-handle.ts'
 

@@ -1,5 +1,5 @@
 import { lazy, type ReactNode, Suspense } from 'react'
-import type { Trace } from '../../../trace/open-trace.ts'
+import type { Trace } from '../../../trace/live-trace.ts'
 import type { FeedViewStore } from '../../../trace/timeline/feed-view.ts'
 import { NotLoaded } from '../../not-loaded.tsx'
 import { Minimap } from './minimap.tsx'
