@@ -171,7 +171,7 @@ function packagesStamp(folder) {
   ])
 }
 
-/** Changes with the sources of the web page, what it takes from contract and core, and the packages. */
+/** Changes with the sources of the web page, the folders of the service that it imports, and the packages. */
 function webStamp(folder) {
   const files = []
   const collect = path => {
@@ -183,10 +183,7 @@ function webStamp(folder) {
       else if (entry.isFile()) files.push(inner)
     }
   }
-  collect('web')
-  collect('src/contract')
-  if (existsSync(join(folder, 'src/core/repositories/sample.ts')))
-    files.push('src/core/repositories/sample.ts')
+  for (const part of ['web', 'src/client/sdk', 'src/contract', 'src/core']) collect(part)
   return digest([
     ...files.sort().flatMap(file => [file, readFileSync(join(folder, file), 'latin1')]),
     packagesStamp(folder),

@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { isAlive, waitUntil } from '../../src/system/processes.ts'
+import { centre, web_rooms } from '../rooms.ts'
 import { boot, launch, root, smallClone, stampPackages } from './small-clone.ts'
 
 type Package = { version?: string; optional?: boolean; optionalDependencies?: Record<string, string> }
@@ -66,6 +67,13 @@ test('packages are reinstalled when dependencies change, and not for a new descr
   expect(new Set([before, other_dependency, boot.packagesStamp(clone.path)]).size).toBe(3)
 })
 
+/** The folders of the service that the page may import, and those that every folder may. */
+const imported_by_web = new Set(
+  [...centre, ...Object.values(web_rooms).flat()]
+    .filter(path => path.startsWith('src/'))
+    .map(path => (path.endsWith('.ts') ? dirname(path) : path)),
+)
+
 test('the web page is rebuilt when its sources or packages change, and not for the output of the build itself', () => {
   using clone = smallClone('')
   writeFileSync(join(clone.path, 'web/src/main.tsx'), 'one')
@@ -78,7 +86,13 @@ test('the web page is rebuilt when its sources or packages change, and not for t
   stamps.push(boot.webStamp(clone.path))
   appendFileSync(join(clone.path, 'package-lock.json'), ' ')
   stamps.push(boot.webStamp(clone.path))
-  expect(new Set(stamps).size).toBe(4)
+  for (const part of imported_by_web) {
+    mkdirSync(join(clone.path, part), { recursive: true })
+    writeFileSync(join(clone.path, part, 'imported.ts'), '')
+    stamps.push(boot.webStamp(clone.path))
+  }
+  expect(imported_by_web.size).toBeGreaterThan(2)
+  expect(new Set(stamps).size).toBe(4 + imported_by_web.size)
 })
 
 test('the npm inside npm keeps the ways to the registry and loses what would change the installation', () => {
