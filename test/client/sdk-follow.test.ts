@@ -44,6 +44,25 @@ describe('follow', () => {
     expect(proxy.connections).toBeGreaterThan(3)
   })
 
+  test('a run that is deleted ends its stream with 404, and is not requested again', async () => {
+    const id = await newRun(1)
+    const requested: string[] = []
+    const client = clientOf({
+      organization_id: app.org_id,
+      fetch: (input, init) => {
+        requested.push(`${init?.method ?? 'GET'} ${new URL(input.toString()).pathname.split('/').at(-1)}`)
+        return fetch(input, init)
+      },
+    })
+    await end(id)
+    const following = async () => {
+      for await (const { type } of client.runs.follow(id, { until: () => false }))
+        if (type === 'run') await app.call('DELETE', `/v1/organizations/${app.org_id}/agent/run/${id}`)
+    }
+    await expect(following()).rejects.toMatchObject({ status: 404, code: 'not_found' })
+    expect(requested).toEqual(['GET events'])
+  })
+
   test('an interruption while nothing happens is recovered too', async () => {
     const id = await newRun(3)
     await using proxy = await startCutProxy(app.base_url, () => null)

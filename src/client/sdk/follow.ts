@@ -1,3 +1,4 @@
+import { AgentRunError } from './error.ts'
 import type { AgentRun, LogEntry } from './operations.ts'
 import { type Connection, streamEvents } from './reconnecting-stream.ts'
 import type { Core } from './request.ts'
@@ -55,7 +56,7 @@ const ephemeral = ['tool', 'output', 'text', 'notice', 'so_far']
 
 /**
  * Yields a run's trace as it grows. Reconnects for as long as the caller reads on; see `streamEvents` for how
- * it fails.
+ * it fails. Rejects with 404 when the run is deleted.
  */
 export async function* followRun(
   core: Core,
@@ -83,6 +84,8 @@ export async function* followRun(
       const run = data as AgentRun
       yield { type: 'run', run }
       if (enough(run)) return
+    } else if (event === 'deleted') {
+      throw new AgentRunError({ status: 404, code: 'not_found', detail: 'The run was deleted' })
     } else if (ephemeral.includes(event)) yield { type: event, data } as RunEvent
   }
 }

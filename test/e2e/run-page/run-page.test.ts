@@ -197,3 +197,16 @@ test('on a phone the actions of a run are in a menu, and a run that has ended is
   await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
   expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${run.id}`)).status).toBe(404)
 })
+
+test('a run that someone else deletes is no longer live, and the page does not request it again', async () => {
+  await using someone = await visit()
+  const { page } = someone
+  const run = await createRun(app, { prompt: playbook('Deleted elsewhere', 'answer: "Done."') })
+  await awaitEnd(app, run.id)
+  const stream = page.waitForResponse(response => response.url().endsWith(`/run/${run.id}/events`))
+  await someone.open(`/agent/trace/${run.id}`)
+  await stream
+  await page.getByRole('tabpanel').getByText('Done.').waitFor()
+  await app.call('DELETE', `/v1/organizations/${app.org_id}/agent/run/${run.id}`)
+  await page.getByText('Not live: The run was deleted').waitFor()
+})
