@@ -16,10 +16,15 @@ import { limitError, limitedCommand, type ProcessLimits } from './process-limits
 
 export type GitCall = {
   /** Two other programs that run in the same environment. Default: git, with the limits of its processes. */
-  program?: 'flock' | 'sh'
+  program?: 'cat' | 'sh'
   args: string[]
   /** The bare repository to work in. */
   git_dir?: string
+  /**
+   * A file that the process locks until it ends. Exit code LOCK_TAKEN: another one has held it for that
+   * long, and the program did not start.
+   */
+  lock?: { path: string; wait_seconds: number }
   /** Transports that git may use, separated by colons; none when absent. */
   protocols?: string
   /** Added to the environment, which is otherwise empty. Values are removed from error messages. */
@@ -150,11 +155,19 @@ export function startGit(
   return { child: started.child, done: finish(host, started, call, limits) }
 }
 
+/** What flock ends with when somebody else has the lock; git has no such code. */
+export const LOCK_TAKEN = 75
+
+function commandOf({ program, args, lock }: GitCall, limits: ProcessLimits) {
+  const command = program === undefined ? limitedCommand(args, limits) : { program, args }
+  if (lock === undefined) return command
+  const options = ['--no-fork', '-w', String(lock.wait_seconds), '-E', String(LOCK_TAKEN), lock.path]
+  return { program: 'flock', args: [...options, command.program, ...command.args] }
+}
+
 function programOf(host: GitHost, identity: GitIdentity, call: GitCall, limits: ProcessLimits): Program {
   return {
-    ...(call.program === undefined
-      ? limitedCommand(call.args, limits)
-      : { program: call.program, args: call.args }),
+    ...commandOf(call, limits),
     cwd: identity.cwd,
     env: environment(host, identity, call),
     user: identity.user && { uid: identity.user.uid, gid: identity.gid ?? identity.user.gid },
