@@ -64,7 +64,11 @@ async function contents(set: Ready): Promise<string[]> {
 
 const ofRun = (set: Ready, run_id = 4) => ({ repository_id: set.repo.id, run_id })
 const take = (set: Ready, file: string, head_sha: string, max_bytes?: number) =>
-  importBundle(set.fixture.host, ofRun(set), file, { head_sha, ...(max_bytes ? { max_bytes } : {}) })
+  importBundle(set.fixture.host, ofRun(set), file, {
+    head_sha,
+    base_sha: set.base,
+    ...(max_bytes ? { max_bytes } : {}),
+  })
 
 test('a sound bundle is seen by its own run alone until it was pushed, and in the mirror under the name of run and turn then', async () => {
   await using set = await ready()
@@ -77,7 +81,7 @@ test('a sound bundle is seen by its own run alone until it was pushed, and in th
   expect(await seen()).toEqual([true, false, false])
   expect(await readdir(set.mirror, { recursive: true })).toEqual(before)
 
-  await keepPushed(host, ofRun(set), { turn: 2, head_sha: head, branch: null })
+  await keepPushed(host, ofRun(set), { turn: 2, head_sha: head, base_sha: set.base, branch: null })
   expect((await seen())[2]).toBe(true)
   expect(await runText(set.mirror, 'git', ['rev-parse', 'refs/agentrun/4/2'])).toBe(head)
   await run(set.mirror, 'git', ['fsck', '--strict', '--no-dangling'])
@@ -93,7 +97,12 @@ test('only the pushed commit of a run and its ancestors enter the mirror', async
   const first = await commitFiles(set.work, 'first', { 'a.txt': 'a' })
   const head = await commitFiles(set.work, 'second', { 'b.txt': 'b' })
   await take(set, await makeBundle(set, head), head)
-  await keepPushed(set.fixture.host, ofRun(set), { turn: 2, head_sha: head, branch: null })
+  await keepPushed(set.fixture.host, ofRun(set), {
+    turn: 2,
+    head_sha: head,
+    base_sha: set.base,
+    branch: null,
+  })
   const all = await runText(set.mirror, 'git', [
     'cat-file',
     '--batch-all-objects',

@@ -117,14 +117,14 @@ describe('what a run brings is refused, and nothing of it is kept, when it has',
     const head = await make(set)
     const file = await bundle(set, head)
     const refused = { code: 'too_large', message: expect.stringMatching(message) }
-    await expect(importBundle(set.fixture.host, set.objects, file, { head_sha: head })).rejects.toMatchObject(
-      refused,
-    )
+    await expect(
+      importBundle(set.fixture.host, set.objects, file, { head_sha: head, base_sha: set.base }),
+    ).rejects.toMatchObject(refused)
     expect(await hasCommit(set.fixture.host, set.objects, head)).toBe(false)
     // What is known of its trees by now lets it through no more than what was read.
-    await expect(importBundle(set.fixture.host, set.objects, file, { head_sha: head })).rejects.toMatchObject(
-      refused,
-    )
+    await expect(
+      importBundle(set.fixture.host, set.objects, file, { head_sha: head, base_sha: set.base }),
+    ).rejects.toMatchObject(refused)
   })
 })
 
@@ -137,7 +137,7 @@ test("a limit of files is the operator's, and a tree counts with what the reposi
   await using strict = await openGitFixture({ max_paths: 1_000 })
   await refreshMirror(strict.host, set.repo)
   const take = async (head: string) =>
-    importBundle(strict.host, set.objects, await bundle(set, head), { head_sha: head })
+    importBundle(strict.host, set.objects, await bundle(set, head), { head_sha: head, base_sha: set.base })
   await take(few)
   await expect(take(many)).rejects.toMatchObject({ code: 'too_large' })
 })
@@ -227,7 +227,10 @@ test('a bomb in an older commit is found behind more trees than are read togethe
   let tip = bomb
   for (const tree of [...junk, await mktree(set.source, [`100644 blob ${blob}\tf\n`])])
     tip = await commitOf(set, tree, [tip])
-  const taken = importBundle(set.fixture.host, set.objects, await bundle(set, tip), { head_sha: tip })
+  const taken = importBundle(set.fixture.host, set.objects, await bundle(set, tip), {
+    head_sha: tip,
+    base_sha: set.base,
+  })
   await expect(taken).rejects.toMatchObject({
     code: 'too_large',
     message: expect.stringContaining('expands to more'),

@@ -1,11 +1,11 @@
 import { GitError } from '../process/git-error.ts'
 import type { GitHost, TreeShape } from '../process/git-host.ts'
 import type { GitCall } from '../process/run-git.ts'
+import { type ObjectReader, withObjectReader } from './object-reader.ts'
+import { listPacked } from './packed-names.ts'
 import type { Quarantine } from './quarantine.ts'
-import { readObjects, readOutput } from './read-objects.ts'
 import { TreeShapes } from './tree-shapes.ts'
 
-const LIST_MS = 300_000
 /** More than any known repository has. */
 const MAX_OBJECTS = 25_000_000
 /** For one commit or tag, with its message and headers. */
@@ -27,25 +27,21 @@ const MAX_KNOWN = 100_000
 /**
  * Rejects quarantined objects that are small but expand to more than can be checked out, or than git on the
  * host can examine: number and length of paths, sizes of files, commits and trees, parents, objects. Nothing
- * is walked: each tree is read once. `tips`: new commits or tags, whose files are counted including those
- * that the repository has. Returns the types of new tips. GitError `too_large`, `corrupt`, `timeout`.
+ * is walked: each tree is read once, by `reader`. `tips`: new commits or tags, whose files are counted
+ * including those that the repository has. Returns the types of new tips. GitError `too_large`, `corrupt`,
+ * `timeout`.
  */
 export async function checkBounds(
   host: GitHost,
   { call }: Quarantine,
+  reader: ObjectReader,
   tips: string[],
-  signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
-  const options: Pick<GitCall, 'timeout_ms' | 'signal'> = { timeout_ms: LIST_MS, ...(signal && { signal }) }
   forgetShapes(host)
-  const found = await listNew(host, tips, {
-    ...call,
-    env: { ...call.env, GIT_ALTERNATE_OBJECT_DIRECTORIES: '' },
-    ...options,
-  })
+  const found = await listNew(host, reader, call.env.GIT_OBJECT_DIRECTORY, tips)
   const last = [...(found.parts.pop() ?? []), ...found.large_commits, ...tips.map(sha => `${sha}^{tree}`)]
   for (const names of [...found.parts, last])
-    for (const problem of (await readTrees(host, { ...call, ...options }, names)).values())
+    for (const problem of (await readTrees(host, reader, names)).values())
       throw new GitError('too_large', problem)
   return found.types
 }
@@ -57,8 +53,8 @@ export async function checkBounds(
 export async function checkTrees(host: GitHost, call: Omit<GitCall, 'args'>, names: string[]): Promise<void> {
   forgetShapes(host)
   const missing: string[] = []
-  for (const problem of (await readTrees(host, call, names, missing)).values())
-    throw new GitError('too_large', problem)
+  const problems = await withObjectReader(host, call, reader => readTrees(host, reader, names, missing))
+  for (const problem of problems.values()) throw new GitError('too_large', problem)
   if (missing.length > 0)
     throw new GitError('corrupt', `${missing.length} of the objects that should be there are missing`)
 }
@@ -79,7 +75,8 @@ export async function treeProblems(
     return problem === null ? [] : [[tree, problem] as const]
   })
   forgetShapes(host)
-  return new Map([...problems, ...(await readTrees(host, call, unread))])
+  const read = await withObjectReader(host, call, reader => readTrees(host, reader, unread))
+  return new Map([...problems, ...read])
 }
 
 /** The cache is cleared between two checks only, so that no tree is read twice within one. */
@@ -93,13 +90,13 @@ function forgetShapes(host: GitHost): void {
  */
 async function readTrees(
   host: GitHost,
-  call: Omit<GitCall, 'args'>,
+  reader: ObjectReader,
   names: string[],
   missing: string[] = [],
 ): Promise<Map<string, string>> {
   const trees = new TreeShapes(host.tree_shapes, host.max_paths)
   const seen = new Set<string>()
-  await readObjects(host, call, names, async (sha, type, bytes) => {
+  await reader.read(names, async (sha, type, bytes) => {
     if (type === 'missing' && names.includes(sha)) missing.push(sha)
     if (type === 'tree') seen.add(sha)
     if (type === 'tree') return await trees.add(sha, bytes)
@@ -135,8 +132,9 @@ type ListedObjects = { parts: string[][]; large_commits: string[]; types: Map<st
 /** Lists every quarantined object with its kind and size; `types`: of `tips`. */
 async function listNew(
   host: GitHost,
+  reader: ObjectReader,
+  quarantined: string,
   tips: readonly string[],
-  call: Omit<GitCall, 'args'>,
 ): Promise<ListedObjects> {
   const found: ListedObjects = { parts: [], large_commits: [], types: new Map() }
   const max_bytes_of: Record<string, number> = {
@@ -145,26 +143,16 @@ async function listNew(
     commit: MAX_COMMIT_BYTES,
     tag: MAX_COMMIT_BYTES,
   }
-  let [objects, trees, tree_bytes] = [0, 0, 0]
-  const args = [
-    'cat-file',
-    '--batch-all-objects',
-    '--unordered',
-    '--batch-check=%(objecttype) %(objectsize) %(objectname)',
-  ]
-  await readOutput(
-    host,
-    { ...call, args },
-    lineReader(line => {
-      const [type = '', digits = '', sha = ''] = line.split(' ')
-      const bytes = Number(digits)
+  let [trees, tree_bytes] = [0, 0]
+  for await (const names of listPacked(quarantined, MAX_OBJECTS))
+    await reader.describe(names, ({ name: sha, type, bytes }) => {
       if (tips.includes(sha)) found.types.set(sha, type)
-      if (++objects > MAX_OBJECTS)
-        throw new GitError('too_large', `there are more than ${MAX_OBJECTS} objects`)
-      if (bytes > (max_bytes_of[type] ?? 0))
+      const max_bytes = max_bytes_of[type]
+      if (max_bytes === undefined) throw new GitError('corrupt', `the new object ${sha} is ${type}`)
+      if (bytes > max_bytes)
         throw new GitError(
           'too_large',
-          `the ${type} ${sha} has ${bytes} bytes, more than the ${max_bytes_of[type]} allowed`,
+          `the ${type} ${sha} has ${bytes} bytes, more than the ${max_bytes} allowed`,
         )
       if (type === 'tree') {
         tree_bytes += bytes
@@ -176,16 +164,6 @@ async function listNew(
         if (found.parts.length <= tree_bytes / PART_BYTES) found.parts.push([])
         found.parts.at(-1)?.push(sha)
       } else if (type === 'commit' && bytes > PARENTS_BYTES) found.large_commits.push(sha)
-    }),
-  )
+    })
   return found
-}
-
-function lineReader(onLine: (line: string) => void): (chunk: Buffer) => void {
-  let rest = ''
-  return chunk => {
-    const lines = (rest + chunk.toString('latin1')).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) onLine(line)
-  }
 }

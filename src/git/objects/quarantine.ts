@@ -5,6 +5,7 @@ import { GitError, gitErrorFrom } from '../process/git-error.ts'
 import type { GitHost } from '../process/git-host.ts'
 import { createFolders, moveFiles, removeTree } from '../process/owner-files.ts'
 import { type GitCall, runGit } from '../process/run-git.ts'
+import { type ObjectReader, withObjectReader } from './object-reader.ts'
 
 /**
  * Objects outside a repository that git also sees. `call` holds the settings for git; `keep` moves them into
@@ -26,6 +27,7 @@ type QuarantineFor = { git_dir: string; into?: string }
 
 const INCOMING = 'incoming-'
 const CHECK_MS = 300_000
+const READ_MS = 600_000
 /** Longer than any check takes. */
 const LEFTOVER_MS = 2 * 3_600_000
 
@@ -74,6 +76,14 @@ export const indexArguments = (max_bytes: number): string[] => [
  * files; packs of real repositories need less than a tenth of it.
  */
 export const indexSeconds = (bytes: number): number => 5 + 2 * Math.ceil(bytes / 1024 ** 2)
+
+/** Opens a reader of what git sees in the quarantine, for all checks of its objects together. */
+export const readQuarantine = <T>(
+  host: GitHost,
+  { call }: Quarantine,
+  work: (reader: ObjectReader) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> => withObjectReader(host, { ...call, timeout_ms: READ_MS, ...(signal && { signal }) }, work)
 
 /**
  * Checks that every new commit leads to commits that the repository has, and that every tree and file exists

@@ -7,7 +7,7 @@ import { asSha } from '../refs/ref-name.ts'
 import { fields } from './changes.ts'
 
 /** `files`: paths that the commit changes against its first parent, formatted as in `ChangedFile`. */
-type Commit = { sha: string; message: string; files: string[] }
+export type Commit = { sha: string; message: string; files: string[] }
 
 /**
  * Returns the commits that are in `head_sha` and not in `base_sha`, oldest first; with more than `max` the

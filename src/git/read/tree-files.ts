@@ -1,6 +1,6 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
 import { type CacheOwner, inObjectCache } from '../objects/object-cache.ts'
-import { readObjects } from '../objects/read-objects.ts'
+import { withObjectReader } from '../objects/object-reader.ts'
 import { type EntryKind, entryNamed, entryOf, pageOfTree, type TreeEntry } from '../objects/tree-entries.ts'
 import { GitError } from '../process/git-error.ts'
 import type { GitHost } from '../process/git-host.ts'
@@ -93,15 +93,17 @@ async function walk(host: GitHost, kept: CacheOwner, root: string, path: Buffer)
   const names = path.length === 0 ? [] : splitAtSlashes(path)
   const found: FoundEntry = { path, entry: null, tree: null }
   let missing = false
-  await readObjects(host, inObjectCache(host, kept), [`${asSha(root)}^{tree}`], async (sha, type, bytes) => {
-    if (type !== 'tree') throw new GitError('corrupt', `${WHAT}: a tree is missing`)
-    const name = names.shift()
-    found.tree = name === undefined ? { sha, bytes } : null
-    if (name === undefined) return []
-    found.entry = await entryNamed(bytes, name)
-    missing = found.entry === null || (names.length > 0 && found.entry.kind !== 'folder')
-    return found.entry?.kind === 'folder' ? [found.entry.sha] : []
-  })
+  await withObjectReader(host, inObjectCache(host, kept), reader =>
+    reader.read([`${asSha(root)}^{tree}`], async (sha, type, bytes) => {
+      if (type !== 'tree') throw new GitError('corrupt', `${WHAT}: a tree is missing`)
+      const name = names.shift()
+      found.tree = name === undefined ? { sha, bytes } : null
+      if (name === undefined) return []
+      found.entry = await entryNamed(bytes, name)
+      missing = found.entry === null || (names.length > 0 && found.entry.kind !== 'folder')
+      return found.entry?.kind === 'folder' ? [found.entry.sha] : []
+    }),
+  )
   return missing ? null : found
 }
 

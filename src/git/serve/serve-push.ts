@@ -7,6 +7,7 @@ import {
   indexArguments,
   indexSeconds,
   type Quarantine,
+  readQuarantine,
   refusedObjects,
   withQuarantine,
 } from '../objects/quarantine.ts'
@@ -81,7 +82,7 @@ export async function receivePush(
         await takePack(host, quarantine, { upload, behind: rest }, signal)
       const shas = wanted.flatMap(({ to }) => (to === NO_COMMIT ? [] : [to]))
       if (shas.length > 0) {
-        await checkBounds(host, quarantine, shas, signal)
+        await readQuarantine(host, quarantine, reader => checkBounds(host, quarantine, reader, shas), signal)
         await checkLinked(host, quarantine, shas, signal)
       }
     } catch (error) {

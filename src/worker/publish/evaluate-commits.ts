@@ -10,9 +10,8 @@ import {
 } from '../../core/pull-requests/commit-findings.ts'
 import { type Approval, needsApproval, readApprovals } from '../../core/pull-requests/path-approvals.ts'
 import { isAncestor } from '../../git/publish/merge.ts'
-import { listCommits } from '../../git/read/commits.ts'
+import { type Commit, listCommits } from '../../git/read/commits.ts'
 import { conflictMarkers } from '../../git/read/conflict-markers.ts'
-import { newBlobs } from '../../git/read/new-blobs.ts'
 import type { ModelMessage } from '../../model/port.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
 import { findByBranch } from '../../store/pull-requests/pull-requests.ts'
@@ -20,7 +19,7 @@ import { entry } from '../../trace/entry.ts'
 import { objectsOfRun } from '../base/base.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import { isEnded } from './ended-pull-request.ts'
-import type { ChangeReader } from './export-commit.ts'
+import type { HeadReader } from './export-commit.ts'
 import { latestEvaluation } from './latest-evaluation.ts'
 import type { CommittedPublication, NotPublished } from './publication.ts'
 import { readTemplate } from './pull-request-template.ts'
@@ -41,11 +40,11 @@ const MAX = { commits: 50, files: 100, findings: 50, message: 1_000 }
 export async function evaluateTurn(
   committed: CommittedPublication,
   pushed_sha: string | null,
-  changes: { change: Change; changesSince: ChangeReader },
+  read: { change: Change; reader: HeadReader },
 ): Promise<NotPublished | null> {
   const { deps, writer, head, sent_back } = committed
   const since = await reviewedSince(committed, pushed_sha)
-  const { listed, secrets, ...review } = await reviewCommits(committed, since, changes)
+  const { listed, secrets, ...review } = await reviewCommits(committed, since, read)
   const { verdict, findings } = review
   const returned = verdict === 'fail' && sent_back.length < MAX_ROUNDS
   if (returned || (await latestEvaluation(writer, 'COMMIT_EVALUATION'))?.head_sha !== head) {
@@ -102,15 +101,14 @@ async function approvalsOf(
 async function reviewCommits(
   committed: CommittedPublication,
   since: string,
-  { change: whole, changesSince }: { change: Change; changesSince: ChangeReader },
+  { change: whole, reader }: { change: Change; reader: HeadReader },
 ) {
-  const { deps, run, base, head, gaps } = committed
-  const objects = objectsOfRun(run, base)
-  const listed = await listCommits(deps.git, objects, since, head, MAX.commits)
-  const changes = await changesSince(since)
-  const blobs = await newBlobs(deps.git, objects, since, head)
+  const { deps, run, gaps } = committed
+  const listed = await reviewedCommits(committed, since, reader)
+  const changes = await reader.changesSince(since)
+  const { blobs } = await reader.newObjectsSince(since)
   // Of the whole branch: a value that was pushed once by mistake is not pushed again.
-  const secrets = await secretsIn(committed)
+  const secrets = await secretsIn(committed, reader)
   const conflicts = conflictMarkers(changes.patch)
   const organization = await getOrganization(deps.db, run.organization_id)
   const approvals = await approvalsOf(
@@ -130,6 +128,19 @@ async function reviewCommits(
   const opinion =
     by_rules.verdict === 'fail' ? null : opinionOf(await requestReview(committed, listed, { changes, whole }))
   return { listed, secrets, ...together(by_rules, opinion) }
+}
+
+/** The newest of the commits, oldest first; those of the whole branch are read for its secrets anyway. */
+async function reviewedCommits(
+  { deps, run, base, head }: CommittedPublication,
+  since: string,
+  reader: HeadReader,
+): Promise<Commit[]> {
+  const { commits } = since === base.sha ? await reader.historySince(since) : { commits: null }
+  return (
+    commits?.slice(-MAX.commits) ??
+    (await listCommits(deps.git, objectsOfRun(run, base), since, head, MAX.commits))
+  )
 }
 
 /**

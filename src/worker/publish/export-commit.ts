@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import type { Failure } from '../../core/runs/outcome.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import { importBundle } from '../../git/publish/bundles.ts'
+import { type BranchHistory, readHistory } from '../../git/read/branch-history.ts'
 import { type Changes, readChanges } from '../../git/read/changes.ts'
+import { type NewObjects, storedNewObjects } from '../../git/read/new-objects.ts'
 import { bundleCommand, NOTHING_TO_BUNDLE } from '../../git/workspace/workspace-commands.ts'
 import { saveChange } from '../../store/changes.ts'
 import { objectsOfRun } from '../base/base.ts'
@@ -18,19 +20,38 @@ const BUNDLE_BYTES = 512 * 1024 ** 2
 const PATCH_BYTES = 2 * 1024 ** 2
 
 /**
- * Returns what the head of a round changes since a commit. Read once for each commit: the record and the
- * review need the same.
+ * Reads the commits of the head of a round: their changes, their objects and their messages since a commit.
+ * Each is read once: the import, the record and the review need the same.
  */
-export type ChangeReader = (since: string) => Promise<Changes>
+export type HeadReader = {
+  changesSince(since: string): Promise<Changes>
+  newObjectsSince(since: string): Promise<NewObjects>
+  historySince(since: string): Promise<BranchHistory>
+  /** The import has read what is new since the base. */
+  imported(objects: NewObjects): void
+}
 
-export function changeReader({ deps, run, base, head }: CommittedPublication): ChangeReader {
-  const read = new Map<string, Promise<Changes>>()
-  return since => {
-    const known =
-      read.get(since) ??
-      readChanges(deps.git, objectsOfRun(run, base), since, head, { max_patch_bytes: PATCH_BYTES })
-    read.set(since, known)
-    return known
+export function headReader({ deps, run, base, head }: CommittedPublication): HeadReader {
+  const objects = objectsOfRun(run, base)
+  const new_objects = new Map<string, Promise<NewObjects>>()
+  return {
+    changesSince: once(since =>
+      readChanges(deps.git, objects, since, head, { max_patch_bytes: PATCH_BYTES }),
+    ),
+    historySince: once(since => readHistory(deps.git, objects, since, head)),
+    newObjectsSince: once(
+      since => storedNewObjects(deps.git, objects, { base_sha: since, head_sha: head }),
+      new_objects,
+    ),
+    imported: found => void new_objects.set(base.sha, Promise.resolve(found)),
+  }
+}
+
+function once<T>(read: (since: string) => Promise<T>, known = new Map<string, Promise<T>>()) {
+  return (since: string): Promise<T> => {
+    const found = known.get(since) ?? read(since)
+    known.set(since, found)
+    return found
   }
 }
 
@@ -40,12 +61,12 @@ export function changeReader({ deps, run, base, head }: CommittedPublication): C
  */
 export async function exportCommit(
   committed: CommittedPublication,
-  changesSince: ChangeReader,
+  reader: HeadReader,
 ): Promise<Failure | null> {
   const { deps, writer, run, base, head } = committed
-  const failed = await importFromSandbox(committed)
+  const failed = await importFromSandbox(committed, reader)
   if (failed) return failed
-  const changes = await redactedChanges(writer, await changesSince(base.sha))
+  const changes = await redactedChanges(writer, await reader.changesSince(base.sha))
   const change = { ...changes, base_sha: base.sha, head_sha: head }
   requireOwned(await saveChange(deps.db, run.organization_id, run.id, writer.epoch, change))
   return null
@@ -69,7 +90,10 @@ async function redactedChanges({ redactor }: RunWriter, changes: Changes): Promi
   return { ...changes, files: files.map((file, i) => withPaths(file, paths[i])), patch: shown }
 }
 
-async function importFromSandbox(committed: CommittedPublication): Promise<Failure | null> {
+async function importFromSandbox(
+  committed: CommittedPublication,
+  reader: HeadReader,
+): Promise<Failure | null> {
   const { deps, writer, run, base, head } = committed
   const file = join(deps.folders.bundles, `${run.id}-${writer.epoch}.bundle`)
   await rm(file, { force: true })
@@ -77,7 +101,9 @@ async function importFromSandbox(committed: CommittedPublication): Promise<Failu
   try {
     const failed = await writeBundle(committed, bundle)
     if (failed) return failed
-    await importBundle(deps.git, objectsOfRun(run, base), file, { head_sha: head })
+    const range = { head_sha: head, base_sha: base.sha }
+    const found = await importBundle(deps.git, objectsOfRun(run, base), file, range)
+    if (found !== null) reader.imported(found)
     return null
   } catch (error) {
     if (error instanceof RangeError)

@@ -12,7 +12,7 @@ import { requireOwned } from '../claim/fenced-error.ts'
 import { isEnded } from './ended-pull-request.ts'
 import { evaluateTurn } from './evaluate-commits.ts'
 import { evaluateProposed } from './evaluate-pull-request.ts'
-import { type ChangeReader, changeReader, exportCommit } from './export-commit.ts'
+import { exportCommit, type HeadReader, headReader } from './export-commit.ts'
 import { propose } from './propose.ts'
 import {
   type CommittedPublication,
@@ -38,15 +38,15 @@ export async function publishOnce(committed: CommittedPublication): Promise<Outc
   const branch: Branch = { pushed_sha: base.renewed ? null : run.pushed_sha, proposed }
   const uncommitted = uncommittedPaths(committed.gaps)
   if (await isUnchanged(committed, branch)) return { kind: 'nothing', uncommitted }
-  const changesSince = changeReader(committed)
-  const failed = await exportIfNew(committed, changesSince)
+  const reader = headReader(committed)
+  const failed = await exportIfNew(committed, reader)
   if (failed) return failed
   const change = await getChange(deps.db, run.organization_id, run.id)
   if (!change || (change.files_changed === 0 && branch.pushed_sha === null))
     return { kind: 'nothing', uncommitted }
   // An earlier turn may have committed without a push, or pushed without a pull request.
   const pushes = head !== branch.pushed_sha
-  const stopped = pushes ? await reviewAndPush(committed, branch, { change, changesSince }) : null
+  const stopped = pushes ? await reviewAndPush(committed, branch, { change, reader }) : null
   if (stopped) return stopped
   await keepInMirror(committed, pushes ? { name: base.branch, before: branch.pushed_sha } : null)
   const pushed = { kind: 'pushed', head, is_new: pushes, uncommitted } as const
@@ -76,24 +76,24 @@ async function isUnchanged(
 }
 
 /** An earlier worker may have exported the commit, perhaps on another machine. */
-async function exportIfNew(committed: CommittedPublication, changesSince: ChangeReader) {
+async function exportIfNew(committed: CommittedPublication, reader: HeadReader) {
   const { deps, run, base, head } = committed
   const exported =
     head === run.head_sha && !base.renewed && (await hasCommit(deps.git, objectsOfRun(run, base), head))
-  return exported ? null : exportCommit(committed, changesSince)
+  return exported ? null : exportCommit(committed, reader)
 }
 
 /** Null: the branch is pushed. */
 async function reviewAndPush(
   committed: CommittedPublication,
   { pushed_sha, proposed }: Branch,
-  changes: { change: Change; changesSince: ChangeReader },
+  read: { change: Change; reader: HeadReader },
 ): Promise<Outcome | null> {
   const { deps, writer, run, base } = committed
   const next = { base_sha: base.sha, branch: base.branch }
   if (base.renewed)
     requireOwned(await recordNextBranch(deps.db, run.organization_id, run.id, writer.epoch, next))
-  const stopped = await evaluateTurn(committed, pushed_sha, changes)
+  const stopped = await evaluateTurn(committed, pushed_sha, read)
   if (stopped) return stopped
   const proposes = run.auto_create_pr && !proposed.some(pr => pr.head_branch === base.branch && !isEnded(pr))
   return pushRunBranch(committed, { pushed_sha, proposes })
@@ -104,11 +104,10 @@ async function keepInMirror(
   { deps, run, base, head }: CommittedPublication,
   branch: { name: string; before: string | null } | null,
 ): Promise<void> {
-  await keepPushed(deps.git, objectsOfRun(run, base), { turn: run.turn, head_sha: head, branch }).catch(
-    error => {
-      if (!(error instanceof GitError)) throw error
-      // The next fetch gets it from the remote.
-      deps.log('error', 'a pushed commit could not be kept', { run_id: run.id, error: error.message })
-    },
-  )
+  const pushed = { turn: run.turn, head_sha: head, base_sha: base.sha, branch }
+  await keepPushed(deps.git, objectsOfRun(run, base), pushed).catch(error => {
+    if (!(error instanceof GitError)) throw error
+    // The next fetch gets it from the remote.
+    deps.log('error', 'a pushed commit could not be kept', { run_id: run.id, error: error.message })
+  })
 }

@@ -1,9 +1,8 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
 import type { Failure } from '../../core/runs/outcome.ts'
-import { addedText } from '../../git/read/added-text.ts'
 import type { BackgroundRedactor } from '../../redaction/port.ts'
-import { objectsOfRun } from '../base/base.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
+import type { HeadReader } from './export-commit.ts'
 import { type CommittedPublication, notPublished } from './publication.ts'
 
 /** Characters that are searched at once; the overlap finds a value at the edge of two pieces. */
@@ -18,15 +17,14 @@ type SecretFound = { path: string | null; names: string[] }
  * Lists the secrets whose values the commits contain. Each commit counts: a value that one adds and the next
  * removes is found.
  */
-export async function secretsIn({
-  deps,
-  writer,
-  run,
-  base,
-  head,
-}: CommittedPublication): Promise<SecretFound[]> {
+export async function secretsIn(
+  { writer, base }: CommittedPublication,
+  reader: HeadReader,
+): Promise<SecretFound[]> {
   const found = new Map<string | null, Set<string>>()
-  for (const { path, text } of await addedText(deps.git, objectsOfRun(run, base), base.sha, head)) {
+  const { commits } = await reader.newObjectsSince(base.sha)
+  const { added } = await reader.historySince(base.sha)
+  for (const { path, text } of [{ path: null, text: commits }, ...added]) {
     const names = [
       ...(path === null ? [] : await writer.redactor.names(path)),
       ...(await namesIn(writer.redactor, text)),

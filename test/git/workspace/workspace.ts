@@ -74,8 +74,8 @@ export async function openWorkspace(
       const file = join(fixture.dir, `${randomUUID()}.bundle`)
       await writeFile(file, ran.exit_code === 0 ? ran.stdout : '', { mode: 0o600 })
       const objects = { repository_id: repo.id, run_id }
-      await importBundle(fixture.host, objects, file, { head_sha })
-      await keepPushed(fixture.host, objects, { turn, head_sha, branch: null })
+      await importBundle(fixture.host, objects, file, { head_sha, base_sha })
+      await keepPushed(fixture.host, objects, { turn, head_sha, base_sha, branch: null })
       return { ref: runRef(run_id, turn), sha: head_sha }
     },
   }
