@@ -70,11 +70,12 @@ export type LoopJournal = {
   modelFailed(failed: FailedAttempt, charge: Reservation | null): Promise<void>
   /** The recorded call is cancelled. */
   modelNotCalled(): Promise<void>
-  /** The response and what follows from it. */
+  /** The response and what follows from it. Its record is stored with the kind `model_answered`. */
   modelResponded(response: Redacted<ModelResponse>, follows: Redacted<FollowsResponse>): Promise<Signals>
   /**
-   * The intent of a call that waited for the workspace. `call_kind`: what a program states about a call of
-   * its own.
+   * The intent of the first call of a response, where `modelResponded` could not record it, because the
+   * workspace was not ready; or of a call that a program reports. Intents of further calls are recorded with
+   * the outcome of the call before (`toolFinished`). `call_kind`: what a program states about its call.
    */
   toolStarted(call: ToolCall, call_kind?: string): Promise<void>
   toolFinished(finished: Redacted<FinishedCall>): Promise<Signals>

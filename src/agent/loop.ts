@@ -61,6 +61,7 @@ async function runStep(input: LoopInput, state: LoopState): Promise<LoopOutcome 
   meter.modelResponded(state.messages, response)
   state.messages = [...state.messages, ...response.messages]
   const [call] = response.tool_calls
+  // The call is recorded with its response if it can start now, otherwise when the workspace is ready.
   const ready = input.sandboxReady()
   const verdict = call === undefined ? judgeText(input, state, response) : null
   const ends_turn = verdict?.ends_turn ?? null

@@ -47,8 +47,8 @@ type Options = {
 type AnyHandler = (ctx: unknown, input: unknown, gone: () => AbortSignal) => Promise<unknown>
 
 /**
- * Serves every row of the contract table: authenticate → membership → parse → verb → response
- * (specification.md#errors).
+ * Serves every row of the contract table: authenticate → rate limit → membership and scope →
+ * parse → verb → response (specification.md#errors).
  */
 export function addContractRoutes(app: FastifyInstance, options: Options) {
   const { services, failed, admitted } = options

@@ -3,10 +3,9 @@ import { type Polling, startPolling } from '../core/polling.ts'
 import { settledWithin } from '../core/timeout.ts'
 
 const POLL_INTERVAL_MS = 1_000
-/**
- * How long running attempts may continue when this process shuts down, before they are aborted and after it.
- */
+/** How long running attempts may continue when this process shuts down, before they are aborted. */
 const SHUTDOWN_GRACE_MS = 1_000
+/** How long the shutdown waits for attempts after they were aborted. */
 const ABORT_TIMEOUT_MS = 5_000
 
 /** Background work whose rows have the columns of `src/store/queue/queue-table.ts`. */

@@ -90,7 +90,7 @@ export async function* followRun(
   }
 }
 
-/** Yields status changes of all runs, from now on or after `after_seq`. Does not end by itself. */
+/** Yields the events of an organization, from now on or after `after_seq`. Does not end by itself. */
 export async function* followOrganization(
   core: Core,
   options: { after_seq?: number | undefined; signal?: AbortSignal } = {},

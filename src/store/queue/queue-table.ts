@@ -9,7 +9,7 @@ export type QueueTable = {
   name: string
   /** Columns of the primary key. */
   key: string
-  /** Condition on the row `q` beside its time: it has work, and no row that comes before it has. */
+  /** Condition on the row `q`, in addition to its time: it has work, and no earlier row has. */
   ready: string
   returning: string
 }

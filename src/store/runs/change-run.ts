@@ -17,7 +17,7 @@ import { columnsOf, setOf } from './run-states.ts'
 
 export type RunKey = { organization_id: number; id: number }
 
-/** What else must be true of the run. */
+/** Conditions that a fence may name, in addition to status and claim. */
 const conditions = {
   pausing: 'pause_requested_at is not null',
   not_pausing: 'pause_requested_at is null',
@@ -25,7 +25,7 @@ const conditions = {
   resume_requested: 'resume_requested_at is not null',
 }
 
-/** What must be true of the run. */
+/** What must be true of the run: otherwise nothing is written. */
 type Fence = {
   /** The statuses that it may have. */
   from: readonly RunStatus[]

@@ -63,7 +63,7 @@ export async function insertEvent(
   return seq
 }
 
-/** Returns up to `limit` status changes of the runs of an organization, ascending by `seq`. */
+/** Returns up to `limit` events of an organization, ascending by `seq`. */
 export function listEventsAfter(
   db: Db,
   organization_id: number,
@@ -81,7 +81,7 @@ export function listEventsAfter(
   })
 }
 
-/** Returns the `seq` of the newest status change of an organization; 0 before the first one. */
+/** Returns the `seq` of the newest event of an organization; 0 before the first one. */
 export async function lastEventSeq(db: Db, organization_id: number): Promise<number> {
   const { rows } = await db.query<{ event_seq: number }>({
     name: 'last_event_seq',

@@ -183,7 +183,8 @@ export const claimed = (sql: { owner: string; lease_seconds: string; turn_second
 type Table = { [S in RunStatus]: (move: Extract<Move, { to: S }>, bind: Bind) => Columns }
 
 /**
- * What a change to each status sets and clears. Only this table knows it, with `claimed` and `created` above.
+ * What a change to each status sets and clears. Only this table knows it, with `claimed`, `created` and
+ * `recording` above.
  */
 const columns: Table = {
   queued: (move, bind) => ({

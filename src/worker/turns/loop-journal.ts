@@ -28,7 +28,10 @@ export type JournalOf = {
 /** `files`: null if the tool changes none, or if they could not be kept. */
 type WriteOutcome = (files: FilesAfter | null) => Promise<AppendResult>
 
-/** Returns the loop's journal on PostgreSQL: one fenced statement per write. */
+/**
+ * Returns the loop's journal on PostgreSQL. Each write is fenced: one statement, or one transaction where
+ * messages, notices or artifacts belong to it.
+ */
 export function createLoopJournal(of: JournalOf): LoopJournal {
   const { writer, live } = of
   return {
