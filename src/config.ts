@@ -18,12 +18,12 @@ import {
   text,
   whole,
   yes,
-} from './config-fields.ts'
+} from './configuration/fields.ts'
 import { unknownNames, withOrigin } from './configuration/mistakes.ts'
 import { readSources, type Sources } from './configuration/sources.ts'
 import { bucketLimits } from './contract/buckets.ts'
 import { type ModelSettings, readModelSettings } from './contract/model-settings.ts'
-import { ReasoningEffort } from './contract/reasoning-effort.ts'
+import { ReasoningEffort } from './contract/reasoning-effort-schema.ts'
 import { readAgentSettings } from './contract/runs/agent-settings.ts'
 import { type RegisteredAgent, registerAgents } from './core/agents/registered-agents.ts'
 import { log_levels } from './core/log.ts'

@@ -163,10 +163,9 @@ export const rooms: Record<string, Room> = {
   // The operator's checks of a deployment.
   'src/doctor': { code: ['src/store'] },
   // Composition.
-  'src/config-fields.ts': { packages: ['zod'] },
-  'src/configuration': { packages: ['smol-toml'], node: ['node:fs', 'node:path', 'node:util'] },
+  'src/configuration': { packages: ['smol-toml', 'zod'], node: ['node:fs', 'node:path', 'node:util'] },
   'src/config.ts': {
-    code: ['src/config-fields.ts', 'src/configuration'],
+    code: ['src/configuration'],
     packages: ['zod'],
     node: ['node:fs'],
   },

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Endpoint } from './endpoint.ts'
-import { analysisEndpoints } from './endpoints/analysis.ts'
+import { analysisEndpoints } from './endpoints/setup-detection.ts'
 import { auditEndpoints } from './endpoints/audit-log.ts'
 import { checkSuiteEndpoints } from './endpoints/check-suites.ts'
 import { checkEndpoints } from './endpoints/checks.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ReasoningEffort } from './reasoning-effort.ts'
+import { ReasoningEffort } from './reasoning-effort-schema.ts'
 
 /** The wire formats that a model can have. */
 export const model_apis = [

@@ -8,7 +8,7 @@ import {
   requireApi,
   tool_families,
 } from '../model-settings.ts'
-import { ReasoningEffort } from '../reasoning-effort.ts'
+import { ReasoningEffort } from '../reasoning-effort-schema.ts'
 import { text } from '../text.ts'
 
 const rate = {

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { limits } from '../limits.ts'
 import { branchPrefixInput } from '../organizations/branch-prefix.ts'
 import { pageOf } from '../page.ts'
-import { ReasoningEffort, reasoningEffortInput } from '../reasoning-effort.ts'
-import { ReviewMode, reviewModeInput } from '../review-mode.ts'
+import { ReasoningEffort, reasoningEffortInput } from '../reasoning-effort-schema.ts'
+import { ReviewMode, reviewModeInput } from '../review-mode-schema.ts'
 import { text } from '../text.ts'
 
 export const Repository = z

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { ReasoningEffort } from '../reasoning-effort.ts'
-import { ReviewMode } from '../review-mode.ts'
+import { ReasoningEffort } from '../reasoning-effort-schema.ts'
+import { ReviewMode } from '../review-mode-schema.ts'
 import { exampleRun } from './example-run.ts'
 import { StartupStatistics } from './startups.ts'
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { money } from '../money.ts'
 import { pageOf } from '../page.ts'
-import { ReasoningEffort } from '../reasoning-effort.ts'
-import { ReviewMode } from '../review-mode.ts'
+import { ReasoningEffort } from '../reasoning-effort-schema.ts'
+import { ReviewMode } from '../review-mode-schema.ts'
 import { exampleRun } from './example-run.ts'
 import { type ByLimit, byLimit, run_limits } from './run-limits.ts'
 

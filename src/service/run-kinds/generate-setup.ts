@@ -1,5 +1,5 @@
 import { limits } from '../../contract/limits.ts'
-import type { GenerateSetupCommandsInput } from '../../contract/runs/analysis.ts'
+import type { GenerateSetupCommandsInput } from '../../contract/runs/setup-detection.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
 import type { Context } from '../context.ts'
 import { requireRepository } from '../repositories/repositories.ts'

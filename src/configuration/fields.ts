@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { mirror_kinds, readMirror } from './core/network/package-mirrors.ts'
-import { readKey } from './core/secrets/sealing.ts'
+import { mirror_kinds, readMirror } from '../core/network/package-mirrors.ts'
+import { readKey } from '../core/secrets/sealing.ts'
 
 /**
  * The forms that variables of the service have (docs/reference/configuration.md). Messages never repeat a

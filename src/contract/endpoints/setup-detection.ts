@@ -1,5 +1,5 @@
 import { type Endpoint, org, v1 } from '../endpoint.ts'
-import { GenerateSetupCommandsInput, SetupCommands } from '../runs/analysis.ts'
+import { GenerateSetupCommandsInput, SetupCommands } from '../runs/setup-detection.ts'
 
 /** Detection of setup commands (specification.md#setup-and-analysis). */
 export const analysisEndpoints = {
