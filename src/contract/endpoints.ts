@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Endpoint } from './endpoint.ts'
-import { analysisEndpoints } from './endpoints/setup-detection.ts'
+import { setupDetectionEndpoints } from './endpoints/setup-detection.ts'
 import { auditEndpoints } from './endpoints/audit-log.ts'
 import { checkSuiteEndpoints } from './endpoints/check-suites.ts'
 import { checkEndpoints } from './endpoints/checks.ts'
@@ -56,7 +56,7 @@ export const endpoints = {
   ...skillEndpoints,
   ...mcpServerEndpoints,
   ...usageEndpoints,
-  ...analysisEndpoints,
+  ...setupDetectionEndpoints,
   ...sandboxEndpoints,
   ...logAnalysisEndpoints,
   ...integrationEndpoints,

@@ -2,7 +2,7 @@ import { type Endpoint, org, v1 } from '../endpoint.ts'
 import { GenerateSetupCommandsInput, SetupCommands } from '../runs/setup-detection.ts'
 
 /** Detection of setup commands (specification.md#setup-and-analysis). */
-export const analysisEndpoints = {
+export const setupDetectionEndpoints = {
   generateSetupCommands: {
     ...v1,
     tag: 'setup-commands',
