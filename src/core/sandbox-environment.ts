@@ -6,7 +6,7 @@ import { isModelKey } from './secrets/model-keys.ts'
 import { isForGitAlone } from './secrets/repository-credentials.ts'
 import type { OpenSecret } from './secrets/run-secrets.ts'
 import type { Sealer } from './secrets/sealing.ts'
-import { isSetting } from './secrets/settings.ts'
+import { isSetting } from './secrets/program-settings.ts'
 
 /**
  * All environment variables of a sandbox come from this file: the base list, the secrets of a run and the

@@ -9,7 +9,7 @@ import {
   type StreamStep,
   withoutShown,
 } from './redact.ts'
-import { type Method, type Owner, RedactionThreads } from './threads.ts'
+import { type Method, type Owner, RedactionThreads } from './thread-pool.ts'
 
 /**
  * The maximum size in characters, or bytes, that is redacted synchronously: a few milliseconds for any

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import { createRedactor, type Redactor } from './redact.ts'
-import type { Outcome, Request } from './threads.ts'
+import type { Outcome, Request } from './thread-pool.ts'
 
 /** The worker thread: one request at a time, with the redactors that it received. */
 const known = new Map<number, { redactor: Redactor; met: string[] }>()

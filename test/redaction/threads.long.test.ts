@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { createBackgroundRedactor, MAX_AT_ONCE } from '../../src/redaction/background-redactor.ts'
 import { RedactionError } from '../../src/redaction/port.ts'
 import { createRedactor } from '../../src/redaction/redact.ts'
-import { RedactionThreads } from '../../src/redaction/threads.ts'
+import { RedactionThreads } from '../../src/redaction/thread-pool.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 const VALUE = 'kQ7wXz2mN9pLr4Ts'

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { RedactionThreads } from '../../src/redaction/threads.ts'
+import { RedactionThreads } from '../../src/redaction/thread-pool.ts'
 import { channels } from '../../src/store/notify.ts'
 import { FilesState } from '../../src/worker/workspace/files-state.ts'
 import { Packer } from '../../src/worker/workspace/packer.ts'

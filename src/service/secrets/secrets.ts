@@ -5,7 +5,7 @@ import { mayBeVariable } from '../../core/sandbox-environment.ts'
 import { SHORTEST_SECRET } from '../../core/secrets/known-value.ts'
 import { isForGitAlone } from '../../core/secrets/repository-credentials.ts'
 import { secretContext } from '../../core/secrets/run-secrets.ts'
-import { isSetting } from '../../core/secrets/settings.ts'
+import { isSetting } from '../../core/secrets/program-settings.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import { holdRepository } from '../../store/access/repositories.ts'
 import {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createBackgroundRedactor } from '../../../src/redaction/background-redactor.ts'
-import { RedactionThreads } from '../../../src/redaction/threads.ts'
+import { RedactionThreads } from '../../../src/redaction/thread-pool.ts'
 import { ThrottledText } from '../../../src/worker/claim/throttled-text.ts'
 
 const VALUE = 'kQ7wXz2mN9pLr4Ts'
