@@ -3,10 +3,10 @@ import { type Mirror, mirrorVariables } from './network/package-mirrors.ts'
 import { SHORTEST_SECRET } from './secrets/known-value.ts'
 import { isMcpCredential } from './secrets/mcp-credentials.ts'
 import { isModelKey } from './secrets/model-keys.ts'
+import { isSetting } from './secrets/program-settings.ts'
 import { isForGitAlone } from './secrets/repository-credentials.ts'
 import type { OpenSecret } from './secrets/run-secrets.ts'
 import type { Sealer } from './secrets/sealing.ts'
-import { isSetting } from './secrets/program-settings.ts'
 
 /**
  * All environment variables of a sandbox come from this file: the base list, the secrets of a run and the

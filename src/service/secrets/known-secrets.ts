@@ -1,6 +1,6 @@
 import type { KnownValue } from '../../core/secrets/known-value.ts'
-import { openSecrets } from '../../core/secrets/run-secrets.ts'
 import { isSetting } from '../../core/secrets/program-settings.ts'
+import { openSecrets } from '../../core/secrets/run-secrets.ts'
 import { createBackgroundRedactor } from '../../redaction/background-redactor.ts'
 import type { BackgroundRedactor } from '../../redaction/port.ts'
 import { listSealedSecrets } from '../../store/access/secrets.ts'
