@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startApp } from '../../start-app.ts'
+import { rows, startApp } from '../../start-app.ts'
 import { inBrowser } from '../visit.ts'
 
 const { app, visit } = await inBrowser(startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' }))
@@ -77,4 +77,35 @@ test('a refused save shows its first invalid field, what was typed is still not 
   await page.getByRole('button', { name: 'Delete GOOD_NAME' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('button', { name: 'Delete GOOD_NAME' }).and(page.locator(':focus')).waitFor()
+})
+
+test('a deletion that ends after its dialog was closed leaves the next dialog open, also one of the row that is gone', async () => {
+  await using someone = await visit({ path: '/settings/secrets' })
+  const { page } = someone
+  await rows(app, 'delete from secrets')
+  for (const name of ['FIRST', 'SECOND'])
+    await app.call('PUT', `/v1/organizations/${app.org_id}/secrets/${name}`, { value: 'of the secret' })
+  await someone.open('/settings/secrets')
+  const dialog = page.getByRole('dialog')
+  for (const [deleted, replaced] of [
+    ['FIRST', 'SECOND'],
+    ['SECOND', 'SECOND'],
+  ]) {
+    const held = Promise.withResolvers<void>()
+    await page.route(`**/secrets/${deleted}`, async route => {
+      await held.promise
+      await route.continue()
+    })
+    await page.getByRole('button', { name: `Delete ${deleted}` }).click()
+    await dialog.getByRole('button', { name: 'Delete secret' }).click()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: `Replace ${replaced}` }).click()
+    await dialog.getByLabel('Value').fill('typed meanwhile')
+    held.resolve()
+    await dialog.getByText(`${deleted} was deleted`).waitFor()
+    expect(await dialog.getByLabel('Value').inputValue()).toBe('typed meanwhile')
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await dialog.getByRole('button', { name: 'Discard changes' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+  }
 })

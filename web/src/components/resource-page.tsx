@@ -16,8 +16,10 @@ export function useDialog(first?: DialogContent): {
   show: (dialog: DialogContent) => void
 } {
   const [open, setOpen] = useState(first && { content: first })
+  // A request that ends after its dialog was closed leaves the next one open.
+  const close = () => setOpen(now => (now === open ? undefined : now))
   return {
-    dialog: open?.content(() => setOpen(undefined)),
+    dialog: open?.content(close),
     show: content => setOpen({ content }),
   }
 }
@@ -45,6 +47,8 @@ type TableProps<Row> = {
   actions: (row: Row) => (Action | ReactElement | false)[]
   /** The buttons of a row are one below the other on a phone. */
   stacked?: boolean
+  /** Shown instead of a table without rows. */
+  empty?: ReactNode
 }
 
 /** A column of moments, which a phone has no width for. */
@@ -65,7 +69,7 @@ export const momentColumn = <Row,>(name: string, at: (row: Row) => string | null
 
 /** A table of a resource, with the dialogs that its rows open. */
 export function ResourceTable<Row>(props: TableProps<Row>) {
-  const { columns, name, row_key = name, actions, stacked, ...table } = props
+  const { columns, name, row_key = name, actions, stacked, empty, ...table } = props
   const { dialog, show } = useDialog()
   const buttons = (row: Row) =>
     actions(row).map(action =>
@@ -87,7 +91,7 @@ export function ResourceTable<Row>(props: TableProps<Row>) {
   const last: Column<Row> = { name: '', cell: row => <span className={style}>{buttons(row)}</span> }
   return (
     <>
-      <Table {...table} columns={[...columns, last]} row_key={row_key} />
+      {table.rows.length === 0 ? empty : <Table {...table} columns={[...columns, last]} row_key={row_key} />}
       {dialog}
     </>
   )
@@ -136,21 +140,22 @@ type Resource<Row, Key extends QueryKey> = Omit<TableProps<Row>, 'label' | 'rows
   about?: string
   query: Query<Row[], Key>
   add: Action
-  /** Shown instead of a table without rows. */
-  empty: ReactNode
   /** What is around the button and the table; absent: a page of its own. */
   frame?: (button: ReactNode, list: ReactNode) => ReactNode
 }
 
 /** What there is of a resource: its rows, what is done with each, and the button that adds one. */
 export function ResourcePage<Row, Key extends QueryKey>(props: Resource<Row, Key>) {
-  const { what, about, query, add, empty, frame, ...table } = props
+  const { what, about, query, add, frame, ...table } = props
   const { data, isError, error, refetch } = useQuery(query)
   if (isError) return <PageProblem error={error} retry={() => refetch()} what="list" />
   const heading = what.replace(/^./, first => first.toUpperCase())
   const button = <AddButton {...add} />
-  const rows = data?.length === 0 ? empty : data && <ResourceTable label={heading} rows={data} {...table} />
-  const list = rows ?? <Loading label={`Loading the ${what}`} />
+  const list = data ? (
+    <ResourceTable label={heading} rows={data} {...table} />
+  ) : (
+    <Loading label={`Loading the ${what}`} />
+  )
   if (frame) return frame(button, list)
   return (
     <Page heading={heading} note={data?.length} about={about} actions={button}>

@@ -53,7 +53,7 @@ export function RepositorySecrets() {
               repo_id={id}
               items={items}
               replaced={replaced}
-              on_done={() => setReplaced(null)}
+              on_done={() => setReplaced(now => (now === replaced ? null : now))}
             />
           </section>
         </div>
