@@ -109,3 +109,20 @@ test('a deletion that ends after its dialog was closed leaves the next dialog op
     await dialog.waitFor({ state: 'hidden' })
   }
 })
+
+test('a dialog that a menu opened returns the focus to the button of the menu', async () => {
+  await using someone = await visit({ path: '/settings/members' })
+  const { page } = someone
+  const button = page.getByRole('button', { name: /^Actions for/ })
+  const item = page.getByRole('menuitem', { name: 'Create sign-in link' })
+  const choices = [() => item.click(), () => item.press('Enter')]
+  for (const choose of choices) {
+    await button.click()
+    await choose()
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await button.and(page.locator(':focus')).waitFor()
+    expect(await page.getByRole('menu').count()).toBe(0)
+  }
+})

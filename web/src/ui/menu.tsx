@@ -1,6 +1,8 @@
 import { Check } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { createContext, type ReactNode, type RefObject, use, useEffect, useRef, useState } from 'react'
+
+const MenuButton = createContext<RefObject<HTMLButtonElement | null> | null>(null)
 
 type MenuProps = {
   label: string
@@ -52,7 +54,7 @@ export function Menu({
           collisionPadding={8}
           className="z-40 max-h-(--radix-dropdown-menu-content-available-height) min-w-48 overflow-y-auto rounded-lg border border-line bg-surface p-1 text-sm shadow-lg"
         >
-          {children}
+          <MenuButton value={button}>{children}</MenuButton>
         </DropdownMenu.Content>
       </DropdownMenu.Portal>
     </DropdownMenu.Root>
@@ -71,19 +73,26 @@ type ItemProps = {
 }
 
 /** `reason`: why the item cannot be chosen. It is shown below its text. */
-export const MenuItem = ({ icon, danger = false, reason = null, on_select, children }: ItemProps) => (
-  <DropdownMenu.Item
-    disabled={reason !== null}
-    onSelect={on_select}
-    className={`${item_style} ${danger ? 'text-bad' : ''} data-disabled:cursor-not-allowed`}
-  >
-    {icon}
-    <span className={reason === null ? '' : 'py-1 text-faint'}>
-      {children}
-      {reason !== null && <span className="block text-2xs">{reason}</span>}
-    </span>
-  </DropdownMenu.Item>
-)
+export function MenuItem({ icon, danger = false, reason = null, on_select, children }: ItemProps) {
+  const button = use(MenuButton)
+  return (
+    <DropdownMenu.Item
+      disabled={reason !== null}
+      onSelect={() => {
+        // A dialog returns the focus to what had it when it opened, which must outlive the menu.
+        button?.current?.focus()
+        on_select()
+      }}
+      className={`${item_style} ${danger ? 'text-bad' : ''} data-disabled:cursor-not-allowed`}
+    >
+      {icon}
+      <span className={reason === null ? '' : 'py-1 text-faint'}>
+        {children}
+        {reason !== null && <span className="block text-2xs">{reason}</span>}
+      </span>
+    </DropdownMenu.Item>
+  )
+}
 
 type ChoiceProps = {
   value: string
