@@ -126,3 +126,24 @@ test('a dialog that a menu opened returns the focus to the button of the menu', 
     expect(await page.getByRole('menu').count()).toBe(0)
   }
 })
+
+test('what is edited while a form is sent is kept, and can be saved then', async () => {
+  await using someone = await visit({ path: '/settings' })
+  const { page } = someone
+  const form = page.getByRole('form', { name: 'Organization' })
+  const held = Promise.withResolvers<void>()
+  await page.route(`**/organizations/${app.org_id}`, async (route, request) => {
+    if (request.method() === 'PATCH') await held.promise
+    await route.continue()
+  })
+  await form.getByLabel('Name').fill('Renamed')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByRole('textbox', { name: 'Rules', exact: true }).fill('Use tabs.')
+  held.resolve()
+  await page.getByText('Saved', { exact: true }).first().waitFor()
+  expect(await form.getByRole('textbox', { name: 'Rules', exact: true }).inputValue()).toBe('Use tabs.')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.locator('[aria-description="No changes to save"]').waitFor()
+  const { body } = await app.call('GET', `/v1/organizations/${app.org_id}`)
+  expect(body).toMatchObject({ name: 'Renamed', rules: 'Use tabs.' })
+})

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { fieldMessages, messageWithin } from '../../api/api-error.ts'
 import { type Effects, useRequest } from './use-request.ts'
 
@@ -16,7 +16,7 @@ type Form<Draft, Result> = Effects<Result> & {
 /**
  * The state of a form that sends one request: what was edited, and the problems of the service at the
  * fields. `props` are those of its `ApiForm`, `field(name)` those of a field. After a success, the fields
- * contain what is saved.
+ * contain what is saved, and what was edited while it was sent.
  */
 export function useForm<Draft extends object, Result>({
   saved,
@@ -29,16 +29,25 @@ export function useForm<Draft extends object, Result>({
   const [touched, setTouched] = useState<Partial<Draft>>({})
   const draft = { ...saved, ...touched }
   const set = (change: Partial<Draft>) => setTouched(old => ({ ...old, ...change }))
-  const request = useRequest(() => send(draft, touched), {
-    ...effects,
-    on_done: result => {
-      setTouched(old => {
-        const still = Object.entries(old).filter(([name]) => kept.includes(name as keyof Draft))
-        return Object.fromEntries(still) as Partial<Draft>
-      })
-      return on_done?.(result)
+  const sent = useRef(touched)
+  const request = useRequest(
+    () => {
+      sent.current = touched
+      return send(draft, touched)
     },
-  })
+    {
+      ...effects,
+      on_done: result => {
+        setTouched(old => {
+          const names = (Object.keys(old) as (keyof Draft)[]).filter(
+            name => kept.includes(name) || old[name] !== sent.current[name],
+          )
+          return Object.fromEntries(names.map(name => [name, old[name]])) as Partial<Draft>
+        })
+        return on_done?.(result)
+      },
+    },
+  )
   const problems = fieldMessages(request.error)
   const namesOf = (name: keyof Draft & string) => wire[name] ?? [name]
   const names = (Object.keys(saved) as (keyof Draft & string)[]).flatMap(namesOf)

@@ -8,7 +8,7 @@ type Props = {
   /** The name of one of them. */
   label: string
   hint: string
-  commands: string[]
+  value: string[]
   on_change: (commands: string[]) => void
   problem: string | undefined
   /** Whether the list cannot be changed: it is then shown without its buttons. */
@@ -16,7 +16,7 @@ type Props = {
 }
 
 /** A list of command lines, each of which may have several lines. */
-export function CommandFields({ label, hint, commands, on_change, problem, locked }: Props) {
+export function CommandFields({ label, hint, value: commands, on_change, problem, locked }: Props) {
   const id = useId()
   return (
     <fieldset className="min-w-0" aria-describedby={id}>

@@ -5,7 +5,7 @@ type SetupSettings = Result<'getSetupCommands'>
 export type Variable = { name: string; value: string }
 
 /** The setup commands as the form edits them. */
-export type SetupDraft = Pick<SetupSettings, 'commands' | 'maintenance_commands' | 'on_failure'> & {
+type SetupDraft = Pick<SetupSettings, 'commands' | 'maintenance_commands' | 'on_failure'> & {
   variables: Variable[]
   timeout_seconds: string
 }

@@ -6,14 +6,14 @@ import { IconButton } from '../../../ui/icon-button.tsx'
 import type { Variable } from './setup-draft.ts'
 
 type Props = {
-  variables: Variable[]
+  value: Variable[]
   on_change: (variables: Variable[]) => void
   problem: string | undefined
   locked: boolean
 }
 
 /** Environment variables as pairs of name and value. */
-export function VariableFields({ variables, on_change, problem, locked }: Props) {
+export function VariableFields({ value: variables, on_change, problem, locked }: Props) {
   const id = useId()
   const set = (index: number, change: Partial<Variable>) =>
     on_change(variables.map((variable, at) => (at === index ? { ...variable, ...change } : variable)))
