@@ -237,6 +237,11 @@ test('a message is shown in front of an open dialog, and can be dismissed there'
   await dialog.getByRole('button', { name: 'Dismiss' }).click()
   await dialog.getByRole('button', { name: 'Dismiss' }).waitFor({ state: 'detached' })
   await dialog.getByRole('textbox', { name: 'Tags' }).waitFor()
+  await dialog.getByRole('button', { name: 'Close' }).click()
+  await dialog.getByRole('button', { name: 'Discard changes' }).click()
+  await page.getByRole('button', { name: 'Add tags' }).click()
+  await dialog.getByRole('textbox', { name: 'Tags' }).waitFor()
+  expect(await dialog.getByText('could not be tagged').count()).toBe(0)
 })
 
 test('a reader cannot select runs', async () => {

@@ -7,6 +7,7 @@ import { call } from '../../api/client.ts'
 import { dropRun, putRun } from '../../api/run-cache.ts'
 import { ApiForm } from '../../components/form/api-form.tsx'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
+import { useForm } from '../../components/form/use-form.ts'
 import { TagField } from '../../components/runs/fields/tag-field.tsx'
 import { plural } from '../../text/format.ts'
 import { Button, buttonStyle } from '../../ui/button.tsx'
@@ -165,24 +166,27 @@ function DeleteDialog({ runs, others, request, on_close }: DeleteProps) {
 type Request = ReturnType<typeof useActionOnEach>['request']
 
 function AddTags({ runs, request, on_done }: { runs: AgentRun[]; request: Request; on_done: () => void }) {
-  const [tags, setTags] = useState<string[]>([])
-  const change = (run: AgentRun) =>
-    call('updateAgentRun', {
-      params: { agent_run_id: run.id },
-      body: { tags: [...new Set([...run.tags, ...tags])] },
-    })
+  const { field, props } = useForm({
+    saved: { tags: [] as string[] },
+    send: ({ tags }) => {
+      const change = (run: AgentRun) =>
+        call('updateAgentRun', {
+          params: { agent_run_id: run.id },
+          body: { tags: [...new Set([...run.tags, ...tags])] },
+        })
+      return request.mutateAsync({ name: 'tagged', runs, change })
+    },
+    on_done,
+  })
+  const { value: tags, ...of_tags } = field('tags')
   return (
     <ApiForm
+      {...props}
       label="Add tags"
-      request={{
-        ...request,
-        mutate: () => request.mutate({ name: 'tagged', runs, change }, { onSuccess: on_done }),
-      }}
-      fields={['tags']}
       missing={tags.length === 0 ? 'Enter a tag first' : null}
       submit="Add tags"
     >
-      <TagField tags={tags} on_change={setTags} problem={undefined} />
+      <TagField {...of_tags} tags={tags} />
     </ApiForm>
   )
 }
