@@ -6,6 +6,7 @@ import { entry } from '../../src/trace/entry.ts'
 import { putRun } from '../api/runs/put-run.ts'
 import { allLogs, awaitRun, createRun } from '../runs/await-run.ts'
 import { type App, startApp } from '../start-app.ts'
+import { startResponding } from './responding-server.ts'
 import { type CliOptions, runCli, runOnTerminal, startCli } from './run-cli.ts'
 
 let app: App
@@ -386,4 +387,19 @@ test.each([
 ])('wrong usage is refused before the service is called: %j', async args => {
   const ended = await cli(args, { env: { AGENTRUN_URL: 'http://127.0.0.1:1' }, input: '[]' })
   expect(ended).toMatchObject({ code: 2, out: '' })
+})
+
+test('--json prints a response of which the text could not be shown', async () => {
+  await using service = await startResponding({ body: { id: 7, added_later: true } })
+  const env = { AGENTRUN_URL: service.base_url, AGENTRUN_TOKEN: 'art_x', AGENTRUN_ORG: '1' }
+  for (const args of [
+    ['show', '7'],
+    ['pause', '7'],
+    ['checks', 'show', '7'],
+    ['skills', 'show', 'x'],
+  ])
+    expect(await cli([...args, '--json'], { env })).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('"added_later":true'),
+    })
 })

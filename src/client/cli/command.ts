@@ -102,13 +102,16 @@ export function whole(name: string, text: string | undefined): number | undefine
   return Number(text)
 }
 
-/** Prints a response as JSON or as these lines. Returns the exit code of a success. */
+/**
+ * Prints a response as JSON or as the lines of a function, which may expect more of it than the JSON needs.
+ * Returns the exit code of a success.
+ */
 export function printResult(
   { json, print }: Pick<CommandArguments<Options>, 'json' | 'print'>,
   response: unknown,
-  lines: readonly string[],
+  lines: () => readonly string[],
 ): number {
   if (json) print.json(response)
-  else for (const line of lines) print.line(line)
+  else for (const line of lines()) print.line(line)
   return exit.success
 }

@@ -90,7 +90,7 @@ export const single = <N extends JsonName, O extends Options = Options>(
     const input = { params, body: typeof body === 'function' ? await body() : body, repeatable }
     const result = await call<N>(given, name, input)
     if (about !== undefined && !json) print.note(about(result, ...words))
-    printResult(given, result, lines(result, ...words))
+    printResult(given, result, () => lines(result, ...words))
     if (note !== undefined) print.note(note)
     return 0
   },

@@ -48,7 +48,7 @@ export const egress = command({
           : `agentrun egress ${action} takes one more word`,
       )
     const set = await (action === 'allow' ? allow(given, what ?? '') : change(given, action, what ?? ''))
-    return printResult({ json, print }, set, linesOf(set))
+    return printResult({ json, print }, set, () => linesOf(set))
   },
 })
 

@@ -83,9 +83,7 @@ export const integrations = command({
               repeatable: true,
               signal,
             })
-    printResult(
-      given,
-      connection,
+    printResult(given, connection, () =>
       action === 'disconnect' ? [`disconnected ${plainText(connection.url)}`] : linesOf(connection),
     )
     return action === 'connect' && !connection.active ? 1 : 0
@@ -141,7 +139,7 @@ async function createApp(
     ...(values.name !== undefined && { name: values.name }),
   }
   const started = await client().call('createGitHubApp', { body, signal })
-  printResult({ json, print }, started, [started.open_url])
+  printResult({ json, print }, started, () => [started.open_url])
   print.note('Open it in a browser that is signed in to the service as you, or as another ADMIN.')
   return 0
 }

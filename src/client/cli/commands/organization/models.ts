@@ -39,7 +39,7 @@ export const models = command({
     const { client, signal } = given
     if (action === 'test') {
       const tested = await client().call('testModel', { body: { model: which }, signal })
-      printResult(given, tested, [
+      printResult(given, tested, () => [
         tested.ok
           ? `ok: ${which} responded in ${tested.latency_ms} ms`
           : `${tested.error?.code}: ${plainText(tested.error?.message ?? '')}`,
@@ -52,7 +52,7 @@ export const models = command({
         ? setModel(given, which)
         : remove(given, which))
     const what = action === 'remove' ? 'removed' : 'set'
-    return printResult(given, done, [`${what}: ${firstLine('id' in done ? done.id : which, 250)}`])
+    return printResult(given, done, () => [`${what}: ${firstLine('id' in done ? done.id : which, 250)}`])
   },
 })
 

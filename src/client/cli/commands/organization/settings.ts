@@ -66,7 +66,7 @@ export const settings = command({
     if (words[0] === 'set')
       await client().call('updateOrganization', { body: await changes(given), repeatable: true, signal })
     const shown = { ...(await client().call('getOrganization', { signal })) }
-    return printResult({ json, print }, shown, lines(shown))
+    return printResult({ json, print }, shown, () => lines(shown))
   },
 })
 

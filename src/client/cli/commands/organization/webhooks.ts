@@ -182,7 +182,7 @@ async function test(
   const url = what ?? (await client().call('getWebhook', { signal })).url
   if (url === null) throw new UsageError('there is no webhook; agentrun webhooks test URL tests an address')
   const tried = await client().call('testWebhook', { body: { url }, signal })
-  printResult({ json, print }, tried, [
+  printResult({ json, print }, tried, () => [
     `${tried.delivered ? 'taken' : `not taken: ${plainText(tried.error ?? '')}`} (${tried.signed ? 'signed' : 'unsigned'}, ${tried.latency_ms} ms)`,
   ])
   return tried.delivered ? 0 : 1

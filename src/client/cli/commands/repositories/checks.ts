@@ -34,7 +34,7 @@ export const checks = command({
       action === 'show'
         ? await client().call('getCheckCommands', { params, signal })
         : await client().call('setCheckCommands', { params, body, repeatable: true, signal })
-    return printResult({ json, print }, set, linesOf(set))
+    return printResult({ json, print }, set, () => linesOf(set))
   },
 })
 

@@ -150,7 +150,7 @@ async function comment(given: PrArguments, pr_id: number, word: string | undefin
   const { client, values, json, print, signal } = given
   const body = { body: await promptText(given, word), path: values.path, line: whole('--line', values.line) }
   const created = await client().call('createPullRequestComment', { params: { pr_id }, body, signal })
-  return printResult({ json, print }, created, commentLines(created))
+  return printResult({ json, print }, created, () => commentLines(created))
 }
 
 async function edit({ client, values, signal }: PrArguments, pr_id: number, action: string): Promise<void> {

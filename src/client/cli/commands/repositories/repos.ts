@@ -106,7 +106,7 @@ async function add(
       signal,
     })
   }
-  return printResult({ json, print }, repository, [lineOf('registered', repository)])
+  return printResult({ json, print }, repository, () => [lineOf('registered', repository)])
 }
 
 const lineOf = (what: string, repository: Repository) =>

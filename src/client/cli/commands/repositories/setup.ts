@@ -80,7 +80,7 @@ export const setup = command({
       action === 'show'
         ? await client().call('getSetupCommands', { params, signal })
         : await client().call('setSetupCommands', { params, body, repeatable: true, signal })
-    return printResult({ json, print }, set, linesOf(set))
+    return printResult({ json, print }, set, () => linesOf(set))
   },
 })
 

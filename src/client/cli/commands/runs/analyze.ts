@@ -51,7 +51,7 @@ export const analyze = command({
       return client().call('analyzeLogs', { body: { ...prompt, ...repo_id, ...from }, signal })
     }
     const analysis = await analyzed()
-    return printResult({ json, print }, analysis, linesOf(analysis, print))
+    return printResult({ json, print }, analysis, () => linesOf(analysis, print))
   },
 })
 

@@ -33,7 +33,7 @@ function forRuns(
 }
 
 const printRun = (given: CommandArguments<Options>, run: AgentRun) =>
-  printResult(given, run, [runLine(run, given.print)])
+  printResult(given, run, () => [runLine(run, given.print)])
 
 export const archive = forRuns('archive', 'leave runs out of lists', ({ client, signal }, id) =>
   client().runs.archive(id, { signal }),
@@ -75,7 +75,7 @@ export const remove = command({
     if (!values.yes) throw new UsageError('agentrun delete cannot be undone: add --yes')
     for (const agent_run_id of ids) {
       const deleted = await client().call('deleteAgentRun', { params: { agent_run_id }, signal })
-      printResult({ json, print }, deleted, [`deleted: run ${deleted.id}`])
+      printResult({ json, print }, deleted, () => [`deleted: run ${deleted.id}`])
     }
     return 0
   },

@@ -81,7 +81,7 @@ export const run = command({
     }
     if (values['dry-run']) {
       const response = await client.runs.dryRun(input, { signal })
-      printResult(given, response, rehearsal(response))
+      printResult(given, response, () => rehearsal(response))
       return response.blocking_problems.length === 0 ? exit.success : exit.failed
     }
     return watchRun(

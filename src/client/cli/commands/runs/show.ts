@@ -9,6 +9,6 @@ export const show = command({
   options: {},
   async run({ words, json, print, client, signal }) {
     const run = await client().runs.get(whole('the id of a run', words[0] ?? ''), { signal })
-    return printResult({ json, print }, run, runDetails(run, print, Date.now()))
+    return printResult({ json, print }, run, () => runDetails(run, print, Date.now()))
   },
 })

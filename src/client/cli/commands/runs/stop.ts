@@ -9,6 +9,6 @@ export const stop = command({
   options: {},
   async run({ words, json, print, client, signal }) {
     const run = await client().runs.stop(whole('the id of a run', words[0] ?? ''), { signal })
-    return printResult({ json, print }, run, [runLine(run, print)])
+    return printResult({ json, print }, run, () => [runLine(run, print)])
   },
 })
