@@ -384,6 +384,8 @@ test.each([
   [['tokens', 'create', 'ci', '--repo', 'acme/web', '--expires-in', 'soon']],
   [['setup', 'set', 'acme/web', 'npm ci', '--timeout', 'long']],
   [['checks', 'set', 'acme/web', 'npm test']],
+  [['run', 'Fix it.', '--repo', 'acme/web', '--max-steps', 'many']],
+  [['settings', 'set', '--repo', 'acme/web', '--max-concurrent-runs', 'many']],
 ])('wrong usage is refused before the service is called: %j', async args => {
   const ended = await cli(args, { env: { AGENTRUN_URL: 'http://127.0.0.1:1' }, input: '[]' })
   expect(ended).toMatchObject({ code: 2, out: '' })

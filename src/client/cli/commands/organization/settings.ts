@@ -80,14 +80,9 @@ async function changes({
 }: CommandArguments<typeof options>): Promise<Body<'updateOrganization'>> {
   if (Object.keys(options).every(name => values[name as keyof typeof options] === undefined))
     throw new UsageError('agentrun settings set takes at least one option')
-  const repo =
-    values.repo === undefined || values.repo === 'none'
-      ? undefined
-      : await repositoryId(client(), values.repo, signal)
-  return {
+  const body: Body<'updateOrganization'> = {
     name: values.name,
     default_model: none(values.model, text => text),
-    default_repo_id: values.repo === 'none' ? null : repo,
     // The service checks the value.
     agent_permissions: none(values['agent-permissions'], text => text as AgentPermissions),
     branch_prefix: none(values['branch-prefix'], text => text),
@@ -97,6 +92,8 @@ async function changes({
     runs_per_month: none(values['runs-per-month'], text => whole('--runs-per-month', text)),
     budget_usd_per_month: none(values.budget, text => text),
   }
+  const default_repo_id = await none(values.repo, repo => repositoryId(client(), repo, signal))
+  return { ...body, default_repo_id }
 }
 
 function file(path: string): string {

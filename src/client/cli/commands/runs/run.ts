@@ -64,10 +64,8 @@ export const run = command({
   async run(given) {
     const { values, words, signal } = given
     const prompt = await promptText(given, words[0])
-    const client = given.client()
-    const input = {
+    const chosen = {
       prompt,
-      repo_id: values.repo === undefined ? undefined : await repositoryId(client, values.repo, signal),
       model: values.model,
       agent_type: values.agent,
       reasoning_effort: values.effort as ReasoningEffort | undefined,
@@ -79,6 +77,9 @@ export const run = command({
       auto_create_pr: values['no-pr'] ? false : undefined,
       budget: budgetOf(values),
     }
+    const client = given.client()
+    const repo_id = values.repo === undefined ? undefined : await repositoryId(client, values.repo, signal)
+    const input = { ...chosen, repo_id }
     if (values['dry-run']) {
       const response = await client.runs.dryRun(input, { signal })
       printResult(given, response, () => rehearsal(response))
