@@ -96,6 +96,8 @@ test('a value that may be undefined is not sent, also where its column has a def
   expect(() => sent(updateRow('skills', { where: { name: 'a' }, set: { updated_at } }))).toThrow()
   // @ts-expect-error: a condition.
   expect(() => sent(updateRow('skills', { where: { updated_at }, set: { content: 'c' } }))).toThrow()
+  // @ts-expect-error: absent, it is another statement; undefined, it is the same.
+  sent(updateRow('skills', { where: { name: 'a' }, set: { content: 'c' }, change: maybe }))
   const changed = updateRow('skills', { where: { name: 'a' }, change: { updated_at } })
   expect(sent(changed)).toEqual(['a', false, null])
 })

@@ -17,6 +17,8 @@ type Unfit<T extends Table, R> =
   | { [C in keyof R]-?: undefined extends R[C] ? C : never }[keyof R]
 /** Nothing is set: then its type is that of all columns. */
 type UnfitSet<T extends Table, S> = [Partial<Row<T>>] extends [S] ? never : Unfit<T, S>
+/** The properties that are absent sometimes: without them the statement would have another text. */
+type Optional<R> = { [C in keyof R]-?: object extends Pick<R, C> ? C : never }[keyof R]
 /** `Result`, unless there are columns that do not fit: the error of the compiler names them. */
 type Unless<Columns, Result> = [Columns] extends [never] ? Result : { unfit: Columns }
 
@@ -130,4 +132,4 @@ export const updateRow = <
       `where ${[...equal, ...(and === undefined ? [] : [textOf(and, bind)])].join(' and ')}`,
       ...(returning === undefined ? [] : [`returning ${returning}`]),
     ].join('\n')
-  }) as Unless<Unfit<T, W> | UnfitSet<T, S> | Unknown<T, C>, Statement>
+  }) as Unless<Unfit<T, W> | UnfitSet<T, S> | Unknown<T, C> | Optional<C>, Statement>
