@@ -1,8 +1,11 @@
-import { countedTokens } from '../core/runs/budget/limits.ts'
+import { countedTokens, type LimitReached } from '../core/runs/budget/limits.ts'
 import { outcomeOfLimit, type TurnOutcome } from '../core/runs/outcome.ts'
+import { ModelError } from '../model/port.ts'
 import { composed } from '../redaction/port.ts'
+import { compactAfterRefusal, compactConversation, mustCompact } from './compaction/compact-step.ts'
 import type { LoopInput, LoopOutcome, LoopState } from './loop-state.ts'
-import { addNotice, callModel } from './model-step.ts'
+import type { PlannedCall } from './meter.ts'
+import { afterFailedCall, type CallResponse, callRecorded, type RecordedCall } from './recorded-call.ts'
 import { createRepetitionGuard } from './repetition.ts'
 import { judgeText, type Verdict } from './text-response.ts'
 import { toolSpecs } from './tool.ts'
@@ -75,6 +78,49 @@ async function runStep(input: LoopInput, state: LoopState): Promise<LoopOutcome 
   await input.sandbox()
   if (!ready && call) await journal.toolStarted(call)
   return afterTools(input, state, await runToolCalls(input, state, { response, requested, signals, signal }))
+}
+
+/**
+ * Calls the model once, with retries, or compacts the conversation if it is too long for that. `continue`:
+ * the next step repeats the call, which was interrupted or has another conversation now.
+ */
+async function callModel(
+  input: LoopInput,
+  state: LoopState,
+  signal: AbortSignal,
+): Promise<CallResponse | TurnOutcome | 'continue'> {
+  if (state.planned === null && mustCompact(input, state, state.messages))
+    return compactConversation(input, state, 'limit', signal)
+  try {
+    return await callRecorded(input, state, () => recordCall(input, state, signal))
+  } catch (error) {
+    if (error instanceof ModelError && error.code === 'context_exceeded')
+      return compactAfterRefusal(input, state, error, signal)
+    return afterFailedCall(input, state, error)
+  }
+}
+
+/** Plans and records the next call, unless it was recorded with the outcome of a tool. */
+async function recordCall(
+  input: LoopInput,
+  state: LoopState,
+  signal: AbortSignal,
+): Promise<RecordedCall | LimitReached> {
+  if (state.planned === null) {
+    const next = input.meter.plan(state.messages, state)
+    if (next.kind === 'limit') return next.limit
+    await input.journal.modelStarted(next)
+    addNotice(state, next)
+    state.planned = next
+  }
+  const { reservation } = state.planned
+  state.planned = null
+  return { reservation, messages: state.messages, signal, on_delta: input.on_delta }
+}
+
+/** Adds the notice of a planned call to the conversation, of which it is part once the call is recorded. */
+function addNotice(state: LoopState, { notice }: PlannedCall): void {
+  if (notice !== null) state.messages = [...state.messages, notice.message]
 }
 
 async function stopped({ journal }: LoopInput, { planned }: LoopState): Promise<TurnOutcome> {

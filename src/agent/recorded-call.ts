@@ -15,16 +15,24 @@ import type { PlannedCall } from './meter.ts'
 /** The redacted response, and its tool calls as the model requested them. */
 export type CallResponse = { response: Redacted<ModelResponse>; requested: ToolCall[] }
 
+/** A call of the model that the journal has. */
+export type RecordedCall = Pick<PlannedCall, 'reservation'> &
+  Pick<ModelRequest, 'messages' | 'signal' | 'on_delta'>
+
 /**
- * Calls the model with retries. `start` records an attempt and returns it, or returns the limit that forbids
+ * Calls the model with retries. `record` plans each attempt and records it, or returns the limit that forbids
  * it. Rejects with a ModelError.
  */
 export async function callRecorded(
   input: LoopInput,
   state: LoopState,
-  start: () => Promise<Attempt | LimitReached>,
+  record: () => Promise<RecordedCall | LimitReached>,
 ): Promise<CallResponse | TurnOutcome> {
   const { journal, meter } = input
+  const start = async () => {
+    const recorded = await record()
+    return 'kind' in recorded ? recorded : attemptOf(input, state, recorded)
+  }
   const first = await start()
   if ('kind' in first) return outcomeOfLimit(first)
   const calling = callWithRetries(input.model, first, input.retry, {
@@ -46,17 +54,14 @@ export async function callRecorded(
   }
 }
 
-type Content = { messages: ModelMessage[]; signal: AbortSignal; on_delta?: ModelRequest['on_delta'] }
-
 /**
  * Returns the attempt for a recorded call, or the limit that forbids it when the organization cannot pay for
  * it.
  */
-export async function attemptOf(
+async function attemptOf(
   input: LoopInput,
   { specs, call_ids }: LoopState,
-  { reservation }: PlannedCall,
-  content: Content,
+  { reservation, ...content }: RecordedCall,
 ): Promise<Attempt | LimitReached> {
   const refused = await input.meter.afford(reservation)
   if (refused !== null) {

@@ -3,7 +3,7 @@ import type { TurnOutcome } from '../../core/runs/outcome.ts'
 import { truncateText } from '../../core/text/truncate.ts'
 import { ModelError, type ModelMessage, type ModelUsage } from '../../model/port.ts'
 import type { LoopInput, LoopState } from '../loop-state.ts'
-import { afterFailedCall, attemptOf, callRecorded } from '../recorded-call.ts'
+import { afterFailedCall, callRecorded } from '../recorded-call.ts'
 import { type CompactionChoice, chooseCompaction, SUMMARY_SHARE } from './choose-compaction.ts'
 import { applyCompaction, type Compaction, type CompactionCause, callsOf, resultsOf } from './compaction.ts'
 import { SUMMARY_REQUEST, serviceSummary, summaryOf } from './summary.ts'
@@ -138,7 +138,8 @@ async function writeSummary(
       const planned = input.meter.planAside(source.messages, state, source.max_output_tokens)
       if (planned.kind === 'limit') return planned.limit
       await input.journal.modelStarted(planned)
-      return attemptOf(input, state, planned, { messages: source.messages, signal: requested.signal })
+      const { reservation } = planned
+      return { reservation, messages: source.messages, signal: requested.signal }
     })
     if ('kind' in called) return called
     const { usage } = called.response
