@@ -1,8 +1,8 @@
 import { byLimit, type LimitName, type RunBudget, run_limits } from '../../../contract/runs/run-limits.ts'
-import { type SharedPotName, share } from './pot.ts'
+import type { SharedPotName } from './pot.ts'
 
 /** What a run has used of its limits. `turn_wall_ms`: since its turn was requested. */
-type RunSpent = {
+export type RunSpent = {
   run_steps: number
   run_cost_usd: number
   run_active_ms: number
@@ -182,35 +182,10 @@ export function timeLeft(spent: SpentAmounts, budget: RunBudget, ceilings: Ceili
   return Math.max(0, Math.min(ceilings.max_active_ms - spent.turn_active_ms, ...left))
 }
 
-/**
- * Returns the maximum budget of a child: for every limit the rest of its parent's, and for money the
- * requested amount or half of the rest. `used`: with what its children have cost, and may still cost. A text:
- * nothing is left.
- */
-export function childBudget(
-  of_parent: RunBudget,
-  used: RunSpent,
-  requested_usd: number | null,
-): RunBudget | string {
-  const limits = usedLimits(of_parent, used)
-  const left = new Map(
-    limits.flatMap(limit =>
-      limit.unit === 'usd' ? [] : [[limit.name, Math.floor(limit.allowed - limit.used)] as const],
-    ),
-  )
-  for (const [name, rest] of left) if (rest < 1) return `Nothing is left of ${name} of this run for a child.`
-  const money = share(
-    { allowed: of_parent.max_cost_usd, spent: used.run_cost_usd, reserved: 0 },
-    requested_usd,
-  )
-  if (money === 'nothing') return 'Nothing is left of max_cost_usd of this run for a child.'
-  return byLimit(name => (name === 'max_cost_usd' ? money.usd : (left.get(name) ?? null)))
-}
-
 const paused = (limit: LimitName, used: string, budget: RunBudget): LimitReached => ({
   kind: 'budget',
   limit,
-  message: `The run used ${used} and its budget allows ${limit} ${budget[limit]}. Resume it with a larger budget to go on.`,
+  message: `The run used ${used} and its budget allows ${limit} ${budget[limit]}. Resume it with a larger budget to continue.`,
 })
 
 const ended = ({

@@ -37,7 +37,7 @@ export function share(pot: Pot, requested_usd: number | null): { usd: string | n
 /** Returns why the pot of a run is too small for its next call of a model. US dollars. */
 export function shortOf({ allowed, spent }: Pot, call_usd: number): string {
   const [used, call] = [Number(spent), call_usd].map(usd => Number(usd.toFixed(6)))
-  return `The run has cost ${used} USD, its next call of the model may cost up to ${call} USD, and its budget allows max_cost_usd ${Number(allowed)}. Resume it with a larger budget to go on.`
+  return `The run has cost ${used} USD, its next call of the model may cost up to ${call} USD, and its budget allows max_cost_usd ${Number(allowed)}. Resume it with a larger budget to continue.`
 }
 
 /**
