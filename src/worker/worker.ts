@@ -7,9 +7,10 @@ import { claimRun } from '../store/leases/claims.ts'
 import { forgetWorker, reportWorker } from '../store/leases/workers.ts'
 import { pollChecks } from './checks/forge-checks.ts'
 import { Control } from './claim/control.ts'
-import { handling } from './claim/current-work.ts'
+import { runAs } from './claim/current-work.ts'
 import { DiskWatch } from './sandbox/disk-watch.ts'
-import { SWEEP_MS, sweepInTurn, sweepLeftovers, sweepRuns } from './sweep/recover-lost-runs.ts'
+import { SWEEP_MS, sweepInTurn, sweepRuns } from './sweep/recover-lost-runs.ts'
+import { sweepLeftovers } from './sweep/remove-leftovers.ts'
 import { removeExpiredRuns } from './sweep/retention.ts'
 import { sweepFolders, sweepWorkspaces } from './sweep/sweep-files.ts'
 import { sweepMirrors } from './sweep/sweep-mirrors.ts'
@@ -45,7 +46,7 @@ export class Worker implements AsyncDisposable {
   #wake_again = false
   #started = false
   #stopped = false
-  #untested: string | null = 'the sandbox has not been tested yet'
+  #sandbox_problem: string | null = 'the sandbox has not been tested yet'
 
   constructor(deps: ProcessServices, concurrency: number) {
     this.#deps = deps
@@ -55,7 +56,7 @@ export class Worker implements AsyncDisposable {
 
   /** Why no run starts; null when runs do. */
   get blocked(): string | null {
-    return this.#untested ?? this.#disk.problem
+    return this.#sandbox_problem ?? this.#disk.problem
   }
 
   /** Tests whether runs can start here, and registers this worker with all processes. */
@@ -78,7 +79,7 @@ export class Worker implements AsyncDisposable {
     this.#every(RETENTION_MS, 'retention', () => removeExpiredRuns(this.#deps), 'at once')
     this.#every(DISK_MS, 'checking the disk', () => this.#checkDisk())
     this.#every(SELF_TEST_MS, 'self-test', async () => {
-      if (this.#untested !== null) await this.#selfTest()
+      if (this.#sandbox_problem !== null) await this.#selfTest()
     })
     this.#started = true
     if (this.#concurrency > 0) void this.#deps.templates.test()
@@ -122,7 +123,7 @@ export class Worker implements AsyncDisposable {
       if (!run) return
       const control = new Control(() => this.wake(), run.stalls > 0)
       const release = this.#disk.watch(workspaceName(run.id, run.epoch, null), control)
-      const done = handling(run.id, () => workOnRun(this.#deps, run, control, claim_began_at)).finally(() => {
+      const done = runAs(run.id, () => workOnRun(this.#deps, run, control, claim_began_at)).finally(() => {
         release()
         this.#active.delete(control)
         this.wake()
@@ -148,7 +149,7 @@ export class Worker implements AsyncDisposable {
     const { db, owner, host, folder_id, version, driver, templates } = this.#deps
     const large_repositories = templates.problem === null ? 'shared' : 'cloned'
     const sandbox_limits =
-      this.#untested === null ? JSON.stringify({ ...driver.means(), large_repositories }) : null
+      this.#sandbox_problem === null ? JSON.stringify({ ...driver.means(), large_repositories }) : null
     const [concurrency, active] = [this.#concurrency, this.#active.size]
     const report = {
       owner,
@@ -166,9 +167,9 @@ export class Worker implements AsyncDisposable {
 
   async #selfTest() {
     const result = await this.#deps.driver.selfTest()
-    const untested = result.ok ? null : result.reason
-    const changed = untested !== this.#untested
-    this.#untested = untested
+    const problem = result.ok ? null : result.reason
+    const changed = problem !== this.#sandbox_problem
+    this.#sandbox_problem = problem
     if (changed) await this.#report().catch(() => {})
     if (!result.ok)
       this.#deps.log('error', 'no run can start', { reason: result.reason, owner: this.#deps.owner })

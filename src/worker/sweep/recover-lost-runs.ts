@@ -1,11 +1,6 @@
 import { errorText } from '../../core/log.ts'
 import { afterLoss } from '../../core/runs/after-lost-worker.ts'
 import type { SandboxDriver } from '../../sandbox/port.ts'
-import { removeWorkspace } from '../../sandbox/workspaces/workspaces.ts'
-import { deleteOldKeys } from '../../store/access/idempotency-keys.ts'
-import { deleteOldInvitations } from '../../store/access/invitations.ts'
-import { deleteIdleWindows } from '../../store/access/rate-windows.ts'
-import { deleteExpiredTokens } from '../../store/access/token-access.ts'
 import {
   type LostRun,
   listAbandoned,
@@ -14,11 +9,9 @@ import {
   type Sweeper,
   takeOver,
 } from '../../store/leases/leases.ts'
-import { deleteSilentWorkers } from '../../store/leases/workers.ts'
 import { notifyAll, runNotification, workNotification } from '../../store/notify.ts'
 import { wakeChecked } from '../../store/pull-requests/check-waits.ts'
 import { type Change, changeRun } from '../../store/runs/change-run.ts'
-import { forgetLeftoverWorkspace, listLeftoverWorkspaces } from '../../store/runs/deletions.ts'
 import { beginFollowUp } from '../../store/runs/follow-ups.ts'
 import { tryAcquireTick } from '../../store/runs/ticks.ts'
 import { loseSandboxes } from '../../store/workspaces/sandboxes.ts'
@@ -40,9 +33,6 @@ const ACTIVE = ['starting', 'running'] as const
 const TURN_SECONDS = 0.9
 const BATCH = 50
 const LEFT_TO_WORKERS_SECONDS = 2
-/** The maximum of the configuration. */
-const MAX_WINDOW_SECONDS = 999_999
-const SILENT_WORKER_SECONDS = 3_600
 
 /**
  * What the sweep of runs needs. Every process may sweep. One without a worker has no sandboxes to end
@@ -201,21 +191,4 @@ async function end(deps: Deps, run: LostRun, move: EndMove, tool_name: string | 
     const ended = await changeRun(tx, run, { ...move, entries })
     if (ended && move.to === 'cancelled') await beginFollowUp(tx, run, deps.queue_seconds)
   })
-}
-
-/**
- * Removes workspaces of deleted runs, expired tokens and invitations, stored responses and idle rate windows.
- */
-export async function sweepLeftovers(
-  deps: Pick<WorkerServices, 'db' | 'folder_id' | 'users'>,
-): Promise<void> {
-  await deleteExpiredTokens(deps.db)
-  await deleteOldInvitations(deps.db)
-  await deleteOldKeys(deps.db)
-  await deleteIdleWindows(deps.db, MAX_WINDOW_SECONDS)
-  await deleteSilentWorkers(deps.db, SILENT_WORKER_SECONDS)
-  for (const left of await listLeftoverWorkspaces(deps.db, deps.folder_id)) {
-    await removeWorkspace(left.workspace, deps.users.sandbox)
-    await forgetLeftoverWorkspace(deps.db, left.organization_id, left.run_id)
-  }
 }
