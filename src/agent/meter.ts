@@ -17,11 +17,10 @@ export type Meter = {
     messages: ModelMessage[],
     turn: { steps: number; tokens: number },
   ): PlannedCall | { kind: 'limit'; limit: LimitReached }
-  /** Plans a call that is not a step of the agent: without a notice, and with at most `max_output_tokens`. */
-  planAside(
-    messages: ModelMessage[],
+  /** Plans a call of this size, which gets no notice: not a step of the built-in agent. */
+  planWithoutNotice(
+    call: { input_tokens: number; max_output_tokens: number },
     turn: { steps: number; tokens: number },
-    max_output_tokens: number,
   ): PlannedCall | { kind: 'limit'; limit: LimitReached }
   /**
    * Called after the reservation is recorded: whether the organization can pay for it beside the reservations

@@ -10,7 +10,7 @@ import { Listener } from '../live/listener.ts'
 import { listSealedSecrets } from '../store/access/secrets.ts'
 import { Database } from '../store/database.ts'
 import { recordCrash } from '../store/leases/stalls.ts'
-import { handling } from '../worker/claim/current-work.ts'
+import { runAs } from '../worker/claim/current-work.ts'
 import { LEASE_CONNECTIONS } from '../worker/claim/lease-messages.ts'
 import { SWEEP_MS, sweepInTurn } from '../worker/sweep/recover-lost-runs.ts'
 import { newOwner, type Worker } from '../worker/worker.ts'
@@ -143,11 +143,11 @@ export async function startService(input: ServiceInput): Promise<RunningService>
   if (worker !== null && input.crashed_pid) await recordCrash(db, input.data.id, input.crashed_pid)
   // Before the API responds, because its health reports whether a worker exists.
   await worker?.register()
-  api = role === 'work' ? null : stack.use(await handling('no run', () => startApi(parts)))
+  api = role === 'work' ? null : stack.use(await runAs('no run', () => startApi(parts)))
   if (api) base_url = api.base_url
   await worker?.start()
   if (worker === null) stack.use(sweepAlone(parts))
-  stack.use(handling('no run', () => startWebhooks(parts, () => base_url)))
+  stack.use(runAs('no run', () => startWebhooks(parts, () => base_url)))
   stack.use(await startProcessReports(parts))
 
   const running = stack.move()

@@ -13,7 +13,7 @@ function growing() {
     },
     after: async (seq: number, limit: number) => frames.filter(frame => frame.seq > seq).slice(0, limit),
     state: async () => state,
-    now: async () => null as string | null,
+    current: async () => null as string | null,
   }
 }
 
@@ -182,7 +182,7 @@ test('a reader that gets a state has got all earlier entries', async () => {
 test('the current state is sent to each reader once, when it has caught up', async () => {
   const source = growing()
   source.grow(2)
-  const feed = new Feed({ ...source, now: async () => 'now' }, error => expect(error).toBeUndefined())
+  const feed = new Feed({ ...source, current: async () => 'now' }, error => expect(error).toBeUndefined())
   const watcher = reader(0, 4)
   feed.add(watcher)
   source.setState('s1')
@@ -193,11 +193,11 @@ test('the current state is sent to each reader once, when it has caught up', asy
 
 test('what was broadcast before is requested for readers that have caught up, and given to each once', async () => {
   let requests = 0
-  const requestSoFar = async () => {
+  const requestBacklog = async () => {
     requests++
-    feed.giveSoFar(`so far ${requests}`)
+    feed.sendBacklog(`so far ${requests}`)
   }
-  const feed: Feed = new Feed({ ...growing(), requestSoFar }, error => expect(error).toBeUndefined())
+  const feed: Feed = new Feed({ ...growing(), requestBacklog }, error => expect(error).toBeUndefined())
   const early = reader(0, 1)
   feed.add(early)
   await early.done

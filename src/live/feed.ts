@@ -9,9 +9,9 @@ export type FeedSource = {
   /** The state, sent without a position at the start and whenever it has changed. Null: nothing. */
   state(): Promise<string | null>
   /** What is going on at this moment, sent to each reader once, when it has caught up. Null: nothing. */
-  now(): Promise<string | null>
-  /** Requests what was broadcast before, when readers have caught up: it follows by `giveSoFar`. */
-  requestSoFar?(): Promise<void>
+  current(): Promise<string | null>
+  /** Requests what was broadcast before, when readers have caught up: it follows by `sendBacklog`. */
+  requestBacklog?(): Promise<void>
   /** The frame of an entry, as `after` returns it. Absent: entries are always read. */
   frameOf?(entry: WrittenEntry): Frame
   /** How many entries there were when the state was read last. */
@@ -42,7 +42,7 @@ export type Reader = {
   /** Whether it was sent what was going on when it had caught up. */
   caught_up?: boolean
   /** Whether it was sent what had been broadcast before it came. */
-  has_so_far?: boolean
+  has_backlog?: boolean
 }
 
 const RECENT = 200
@@ -102,9 +102,10 @@ export class Feed {
   }
 
   /** Sends what was broadcast before to each reader that has caught up and was not sent it yet. */
-  giveSoFar(text: string) {
+  sendBacklog(text: string) {
     for (const reader of this.#readers)
-      if (reader.caught_up && !reader.has_so_far && !reader.full) reader.has_so_far = this.#give(reader, text)
+      if (reader.caught_up && !reader.has_backlog && !reader.full)
+        reader.has_backlog = this.#give(reader, text)
   }
 
   /** Reports that there may be something new. Any number of calls during one pass cause one more pass. */
@@ -134,7 +135,7 @@ export class Feed {
       if (!(await this.#catchUp(reader, shared)) || state === null || reader.state === state) continue
       if (this.#give(reader, state)) reader.state = state
     }
-    await this.#sendNow()
+    await this.#sendCurrent()
   }
 
   #release(end_frame: string) {
@@ -145,14 +146,14 @@ export class Feed {
     this.#readers.clear()
   }
 
-  async #sendNow() {
+  async #sendCurrent() {
     const fresh = [...this.#readers].filter(reader => !reader.caught_up)
-    const now = fresh.length === 0 ? null : await this.#source.now()
+    const current = fresh.length === 0 ? null : await this.#source.current()
     for (const reader of fresh) {
       reader.caught_up = true
-      if (now !== null) this.#give(reader, now)
+      if (current !== null) this.#give(reader, current)
     }
-    if (fresh.length > 0) await this.#source.requestSoFar?.()
+    if (fresh.length > 0) await this.#source.requestBacklog?.()
   }
 
   async #loadRecent() {

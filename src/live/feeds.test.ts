@@ -3,7 +3,7 @@ import { CLAIMED } from '../store/notify.ts'
 import { Feeds, type WatchedRun } from './feeds.ts'
 import { Hub } from './hub.ts'
 
-const source = { after: async () => [], state: async () => null, now: async () => null }
+const source = { after: async () => [], state: async () => null, current: async () => null }
 const reader = () => ({ cursor: 0, full: false, write: () => true, end: () => {} })
 const words = (runs: WatchedRun[]) => runs.map(run => `${run.organization_id}:${run.run_id}`)
 

@@ -51,7 +51,7 @@ export class Feeds {
         if (json === CLAIMED) return this.#on_watch([{ organization_id, run_id }])
         const text = frameOf(json)
         if (text === null) return
-        if (json.startsWith(SO_FAR_START)) feed.giveSoFar(text)
+        if (json.startsWith(SO_FAR_START)) feed.sendBacklog(text)
         else feed.broadcast(text)
       }),
     ])

@@ -22,13 +22,13 @@ export const meteredFetch =
     return new Response(body.pipeThrough(limited(max, traffic, meterOf(response, init))), { status, headers })
   }
 
-type Meter = { add(bytes: Uint8Array): JsonExcess | null }
+type MessageMeter = { add(bytes: Uint8Array): JsonExcess | null }
 
 /**
  * Counts a response as the SDK will parse it: by its type where the SDK accepts both, as a stream of events
  * where it accepts only that, and otherwise as JSON, whatever its type is: errors, metadata and tokens.
  */
-function meterOf({ ok, headers }: Response, init: Parameters<FetchLike>[1]): Meter {
+function meterOf({ ok, headers }: Response, init: Parameters<FetchLike>[1]): MessageMeter {
   const accepted = new Headers(init?.headers).get('accept') ?? ''
   const [type = ''] = (headers.get('content-type') ?? '').split(';')
   const is_stream =
@@ -41,7 +41,7 @@ const EVENTS = 'text/event-stream'
 function limited(
   max: number,
   traffic: ServerTraffic,
-  meter: Meter,
+  meter: MessageMeter,
 ): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
   let bytes = 0
   return new TransformStream({

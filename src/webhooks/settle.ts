@@ -42,7 +42,9 @@ export async function settle(
     const state = await settleDelivery(tx, delivery, settlementOf(delivery, end))
     if (state === undefined) return null
     if (state !== 'pending') await scheduleNext(tx, organization_id, run_id, url)
-    return url === null && !end.inconclusive ? judge(tx, delivery, end, state === 'failed') : null
+    return url === null && !end.inconclusive
+      ? updateWebhookState(tx, delivery, end, state === 'failed')
+      : null
   })
   if (disabled === null) return
   deps.log('warn', 'a webhook was switched off', {
@@ -67,7 +69,7 @@ function settlementOf(
  * Updates the state of the organization's webhook after an attempt. Returns why it was disabled; null: it was
  * not.
  */
-async function judge(
+async function updateWebhookState(
   tx: Db,
   { organization_id, created_at }: ClaimedDelivery,
   { verdict }: AttemptEnd,

@@ -135,7 +135,7 @@ async function writeSummary(
   if (source === null) return by_service(null)
   try {
     const called = await callRecorded(input, state, async () => {
-      const planned = input.meter.planAside(source.messages, state, source.max_output_tokens)
+      const planned = input.meter.planWithoutNotice(source, state)
       if (planned.kind === 'limit') return planned.limit
       await input.journal.modelStarted(planned)
       const { reservation } = planned
@@ -161,13 +161,15 @@ function summarySource(
   { model, context: { estimate } }: LoopInput,
   state: LoopState,
   { clear_through, replaces, cause }: RequestedCompaction,
-): { messages: ModelMessage[]; max_output_tokens: number } | null {
+): { messages: ModelMessage[]; input_tokens: number; max_output_tokens: number } | null {
   const conversations =
     cause === 'limit' ? [state.messages, replaces] : clear_through === null ? [] : [replaces]
   for (const conversation of conversations) {
     const messages = [...conversation, SUMMARY_REQUEST]
-    const left = (model.context_tokens ?? Number.POSITIVE_INFINITY) - estimate.of(messages)
-    if (left >= MIN_OUTPUT_TOKENS) return { messages, max_output_tokens: Math.min(MAX_OUTPUT_TOKENS, left) }
+    const input_tokens = estimate.of(messages)
+    const left = (model.context_tokens ?? Number.POSITIVE_INFINITY) - input_tokens
+    if (left >= MIN_OUTPUT_TOKENS)
+      return { messages, input_tokens, max_output_tokens: Math.min(MAX_OUTPUT_TOKENS, left) }
   }
   return null
 }

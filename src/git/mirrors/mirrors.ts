@@ -150,9 +150,9 @@ async function refreshFromRemote(
 
   /** A fetch can fail because of the mirror rather than the remote. */
   async function repair(error: unknown) {
-    const mirror_refs =
+    const may_be_corrupt =
       error instanceof GitError && ['corrupt', 'failed', 'not_a_repository'].includes(error.code)
-    if (!mirror_refs || (await isSound(host, git_dir, left()))) throw error
+    if (!may_be_corrupt || (await isSound(host, git_dir, left()))) throw error
     await rebuild()
   }
 }

@@ -53,7 +53,7 @@ export function runSource(
       return run ? frame('run', JSON.stringify(wording(run))) : null
     },
     /** Returns the running tool, for readers that connect while it runs. */
-    async now(): Promise<string | null> {
+    async current(): Promise<string | null> {
       const last = await lastRecord(db, organization_id, run_id)
       if (last?.kind !== 'tool_started') return null
       const { call } = storedJson<{ call: { id: string; name: string; input: unknown } }>(last.body)
@@ -65,7 +65,7 @@ export function runSource(
       }
       return frame('tool', JSON.stringify(data))
     },
-    async requestSoFar(): Promise<void> {
+    async requestBacklog(): Promise<void> {
       if (has_worker) await notifyJoined(db, organization_id, run_id)
     },
   }
@@ -95,7 +95,7 @@ export function organizationSource(db: Db, base_url: string, organization_id: nu
       })
     },
     state: async () => null,
-    now: async () => null,
+    current: async () => null,
   }
 }
 

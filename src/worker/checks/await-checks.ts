@@ -49,7 +49,7 @@ const nothing: AwaitedChecks = { kind: 'done', outcome: null, summary: null }
  * Follows the checks of a push. Checks that the signal of the step interrupts run again when the run gets
  * here the next time.
  */
-export async function followUnlessInterrupted(to: AwaitChecksInput): Promise<AwaitedChecks> {
+export async function awaitChecksUnlessInterrupted(to: AwaitChecksInput): Promise<AwaitedChecks> {
   try {
     return await awaitChecks(to)
   } catch (error) {
@@ -113,11 +113,11 @@ function knownChecks({ known }: Local): ChecksResult {
  * are.
  */
 async function hasChecks(
-  { deps, base, late, rounds }: AwaitChecksInput,
+  { deps, base, started_by_checks, rounds }: AwaitChecksInput,
   { known, commands }: Local,
   age_ms: number | null,
 ): Promise<boolean> {
-  const follows = age_ms !== null || late || rounds.length > 0
+  const follows = age_ms !== null || started_by_checks || rounds.length > 0
   if (!follows && !known.some(check => check.source === 'local' && check.status !== 'completed')) return false
   return commands.length + known.length > 0 || (await isOnForge(deps, base.repository))
 }

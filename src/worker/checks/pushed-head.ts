@@ -16,7 +16,7 @@ export type AwaitChecksInput = Omit<CheckSandboxesInput, 'head_sha'> & {
   /** The attempts of this turn to fix failing checks. */
   rounds: readonly CheckRound[]
   /** The turn started because checks failed after the run had ended. */
-  late: boolean
+  started_by_checks: boolean
   /** The final answer of the agent. */
   answer: string
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Session } from 'node:inspector'
-import { IN_HAND_EXPRESSION, type InHand } from './current-work.ts'
+import { CURRENT_WORK_EXPRESSION, type CurrentWork } from './current-work.ts'
 import type { Claim } from './lease-messages.ts'
 
 /**
@@ -48,7 +48,7 @@ export class StallWatch {
   #cpu_before_ms = 0
   #memory_before = 0
   #memory_seen = process.memoryUsage.rss()
-  #in_hand: InHand | null = null
+  #current_work: CurrentWork | null = null
   #session: Session | null = null
   #recorded: Claim[] = []
   #recording = false
@@ -81,7 +81,7 @@ export class StallWatch {
     if (this.#session === null && (grows || this.#silent_seconds >= READ_AFTER)) this.#read()
     if (!grows && this.#silent_seconds < RECORD_AFTER) return
     const is_cause = grows || mainThreadMs() - this.#cpu_before_ms >= RECORD_CPU_MS
-    const in_hand = is_cause ? suspects(claims, this.#in_hand) : []
+    const in_hand = is_cause ? suspects(claims, this.#current_work) : []
     this.#record(claims, in_hand)
     if (this.#silent_seconds >= END_AFTER) this.#actions.end(this.#silent_seconds, in_hand)
   }
@@ -93,7 +93,7 @@ export class StallWatch {
     // That of the second before: what stalls the loop may have begun to take memory.
     this.#memory_before = this.#memory_seen
     this.#memory_seen = process.memoryUsage.rss()
-    this.#in_hand = null
+    this.#current_work = null
     this.#session?.disconnect()
     this.#session = null
     this.#record(claims, [])
@@ -126,10 +126,10 @@ export class StallWatch {
     session.connectToMainThread()
     session.post(
       'Runtime.evaluate',
-      { expression: IN_HAND_EXPRESSION, returnByValue: true },
+      { expression: CURRENT_WORK_EXPRESSION, returnByValue: true },
       (error, response) => {
         if (error === null && this.#session === session)
-          this.#in_hand = (response?.result.value as InHand | null) ?? null
+          this.#current_work = (response?.result.value as CurrentWork | null) ?? null
       },
     )
   }
@@ -145,8 +145,8 @@ function mainThreadMs(): number {
 }
 
 /** Returns the claims of the run in hand. While that is not known, each run may be the one. */
-function suspects(claims: Claim[], in_hand: InHand | null): Claim[] {
-  if (in_hand === 'no run') return []
-  const of_run = claims.filter(({ run_id }) => run_id === in_hand)
+function suspects(claims: Claim[], current_work: CurrentWork | null): Claim[] {
+  if (current_work === 'no run') return []
+  const of_run = claims.filter(({ run_id }) => run_id === current_work)
   return of_run.length > 0 ? of_run : claims
 }

@@ -21,8 +21,8 @@ import { readKnownCommands } from '../setup/known-commands.ts'
 import { leftOutBySetup } from '../setup/setup.ts'
 import type { AgentTurn, BegunConversation } from './begin-conversation.ts'
 import { costOfChildren, relatedRuns } from './child-runs.ts'
-import { createLoopJournal, type JournalOf } from './loop-journal.ts'
-import { type TurnMeter, watchLimits } from './turn-limits.ts'
+import { createLoopJournal, type JournalContext } from './loop-journal.ts'
+import { createTurnMeter, type TurnMeter } from './turn-limits.ts'
 
 /** Runs the agent on a conversation until the loop ends. Disposing ends what its tools have opened. */
 export type AgentLoop = AsyncDisposable & {
@@ -47,7 +47,7 @@ export async function createAgentLoop(turn: AgentTurn, begun: BegunConversation)
   const tools = toolsOf(turn.run, hosts !== null && hosts.length > 0)
   const estimate = createTokenEstimate(instructions, toolSpecs(tools, model.tool_family))
   const outside = openOutside(turn, begun)
-  const meter = watchLimits(turn, { model, estimate, noticed: conversation.noticed })
+  const meter = createTurnMeter(turn, { model, estimate, noticed: conversation.noticed })
   meter.childrenCost(children_cost)
   countLostCalls(meter, conversation)
   return {
@@ -184,7 +184,7 @@ function partsOf(turn: AgentTurn, meter: TurnMeter) {
  * files, alone.
  */
 export const keepFiles =
-  ({ opened, control }: AgentTurn, mayChange: (tool_name: string) => boolean): JournalOf['withFiles'] =>
+  ({ opened, control }: AgentTurn, mayChange: (tool_name: string) => boolean): JournalContext['withFiles'] =>
   (tool_name, entries, write) => {
     const checkpoints = mayChange(tool_name) ? opened.current?.checkpoints : undefined
     return checkpoints?.keep(entries, write, control.signal) ?? write(null)

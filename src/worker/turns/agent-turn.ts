@@ -10,7 +10,7 @@ import { getOrganization } from '../../store/access/organizations.ts'
 import { getRun, type RunRow } from '../../store/runs/runs.ts'
 import { type Base, prepareBase } from '../base/base.ts'
 import { StartError } from '../base/start-error.ts'
-import { type AwaitedChecks, followUnlessInterrupted } from '../checks/await-checks.ts'
+import { type AwaitedChecks, awaitChecksUnlessInterrupted } from '../checks/await-checks.ts'
 import { publish } from '../publish/publish.ts'
 import { type AgentProgram, openAgentProgram } from '../sandbox/agent-program.ts'
 import { openRunSecrets } from '../sandbox/run-secrets.ts'
@@ -27,7 +27,7 @@ import {
 import { factsOfAgent, factsOfPush } from './outcome-facts.ts'
 import { reviewQuestionSender } from './question-senders.ts'
 import { readJournal } from './recovered-conversation.ts'
-import type { TurnOf } from './turn.ts'
+import type { TurnContext } from './turn.ts'
 import type { TurnMeter } from './turn-limits.ts'
 
 /**
@@ -38,7 +38,7 @@ type Round = {
   run: RunRow
   base: Base | null
   conversation: Conversation
-  late: boolean
+  started_by_checks: boolean
   sendQuestion: SendQuestion
   meter: TurnMeter
 }
@@ -49,16 +49,16 @@ const NO_LAST_MESSAGE = 'The agent ended its turn without a last message.'
  * Runs one turn of the agent, from the conversation in the journal to an outcome. `run` is claimed. A
  * rejection ends the turn too.
  */
-export async function agentTurn(of: TurnOf): Promise<TurnOutcome> {
-  const { deps, writer, run, control, startup } = of
+export async function agentTurn(context: TurnContext): Promise<TurnOutcome> {
+  const { deps, writer, run, control, startup } = context
   const model = run.source_type === 'TOOL' ? createToolCallModel(run.prompt) : deps.models.get(run.model)
   if (!model) return notConfigured(run)
   // The secrets first of all: what git reports is redacted.
   const [secrets, setup] = await Promise.all([openRunSecrets(deps, writer, run), setupOf(deps, run)])
   const base = await startup.during('mirror_ms', () => prepareBase(deps, writer, run, control.signal))
   if (control.signal.aborted) return { kind: 'stop' }
-  await using program = await openProgram(of, model)
-  const parts = { ...of, model, secrets, base, setup, program }
+  await using program = await openProgram(context, model)
+  const parts = { ...context, model, secrets, base, setup, program }
   const turn: AgentTurn = { ...parts, openFiles: openFilesOnce(parts) }
   const begun = await beginConversation(turn)
   if (begun === null) return { kind: 'stop' }
@@ -78,7 +78,7 @@ const isProgramTurn = (turn: AgentTurn): turn is ProgramTurn =>
   turn.program !== null && turn.model.endpoint !== null
 
 /** Returns what the program of the run's agent needs; null for the built-in agent. */
-async function openProgram({ deps, run }: TurnOf, model: Model): Promise<AgentProgram | null> {
+async function openProgram({ deps, run }: TurnContext, model: Model): Promise<AgentProgram | null> {
   if (run.agent_type === BUILT_IN_AGENT || run.source_type === 'TOOL') return null
   const agent = deps.agents.get(run.agent_type)
   const { endpoint } = model
@@ -107,7 +107,7 @@ const notConfigured = ({ model }: RunRow): Failure => ({
 async function runRounds(
   turn: AgentTurn,
   loop: AgentLoop,
-  { conversation, late }: BegunConversation,
+  { conversation, started_by_checks }: BegunConversation,
 ): Promise<TurnOutcome> {
   const { meter } = loop
   // Without a base nothing is committed, pushed or proposed.
@@ -116,7 +116,7 @@ async function runRounds(
     run: turn.run,
     base,
     conversation,
-    late,
+    started_by_checks,
     sendQuestion: reviewQuestionSender(turn, meter),
     meter,
   }
@@ -179,19 +179,19 @@ async function publishAnswer(
   if (published.kind === 'waiting' || published.kind === 'failed') return published
   const of_push = await factsOfPush(turn, facts, published)
   if (published.kind !== 'pushed') return completed(answer, of_push)
-  const followed = await follow(turn, round, base, answer.text)
-  if (control.signal.aborted || followed.kind === 'left') return { kind: 'stop' }
-  if (followed.kind === 'sent_back' || followed.kind === 'interrupted') return followed.kind
-  if (followed.kind === 'waiting') return { kind: 'waiting_for_checks', seconds: followed.seconds }
-  if (followed.outcome !== null) return completed(answer, { ...of_push, checks: followed })
-  const noted = followed.summary === null ? answer.text : `${answer.text}\n\n${followed.summary}`
+  const checked = await awaitChecksInTime(turn, round, base, answer.text)
+  if (control.signal.aborted || checked.kind === 'left') return { kind: 'stop' }
+  if (checked.kind === 'sent_back' || checked.kind === 'interrupted') return checked.kind
+  if (checked.kind === 'waiting') return { kind: 'waiting_for_checks', seconds: checked.seconds }
+  if (checked.outcome !== null) return completed(answer, { ...of_push, checks: checked })
+  const noted = checked.summary === null ? answer.text : `${answer.text}\n\n${checked.summary}`
   return completed({ ...answer, text: noted }, of_push)
 }
 
 /** Checks count for the time limits of the turn, and a message interrupts them. */
-async function follow(
+async function awaitChecksInTime(
   turn: AgentTurn,
-  { run, conversation, late, meter }: Round,
+  { run, conversation, started_by_checks, meter }: Round,
   base: Base,
   answer: string,
 ): Promise<AwaitedChecks> {
@@ -200,7 +200,10 @@ async function follow(
   const started = async (identities: readonly (string | null)[]) =>
     (await openFiles()).recordBesides(identities)
   const checking = { deps, writer, live, run, base, setup, secrets, started, signal }
-  return followUnlessInterrupted({ ...checking, rounds: conversation.check_rounds, late, answer }).finally(
-    stop,
-  )
+  return awaitChecksUnlessInterrupted({
+    ...checking,
+    rounds: conversation.check_rounds,
+    started_by_checks,
+    answer,
+  }).finally(stop)
 }

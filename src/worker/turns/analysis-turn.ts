@@ -13,7 +13,7 @@ import { openRunSecrets } from '../sandbox/run-secrets.ts'
 import { deliverMessages } from './loop-journal.ts'
 import { questionSenderOfRun } from './question-senders.ts'
 import { readJournal, recordRecovery } from './recovered-conversation.ts'
-import type { TurnOf } from './turn.ts'
+import type { TurnContext } from './turn.ts'
 
 /**
  * The findings of the requested analysis as the trace has them. `agent_run_id`: absent if it is about several
@@ -27,8 +27,8 @@ type AnalysisResult = {
 /**
  * Asks the model to explain findings in logs; without a model the findings are the result. Needs no sandbox.
  */
-export async function analysisTurn(of: TurnOf): Promise<TurnOutcome> {
-  const { deps, writer, run, control } = of
+export async function analysisTurn(context: TurnContext): Promise<TurnOutcome> {
+  const { deps, writer, run, control } = context
   const secrets = await openRunSecrets(deps, writer, run)
   await deliverMessages(writer)
   if (run.recovering_since !== null)
@@ -49,7 +49,7 @@ export async function analysisTurn(of: TurnOf): Promise<TurnOutcome> {
       phase: 'agent',
     }
   const { message, findings } = found.tool_output
-  const response = await questionSenderOfRun(of, secrets)(explainQuestion(message, findings, run.turn))
+  const response = await questionSenderOfRun(context, secrets)(explainQuestion(message, findings, run.turn))
   const text = explanationOf(response)
   if (control.signal.aborted) return { kind: 'stop' }
   const about = found.tool_input.agent_run_id ?? null

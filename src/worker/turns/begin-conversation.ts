@@ -19,12 +19,12 @@ import {
   readJournal,
   recordRecovery,
 } from './recovered-conversation.ts'
-import type { TurnOf } from './turn.ts'
+import type { TurnContext } from './turn.ts'
 
 /**
  * `program`: what the sandbox of an agent of another vendor has in addition, or null for the built-in agent.
  */
-type Parts = TurnOf & {
+type Parts = TurnContext & {
   model: Model
   secrets: RunSecrets
   base: Base | null
@@ -35,11 +35,11 @@ type Parts = TurnOf & {
 /** A turn of the agent. `openFiles` opens the workspace at the first call. */
 export type AgentTurn = Parts & { openFiles(): Promise<Workspace> }
 
-/** `late`: the turn started because checks failed after the run had ended. */
+/** `started_by_checks`: the turn started because checks failed after the run had ended. */
 export type BegunConversation = {
   conversation: Conversation
   instructions: Awaited<ReturnType<typeof readInstructions>>
-  late: boolean
+  started_by_checks: boolean
 }
 
 /**
@@ -78,8 +78,8 @@ export async function beginConversation(turn: AgentTurn): Promise<BegunConversat
   ])
   if (!started) return null
   const conversation = rebuildConversation(records, run.turn)
-  const late = isOfChecks(run, records)
-  if (late) conversation.ending = CHECKS_REVIEWED
+  const started_by_checks = isOfChecks(run, records)
+  if (started_by_checks) conversation.ending = CHECKS_REVIEWED
   if (run.recovering_since !== null) await recordRecovery(writer, run, conversation)
   conversation.open_model_calls = estimateLostCalls(conversation.open_model_calls, run.recovering_since)
   await chargeLostCalls(writer, conversation.open_model_calls)
@@ -90,7 +90,7 @@ export async function beginConversation(turn: AgentTurn): Promise<BegunConversat
     if (!(await begin())) return null
     await addFileMessages(turn, conversation, files)
   }
-  return { conversation, instructions, late }
+  return { conversation, instructions, started_by_checks }
 }
 
 async function addFileMessages(

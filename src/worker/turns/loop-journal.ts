@@ -17,7 +17,7 @@ import type { RedactedAddition, RunWriter } from '../claim/run-writer.ts'
 import { deltaOf, record, usageOf } from './journal-records.ts'
 import { recordCompaction } from './record-compaction.ts'
 
-export type JournalOf = {
+export type JournalContext = {
   writer: RunWriter
   live: LiveChannel
   model: string
@@ -32,12 +32,12 @@ type WriteOutcome = (files: FilesAfter | null) => Promise<AppendResult>
  * Returns the loop's journal on PostgreSQL. Each write is fenced: one statement, or one transaction where
  * messages, notices or artifacts belong to it.
  */
-export function createLoopJournal(of: JournalOf): LoopJournal {
-  const { writer, live } = of
+export function createLoopJournal(context: JournalContext): LoopJournal {
+  const { writer, live } = context
   return {
     deliver: () => deliverMessages(writer),
     modelStarted: call =>
-      withLimitNotice(of, call, async db => signalsOf(await writer.append(modelStarted(call), db))),
+      withLimitNotice(context, call, async db => signalsOf(await writer.append(modelStarted(call), db))),
     async modelFailed(failed, charge) {
       await live.responseEnded()
       await writer.append(modelFailed(failed, charge))
@@ -51,13 +51,13 @@ export function createLoopJournal(of: JournalOf): LoopJournal {
     async modelResponded(response, follows) {
       await live.responseEnded()
       await writer.reportAlarms('response of the model')
-      return signalsOf(await writer.appendRedacted(modelResponded(of.model, response, follows)))
+      return signalsOf(await writer.appendRedacted(modelResponded(context.model, response, follows)))
     },
     async toolStarted(call, call_kind) {
       await writer.append({ records: toolStarted(call, call_kind) })
     },
-    toolFinished: finished => writeToolFinished(of, finished),
-    compacted: compacted => recordCompaction(writer, of.model, compacted),
+    toolFinished: finished => writeToolFinished(context, finished),
+    compacted: compacted => recordCompaction(writer, context.model, compacted),
   }
 }
 
@@ -158,10 +158,10 @@ const toolStarted = (call: ToolCall | null, call_kind?: string): NewRecord[] =>
   call === null ? [] : [record('tool_started', call.id, { call, call_kind })]
 
 async function writeToolFinished(
-  of: JournalOf,
+  context: JournalContext,
   { call, result, message, response, ends_turn, next }: Redacted<FinishedCall>,
 ): Promise<Signals> {
-  const { writer, live } = of
+  const { writer, live } = context
   await live.toolEnded()
   await writer.reportAlarms(`output of ${call.name.slice(0, 100)}`)
   const thought = response === null ? null : composed(thoughtOf(response))
@@ -182,11 +182,11 @@ async function writeToolFinished(
     )
   const writeWithModelCall = (planned: PlannedCall, files: FilesAfter | null) => {
     const { records, reserved_usd } = modelStarted(planned)
-    return withLimitNotice(of, planned, db =>
+    return withLimitNotice(context, planned, db =>
       write({ records: [finished, ...records], reserved_usd, files }, db),
     )
   }
-  const written = await of.withFiles(call.name, entriesOf(null).length, files =>
+  const written = await context.withFiles(call.name, entriesOf(null).length, files =>
     next !== null && 'kind' in next
       ? writeWithModelCall(next, files)
       : write({ records: [finished, ...toolStarted(next)], files }),
@@ -204,7 +204,7 @@ function thoughtOf(response: ModelResponse): string | null {
  * (specification.md#logs).
  */
 async function withLimitNotice<T>(
-  { writer, live }: JournalOf,
+  { writer, live }: JournalContext,
   { notice }: PlannedCall,
   write: (db: Transactional) => Promise<T>,
 ): Promise<T> {

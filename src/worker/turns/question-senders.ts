@@ -15,18 +15,23 @@ import type { RunWriter } from '../claim/run-writer.ts'
 import type { RunSecrets } from '../sandbox/run-secrets.ts'
 import type { AgentTurn } from './begin-conversation.ts'
 import { record, usageOf } from './journal-records.ts'
-import type { TurnOf } from './turn.ts'
-import { type TurnMeter, watchLimits } from './turn-limits.ts'
+import type { TurnContext } from './turn.ts'
+import { createTurnMeter, type TurnMeter } from './turn-limits.ts'
 
 /**
  * Returns a function that queries the run's model within the run's budget. A scripted model only plays its
  * script: nothing is sent to it.
  */
-export function questionSenderOfRun(of: TurnOf, secrets: RunSecrets): SendQuestion {
-  const model = of.deps.models.get(of.run.model)
+export function questionSenderOfRun(context: TurnContext, secrets: RunSecrets): SendQuestion {
+  const model = context.deps.models.get(context.run.model)
   if (!model || model.scripted) return sendNoQuestion
   const limits = { model, estimate: createTokenEstimate('', []), noticed: new Set<string>() }
-  return questionSenderWithin(of, secrets, { model, reasoning_effort: 'low' }, watchLimits(of, limits))
+  return questionSenderWithin(
+    context,
+    secrets,
+    { model, reasoning_effort: 'low' },
+    createTurnMeter(context, limits),
+  )
 }
 
 /**
@@ -52,7 +57,7 @@ type Reviewer = { model: Model; reasoning_effort: ReasoningEffort }
 
 /** Returns a function that queries a model within the limits of `meter`. */
 function questionSenderWithin(
-  { deps, writer, control, observed }: TurnOf,
+  { deps, writer, control, observed }: TurnContext,
   { redactor }: RunSecrets,
   { model, reasoning_effort }: Reviewer,
   meter: TurnMeter,

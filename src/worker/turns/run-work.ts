@@ -20,7 +20,7 @@ import { analysisTurn } from './analysis-turn.ts'
 import { observeTurn } from './observe-turn.ts'
 import { outcomeOfError } from './outcome-of-error.ts'
 import { setupTurn } from './setup-turn.ts'
-import type { ProcessServices, Turn, TurnOf } from './turn.ts'
+import type { ProcessServices, Turn, TurnContext } from './turn.ts'
 import { writeOutcome, writeStatus } from './write-outcome.ts'
 
 /** Runs that do something else than follow their prompt. */
@@ -88,18 +88,18 @@ export async function workOnRun(
   log('info', 'turn ended', { end: outcome.kind, reason: 'reason' in outcome ? outcome.reason : null })
 }
 
-async function runTurn(of: Omit<TurnOf, 'deps'> & { deps: ProcessServices }): Promise<TurnOutcome> {
-  const { deps, run, control, heartbeat } = of
+async function runTurn(context: Omit<TurnContext, 'deps'> & { deps: ProcessServices }): Promise<TurnOutcome> {
+  const { deps, run, control, heartbeat } = context
   const turn = turns[run.source_type] ?? agentTurn
   try {
     const [models] = await Promise.all([
       deps.organizationModels(deps.db, run.organization_id),
       publishRunStarted(deps, run),
     ])
-    return outcomeFor(of, await turn({ ...of, deps: { ...deps, models } }))
+    return outcomeFor(context, await turn({ ...context, deps: { ...deps, models } }))
   } catch (error) {
     heartbeat.expire()
-    const outcome = outcomeFor(of, outcomeOfError(error, control))
+    const outcome = outcomeFor(context, outcomeOfError(error, control))
     if (outcome.kind === 'lost' && isDatabaseAway(error))
       deps.log('error', 'the database is unavailable: the run is released', { error: errorText(error) })
     if (outcome.kind === 'failed' && outcome.code === 'internal')
@@ -112,7 +112,10 @@ async function runTurn(of: Omit<TurnOf, 'deps'> & { deps: ProcessServices }): Pr
  * A turn that stopped has the outcome that was requested. A tool call cannot be resumed, so a reason to pause
  * fails it.
  */
-function outcomeFor({ run, control }: Pick<TurnOf, 'run' | 'control'>, of_turn: TurnOutcome): TurnOutcome {
+function outcomeFor(
+  { run, control }: Pick<TurnContext, 'run' | 'control'>,
+  of_turn: TurnOutcome,
+): TurnOutcome {
   const outcome = of_turn.kind === 'stop' ? control.outcome : of_turn
   if (run.source_type !== 'TOOL' || outcome.kind !== 'paused') return namedDiskFull(outcome)
   const { reason, message } = outcome

@@ -26,7 +26,7 @@ import {
   proposeSetup,
 } from './setup-proposal.ts'
 import { createSetupRunner } from './setup-runner.ts'
-import type { TurnOf } from './turn.ts'
+import type { TurnContext } from './turn.ts'
 
 const MAX_EVIDENCE = 60
 
@@ -34,8 +34,8 @@ const MAX_EVIDENCE = 60
  * Detects how a repository is set up and verifies it, without an agent. After a crash the next worker
  * restarts, because a sandbox that was left unfinished verifies nothing. A rejection ends the turn too.
  */
-export async function setupTurn(of: TurnOf): Promise<TurnOutcome> {
-  const { deps, writer, live, run, control } = of
+export async function setupTurn(context: TurnContext): Promise<TurnOutcome> {
+  const { deps, writer, live, run, control } = context
   const began = performance.now()
   if (run.sandbox !== null) await deps.driver.end(run.sandbox)
   const secrets = await openRunSecrets(deps, writer, run)
@@ -66,8 +66,8 @@ export async function setupTurn(of: TurnOf): Promise<TurnOutcome> {
     ...input,
     variables,
     known: { files: tree.files, paths: tree.paths, toolchain },
-    sendQuestion: questionSenderOfRun(of, secrets),
-    throwIfLeaving: () => throwIfLeaving(of),
+    sendQuestion: questionSenderOfRun(context, secrets),
+    throwIfLeaving: () => throwIfLeaving(context),
     until: began + deps.setup_ms,
   })
   const found = await findSetup(proposal, missing, runner, tooOldText(proposal.tools, toolchain))
@@ -77,7 +77,7 @@ export async function setupTurn(of: TurnOf): Promise<TurnOutcome> {
     !(await writer.change({ from: ['starting'], to: 'running', phase: 'agent' }))
   )
     return { kind: 'stop' }
-  const result = await resultOf(of, { found, proposed, variables, seq: total_logs, began })
+  const result = await resultOf(context, { found, proposed, variables, seq: total_logs, began })
   // The text is JSON, which names why nothing was proved.
   const { reason } = completionOf({ setup_verified: found.verified })
   return {
@@ -88,7 +88,7 @@ export async function setupTurn(of: TurnOf): Promise<TurnOutcome> {
   }
 }
 
-function throwIfLeaving({ control }: TurnOf): void {
+function throwIfLeaving({ control }: TurnContext): void {
   if (control.leaving) control.end({ kind: 'shutdown' })
   control.signal.throwIfAborted()
 }
@@ -103,10 +103,10 @@ type SetupEnd = {
 }
 
 async function resultOf(
-  of: TurnOf,
+  context: TurnContext,
   { found, proposed, variables, seq, began }: SetupEnd,
 ): Promise<FoundSetupCommands> {
-  const { deps, writer, run } = of
+  const { deps, writer, run } = context
   const commands = found.plan.commands.map(({ command }) => command)
   // A person reviews what a model proposed first: it may come from a prompt injection.
   const may_save = found.verified && !found.partial && !found.plan.by_model

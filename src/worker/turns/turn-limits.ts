@@ -23,7 +23,7 @@ import { sharedPots } from '../../store/access/shared-pots.ts'
 import type { Db } from '../../store/database.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { deadlineAfterClaim } from '../deadline.ts'
-import type { TurnOf } from './turn.ts'
+import type { TurnContext } from './turn.ts'
 
 /**
  * How long the shared pots of a run are not queried again while none of them has a limit: a new one applies
@@ -39,7 +39,6 @@ export type TurnMeter = Meter & {
    * may call another one.
    */
   limitOfCalls(turn: TurnSpent, calls: number): LimitReached | null
-  charged(charge: Pick<Reservation, 'cost_usd'>): void
   /** Sets what the child runs have cost and may still cost. */
   childrenCost(usd: number): void
   /** Sets how many calls of a program are in flight, and what is reserved for them. */
@@ -52,7 +51,7 @@ export type TurnMeter = Meter & {
 type TurnSpent = { steps: number; tokens: number }
 
 /** The call that is planned, with the notice that its messages end with. */
-type WantedCall = { messages: ModelMessage[]; notice: PlannedCall['notice']; max_output_tokens: number }
+type WantedCall = { input_tokens: number; notice: PlannedCall['notice']; max_output_tokens: number }
 
 /** `noticed`: the notices that the agent has received already. */
 type WatchedTurn = { model: Model; estimate: TokenEstimate; noticed: Set<string> }
@@ -62,7 +61,10 @@ type WatchedTurn = { model: Model; estimate: TokenEstimate; noticed: Set<string>
  * the agent when limits are near. From `watch` until its result is called, interrupts the step in progress
  * when a limit of time is reached.
  */
-export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: WatchedTurn): TurnMeter {
+export function createTurnMeter(
+  { deps, run, heartbeat, control }: TurnContext,
+  watched: WatchedTurn,
+): TurnMeter {
   const { model, estimate } = watched
   const budget = budgetOf(run)
   const time = timesOf(run, heartbeat.worked_ms)
@@ -82,8 +84,8 @@ export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: 
     const spent = spentBy(turn, inFlight())
     const reached = limitReached(spent, budget, deps.ceilings)
     if (reached !== null) return { kind: 'limit', limit: reached }
-    const { messages, notice, max_output_tokens } = callFor(spent)
-    const input_tokens = model.scripted ? 0 : estimate.of(messages)
+    const { notice, max_output_tokens, ...wanted } = callFor(spent)
+    const input_tokens = model.scripted ? 0 : wanted.input_tokens
     const output_tokens = Math.min(max_output_tokens, outputLimit(model, run.reasoning_effort, input_tokens))
     const call = { model: run.model, input_tokens, max_output_tokens: output_tokens }
     const { fits, reservation } = reserve(call, model.price, left_usd())
@@ -99,13 +101,12 @@ export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: 
       planned(turn, spent => {
         const notice = noticeFor(spent)
         return {
-          messages: notice === null ? messages : [...messages, notice.message],
+          input_tokens: estimate.of(notice === null ? messages : [...messages, notice.message]),
           notice,
           max_output_tokens: Number.POSITIVE_INFINITY,
         }
       }),
-    planAside: (messages, turn, max_output_tokens) =>
-      planned(turn, () => ({ messages, notice: null, max_output_tokens })),
+    planWithoutNotice: (call, turn) => planned(turn, () => ({ ...call, notice: null })),
     limitOfCalls: (turn, calls) =>
       limitReached(spentBy(turn, 0), budget, deps.ceilings) ?? callLimitReached(calls, budget, deps.ceilings),
     async afford({ cost_usd }): Promise<LimitReached | null> {

@@ -15,7 +15,7 @@ import type { ObservedTurn } from './observe-turn.ts'
  * A turn of a claimed run and what it works with. `opened`: the files that it opened, which the caller
  * closes.
  */
-export type TurnOf = {
+export type TurnContext = {
   deps: WorkerServices & { templates: Templates; environments: Environments }
   writer: RunWriter
   live: LiveChannel
@@ -28,7 +28,7 @@ export type TurnOf = {
 }
 
 /** What a process works with: the organization of a run, and so its models, are known once it is claimed. */
-export type ProcessServices = Omit<TurnOf['deps'], 'models'>
+export type ProcessServices = Omit<TurnContext['deps'], 'models'>
 
 /** Executes a turn and returns its outcome without writing it; a rejection becomes one too. */
-export type Turn = (of: TurnOf) => Promise<TurnOutcome>
+export type Turn = (context: TurnContext) => Promise<TurnOutcome>

@@ -13,7 +13,7 @@ export async function startBareStream(bounds: Parameters<typeof streamEvents>[2]
     {
       after: async (seq, limit) => frames.slice(seq, seq + limit),
       state: async () => null,
-      now: async () => null,
+      current: async () => null,
     },
     error => expect(error).toBeUndefined(),
   )

@@ -3,6 +3,7 @@ import type { Message } from '../../../acp/messages.ts'
 import { type Conversation, rebuildConversation, type TurnEnding } from '../../../agent/conversation.ts'
 import type { LoopOutcome } from '../../../agent/loop-state.ts'
 import { failedCall } from '../../../agent/recorded-call.ts'
+import { createTokenEstimate } from '../../../agent/token-estimate.ts'
 import { actionTool } from '../../../contract/runs/action-tools.ts'
 import { onAbort } from '../../../core/abort.ts'
 import { approvalOfCall, digestOfCall } from '../../../core/runs/approved-call.ts'
@@ -27,9 +28,9 @@ import type { BegunConversation } from '../begin-conversation.ts'
 import { costOfChildren } from '../child-runs.ts'
 import { createLoopJournal } from '../loop-journal.ts'
 import { callsWithoutOutcome, closeOpenCalls, readJournal } from '../recovered-conversation.ts'
-import { watchLimits } from '../turn-limits.ts'
+import { createTurnMeter } from '../turn-limits.ts'
 import { connectGateway } from './connect-gateway.ts'
-import { createSizeEstimate } from './gateway-meter.ts'
+import { NO_CALL } from './gateway-meter.ts'
 import {
   forgetSession,
   type Next,
@@ -74,8 +75,12 @@ export async function createAcpLoop(turn: ProgramTurn, begun: BegunConversation)
   const { writer, live, run, observed, model, secrets, startup } = turn
   const { conversation } = begun
   const instructions = await secrets.redactor.text(await instructionsOf(turn, begun, reachableOf(turn)))
-  const estimate = createSizeEstimate()
-  const meter = watchLimits(turn, { model, estimate, noticed: conversation.noticed })
+  const meter = createTurnMeter(turn, {
+    model,
+    // Its calls are planned by the size of their requests.
+    estimate: createTokenEstimate('', []),
+    noticed: conversation.noticed,
+  })
   meter.childrenCost(await costOfChildren(writer))
   countLostCalls(meter, conversation)
   const records = await readJournal(writer)
@@ -109,7 +114,6 @@ export async function createAcpLoop(turn: ProgramTurn, begun: BegunConversation)
     turn,
     instructions,
     meter,
-    estimate,
     journal,
     recorder,
     served,
@@ -294,7 +298,7 @@ async function outcomeOf(
   if (approval !== null && !messages_waiting)
     return { kind: 'waiting', approval_of: approvalOfCall(approval) }
   // A limit of time interrupts the step, and is then the reason why no other call is planned.
-  const planned = signal.aborted ? state.meter.planAside([], state.spending, 1) : null
+  const planned = signal.aborted ? state.meter.planWithoutNotice(NO_CALL, state.spending) : null
   if (planned?.kind === 'limit') return outcomeOfLimit(planned.limit)
   if (messages_waiting || signal.aborted) return 'continue'
   const answer = recorder.takeLastMessage()

@@ -11,7 +11,7 @@ const MAX_NAMES = 500
 
 /** Connects the gateway of the program with the limits, the journal and the live state of the turn. */
 export function connectGateway(state: State): void {
-  const { turn, meter, estimate, spending } = state
+  const { turn, meter, spending } = state
   const journal = new GatewayJournal(turn.writer, turn.run.model)
   const onLimit = (limit: LimitReached) => interrupt(state, () => (state.limit ??= limit))
   const onCall = (failure: ModelError | null, has_tools: boolean) => {
@@ -25,7 +25,6 @@ export function connectGateway(state: State): void {
       model: turn.model,
       meter,
       journal,
-      estimate,
       spending,
       onLimit,
       onCall,

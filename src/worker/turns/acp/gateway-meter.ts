@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { TokenEstimate } from '../../../agent/token-estimate.ts'
 import { createSemaphore, type Semaphore } from '../../../core/concurrency/semaphore.ts'
 import { countedTokens, type LimitReached } from '../../../core/runs/budget/limits.ts'
 import { chargeOfBroken, type Reservation } from '../../../core/runs/budget/pot.ts'
@@ -12,33 +11,18 @@ import type { GatewayJournal } from './gateway-journal.ts'
 /** Few texts have more tokens than this. */
 const BYTES_A_TOKEN = 3
 
-const LEFT = 'The program has closed the connection.'
+/** The size of a call that fits unless a limit is reached. */
+export const NO_CALL = { input_tokens: 0, max_output_tokens: 1 }
+
+const CONNECTION_CLOSED = 'The program has closed the connection.'
 
 /** Steps and tokens of the turn so far. */
 export type Spending = { steps: number; tokens: number }
-
-/** An estimate for requests of which only the size is known. */
-export type SizeEstimate = TokenEstimate & { setBytes(bytes: number): void }
-
-export function createSizeEstimate(): SizeEstimate {
-  let tokens = 0
-  return {
-    of: () => tokens,
-    measured: () => tokens,
-    setTools() {},
-    counted() {},
-    restore() {},
-    setBytes(bytes) {
-      tokens = Math.ceil(bytes / BYTES_A_TOKEN)
-    },
-  }
-}
 
 type MeteredTurn = {
   model: Model & { endpoint: ModelEndpoint }
   meter: TurnMeter
   journal: GatewayJournal
-  estimate: SizeEstimate
   spending: Spending
   /** Called when no further call is possible. */
   onLimit(limit: LimitReached): void
@@ -64,8 +48,8 @@ export function createGatewayMeter(turn: MeteredTurn): GatewayMeter {
   const metering: MeterState = { ...turn, planning: createSemaphore(1), ended: Promise.withResolvers() }
   return {
     async start(request) {
-      const leave = await metering.planning.enter(request.signal)
-      return leave === null ? { refused: LEFT } : start(metering, request).finally(leave)
+      const release = await metering.planning.enter(request.signal)
+      return release === null ? { refused: CONNECTION_CLOSED } : start(metering, request).finally(release)
     },
     async ended(call, end) {
       if (end.kind === 'responded') await responded(metering, call, end)
@@ -79,30 +63,30 @@ export function createGatewayMeter(turn: MeteredTurn): GatewayMeter {
   }
 }
 
-function reachedLimit({ meter, journal, estimate, spending, onLimit }: MeterState): string | null {
+function reachedLimit({ meter, journal, spending, onLimit }: MeterState): string | null {
   if (journal.calls > 0) return null
-  estimate.setBytes(0)
-  const planned = meter.planAside([], spending, 1)
+  const planned = meter.planWithoutNotice(NO_CALL, spending)
   if (planned.kind !== 'limit') return null
   onLimit(planned.limit)
   return planned.limit.message
 }
 
 async function start(turn: MeterState, request: GatewayRequest): Promise<GatewayCall | { refused: string }> {
-  const { meter, journal, estimate, spending } = turn
+  const { meter, journal, spending } = turn
   const { bytes, max_output_tokens, has_tools, signal } = request
+  const wanted = { input_tokens: Math.ceil(bytes / BYTES_A_TOKEN), max_output_tokens }
   for (;;) {
     const refused = turn.refusal()
     if (refused !== null) return { refused }
-    if (signal.aborted) return { refused: LEFT }
+    if (signal.aborted) return { refused: CONNECTION_CLOSED }
     const [alone, { promise: ended }] = [journal.calls === 0, turn.ended]
-    estimate.setBytes(bytes)
-    const planned = meter.planAside([], spending, max_output_tokens)
-    const call = planned.kind === 'limit' ? planned.limit : await record(turn, planned.reservation, has_tools)
-    if ('key' in call) return call
+    const planned = meter.planWithoutNotice(wanted, spending)
+    const call_or_limit =
+      planned.kind === 'limit' ? planned.limit : await record(turn, planned.reservation, has_tools)
+    if ('key' in call_or_limit) return call_or_limit
     if (alone) {
-      turn.onLimit(call)
-      return { refused: call.message }
+      turn.onLimit(call_or_limit)
+      return { refused: call_or_limit.message }
     }
     // Calls in flight may cost less than what is reserved for them.
     await ended

@@ -4,7 +4,7 @@ import type { LimitReached } from '../../../core/runs/budget/limits.ts'
 import type { ModelError } from '../../../model/port.ts'
 import type { ServedTools } from '../../mcp/served-tools.ts'
 import type { TurnMeter } from '../turn-limits.ts'
-import type { SizeEstimate, Spending } from './gateway-meter.ts'
+import type { Spending } from './gateway-meter.ts'
 import type { ProgramTurn } from './program-turn.ts'
 import type { UpdateRecorder } from './record-updates.ts'
 
@@ -13,7 +13,6 @@ export type State = {
   turn: ProgramTurn
   instructions: string
   meter: TurnMeter
-  estimate: SizeEstimate
   journal: LoopJournal
   spending: Spending
   recorder: UpdateRecorder

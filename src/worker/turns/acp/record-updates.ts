@@ -16,7 +16,7 @@ import type { LiveChannel } from '../../claim/live-channel.ts'
 import type { RunWriter } from '../../claim/run-writer.ts'
 import { EndOfText } from './end-of-text.ts'
 
-type RecorderOf = {
+type RecorderContext = {
   writer: RunWriter
   live: LiveChannel
   journal: LoopJournal
@@ -40,7 +40,7 @@ const MAX_RECORDED = 10_000
  * the text before it as its thought, a plan PLAN_EVALUATION. The text after the last tool call is the answer.
  */
 export class UpdateRecorder {
-  readonly #of: RecorderOf
+  readonly #context: RecorderContext
   #updates: AgentUpdates
   readonly #text = new EndOfText()
   readonly #reasoning = new EndOfText()
@@ -49,20 +49,20 @@ export class UpdateRecorder {
   #recorded = 0
   #waiting: { call: AgentToolCall; digest: string } | null = null
 
-  constructor(of: RecorderOf) {
-    this.#of = of
-    this.#updates = new AgentUpdates(of.isServed)
+  constructor(context: RecorderContext) {
+    this.#context = context
+    this.#updates = new AgentUpdates(context.isServed)
   }
 
   /** A process starts, whose calls may have the ids of an earlier one. */
   processStarts(): void {
-    this.#updates = new AgentUpdates(this.#of.isServed)
+    this.#updates = new AgentUpdates(this.#context.isServed)
     this.#started_ids.clear()
   }
 
   /** Rejects with AgentProtocolError when the agent has reported too much. */
   async add(update: Record<string, unknown>): Promise<void> {
-    this.#of.live.progressed()
+    this.#context.live.progressed()
     const event = this.#updates.read(await this.#redacted(update), performance.now(), update)
     if (event !== null) await this.#record(event)
   }
@@ -77,7 +77,7 @@ export class UpdateRecorder {
     // Words of the protocol, which a secret may equal, decide what the texts mean. The id is redacted later.
     const words = { sessionUpdate, toolCallId, ...(status !== undefined && { status }) }
     try {
-      return { ...(await redactFields(this.#of.redactor, texts)), ...words }
+      return { ...(await redactFields(this.#context.redactor, texts)), ...words }
     } catch (error) {
       if (!(error instanceof RedactionError)) throw error
       return words
@@ -137,7 +137,7 @@ export class UpdateRecorder {
   }
 
   async #record(event: AgentEvent): Promise<void> {
-    const { live } = this.#of
+    const { live } = this.#context
     if (event.kind === 'tool_started') await this.#started(event.call)
     else if (event.kind === 'tool_finished') {
       if (!this.#started_ids.has(event.call.id)) this.#count()
@@ -160,11 +160,11 @@ export class UpdateRecorder {
     if (plan === this.#plan || items.length === 0) return
     this.#count()
     this.#plan = plan
-    await this.#of.writer.append({ entries: [planEntry(items, null)] })
+    await this.#context.writer.append({ entries: [planEntry(items, null)] })
   }
 
   async #started(call: AgentToolCall): Promise<void> {
-    const { live, journal, onTool } = this.#of
+    const { live, journal, onTool } = this.#context
     await live.responseEnded()
     live.toolStarted(call)
     if (this.#started_ids.has(call.id)) return
@@ -179,7 +179,7 @@ export class UpdateRecorder {
     outcome: ToolOutcome,
     message = summaryOf(call, outcome),
   ): Promise<void> {
-    const { live, journal, redactor, onSignals } = this.#of
+    const { live, journal, redactor, onSignals } = this.#context
     await live.toolEnded()
     const duration_ms = performance.now() - call.started_at
     const shown = await shownOutcome(outcome, redactor).catch(error => {
