@@ -45,11 +45,15 @@ export function addressOf(
   stream: boolean,
 ): string {
   const { api, kind } = operation
-  if (api === 'openai-chat') return `${base_url}/chat/completions`
-  if (api === 'openai-responses') return `${base_url}/responses`
-  if (api === 'anthropic-messages') return `${base_url}/messages${kind === 'count' ? '/count_tokens' : ''}`
-  if (kind === 'count') return `${base_url}/models/${name}:countTokens`
-  return `${base_url}/models/${name}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
+  const google_verb =
+    kind === 'count' ? 'countTokens' : stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
+  const paths: Record<ModelApi, string> = {
+    'openai-chat': 'chat/completions',
+    'openai-responses': 'responses',
+    'anthropic-messages': kind === 'count' ? 'messages/count_tokens' : 'messages',
+    'google-generate-content': `models/${name}:${google_verb}`,
+  }
+  return `${base_url}/${paths[api]}`
 }
 
 /**
@@ -70,11 +74,18 @@ export function headersOf(
       ? safeBeta(received['anthropic-beta'])
       : ''
   if (beta !== '') headers['anthropic-beta'] = beta
-  if (api_key === null) return headers
-  if (api === 'anthropic-messages') headers['x-api-key'] = api_key
-  else if (api === 'google-generate-content') headers['x-goog-api-key'] = api_key
-  else headers.authorization = `Bearer ${api_key}`
-  return headers
+  return api_key === null ? headers : { ...headers, ...keyHeaders(api, api_key) }
+}
+
+function keyHeaders(api: ModelApi, api_key: string): Record<string, string> {
+  const bearer = { authorization: `Bearer ${api_key}` }
+  const by_api: Record<ModelApi, Record<string, string>> = {
+    'openai-chat': bearer,
+    'openai-responses': bearer,
+    'anthropic-messages': { 'x-api-key': api_key },
+    'google-generate-content': { 'x-goog-api-key': api_key },
+  }
+  return by_api[api]
 }
 
 /**
@@ -87,27 +98,37 @@ export function bodyFor(
   stream: boolean,
   max_output_tokens: number,
 ): Json {
-  if (api === 'google-generate-content') {
-    const config = isObject(body.generationConfig) ? body.generationConfig : {}
-    return {
-      ...body,
-      generationConfig: {
-        ...config,
-        candidateCount: 1,
-        maxOutputTokens: lower(config.maxOutputTokens, max_output_tokens),
-      },
-    }
+  switch (api) {
+    case 'google-generate-content':
+      return googleBody(body, max_output_tokens)
+    case 'anthropic-messages':
+      return { ...body, model: name, max_tokens: lower(body.max_tokens, max_output_tokens) }
+    case 'openai-responses':
+      return {
+        ...body,
+        model: name,
+        // Nothing is stored at the provider.
+        store: false,
+        max_output_tokens: lower(body.max_output_tokens, max_output_tokens),
+      }
+    case 'openai-chat':
+      return chatBody(name, body, stream, max_output_tokens)
   }
-  if (api === 'anthropic-messages')
-    return { ...body, model: name, max_tokens: lower(body.max_tokens, max_output_tokens) }
-  // Nothing is stored at the provider.
-  if (api === 'openai-responses')
-    return {
-      ...body,
-      model: name,
-      store: false,
-      max_output_tokens: lower(body.max_output_tokens, max_output_tokens),
-    }
+}
+
+function googleBody(body: Json, max_output_tokens: number): Json {
+  const config = isObject(body.generationConfig) ? body.generationConfig : {}
+  return {
+    ...body,
+    generationConfig: {
+      ...config,
+      candidateCount: 1,
+      maxOutputTokens: lower(config.maxOutputTokens, max_output_tokens),
+    },
+  }
+}
+
+function chatBody(name: string, body: Json, stream: boolean, max_output_tokens: number): Json {
   const options = isObject(body.stream_options) ? body.stream_options : {}
   const { max_tokens, max_completion_tokens, ...rest } = body
   const limit = max_completion_tokens === undefined ? 'max_tokens' : 'max_completion_tokens'
@@ -134,21 +155,25 @@ export function wantedOutput(api: ModelApi, body: Json): number {
 
 /** Returns an error as clients of the format read it. */
 export function errorBody(api: ModelApi, status: number, message: string): Json {
-  if (api === 'anthropic-messages')
-    return {
+  const unknown_model = status === 404
+  const of_openai = {
+    message,
+    type: 'invalid_request_error',
+    code: unknown_model ? 'model_not_found' : null,
+    param: null,
+  }
+  const bodies: Record<ModelApi, Json> = {
+    'openai-chat': { error: of_openai },
+    'openai-responses': { error: of_openai },
+    'anthropic-messages': {
       type: 'error',
-      error: { type: status === 404 ? 'not_found_error' : 'invalid_request_error', message },
-    }
-  if (api === 'google-generate-content')
-    return { error: { code: status, message, status: status === 404 ? 'NOT_FOUND' : 'INVALID_ARGUMENT' } }
-  return {
-    error: {
-      message,
-      type: 'invalid_request_error',
-      code: status === 404 ? 'model_not_found' : null,
-      param: null,
+      error: { type: unknown_model ? 'not_found_error' : 'invalid_request_error', message },
+    },
+    'google-generate-content': {
+      error: { code: status, message, status: unknown_model ? 'NOT_FOUND' : 'INVALID_ARGUMENT' },
     },
   }
+  return bodies[api]
 }
 
 const isObject = (value: unknown): value is Json =>

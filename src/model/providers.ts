@@ -142,17 +142,23 @@ async function connect({ api, base_url, api_key, name }: Endpoint, fetch: Fetch)
       ? withBoundedEvents(withReadableEvents(fetch, responsesEvents))
       : withReadableEvents(withBoundedEvents(fetch), EVENT_READERS[api])
   const common = { apiKey: api_key ?? 'none', baseURL: base_url, fetch: read }
-  if (api === 'anthropic-messages') return (await import('@ai-sdk/anthropic')).createAnthropic(common)(name)
-  if (api === 'openai-responses') return (await import('@ai-sdk/openai')).createOpenAI(common)(name)
-  if (api === 'google-generate-content') return (await import('@ai-sdk/google')).createGoogle(common)(name)
-  return (await import('@ai-sdk/openai-compatible')).createOpenAICompatible({
-    name: 'openai-compatible',
-    baseURL: base_url,
-    fetch: read,
-    includeUsage: true,
-    transformRequestBody: withPartMarks,
-    ...(api_key ? { apiKey: api_key } : {}),
-  })(name)
+  switch (api) {
+    case 'anthropic-messages':
+      return (await import('@ai-sdk/anthropic')).createAnthropic(common)(name)
+    case 'openai-responses':
+      return (await import('@ai-sdk/openai')).createOpenAI(common)(name)
+    case 'google-generate-content':
+      return (await import('@ai-sdk/google')).createGoogle(common)(name)
+    case 'openai-chat':
+      return (await import('@ai-sdk/openai-compatible')).createOpenAICompatible({
+        name: 'openai-compatible',
+        baseURL: base_url,
+        fetch: read,
+        includeUsage: true,
+        transformRequestBody: withPartMarks,
+        ...(api_key ? { apiKey: api_key } : {}),
+      })(name)
+  }
 }
 
 function callOptions(api: ModelApi, cache_key: string | undefined): CallOptions {

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../contract/endpoint.ts'
 import { type EndpointName, endpoints } from '../../contract/endpoints.ts'
+import { type ModelProvider, model_providers as providers } from '../../contract/model-settings.ts'
 import { MessageType } from '../../contract/runs/logs.ts'
 import { RunStatus } from '../../contract/runs/runs.ts'
 
@@ -20,3 +21,5 @@ export const routes = Object.fromEntries(
 export const run_statuses: string[] = RunStatus.options
 
 export const message_types: string[] = MessageType.options
+
+export const model_providers: ModelProvider[] = [...providers]

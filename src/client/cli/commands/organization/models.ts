@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
+import type { ModelProvider } from '../../../../contract/model-settings.ts'
 import { readJson } from '../../../../core/json/parse-json.ts'
 import type { Body, Result } from '../../../sdk/operations.ts'
+import { model_providers } from '../../../sdk/routes.ts'
 import { type CommandArguments, command, type Options, printResult } from '../../command.ts'
 import { CliError, exit, UsageError } from '../../exit.ts'
 import { firstLine, plainText } from '../../plain-text.ts'
@@ -8,8 +10,6 @@ import { readSecret } from '../../read-secret.ts'
 import { table } from '../../resource.ts'
 
 const actions = ['list', 'key', 'set', 'test', 'remove'] as const
-const providers = ['anthropic', 'openai', 'google', 'openai-compatible'] as const
-type Provider = (typeof providers)[number]
 
 const options = {
   all: { type: 'boolean', actions: ['list'], about: 'also models whose provider has no key' },
@@ -29,7 +29,7 @@ export const models = command({
   choices: actions,
   options,
   notes: [
-    `key prompts for the key of a provider, or reads it from standard input. Providers: ${providers.join(', ')}`,
+    `key prompts for the key of a provider, or reads it from standard input. Providers: ${model_providers.join(', ')}`,
     'set reads a model as JSON, with the fields of AGENTRUN_MODELS, id and api_key: {"id": "acme/coder", "api": "openai-chat", …}',
   ],
   async run(given) {
@@ -56,9 +56,9 @@ export const models = command({
   },
 })
 
-function providerNamed(name: string): Provider {
-  const provider = providers.find(known => known === name)
-  if (provider === undefined) throw new UsageError(`a provider is one of ${providers.join(', ')}`)
+function providerNamed(name: string): ModelProvider {
+  const provider = model_providers.find(known => known === name)
+  if (provider === undefined) throw new UsageError(`a provider is one of ${model_providers.join(', ')}`)
   return provider
 }
 
