@@ -6,7 +6,7 @@ import { recordGaps } from '../store/forges/forge-gaps.ts'
 import { listChecks, saveCheck } from '../store/pull-requests/checks.ts'
 import type { PullRequestRow } from '../store/pull-requests/pull-requests.ts'
 import { mirrorRemote, recordRemoteDraft } from '../store/pull-requests/remote-pull-requests.ts'
-import { changeRun } from '../store/runs/change-run.ts'
+import { reportRun } from '../store/runs/change-run.ts'
 import { lockRun } from '../store/runs/runs.ts'
 import type { OnForge } from './forges.ts'
 import { ForgeError, type RemotePullRequest } from './port.ts'
@@ -44,7 +44,7 @@ export async function saveRemoteState(
     // The run is locked first, as its worker does: otherwise the two could deadlock.
     const run = pr.run_id === null ? undefined : await lockRun(tx, pr.organization_id, pr.run_id)
     if (!(await mirrorRemote(tx, pr.organization_id, pr.id, seen)) || !run) return
-    await changeRun(tx, run, {
+    await reportRun(tx, run, {
       event: { type: 'agent_run.pull_request', body: { pr_number: pr.number, state: seen.state } },
     })
   })

@@ -2,7 +2,7 @@ import type { PullRequestState } from '../../contract/pull-requests/pull-request
 import { insertAuditEntry } from '../../store/access/audit.ts'
 import type { Db, Transactional } from '../../store/database.ts'
 import type { PullRequestRow } from '../../store/pull-requests/pull-requests.ts'
-import { changeRun } from '../../store/runs/change-run.ts'
+import { reportRun } from '../../store/runs/change-run.ts'
 import { updateRun } from '../../store/runs/run-changes.ts'
 import { lockRun } from '../../store/runs/runs.ts'
 import type { Context } from '../context.ts'
@@ -34,7 +34,7 @@ export async function recordPullRequestChange(
     if (run) {
       await updateRun(tx, organization_id, run.id, {})
       const body = { pr_number: number, state, ...(user_id !== null && { user_id }) }
-      await changeRun(tx, run, { event: { type: 'agent_run.pull_request', body } })
+      await reportRun(tx, run, { event: { type: 'agent_run.pull_request', body } })
     }
     if (detail)
       await insertAuditEntry(tx, {

@@ -16,7 +16,7 @@ import {
 } from '../../store/pull-requests/pull-request-comments.ts'
 import { touchPullRequest } from '../../store/pull-requests/pull-request-moves.ts'
 import type { PullRequestRow } from '../../store/pull-requests/pull-requests.ts'
-import { changeRun } from '../../store/runs/change-run.ts'
+import { reportRun } from '../../store/runs/change-run.ts'
 import { lockRun } from '../../store/runs/runs.ts'
 import { audit } from '../access/audit.ts'
 import { once, type Replay } from '../access/idempotency.ts'
@@ -121,7 +121,7 @@ async function recordCommentChange(
   await touchPullRequest(tx, ctx.organization_id, pr.id)
   if (!run) return
   const body = { changed: ['pull_request_comments'], pr_id: pr.id, comment_id, user_id: ctx.actor.user_id }
-  await changeRun(tx, run, { event: { type: 'agent_run.updated', body } })
+  await reportRun(tx, run, { event: { type: 'agent_run.updated', body } })
 }
 
 function commentObject(row: CommentRow): PullRequestComment {

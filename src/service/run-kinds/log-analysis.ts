@@ -3,7 +3,7 @@ import type { AnalyzeLogsInput, AnalyzeManyLogsInput, LogAnalysis } from '../../
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
 import { getRepository, type RepositoryRow } from '../../store/access/repositories.ts'
-import { changeRun } from '../../store/runs/change-run.ts'
+import { reportRun } from '../../store/runs/change-run.ts'
 import { listRunsToAnalyze } from '../../store/runs/log-analysis.ts'
 import { entry } from '../../trace/entry.ts'
 import type { Context } from '../context.ts'
@@ -165,7 +165,7 @@ async function accept(ctx: Context, prompt: string | null, subject: Subject): Pr
       plan,
       by_analysis,
     )
-    await changeRun(
+    await reportRun(
       tx,
       { organization_id: ctx.organization_id, id: run.id },
       { entries: [entry(found)], notify: false },

@@ -8,7 +8,7 @@ import { storedText } from '../../core/text/stored-text.ts'
 import type { BackgroundRedactor } from '../../redaction/port.ts'
 import type { Db } from '../../store/database.ts'
 import type { NewEntry } from '../../store/runs/append.ts'
-import { changeRun } from '../../store/runs/change-run.ts'
+import { changeRun, reportRun } from '../../store/runs/change-run.ts'
 import {
   findSession,
   getRecording,
@@ -50,7 +50,7 @@ export async function createRecordedSession(ctx: Context, session_id: string): P
     if (known) return shown(ctx, session_id, known.run_id)
     const { run_id } = await insertSession(tx, key, { title: UNNAMED, model: UNKNOWN_MODEL })
     const run = { organization_id: ctx.organization_id, id: run_id }
-    await changeRun(tx, run, { event: { type: 'agent_run.created', body: { status: 'running' } } })
+    await reportRun(tx, run, { event: { type: 'agent_run.created', body: { status: 'running' } } })
     return shown(ctx, session_id, run_id)
   })
 }
@@ -83,7 +83,7 @@ export async function addSessionLog(
           `The recording ends here: a session is recorded up to ${limits.session_entries} entries.`,
         ),
       )
-    await changeRun(tx, run, { entries: await redactedEntries(redactor, entries) })
+    await reportRun(tx, run, { entries: await redactedEntries(redactor, entries) })
     const prompt =
       run.prompt === '' && recorded.prompt !== null
         ? storedText(recorded.prompt.slice(0, limits.prompt_chars))
@@ -120,7 +120,7 @@ export async function setSessionStatus(
     if (status === 'ACTIVE') {
       const continues = !isTerminal(run.status)
       // A report that changes no status is progress too, which followers see.
-      await (continues ? changeRun(tx, run, {}) : beginTurn(tx, run))
+      await (continues ? reportRun(tx, run, {}) : beginTurn(tx, run))
       await keep(tx, run, { calls, answer: continues ? answer : '' })
       return
     }

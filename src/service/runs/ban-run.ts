@@ -3,7 +3,7 @@ import { abandonBranch } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import { detachPullRequests } from '../../store/pull-requests/pull-requests.ts'
 import { listRunsOfPullRequests, setBanned } from '../../store/runs/bans.ts'
-import { changeRun } from '../../store/runs/change-run.ts'
+import { reportRun } from '../../store/runs/change-run.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'
@@ -72,6 +72,6 @@ async function mark(tx: Db, ctx: Context, runs: RunRow[], banned: boolean): Prom
 }
 
 const recordUpdate = (tx: Db, ctx: Context, run: RunRow, change: Record<string, unknown>) =>
-  changeRun(tx, run, {
+  reportRun(tx, run, {
     event: { type: 'agent_run.updated', body: { ...change, user_id: ctx.actor.user_id } },
   })

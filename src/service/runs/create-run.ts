@@ -11,7 +11,7 @@ import { invalid, ServiceError } from '../../core/service-error.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
 import { holdRepository, type RepositoryRow, setDefaultBranch } from '../../store/access/repositories.ts'
 import type { Db } from '../../store/database.ts'
-import { changeRun } from '../../store/runs/change-run.ts'
+import { reportRun } from '../../store/runs/change-run.ts'
 import { recordTraceparent } from '../../store/runs/run-changes.ts'
 import { insertRun, type NewRun } from '../../store/runs/runs.ts'
 import { runLink, userMessage } from '../../trace/entry.ts'
@@ -173,11 +173,12 @@ export async function acceptRun(
     images: input.images ?? null,
     user_id,
   } as const
-  await changeRun(tx, created, { entries, message, notify: false })
+  await reportRun(tx, created, { entries, message, notify: false })
   const run = newRunObject(await requireRun(tx, ctx.organization_id, id), ctx.base_url)
   if (parent) await linkWhileActive(tx, ctx, parent.id, { to: run, relation: source.relation ?? 'child' })
   // Last: from here on, every other create of the organization waits for this one.
-  await changeRun(tx, created, { event: { type: 'agent_run.created', body: { status: 'queued' } } })
+  const event = { type: 'agent_run.created', body: { status: 'queued' } } as const
+  await reportRun(tx, created, { event, wakes_workers: true })
   await requireQuota(tx, created, 1)
   return run
 }

@@ -7,7 +7,7 @@ import { traceUrl } from '../../core/runs/trace-url.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import { getRepository, holdRepository } from '../../store/access/repositories.ts'
 import type { Db } from '../../store/database.ts'
-import { changeRun } from '../../store/runs/change-run.ts'
+import { reportRun } from '../../store/runs/change-run.ts'
 import { copyConversation } from '../../store/runs/forks.ts'
 import { recordTraceparent } from '../../store/runs/run-changes.ts'
 import { insertRun, type RunRow } from '../../store/runs/runs.ts'
@@ -80,7 +80,7 @@ export async function forkRun(ctx: Context, input: ForkRunInput): Promise<AgentR
     const from = { id: parent.id, web_url: traceUrl(ctx.base_url, parent.id) }
     const { from_seq } = input
     const { organization_id } = ctx
-    await changeRun(
+    await reportRun(
       tx,
       { organization_id, id },
       {
@@ -105,10 +105,10 @@ async function reportFork(
   const event = { type: 'agent_run.updated', body: { forked_to: run.id } } as const
   await linkWhileActive(tx, ctx, parent_id, { to: run, relation: 'fork', from_seq }, event)
   const { organization_id } = ctx
-  await changeRun(
+  await reportRun(
     tx,
     { organization_id, id: run.id },
-    { event: { type: 'agent_run.created', body: { status: 'queued' } } },
+    { event: { type: 'agent_run.created', body: { status: 'queued' } }, wakes_workers: true },
   )
   await requireQuota(tx, run, 1)
 }

@@ -3,7 +3,7 @@ import { isTerminal } from '../../core/runs/run-transitions.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import type { Db } from '../../store/database.ts'
 import { CONTROL } from '../../store/notify.ts'
-import { changeRun } from '../../store/runs/change-run.ts'
+import { changeRun, reportRun } from '../../store/runs/change-run.ts'
 import { requestPause } from '../../store/runs/pauses.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Context } from '../context.ts'
@@ -33,7 +33,7 @@ async function pause(tx: Db, ctx: Context, run: RunRow): Promise<void> {
   const user_id = ctx.actor.user_id
   if (run.status === 'starting' || run.status === 'running') {
     if (!(await requestPause(tx, ctx.organization_id, run.id, user_id))) return
-    await changeRun(tx, run, {
+    await reportRun(tx, run, {
       event: { type: 'agent_run.updated', body: { pause_requested: true, user_id } },
       live: CONTROL,
     })

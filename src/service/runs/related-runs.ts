@@ -3,7 +3,7 @@ import type { RelatedRun } from '../../contract/runs/related-runs.ts'
 import { pageNumbers, pageWindow } from '../../core/paging.ts'
 import { isTerminal } from '../../core/runs/run-transitions.ts'
 import type { Db } from '../../store/database.ts'
-import { type Change, changeRun } from '../../store/runs/change-run.ts'
+import { type Report, reportRun } from '../../store/runs/change-run.ts'
 import { listRuns, lockRun, type ShownRun } from '../../store/runs/runs.ts'
 import { runLink } from '../../trace/entry.ts'
 import type { Context } from '../context.ts'
@@ -46,12 +46,12 @@ export async function linkWhileActive(
   ctx: Context,
   run_id: number,
   { to, relation, from_seq }: RunLink,
-  event?: Change['event'],
+  event?: Report['event'],
 ): Promise<void> {
   const run = await lockRun(tx, ctx.organization_id, run_id)
   if (run === undefined) return
   const entries = isTerminal(run.status)
     ? []
     : [runLink(to, relation, from_seq === undefined ? {} : { from_seq })]
-  await changeRun(tx, run, { entries, event })
+  await reportRun(tx, run, { entries, event })
 }

@@ -7,7 +7,7 @@ import { invalid, ServiceError } from '../../core/service-error.ts'
 import { holdRepository } from '../../store/access/repositories.ts'
 import type { Db } from '../../store/database.ts'
 import { CONTROL } from '../../store/notify.ts'
-import { changeRun } from '../../store/runs/change-run.ts'
+import { changeRun, type Report, reportRun } from '../../store/runs/change-run.ts'
 import { setRepositoryBounds } from '../../store/runs/child-runs.ts'
 import { requestResume } from '../../store/runs/follow-ups.ts'
 import type { MessageMode } from '../../store/runs/messages.ts'
@@ -143,22 +143,23 @@ async function deliver(
     ...(instead_of !== null && { model: { id: run.model, instead_of } }),
   }
   const turn = finished || run.status === 'cancelling' || mode === 'enqueue' ? run.turn + 1 : run.turn
-  await changeRun(tx, run, {
-    ...continued(run, ctx.queue_seconds),
+  const move = continued(run, ctx.queue_seconds)
+  const report: Report = {
     entries: [source.comment ?? userMessage(shown)],
     message: { turn, mode, text, images: input.images ?? null, user_id },
     event: { type: finished || run.status === 'paused' ? 'agent_run.status' : 'agent_run.updated' },
     live: mode === 'interrupt' ? CONTROL : undefined,
-  })
+  }
+  await (move === null ? reportRun(tx, run, report) : changeRun(tx, run, { ...move, ...report }))
 }
 
-/** Returns how the message moves the run. */
+/** Returns how the message moves the run; null: not. */
 function continued({ status }: RunRow, deadline_seconds: number) {
   const from = [status]
   if (isTerminal(status)) return { from, to: 'queued', because: 'new_turn', deadline_seconds } as const
   if (status === 'paused') return { from, to: 'queued', because: 'continued', deadline_seconds } as const
   if (status === 'waiting') return { from, to: 'waiting', because: 'answered', deadline_seconds } as const
-  return {}
+  return null
 }
 
 /** Throws 409 when the repository was removed, which is possible only after all of its runs have ended. */

@@ -5,7 +5,7 @@ import { isRecorded } from '../../core/runs/recorded-run.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import type { StatusFilter } from '../../core/wire-profile.ts'
 import type { Db } from '../../store/database.ts'
-import { changeRun } from '../../store/runs/change-run.ts'
+import { reportRun } from '../../store/runs/change-run.ts'
 import { updateRun as updateRunRow } from '../../store/runs/run-changes.ts'
 import {
   getRun as getRunRow,
@@ -116,7 +116,7 @@ export async function updateRun(ctx: Context, run_id: number, input: UpdateRunIn
         : await withoutSecrets(tx, ctx, repository_id, { title, tags })
     await updateRunRow(tx, ctx.organization_id, run_id, { ...input, ...texts, model, budget: input.budget })
     const body = { changed: Object.keys(input), user_id: ctx.actor.user_id }
-    await changeRun(tx, run, { event: { type: 'agent_run.updated', body } })
+    await reportRun(tx, run, { event: { type: 'agent_run.updated', body } })
     return getRun(ctx, run_id, tx)
   })
 }

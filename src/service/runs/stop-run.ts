@@ -3,7 +3,7 @@ import { isRecorded } from '../../core/runs/recorded-run.ts'
 import { isTerminal, sourcesOf } from '../../core/runs/run-transitions.ts'
 import type { Db } from '../../store/database.ts'
 import { CONTROL } from '../../store/notify.ts'
-import { changeRun } from '../../store/runs/change-run.ts'
+import { changeRun, reportRun } from '../../store/runs/change-run.ts'
 import { lockRunsAndLiveBelow } from '../../store/runs/child-runs.ts'
 import { requestResume } from '../../store/runs/follow-ups.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
@@ -62,5 +62,5 @@ async function stopOne(tx: Db, ctx: Context, run: RunRow): Promise<void> {
 async function withdrawFollowUp(tx: Db, ctx: Context, run: RunRow): Promise<void> {
   if (!(await requestResume(tx, ctx.organization_id, run.id, false))) return
   const body = { follow_up_withdrawn: true, user_id: ctx.actor.user_id }
-  await changeRun(tx, run, { event: { type: 'agent_run.updated', body } })
+  await reportRun(tx, run, { event: { type: 'agent_run.updated', body } })
 }

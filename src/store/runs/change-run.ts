@@ -39,49 +39,58 @@ type Fence = {
 /** `body` absent: the `seq` of the last entry. */
 type ChangeEvent = { type: EventType; body?: Record<string, unknown> }
 
-type Report = {
+/** What reports a change, or something else of a run. */
+export type Report = {
   entries?: NewEntry[] | undefined
   /** Of a person, for the agent: the first of the entries. */
   message?: NewMessage
-  /** Of a move: its status and reason, unless it states another one. */
+  /** Absent from a move: its status and reason. */
   event?: ChangeEvent | undefined
   /** A live event for the owner and the viewers, as JSON. */
   live?: string | undefined
-  /** False: another change of the same transaction notifies. */
+  /** False: another report of the same transaction notifies. */
   notify?: boolean
+  /** Workers may claim the run from now on: a new run, or a move after which they may. */
+  wakes_workers?: boolean
 }
 
-/** A move with what reports it, or only a report: the status stays. */
-export type Change = ((Move & Fence) | { to?: undefined }) & Report
+/** A move with what reports it. */
+export type Change = Move & Fence & Report
 
 /**
- * Changes a run in the caller's transaction: updates what src/store/runs/run-states.ts states for the new
- * status, appends entries to the turn that the run then has, notifies, and inserts the event with its
- * webhooks. False: the run is not as the fence requires, and nothing was written
+ * Changes the status of a run in the caller's transaction: updates what src/store/runs/run-states.ts states
+ * for the new status, and reports it. False: the run is not as the fence requires, and nothing was written
  * (decisions.md#one-function-changes-a-run).
  */
 export async function changeRun(tx: Db, run: RunKey, change: Change): Promise<boolean> {
+  if (!(await move(tx, run, change))) return false
+  const { event = eventOf(change), ...report } = change
+  return reportRun(tx, run, { ...report, event, wakes_workers: isClaimable(change) })
+}
+
+/**
+ * Reports something of a run in the caller's transaction: appends entries to its turn, notifies, and inserts
+ * the event with its webhooks. The status stays. False: nothing could be appended.
+ */
+export async function reportRun(tx: Db, run: RunKey, report: Report): Promise<boolean> {
   const { organization_id, id } = run
-  if (change.to !== undefined && !(await move(tx, run, change))) return false
-  const { entries = [], message } = change
+  const { entries = [], message, event } = report
   let last_seq = 0
   if (entries.length > 0) {
-    // The move has locked the row and checked the fence, and a claim that has ended could not append.
+    // Without the epoch of a claim: one that a move has ended could not append, and the move was fenced.
     const appended = await append(tx, organization_id, id, null, { entries })
     if (!appended) return false
     last_seq = appended.total_logs
   }
   if (message)
     await insertMessage(tx, { ...message, organization_id, run_id: id, seq: last_seq - entries.length + 1 })
-  if (change.notify !== false) await notifyAll(tx, notificationsOf(run, change))
+  if (report.notify !== false) await notifyAll(tx, notificationsOf(run, report))
   // Last: from here on, every other event of the organization waits for this transaction.
-  const event = change.event ?? eventOf(change)
   if (event) await insertEvent(tx, organization_id, id, event.type, event.body ?? { message_seq: last_seq })
   return true
 }
 
-function eventOf(change: Change): ChangeEvent | null {
-  if (change.to === undefined) return null
+function eventOf(change: Change): ChangeEvent {
   const is_begun = change.to === 'queued' || ('because' in change && change.because === 'session_reports')
   if (is_begun) return { type: 'agent_run.status', body: { status: change.to } }
   const has_reason = change.to === 'paused' || change.to === 'failed' || change.to === 'completed'
@@ -89,15 +98,15 @@ function eventOf(change: Change): ChangeEvent | null {
   return { type: 'agent_run.status', body: { status: change.to, status_reason } }
 }
 
-function notificationsOf({ organization_id, id }: RunKey, change: Change): Notification[] {
-  const is_claimable =
-    change.to === 'queued' ||
-    (change.to === 'waiting' && change.because === 'answered') ||
-    (change.event?.type === 'agent_run.created' && change.event.body?.status === 'queued')
+const isClaimable = (change: Change) =>
+  change.to === 'queued' || (change.to === 'waiting' && change.because === 'answered')
+
+function notificationsOf({ organization_id, id }: RunKey, report: Report): Notification[] {
+  const { wakes_workers = false, live } = report
   return [
-    ...(is_claimable ? [workNotification] : []),
+    ...(wakes_workers ? [workNotification] : []),
     runNotification(organization_id, id),
-    ...(change.live === undefined ? [] : [liveNotification(organization_id, id, change.live)]),
+    ...(live === undefined ? [] : [liveNotification(organization_id, id, live)]),
   ]
 }
 

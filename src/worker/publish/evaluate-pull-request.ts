@@ -7,7 +7,7 @@ import { GitError } from '../../git/process/git-error.ts'
 import { tryMerge } from '../../git/publish/mergeable.ts'
 import { openHeldBack, recordReview } from '../../store/pull-requests/pull-request-moves.ts'
 import { findByBranch } from '../../store/pull-requests/pull-requests.ts'
-import { changeRun } from '../../store/runs/change-run.ts'
+import { reportRun } from '../../store/runs/change-run.ts'
 import { entry } from '../../trace/entry.ts'
 import { latestEvaluation } from './latest-evaluation.ts'
 import type { CommittedPublication } from './publication.ts'
@@ -38,7 +38,7 @@ export async function evaluateProposed(committed: CommittedPublication): Promise
     await recordReview(tx, organization_id, pr.id, { head_sha: head, verdict })
     if (verdict === 'fail' || !(await openHeldBack(tx, organization_id, pr.id, head))) return
     const body = { pr_number: pr.number, state: 'open', created: false }
-    await changeRun(tx, writer.run, { event: { type: 'agent_run.pull_request', body } })
+    await reportRun(tx, writer.run, { event: { type: 'agent_run.pull_request', body } })
   })
 }
 

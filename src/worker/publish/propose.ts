@@ -8,7 +8,7 @@ import { resolveRef } from '../../git/read/revisions.ts'
 import type { Db } from '../../store/database.ts'
 import { findByBranch, savePullRequest } from '../../store/pull-requests/pull-requests.ts'
 import { mirrorRemote, recordRemote } from '../../store/pull-requests/remote-pull-requests.ts'
-import { changeRun } from '../../store/runs/change-run.ts'
+import { reportRun } from '../../store/runs/change-run.ts'
 import { entry } from '../../trace/entry.ts'
 import { proposeOnForge } from '../base/propose-on-forge.ts'
 import type { CommittedPublication } from './publication.ts'
@@ -87,7 +87,7 @@ async function recordProposed(
     await writer.append({ entries: [entry({ message_type: 'INITIAL_PR_GENERATION', observation })] }, tx)
   }
   const body = { pr_number: number, state: pr.state, created: pr.created }
-  await changeRun(tx, run, { event: { type: 'agent_run.pull_request', body } })
+  await reportRun(tx, run, { event: { type: 'agent_run.pull_request', body } })
   // It was closed or merged on the forge before its creation was reported here.
   const ended = remote !== null && (remote.state === 'closed' || remote.state === 'merged')
   if (ended) await mirrorRemote(tx, run.organization_id, pr.id, remote)

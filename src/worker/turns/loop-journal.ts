@@ -6,7 +6,7 @@ import type { ModelMessage, ModelResponse, ToolCall } from '../../model/port.ts'
 import { composed, type Redacted } from '../../redaction/port.ts'
 import { joined, type Transactional } from '../../store/database.ts'
 import type { Addition, AppendResult, NewRecord } from '../../store/runs/append.ts'
-import { changeRun } from '../../store/runs/change-run.ts'
+import { reportRun } from '../../store/runs/change-run.ts'
 import { takeMessages } from '../../store/runs/messages.ts'
 import type { FilesAfter } from '../../store/workspaces/checkpoints.ts'
 import { toolEntries } from '../../trace/agent-entries.ts'
@@ -212,7 +212,7 @@ async function withLimitNotice<T>(
   const limits = notice.limits
   const result = await writer.db.transaction(async tx => {
     const written = await write(joined(tx))
-    await changeRun(tx, writer.run, { event: { type: 'agent_run.limits_near', body: { limits } } })
+    await reportRun(tx, writer.run, { event: { type: 'agent_run.limits_near', body: { limits } } })
     return written
   })
   live.limitsNear(limits)

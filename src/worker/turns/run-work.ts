@@ -4,7 +4,7 @@ import { LEASE_SECONDS } from '../../core/runs/lease.ts'
 import type { Failure, TurnOutcome } from '../../core/runs/outcome.ts'
 import { CLAIMED } from '../../store/notify.ts'
 import { retryWhileUnavailable } from '../../store/retry-while-unavailable.ts'
-import { changeRun } from '../../store/runs/change-run.ts'
+import { reportRun } from '../../store/runs/change-run.ts'
 import { lockRun, type RunRow } from '../../store/runs/runs.ts'
 import type { Control } from '../claim/control.ts'
 import { FencedError } from '../claim/fenced-error.ts'
@@ -176,6 +176,6 @@ async function publishRunStarted(
   await db.transaction(async tx => {
     const now = await lockRun(tx, organization_id, id)
     if (now?.epoch !== epoch || now.status !== status) return
-    await changeRun(tx, now, { event: { type: 'agent_run.status', body: { status } }, live: CLAIMED })
+    await reportRun(tx, now, { event: { type: 'agent_run.status', body: { status } }, live: CLAIMED })
   })
 }

@@ -7,7 +7,7 @@ import { recordStall } from '../../../src/store/leases/stalls.ts'
 import { recordApproval, requestApproval, takeApproval } from '../../../src/store/pull-requests/approvals.ts'
 import { append } from '../../../src/store/runs/append.ts'
 import { getArtifact, saveArtifact } from '../../../src/store/runs/artifacts.ts'
-import { changeRun } from '../../../src/store/runs/change-run.ts'
+import { changeRun, reportRun } from '../../../src/store/runs/change-run.ts'
 import {
   costOfChildRuns,
   generationOf,
@@ -209,6 +209,8 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
       { organization_id: org, id: mine.run },
       { from: ['running'], to: 'failed', because: 'lost', epoch: mine.epoch },
     ),
+  reportRun: (db, org) =>
+    reportRun(db, { organization_id: org, id: mine.run }, { entries: [entry({ message_type: 'ERROR' })] }),
   postponeMessages: (db, org) => postponeMessages(db, org, mine.run),
   recordCheckout: (db, org) =>
     recordCheckout(db, org, mine.run, mine.epoch, { base_ref: 'x', base_sha: 'x', branch: 'x' }),
