@@ -3,10 +3,13 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { chmod, chown, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
+import { mirrorRefs } from '../../src/git/mirrors/mirror-refs.ts'
+import { refreshMirror, refreshMirrorNow } from '../../src/git/mirrors/mirrors.ts'
 import { importPack, withObjectCache } from '../../src/git/objects/object-cache.ts'
 import { mirrorPath } from '../../src/git/process/git-host.ts'
 import { importBundle, keepPushed } from '../../src/git/publish/bundles.ts'
+import { noteAncestor, tryMerge } from '../../src/git/publish/mergeable.ts'
+import { keepOwnPush } from '../../src/git/publish/own-push.ts'
 import { runProgram } from '../../src/system/programs/run-program.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import {
@@ -104,6 +107,63 @@ test('a pushed commit enters the mirror by two git processes, and is not fetched
   expect(
     await set.callsOf(async () => expect(await refresh()).toMatchObject({ changed: false })),
   ).not.toContain('fetch')
+})
+
+test('a run that was the only one to push leaves a mirror that is compared without a process', async () => {
+  await using set = await counted()
+  const refresh = () =>
+    set.callsOf(async () =>
+      expect(await refreshMirrorNow(set.host, set.repo)).toMatchObject({ changed: false }),
+    )
+  const [branch, { head, base_sha }] = ['topic', set]
+  const keep = () =>
+    keepPushed(set.host, set.objects, {
+      turn: 1,
+      head_sha: head,
+      base_sha,
+      branch: { name: branch, before: null },
+    })
+  await set.importHead()
+  await set.push()
+  await keepOwnPush(set.host, set.repo, { branch, sha: head }, keep)
+  expect(await refresh()).toEqual([])
+  expect(await set.topic()).toBe(head)
+})
+
+test.each([
+  ['another branch is pushed beside it', 'git push -q origin HEAD:refs/heads/other', 'refs/heads/other'],
+  [
+    'the branch is pushed to again',
+    'git commit -qm more --allow-empty; git push -q origin HEAD:topic',
+    'refs/heads/topic',
+  ],
+])('a mirror is compared with its repository when %s', async (_, command, ref) => {
+  await using set = await counted()
+  const { head, base_sha } = set
+  const branch = { name: 'topic', before: null }
+  await set.importHead()
+  await set.push()
+  await keepOwnPush(set.host, set.repo, { branch: 'topic', sha: head }, async () => {
+    await run(set.work, 'bash', ['-ec', command])
+    await keepPushed(set.host, set.objects, { turn: 1, head_sha: head, base_sha, branch })
+  })
+  expect(await refreshMirrorNow(set.host, set.repo)).toMatchObject({ changed: true })
+  const there = await runText(set.work, 'git', ['ls-remote', 'origin', ref])
+  expect((await mirrorRefs(set.host, set.repo.id))?.get(ref)).toBe(there.split('\t')[0])
+})
+
+test('a mirror that misses the pushed commit is compared with its repository', async () => {
+  await using set = await counted()
+  await set.push()
+  await keepOwnPush(set.host, set.repo, { branch: 'topic', sha: set.head }, async () => {})
+  expect(await refreshMirrorNow(set.host, set.repo)).toMatchObject({ changed: true })
+})
+
+test('a commit that builds on the tip of the base branch is mergeable without a process', async () => {
+  await using set = await counted()
+  noteAncestor(set.base_sha, set.head)
+  const poll = async () => expect(await tryMerge(set.host, set.repo.id, 'main', set.head)).toBe('clean')
+  expect(await set.callsOf(poll)).toEqual([])
 })
 
 test('neither the exchange with a remote on this machine nor the reading of objects forks this process', async () => {

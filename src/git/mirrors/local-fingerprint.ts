@@ -11,9 +11,8 @@ const MAX_ENTRIES = 2_000
  */
 export function localFingerprint(path: string): string | null {
   try {
-    const inner = statSync(join(path, '.git'), { throwIfNoEntry: false })
-    if (inner && !inner.isDirectory()) return null
-    const git_dir = inner ? join(path, '.git') : path
+    const git_dir = gitDirOf(path)
+    if (git_dir === null) return null
     const parts = ['HEAD', 'packed-refs', 'reftable/tables.list'].map(name =>
       mark(name, statSync(join(git_dir, name), { bigint: true, throwIfNoEntry: false })),
     )
@@ -21,6 +20,29 @@ export function localFingerprint(path: string): string | null {
   } catch {
     return null
   }
+}
+
+/** Returns the folder with the objects and refs of a repository; null for a linked work tree. */
+export function gitDirOf(path: string): string | null {
+  const inner = statSync(join(path, '.git'), { throwIfNoEntry: false })
+  if (inner && !inner.isDirectory()) return null
+  return inner ? join(path, '.git') : path
+}
+
+/**
+ * Returns whether two fingerprints of a repository are equal, except for one ref of the given full name and
+ * the folders that lead to it.
+ */
+export function differOnlyIn(git_dir: string, ref: string, before: string, after: string): boolean {
+  const parts = ref.split('/')
+  const paths = new Set(parts.map((_, n) => join(git_dir, ...parts.slice(0, n + 1))))
+  const others = (fingerprint: string) =>
+    fingerprint
+      .split('\n')
+      .filter(line => !paths.has(line.split(' ').slice(0, -3).join(' ')))
+      .sort()
+      .join('\n')
+  return others(before) === others(after)
 }
 
 const mark = (name: string, stat: BigIntStats | undefined) =>

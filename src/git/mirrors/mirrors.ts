@@ -95,17 +95,36 @@ async function refresh(host: GitHost, repo: GitRepository, work: Refresh): Promi
     return { ...state, changed: false }
   }
   const refreshed = await refreshFromRemote(host, repo, work)
-  if (seen !== null) host.fingerprints.set(repo.id, withPacks(host, repo.id, seen))
+  if (seen !== null) recordEqual(host, repo.id, seen)
   return refreshed
 }
 
 /** A mirror that lost a pack must not count as unchanged. */
 function withPacks(host: GitHost, repository_id: number, seen: string): string {
+  return `${seen}${packsOf(host, repository_id)}`
+}
+
+function packsOf(host: GitHost, repository_id: number): string {
   const packs = statSync(join(mirrorPath(host, repository_id), 'objects', 'pack'), {
     bigint: true,
     throwIfNoEntry: false,
   })
-  return `${seen}\npacks ${packs?.mtimeNs}`
+  return `\npacks ${packs?.mtimeNs}`
+}
+
+/**
+ * Returns the fingerprint of a local repository when its mirror was last equal to it; null when that is
+ * unknown, or the mirror has changed since.
+ */
+export function equalAt(host: GitHost, repository_id: number): string | null {
+  const recorded = host.fingerprints.get(repository_id)
+  const packs = packsOf(host, repository_id)
+  return recorded?.endsWith(packs) ? recorded.slice(0, -packs.length) : null
+}
+
+/** Records that the mirror is equal to its local repository, which has this fingerprint. */
+export function recordEqual(host: GitHost, repository_id: number, fingerprint: string): void {
+  host.fingerprints.set(repository_id, withPacks(host, repository_id, fingerprint))
 }
 
 async function refreshFromRemote(

@@ -27,13 +27,22 @@ export async function tryMerge(
   if (base_sha === null) return 'unknown'
   const pair = `${base_sha} ${head_sha}`
   const pending = known.get(pair) ?? tryInQuarantine(host, repository_id, base_sha, head_sha)
-  known.delete(pair)
-  known.set(pair, pending)
-  for (const oldest of known.keys()) if (known.size > MAX_KNOWN) known.delete(oldest)
+  remember(pair, pending)
   const state = await pending
   // A missing commit may be fetched later.
   if (state === 'unknown') known.delete(pair)
   return state
+}
+
+/** Records that a commit is in the history of another one, so that nothing can conflict. */
+export function noteAncestor(ancestor_sha: string, head_sha: string): void {
+  remember(`${ancestor_sha} ${head_sha}`, Promise.resolve('clean'))
+}
+
+function remember(pair: string, result: Promise<Mergeable>): void {
+  known.delete(pair)
+  known.set(pair, result)
+  for (const oldest of known.keys()) if (known.size > MAX_KNOWN) known.delete(oldest)
 }
 
 async function baseOf(host: GitHost, repository_id: number, base: string): Promise<string | null> {

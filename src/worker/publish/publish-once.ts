@@ -2,6 +2,8 @@ import type { Change } from '../../agent/phases/change-text.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import { keepPushed } from '../../git/publish/bundles.ts'
 import { isAncestor } from '../../git/publish/merge.ts'
+import { noteAncestor } from '../../git/publish/mergeable.ts'
+import { keepOwnPush } from '../../git/publish/own-push.ts'
 import { hasCommit } from '../../git/read/revisions.ts'
 import { getChange } from '../../store/changes.ts'
 import { listPullRequests, type PullRequestRow } from '../../store/pull-requests/pull-requests.ts'
@@ -95,6 +97,8 @@ async function reviewAndPush(
     requireOwned(await recordNextBranch(deps.db, run.organization_id, run.id, writer.epoch, next))
   const stopped = await evaluateTurn(committed, pushed_sha, read)
   if (stopped) return stopped
+  const { parents } = await read.reader.newObjectsSince(base.sha)
+  if (parents.has(base.sha)) noteAncestor(base.sha, committed.head)
   const proposes = run.auto_create_pr && !proposed.some(pr => pr.head_branch === base.branch && !isEnded(pr))
   return pushRunBranch(committed, { pushed_sha, proposes })
 }
@@ -105,7 +109,12 @@ async function keepInMirror(
   branch: { name: string; before: string | null } | null,
 ): Promise<void> {
   const pushed = { turn: run.turn, head_sha: head, base_sha: base.sha, branch }
-  await keepPushed(deps.git, objectsOfRun(run, base), pushed).catch(error => {
+  const keep = () => keepPushed(deps.git, objectsOfRun(run, base), pushed)
+  const kept =
+    branch === null
+      ? keep()
+      : keepOwnPush(deps.git, base.repository, { branch: branch.name, sha: head }, keep)
+  await kept.catch(error => {
     if (!(error instanceof GitError)) throw error
     // The next fetch gets it from the remote.
     deps.log('error', 'a pushed commit could not be kept', { run_id: run.id, error: error.message })
