@@ -9,8 +9,9 @@ const MAX_GAPS = 20
 const POINTER = 'version https://git-lfs.github.com/spec/v1'
 
 /**
- * Shell functions that stage everything and then report gaps. A list of the index is all that it costs where
- * there is nothing to report; a path with a line break is left out.
+ * Shell functions that stage everything and then report gaps, from the list `entries` of the index and of
+ * files that are new: it is all that it costs where there is nothing to report. A path with a line break is
+ * left out.
  */
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: these are variables of the shell
 export const GAPS = [
@@ -28,14 +29,14 @@ export const GAPS = [
   // A tag in lower case is assume-unchanged, S is skip-worktree.
   'find_gaps() {',
   '  local entry path flagged=() stored=() now=() attributes=() n value',
-  `  while IFS= read -r -d '' entry; do`,
-  `    path="\${entry#*$'\\t'}"`,
+  '  for entry in "${entries[@]}"; do',
+  `    if [[ $entry = '? '* ]]; then path="\${entry#??}"; else path="\${entry#*$'\\t'}"; fi`,
   '    case $entry in',
-  '      ?" 160000 "*) if submodule_changed "$path" "$1"; then gap submodule "$path"; fi ;;',
+  '      [!?]" 160000 "*) if submodule_changed "$path" "$1"; then gap submodule "$path"; fi ;;',
   `      [a-zS]" 100"*) flagged_entry "$entry" "$path" ;;`,
   '    esac',
   '    if [[ $path = *.gitattributes ]]; then attributes+=("$path"); fi',
-  `  done < <(git "\${SAFE[@]}" ls-files -z -v --stage | grep -z -E '^[a-zS] |^. 160000 |\\.gitattributes$')`,
+  '  done',
   '  unread_gaps',
   '  if [ "${#flagged[@]}" -gt 0 ]; then',
   `    mapfile -t now < <(printf '%s\\n' "\${flagged[@]}" | g hash-object --stdin-paths 2>/dev/null)`,

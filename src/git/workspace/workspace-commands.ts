@@ -1,6 +1,4 @@
-import { isOfKernel } from '../../core/text/kernel-files.ts'
 import { shellQuote as quote } from '../../core/text/shell-quote.ts'
-import { GAPS } from './commit-gaps.ts'
 import { excludePatterns } from './exclude-patterns.ts'
 
 /**
@@ -21,23 +19,6 @@ export type WorkspaceRepository = {
   author_email: string
 }
 
-/** Runs for a link, `$1`. */
-const leadsToKernel = quote(isOfKernel('"$1"'))
-
-/**
- * Conditions of find for what git would block on: a named pipe instead of one of its files, or a link to a
- * file of the kernel, which may have no end; in `.git` also locks that killed processes have left.
- */
-const BLOCKING = [
-  "\\( -path './.git/*' \\( -xtype p",
-  `-o -type l -exec bash -c ${leadsToKernel} bash {} \\;`,
-  "-o -name '*.lock' \\( -path './.git/refs/*' -o ! -path './.git/*/*' \\) \\)",
-  "-o ! -path './.git/*' -type p -name '.git*' \\)",
-].join(' ')
-
-/** Exit code of `commitCommand` when there was nothing to commit. */
-const NOTHING_TO_COMMIT = 3
-
 /**
  * Creates the repository in the workspace and checks `base_sha` out on the new branch. Exit code 0, otherwise
  * git's. Removes a `.git` of an earlier, failed attempt.
@@ -47,54 +28,6 @@ export function cloneCommand(input: WorkspaceRepository): string {
     ? `g -c checkout.workers=0 reset --quiet --hard ${quote(input.base_sha)}`
     : 'true'
   return [...PROLOGUE, ...REMOVE_REPOSITORY, ...initRepository(input), checkout].join('\n')
-}
-
-/**
- * Stages everything that .gitignore does not exclude and commits it, in any state that the agent left the
- * repository in: a merge is concluded, stale locks are removed, a broken or deleted `.git` is recreated on
- * top of `base_sha`, and nested repositories are added as files. `at` is the time of the commit, so that the
- * same files and message create the same commit everywhere. No hooks, no signature. Exit code 0: committed;
- * NOTHING_TO_COMMIT; anything else: git's error is in the output. Parse the output with `parseCommit`.
- */
-export function commitCommand(input: WorkspaceRepository & { message: string; at: Date }): string {
-  const base = input.base_sha ? quote(input.base_sha) : ''
-  return [
-    ...PROLOGUE,
-    'if [ -e .git ] && [ ! -d .git ] || [ -L .git ]; then rm -f .git; fi',
-    // A folder without permissions hides such a pipe from git as well.
-    `find . ${BLOCKING} -exec rm -f {} + 2>/dev/null || true`,
-    `head=$(exec git "\${SAFE[@]}" rev-parse --verify --quiet 'HEAD^{commit}' 2>/dev/null) || head=`,
-    'if [ -z "$head" ] && ! g rev-parse --verify --quiet HEAD >/dev/null 2>&1 && ! g symbolic-ref --quiet HEAD >/dev/null 2>&1; then',
-    ...initRepository(input),
-    'fi',
-    'alternates=(); if [ -f .git/objects/info/alternates ]; then mapfile -t alternates <.git/objects/info/alternates; fi',
-    `borrows=; for line in "\${alternates[@]}"; do if [ "$line" = ${objects(input)} ]; then borrows=1; fi; done`,
-    'if [ -z "$borrows" ]; then',
-    `  mkdir -p .git/objects/info; printf '%s\\n' ${objects(input)} >> .git/objects/info/alternates; head=`,
-    'fi',
-    ...(base
-      ? [
-          `if [ -z "$head" ] && ! g rev-parse --verify --quiet 'HEAD^{commit}' >/dev/null; then`,
-          ...startOver(input.branch, base),
-          'fi',
-        ]
-      : []),
-    ...TAKE_NESTED,
-    'take_nested',
-    ...GAPS,
-    'stage',
-    'if [ "$added" -gt 1 ]; then rm -f .git/index; if g rev-parse --verify --quiet HEAD >/dev/null; then g read-tree HEAD; fi; stage; fi',
-    'give_nested',
-    'if [ "$added" -gt 1 ]; then exit "$added"; fi',
-    'result=unchanged; code=3',
-    'if [ -e .git/MERGE_HEAD ] || ! g diff --cached --quiet --ignore-submodules=none; then',
-    `  printf '%s' ${quote(input.message.replaceAll('\0', ''))} | ${author(input)} ${dates(input.at)} git "\${SAFE[@]}" commit --quiet --no-verify --no-gpg-sign --allow-empty --allow-empty-message --cleanup=verbatim -F -`,
-    '  result=committed; code=0',
-    'fi',
-    `head=$(git "\${SAFE[@]}" rev-parse --verify --quiet 'HEAD^{commit}') || head=none`,
-    ...(base ? [`find_gaps ${base} || true`] : []),
-    `printf '\\nagentrun-head %s %s\\n' "$head" "$result"; exit "$code"`,
-  ].join('\n')
 }
 
 /**
@@ -229,40 +162,6 @@ export function squashCommand(sha: string): string {
   return [...PROLOGUE, `g reset --quiet --soft ${quote(sha)}`].join('\n')
 }
 
-/**
- * Parses the output of `commitCommand`: the HEAD of the workspace (null: no commit at all), or null when it
- * failed.
- */
-export function parseCommit(
-  exit_code: number | null,
-  output: string,
-): { head_sha: string | null; committed: boolean } | null {
-  const [, head, result] = /\nagentrun-head ([0-9a-f]{40}|none) (committed|unchanged)\n?$/.exec(output) ?? []
-  if (!head || (exit_code !== 0 && exit_code !== NOTHING_TO_COMMIT)) return null
-  return { head_sha: head === 'none' ? null : head, committed: result === 'committed' }
-}
-
-/** Exit code of `bundleCommand` when the mirror has everything: what was written is not a bundle. */
-export const NOTHING_TO_BUNDLE = 4
-
-/**
- * Writes a bundle of what `head_sha` has and the mirror lacks to standard output. Exit code 0,
- * NOTHING_TO_BUNDLE, otherwise git's.
- */
-export function bundleCommand(input: { base_sha: string | null; head_sha: string }): string {
-  const base = input.base_sha ? quote(`^${input.base_sha}`) : ''
-  return [
-    ...PROLOGUE,
-    `g update-ref ${BUNDLE_REF} ${quote(input.head_sha)}`,
-    `exec 3>&1; code=0; complaint=$(exec git "\${SAFE[@]}" bundle create --quiet --version=2 - ${BUNDLE_REF} ${base} --not --alternate-refs 2>&1 >&3) || code=$?`,
-    `if [ "$code" -ne 0 ] && [[ $complaint == *'Refusing to create empty bundle'* ]]; then exit ${NOTHING_TO_BUNDLE}; fi`,
-    `printf '%s' "$complaint" >&2; exit "$code"`,
-  ].join('\n')
-}
-
-/** The ref under which a bundle carries its one commit. */
-const BUNDLE_REF = 'refs/agentrun/out'
-
 /** GIT_DIR and GIT_WORK_TREE are set, so that the workspace's own configuration of them is ignored. */
 export const PROLOGUE = [
   'set -e -o pipefail',
@@ -294,7 +193,7 @@ export function initRepository(input: WorkspaceRepository): string[] {
     'mkdir -p .git/objects/info .git/objects/pack .git/refs/heads .git/refs/tags .git/info',
     `printf '%s\\n' ${quote(`ref: refs/heads/${input.branch}`)} > .git/HEAD`,
     `printf '%s' ${quote(config)} > .git/config`,
-    `printf '%s\\n' ${objects(input)} > .git/objects/info/alternates`,
+    `printf '%s\\n' ${borrowedObjects(input)} > .git/objects/info/alternates`,
     `if [ -f ${mirror}/shallow ]; then cp ${mirror}/shallow .git/shallow; fi`,
     `git --git-dir=${mirror} for-each-ref --format=${quote(REF_OF_ORIGIN)} refs/heads refs/tags > .git/packed-refs`,
   ]
@@ -305,47 +204,8 @@ const REF_OF_ORIGIN =
   '%(objectname) %(if:equals=refs/heads)%(refname:rstrip=-2)%(then)refs/remotes/origin/%(refname:lstrip=2)%(else)%(refname)%(end)'
 
 /** The line that names whose objects are borrowed. */
-function objects(input: WorkspaceRepository): string {
-  return quote(`${input.mirror_inside}/objects`)
-}
-
-function startOver(branch: string, base: string): string[] {
-  const ref = quote(`refs/heads/${branch}`)
-  return [`  g symbolic-ref HEAD ${ref}`, `  rm -f .git/${ref}`, `  g update-ref ${ref} ${base}`]
-}
-
-/**
- * Git would add a nested repository as a bare link and lose its files: its `.git` is moved aside while files
- * are staged. It is an untracked folder (`? `), or a link without a list of submodules.
- */
-const TAKE_NESTED = [
-  'nested=()',
-  'take_nested() {',
-  '  local path round found',
-  '  for round in 1 2 3 4 5 6 7 8; do',
-  '    found=()',
-  `    while IFS= read -r -d '' path; do`,
-  '      case $path in',
-  `        '? '*) path="\${path#??}"; if [ -e "$path.git" ]; then found+=("$path"); fi ;;`,
-  `        *) path="\${path#*$'\t'}"; if [ ! -e .gitmodules ] && [ -e "$path/.git" ]; then g rm --quiet --cached -- "$path"; found+=("$path/"); fi ;;`,
-  '      esac',
-  `    done < <(git "\${SAFE[@]}" ls-files -z -t --stage --others --exclude-standard 2>/dev/null | grep -z -E '^[?] .*/$|^[^?] 160000 ')`,
-  `    if [ "\${#found[@]}" -eq 0 ]; then return; fi`,
-  `    for path in "\${found[@]}"; do mkdir -p .git/agentrun-nested; mv -- "$path.git" ".git/agentrun-nested/\${#nested[@]}"; nested+=("$path"); done`,
-  '  done',
-  '}',
-  `give_nested() { local i; for i in "\${!nested[@]}"; do mv -- ".git/agentrun-nested/$i" "\${nested[$i]}.git"; done; }`,
-]
-
-function dates(at: Date): string {
-  const date = quote(`${Math.floor(at.getTime() / 1000)} +0000`)
-  return `GIT_AUTHOR_DATE=${date} GIT_COMMITTER_DATE=${date}`
-}
-
-function author(input: WorkspaceRepository): string {
-  const name = quote(input.author_name)
-  const email = quote(input.author_email)
-  return `GIT_AUTHOR_NAME=${name} GIT_AUTHOR_EMAIL=${email} GIT_COMMITTER_NAME=${name} GIT_COMMITTER_EMAIL=${email}`
+export function borrowedObjects({ mirror_inside }: Pick<WorkspaceRepository, 'mirror_inside'>): string {
+  return quote(`${mirror_inside}/objects`)
 }
 
 /** Quotes a value in git's configuration syntax. */

@@ -1,13 +1,14 @@
 import { storedJson } from '../../core/json/stored-json.ts'
 import { gapText } from '../../core/pull-requests/commit-findings.ts'
 import type { Failure } from '../../core/runs/outcome.ts'
+import { commitCommand, parseCommit } from '../../git/workspace/commit-command.ts'
 import { type CommitGap, parseGaps } from '../../git/workspace/commit-gaps.ts'
-import { commitCommand, parseCommit } from '../../git/workspace/workspace-commands.ts'
 import { lastOutcome } from '../../store/runs/journal.ts'
 import { errorEntry } from '../../trace/entry.ts'
 import { shownReason, workspaceRepository } from '../base/checkout.ts'
 import { requireGitAlive } from '../claim/killed-program.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
+import { type BundleFile, MAX_BUNDLE_BYTES } from './bundle-file.ts'
 import { type CommitWords, notPublished, type Publication } from './publication.ts'
 
 /**
@@ -30,11 +31,12 @@ export async function planCommit({ deps, writer, run }: Publication, message: st
 
 /**
  * Commits everything in the workspace, and records what it could not. `head`: the commit that the workspace
- * is at then; null when there is none.
+ * is at then; null when there is none. `bundle` gets the commit, unless the host has it.
  */
 export async function commitTurn(
-  { deps, writer, base, sandbox, control }: Publication,
+  { deps, writer, run, base, sandbox, control }: Publication,
   { message, author, at }: CommitWords,
+  bundle: BundleFile,
 ): Promise<{ head: string | null; gaps: CommitGap[] } | Failure> {
   const repository = workspaceRepository(deps, base, base.sha)
   const command = commitCommand({
@@ -43,13 +45,16 @@ export async function commitTurn(
     author_email: author.email,
     message,
     at,
+    exported_sha: run.head_sha,
   })
   const bounds = { timeout_ms: deps.git_limits.push_ms, max_output_bytes: 16 * 1024, signal: control.signal }
-  const result = await sandbox.exec({ command, shell: 'separate', ...bounds })
+  const result = await bundle.fill(sink => sandbox.stream({ command, ...bounds }, sink))
+  if (result === 'too_large') return tooLarge()
   requireGitAlive(result)
   const output = Buffer.from(result.output).toString('utf8')
   const commit = result.status === 'exited' ? parseCommit(result.exit_code, output) : null
   if (commit !== null) {
+    if (commit.bundled) bundle.head = commit.head_sha
     const gaps = parseGaps(output)
     await recordGaps(writer, gaps)
     return { head: commit.head_sha, gaps }
@@ -74,3 +79,10 @@ async function recordGaps(writer: RunWriter, gaps: readonly CommitGap[]): Promis
 /** Returns the failure of a step that did not end within `ms` milliseconds, as one sentence about `what`. */
 export const tooSlow = (code: string, what: string, ms: number): Failure =>
   notPublished('agent_error', code, `${what} within ${ms / 1000} s.`)
+
+export const tooLarge = (): Failure =>
+  notPublished(
+    'disk_quota',
+    'change_too_large',
+    `The change is larger than ${MAX_BUNDLE_BYTES / 1024 ** 2} MiB.`,
+  )

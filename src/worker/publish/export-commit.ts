@@ -1,22 +1,19 @@
-import { type FileHandle, open, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Failure } from '../../core/runs/outcome.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import { importBundle } from '../../git/publish/bundles.ts'
 import { type BranchHistory, readHistory } from '../../git/read/branch-history.ts'
 import { type Changes, readChanges } from '../../git/read/changes.ts'
 import { type NewObjects, storedNewObjects } from '../../git/read/new-objects.ts'
-import { bundleCommand, NOTHING_TO_BUNDLE } from '../../git/workspace/workspace-commands.ts'
+import { bundleCommand } from '../../git/workspace/bundle-command.ts'
 import { saveChange } from '../../store/changes.ts'
 import { objectsOfRun } from '../base/base.ts'
-import { shownReason } from '../base/checkout.ts'
+import { MIRROR_INSIDE, shownReason } from '../base/checkout.ts'
 import { requireOwned } from '../claim/fenced-error.ts'
 import { requireGitAlive } from '../claim/killed-program.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
-import { tooSlow } from './commit-turn.ts'
+import { tooLarge, tooSlow } from './commit-turn.ts'
 import { type CommittedPublication, notPublished } from './publication.ts'
 
-const BUNDLE_BYTES = 512 * 1024 ** 2
 const PATCH_BYTES = 2 * 1024 ** 2
 
 /**
@@ -94,52 +91,32 @@ async function importFromSandbox(
   committed: CommittedPublication,
   reader: HeadReader,
 ): Promise<Failure | null> {
-  const { deps, writer, run, base, head } = committed
-  const file = join(deps.folders.bundles, `${run.id}-${writer.epoch}.bundle`)
-  await rm(file, { force: true })
-  const bundle = await open(file, 'wx', 0o600)
+  const { deps, run, base, head, bundle } = committed
+  const failed = bundle.head === head ? null : await writeBundle(committed)
+  if (failed) return failed
   try {
-    const failed = await writeBundle(committed, bundle)
-    if (failed) return failed
     const range = { head_sha: head, base_sha: base.sha }
-    const found = await importBundle(deps.git, objectsOfRun(run, base), file, range)
+    const found = await importBundle(deps.git, objectsOfRun(run, base), bundle.path, range)
     if (found !== null) reader.imported(found)
     return null
   } catch (error) {
-    if (error instanceof RangeError)
-      return notPublished(
-        'disk_quota',
-        'change_too_large',
-        `The change is larger than ${BUNDLE_BYTES / 1024 ** 2} MiB.`,
-      )
     if (error instanceof GitError && error.code !== 'killed')
       return notPublished('agent_error', `bundle_${error.code}`, error.message)
     throw error
-  } finally {
-    await bundle.close()
-    await rm(file, { force: true })
   }
 }
 
-/** Throws RangeError for a bundle that is too large. */
-async function writeBundle(
-  { deps, writer, base, head, sandbox, control }: CommittedPublication,
-  bundle: FileHandle,
-): Promise<Failure | null> {
-  let bytes = 0
-  const command = bundleCommand({ base_sha: base.sha, head_sha: head })
+/** For a commit that is not the one of the workspace's last command, which has written its bundle. */
+async function writeBundle(committed: CommittedPublication): Promise<Failure | null> {
+  const { deps, writer, base, head, sandbox, control, bundle } = committed
+  const command = bundleCommand({ mirror_inside: MIRROR_INSIDE, base_sha: base.sha, head_sha: head })
   const bounds = { timeout_ms: deps.git_limits.push_ms, max_output_bytes: 16 * 1024, signal: control.signal }
-  const result = await sandbox.stream({ command, ...bounds }, async chunk => {
-    bytes += chunk.length
-    if (bytes > BUNDLE_BYTES) throw new RangeError('bundle too large')
-    // Writes all of it, where `write` may stop early.
-    await bundle.appendFile(chunk)
-  })
+  const result = await bundle.fill(sink => sandbox.stream({ command, ...bounds }, sink))
+  if (result === 'too_large') return tooLarge()
   if (result.status === 'timeout')
     return tooSlow('bundle_timeout', 'The commit was not exported from the sandbox', deps.git_limits.push_ms)
   requireGitAlive(result)
-  if (result.exit_code === NOTHING_TO_BUNDLE) await bundle.truncate()
-  if (result.exit_code === 0 || result.exit_code === NOTHING_TO_BUNDLE) return null
+  if (result.exit_code === 0) return null
   const reason = await shownReason(writer, {
     output: Buffer.from(result.output).toString('utf8'),
     ended: result.status,

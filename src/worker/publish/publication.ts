@@ -9,6 +9,7 @@ import type { Base } from '../base/base.ts'
 import type { Control } from '../claim/control.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { WorkerServices } from '../services.ts'
+import type { BundleFile } from './bundle-file.ts'
 
 /**
  * A review that returned the work to the agent earlier in the turn. `reset_to`: the commit that its next
@@ -52,6 +53,7 @@ export type CommittedPublication = Publication & {
   gaps: readonly CommitGap[]
   commit: CommitWords
   words: Proposal
+  bundle: BundleFile
 }
 
 /**

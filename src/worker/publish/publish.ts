@@ -5,6 +5,7 @@ import { squashCommand } from '../../git/workspace/workspace-commands.ts'
 import { listPullRequests } from '../../store/pull-requests/pull-requests.ts'
 import { nextBranch, objectsOfRun, renewBase } from '../base/base.ts'
 import { runInWorkspace } from '../base/checkout.ts'
+import { openBundleFile } from './bundle-file.ts'
 import { commitTurn, planCommit } from './commit-turn.ts'
 import { isEnded } from './ended-pull-request.ts'
 import {
@@ -34,10 +35,13 @@ export async function publish(publication: Publication): Promise<PublishResult |
   const commit = await planCommit(publication, words.commit_message)
   const reset_to = sent_back.at(-1)?.reset_to
   if (reset_to) await runInWorkspace(deps, sandbox, squashCommand(reset_to), control.signal)
-  const committed = await commitTurn(publication, commit)
+  await using bundle = openBundleFile(deps.folders.bundles, writer)
+  const committed = await commitTurn(publication, commit, bundle)
   if ('kind' in committed) return committed
   if (committed.head === null) return { kind: 'nothing', uncommitted: uncommittedPaths(committed.gaps) }
-  return publishCommit({ ...publication, words, commit, head: committed.head, gaps: committed.gaps })
+  const { head, gaps } = committed
+  // Awaited: the file of the bundle is removed at the end of this function.
+  return await publishCommit({ ...publication, words, commit, head, gaps, bundle })
 }
 
 /**

@@ -5,20 +5,15 @@ import { join } from 'node:path'
 import type { GitRepository } from '../../../src/git/git-repository.ts'
 import { mirrorPath } from '../../../src/git/process/git-host.ts'
 import { importBundle, keepPushed, runRef } from '../../../src/git/publish/bundles.ts'
-import {
-  bundleCommand,
-  cloneCommand,
-  commitCommand,
-  NOTHING_TO_BUNDLE,
-  parseCommit,
-  type WorkspaceRepository,
-} from '../../../src/git/workspace/workspace-commands.ts'
+import { bundleCommand } from '../../../src/git/workspace/bundle-command.ts'
+import { commitCommand, parseCommit } from '../../../src/git/workspace/commit-command.ts'
+import { cloneCommand, type WorkspaceRepository } from '../../../src/git/workspace/workspace-commands.ts'
 import { type GitFixture, root, SANDBOX } from '../repositories.ts'
 
 /** The time of its commits. */
 const AT = new Date('2026-11-20T10:30:00.000Z')
 
-export type CommandEnd = { exit_code: number; stdout: Buffer; output: string }
+export type CommandEnd = { exit_code: number; stdout: Buffer; stderr: string; output: string }
 
 export type Workspace = {
   dir: string
@@ -62,17 +57,16 @@ export async function openWorkspace(
     bash,
     clone: () => bash(cloneCommand(input)),
     async commit(message = 'Change it') {
-      const ran = await bash(commitCommand({ ...input, message, at: AT }))
-      const parsed = parseCommit(ran.exit_code, ran.output)
+      const ran = await bash(commitCommand({ ...input, message, at: AT, exported_sha: null }))
+      const parsed = parseCommit(ran.exit_code, ran.stderr)
       if (!parsed) throw new Error(`commit failed with ${ran.exit_code}: ${ran.output}`)
-      return parsed
+      return { head_sha: parsed.head_sha, committed: parsed.committed }
     },
     async deliver(head_sha, turn = 1) {
-      const ran = await bash(bundleCommand({ base_sha, head_sha }))
-      if (ran.exit_code !== 0 && ran.exit_code !== NOTHING_TO_BUNDLE)
-        throw new Error(`bundle failed with ${ran.exit_code}: ${ran.output}`)
+      const ran = await bash(bundleCommand({ ...input, head_sha }))
+      if (ran.exit_code !== 0) throw new Error(`bundle failed with ${ran.exit_code}: ${ran.stderr}`)
       const file = join(fixture.dir, `${randomUUID()}.bundle`)
-      await writeFile(file, ran.exit_code === 0 ? ran.stdout : '', { mode: 0o600 })
+      await writeFile(file, ran.stdout, { mode: 0o600 })
       const objects = { repository_id: repo.id, run_id }
       await importBundle(fixture.host, objects, file, { head_sha, base_sha })
       await keepPushed(fixture.host, objects, { turn, head_sha, base_sha, branch: null })
@@ -91,14 +85,23 @@ function runBash(cwd: string, home: string, command: string): Promise<CommandEnd
   })
   const out: Buffer[] = []
   const all: Buffer[] = []
+  const errors: Buffer[] = []
   child.stdout.on('data', chunk => {
     out.push(chunk)
     all.push(chunk)
   })
-  child.stderr.on('data', chunk => all.push(chunk))
+  child.stderr.on('data', chunk => {
+    errors.push(chunk)
+    all.push(chunk)
+  })
   child.on('error', reject)
   child.on('close', code =>
-    resolve({ exit_code: code ?? 255, stdout: Buffer.concat(out), output: Buffer.concat(all).toString() }),
+    resolve({
+      exit_code: code ?? 255,
+      stdout: Buffer.concat(out),
+      stderr: Buffer.concat(errors).toString(),
+      output: Buffer.concat(all).toString(),
+    }),
   )
   return promise
 }

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { refreshMirror } from '../../../src/git/mirrors/mirrors.ts'
 import { mirrorPath } from '../../../src/git/process/git-host.ts'
 import { readChanges } from '../../../src/git/read/changes.ts'
-import { bundleCommand, commitCommand } from '../../../src/git/workspace/workspace-commands.ts'
+import { bundleCommand } from '../../../src/git/workspace/bundle-command.ts'
+import { commitCommand } from '../../../src/git/workspace/commit-command.ts'
 import {
   commitFiles,
   type GitFixture,
@@ -172,8 +173,16 @@ describe('a commit', () => {
     await set.workspace.bash('mkdir ignored; echo x > ignored/x; touch README.md')
     expect(await set.workspace.commit()).toEqual({ head_sha: set.base, committed: false })
     expect(
-      (await set.workspace.bash(commitCommand({ ...set.workspace.input, message: 'x', at: new Date(0) })))
-        .exit_code,
+      (
+        await set.workspace.bash(
+          commitCommand({
+            ...set.workspace.input,
+            message: 'x',
+            at: new Date('2026-11-20T10:30:00Z'),
+            exported_sha: null,
+          }),
+        )
+      ).exit_code,
     ).toBe(3)
     expect(await set.workspace.deliver(set.base)).toEqual({ ref: 'refs/agentrun/7/1', sha: set.base })
   })
@@ -351,7 +360,7 @@ test('a bundle of a merge with what the mirror has already stays small', async (
     'git fetch -q; git merge -q -s ours --no-edit origin/other; git checkout -q origin/other -- big',
   )
   const { head_sha } = await set.workspace.commit()
-  const ran = await set.workspace.bash(bundleCommand({ base_sha: set.base, head_sha: head_sha ?? '' }))
+  const ran = await set.workspace.bash(bundleCommand({ ...set.workspace.input, head_sha: head_sha ?? '' }))
   expect(ran.exit_code).toBe(0)
   expect(ran.stdout.length).toBeGreaterThan(0)
   expect(ran.stdout.length).toBeLessThan(5_000)

@@ -63,7 +63,7 @@ const bundling = ({ data_dir }: CodingApp): number[] =>
   readdirSync('/proc')
     .filter(
       pid =>
-        read(pid, 'cmdline').includes('\0bundle\0create\0') &&
+        read(pid, 'cmdline').includes('\0--delta-base-offset\0--local\0') &&
         read(pid, 'mountinfo').includes(`${data_dir}/workspaces/`),
     )
     .map(Number)
