@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import type { EgressRule } from '../../../../src/contract/organizations/egress.ts'
 import { call } from '../../api/client.ts'
 import { egressQuery, runQuery } from '../../api/queries.ts'
@@ -6,6 +6,7 @@ import { visible } from '../../text/visible.ts'
 import { blockedHost } from '../../trace/blocked-host.ts'
 import { textAt } from '../../trace/fields.ts'
 import { Button } from '../../ui/button.tsx'
+import { useRequest } from '../form/use-request.ts'
 import { useRepositoryReason } from '../permission.ts'
 import { PlainText } from '../plain-text.tsx'
 
@@ -34,15 +35,14 @@ export function BlockedHost({ agent_run_id, input, output }: Props) {
  * allow-list.
  */
 function AllowHost({ agent_run_id, rule, off }: { agent_run_id: number; rule: EgressRule; off: boolean }) {
-  const queries = useQueryClient()
   const run = useQuery(runQuery(agent_run_id)).data
   const forbidden = useRepositoryReason()
   const repo_id = run?.repo_id ?? null
   const known = useQuery({ ...egressQuery(repo_id ?? 0), enabled: repo_id !== null }).data
-  const allow = useMutation({
-    mutationFn: (repo_id: number) => call('allowRepositoryEgress', { params: { repo_id }, body: rule }),
-    onSuccess: (egress, repo_id) => queries.setQueryData(egressQuery(repo_id).queryKey, egress),
-  })
+  const allow = useRequest(
+    (repo_id: number) => call('allowRepositoryEgress', { params: { repo_id }, body: rule }),
+    { stored: egressQuery(repo_id ?? 0) },
+  )
   const at = `${visible(rule.host)}:${rule.port}`
   const covers = (other: EgressRule) =>
     other.host === rule.host && (other.port == null || other.port === rule.port)

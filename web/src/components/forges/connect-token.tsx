@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query'
 import type { ForgeKind } from '../../../../src/contract/repositories/forges.ts'
 import { forgesQuery } from '../../api/queries.ts'
 import { visible } from '../../text/visible.ts'
@@ -10,13 +9,11 @@ import { forgeKindNames, forgeKinds } from './forge-kinds.ts'
 
 /** Connects a forge with a token. The secret of its webhooks is shown here once. */
 export function ConnectByToken() {
-  const queries = useQueryClient()
   const { draft, set, field, request, props } = useForm({
     saved: { kind: 'github' as ForgeKind, url: null as string | null, token: '' },
     send: ({ kind, url, token }) =>
-      forgeKinds[kind]
-        .connect((url ?? forgeKinds[kind].url ?? '').trim(), token.trim())
-        .finally(() => queries.invalidateQueries({ queryKey: forgesQuery.queryKey })),
+      forgeKinds[kind].connect((url ?? forgeKinds[kind].url ?? '').trim(), token.trim()),
+    settled: [forgesQuery],
     kept: ['kind', 'url'],
   })
   const of_kind = forgeKinds[draft.kind]

@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query'
 import type { MissingPermission } from '../../../../src/contract/repositories/forges.ts'
 import { type Connection, forgesQuery } from '../../api/queries.ts'
 import { moment } from '../../text/format.ts'
@@ -33,18 +32,14 @@ function MissingPermissions({ missing }: { missing: MissingPermission[] }) {
 export function ForgeItem({ connection }: { connection: Connection }) {
   const { kind, url, auth, login, active, problem, missing_permissions, last_used_at, webhook_url } =
     connection
-  const queries = useQueryClient()
   const forbidden = useAdminReason('connections')
   const { dialog, show } = useDialog()
   const disconnect = (close: () => void) => (
     <ConfirmDialog
       title={`Disconnect ${visible(url)}`}
       action="Disconnect"
-      send={() =>
-        forgeKinds[kind]
-          .disconnect(url)
-          .finally(() => queries.invalidateQueries({ queryKey: forgesQuery.queryKey }))
-      }
+      send={() => forgeKinds[kind].disconnect(url)}
+      settled={[forgesQuery]}
       on_close={close}
     >
       Its credentials are deleted. Pull requests on the forge stay.

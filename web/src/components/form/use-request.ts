@@ -12,6 +12,8 @@ export type Effects<Result> = {
   /** The message that confirms it. */
   done?: string | ((result: Result) => string)
   on_done?: (result: Result) => unknown
+  /** The queries that are fetched again at the end, also if it failed: it may have changed something. */
+  settled?: Query[]
   /** If it failed, where the page does not show the error by itself. */
   on_error?: (error: Error) => unknown
 }
@@ -19,17 +21,20 @@ export type Effects<Result> = {
 /** A request that changes something, with what follows it. */
 export function useRequest<Result, Variables = void>(
   send: (variables: Variables) => Promise<Result>,
-  { stored, refresh = [], done, on_done, on_error }: Effects<Result> = {},
+  { stored, refresh = [], done, on_done, settled = [], on_error }: Effects<Result> = {},
 ) {
   const queries = useQueryClient()
+  const fetchAgain = (changed: Query[]) =>
+    Promise.all(changed.map(({ queryKey }) => queries.invalidateQueries({ queryKey })))
   return useMutation({
     mutationFn: send,
     onSuccess: async result => {
       if (stored) queries.setQueryData(stored.queryKey, result)
-      await Promise.all(refresh.map(({ queryKey }) => queries.invalidateQueries({ queryKey })))
+      await fetchAgain(refresh)
       if (done) notify(typeof done === 'string' ? done : done(result))
       await on_done?.(result)
     },
     onError: on_error,
+    onSettled: () => fetchAgain(settled),
   })
 }

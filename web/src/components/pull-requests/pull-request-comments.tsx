@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { PullRequestComment } from '../../../../src/contract/pull-requests/pull-request-contents.ts'
 import type { RunPullRequest } from '../../../../src/contract/runs/runs.ts'
@@ -9,20 +9,18 @@ import { visible } from '../../text/visible.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextArea } from '../../ui/field.tsx'
 import { ApiForm } from '../form/api-form.tsx'
+import { useRequest } from '../form/use-request.ts'
 import { Markdown } from '../markdown.tsx'
 import { useReadOnlyReason } from '../permission.ts'
 
 /** The comments of a pull request, and a box to add one. The run's stream reports new comments of others. */
 export function PullRequestComments({ pr }: { pr: RunPullRequest }) {
-  const queries = useQueryClient()
   const forbidden = useReadOnlyReason()
   const comments = useQuery(commentsQuery(pr.id, pr.updated_at))
-  const onSettled = () => queries.invalidateQueries({ queryKey: ['comments', pr.id] })
-  const remove = useMutation({
-    mutationFn: (comment_id: number) =>
-      call('deletePullRequestComment', { params: { pr_id: pr.id, comment_id } }),
-    onSettled,
-  })
+  const remove = useRequest(
+    (comment_id: number) => call('deletePullRequestComment', { params: { pr_id: pr.id, comment_id } }),
+    { settled: [commentsOf(pr.id)] },
+  )
   const failure = comments.error ?? remove.error
   return (
     <section aria-label="Comments">
@@ -41,14 +39,16 @@ export function PullRequestComments({ pr }: { pr: RunPullRequest }) {
             comment={comment}
             remove={() => remove.mutate(comment.id)}
             busy={remove.isPending}
-            on_saved={onSettled}
           />
         ))}
       </ol>
-      {forbidden === null && <NewComment pr={pr} onSettled={onSettled} />}
+      {forbidden === null && <NewComment pr={pr} />}
     </section>
   )
 }
+
+/** All queries of the comments of a pull request. */
+const commentsOf = (pr_id: number) => ({ queryKey: ['comments', pr_id] })
 
 const forgeWords = {
   pending: 'not on the forge yet',
@@ -60,10 +60,9 @@ type CommentProps = {
   comment: PullRequestComment
   remove: () => void
   busy: boolean
-  on_saved: () => Promise<void>
 }
 
-function Comment({ comment, remove, busy, on_saved }: CommentProps) {
+function Comment({ comment, remove, busy }: CommentProps) {
   const mine = useQuery(meQuery).data?.id === comment.user_id
   const [mode, setMode] = useState<'shown' | 'editing' | 'confirming'>('shown')
   const show = () => setMode('shown')
@@ -114,11 +113,7 @@ function Comment({ comment, remove, busy, on_saved }: CommentProps) {
           </span>
         )}
       </div>
-      {mode === 'editing' ? (
-        <EditComment comment={comment} on_close={show} on_saved={on_saved} />
-      ) : (
-        <Markdown text={body} />
-      )}
+      {mode === 'editing' ? <EditComment comment={comment} on_close={show} /> : <Markdown text={body} />}
       {forge_state === 'refused' && forge_error !== null && (
         <p className="text-bad text-2xs">{visible(forge_error)}</p>
       )}
@@ -126,21 +121,18 @@ function Comment({ comment, remove, busy, on_saved }: CommentProps) {
   )
 }
 
-type EditProps = { comment: PullRequestComment; on_close: () => void; on_saved: () => Promise<void> }
+type EditProps = { comment: PullRequestComment; on_close: () => void }
 
-function EditComment({ comment, on_close, on_saved }: EditProps) {
+function EditComment({ comment, on_close }: EditProps) {
   const [text, setText] = useState(comment.body)
-  const save = useMutation({
-    mutationFn: () =>
+  const save = useRequest(
+    () =>
       call('updatePullRequestComment', {
         params: { pr_id: comment.pr_id, comment_id: comment.id },
         body: { body: text },
       }),
-    onSuccess: async () => {
-      await on_saved()
-      on_close()
-    },
-  })
+    { refresh: [commentsOf(comment.pr_id)], on_done: on_close },
+  )
   return (
     <ApiForm
       variant="plain"
@@ -166,14 +158,12 @@ function EditComment({ comment, on_close, on_saved }: EditProps) {
   )
 }
 
-function NewComment({ pr, onSettled }: { pr: RunPullRequest; onSettled: () => Promise<void> }) {
+function NewComment({ pr }: { pr: RunPullRequest }) {
   const [text, setText] = useState('')
-  const create = useMutation({
-    mutationFn: (body: string) =>
-      call('createPullRequestComment', { params: { pr_id: pr.id }, body: { body } }),
-    onSuccess: () => setText(''),
-    onSettled,
-  })
+  const create = useRequest(
+    (body: string) => call('createPullRequestComment', { params: { pr_id: pr.id }, body: { body } }),
+    { on_done: () => setText(''), settled: [commentsOf(pr.id)] },
+  )
   const { origin, host } = new URL(pr.url ?? '', location.href)
   const placeholder = `Comment for people${origin === location.origin ? '' : `, also on ${host}`}. The agent does not see it`
   const reason = text.trim() === '' ? 'Write something first' : null

@@ -1,22 +1,22 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { call } from '../../api/client.ts'
 import { environmentsQuery } from '../../api/queries.ts'
 import { ago, duration } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
 import { Button } from '../../ui/button.tsx'
 import { useNow } from '../../ui/now.ts'
+import { useRequest } from '../form/use-request.ts'
 import { useRepositoryReason } from '../permission.ts'
 
 /** The environments of a repository, with a button that discards one. `used`: the one that this run uses. */
 export function EnvironmentList({ repo_id, used }: { repo_id: number; used: number | null }) {
-  const queries = useQueryClient()
   const forbidden = useRepositoryReason()
   const now = useNow(true)
   const { data } = useQuery(environmentsQuery(repo_id))
-  const drop = useMutation({
-    mutationFn: (environment_id: number) => call('dropEnvironment', { params: { repo_id, environment_id } }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['environments', repo_id] }),
-  })
+  const drop = useRequest(
+    (environment_id: number) => call('dropEnvironment', { params: { repo_id, environment_id } }),
+    { settled: [environmentsQuery(repo_id)] },
+  )
   if (!data || data.items.length === 0) return null
   return (
     <section aria-label="Environments" className="mt-3 text-xs">

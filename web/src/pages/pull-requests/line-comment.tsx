@@ -1,48 +1,40 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { PullRequest } from '../../../../src/contract/pull-requests/pull-requests.ts'
 import { call } from '../../api/client.ts'
 import { ApiForm } from '../../components/form/api-form.tsx'
+import { useRequest } from '../../components/form/use-request.ts'
 import { visible } from '../../text/visible.ts'
 import { type DiffTarget, followUpAbout } from '../../trace/changes/diff-target.ts'
 import { Button } from '../../ui/button.tsx'
 import { useDraft } from '../../ui/draft.ts'
 import { TextArea } from '../../ui/field.tsx'
-import { notify } from '../../ui/toast.ts'
 
 type Props = { pull_request: PullRequest; target: DiffTarget; on_close: () => void }
 
 /** A comment on a line or a file of a pull request: a follow-up for the agent, or a comment for people. */
 export function LineComment({ pull_request: { id, agent_run_id }, target, on_close }: Props) {
-  const queries = useQueryClient()
   const { path, line } = target
   const where = line === null ? 'the file' : `line ${line.number}`
   const draft = useDraft(`comment ${id} ${path} ${line?.side} ${line?.number}`, stored =>
     typeof stored === 'string' ? stored : '',
   )
   const text = draft.value
-  const finish = (message: string) => {
+  const on_done = () => {
     draft.drop()
-    notify(message)
     on_close()
   }
-  const follow_up = useMutation({
-    mutationFn: () =>
-      call('resumeAgentRun', {
-        body: { agent_run_id: agent_run_id ?? 0, prompt: followUpAbout(target, text) },
-      }),
-    onSuccess: run => finish(`Sent to run #${run.id}`),
-  })
-  const comment = useMutation({
-    mutationFn: () =>
+  const prompt = followUpAbout(target, text)
+  const follow_up = useRequest(
+    () => call('resumeAgentRun', { body: { agent_run_id: agent_run_id ?? 0, prompt } }),
+    { done: run => `Sent to run #${run.id}`, on_done },
+  )
+  const comment = useRequest(
+    () =>
       call('createPullRequestComment', {
         params: { pr_id: id },
         body: { body: text, path, ...(line !== null && { line: line.number, side: line.side }) },
       }),
-    onSuccess: async () => {
-      finish('Commented')
-      await queries.invalidateQueries({ queryKey: ['comments', id] })
-    },
-  })
+    { done: 'Commented', on_done, settled: [{ queryKey: ['comments', id] }] },
+  )
   const empty = text.trim() === '' ? 'Write something first' : null
   const request = { ...follow_up, error: follow_up.error ?? comment.error, mutate: () => follow_up.mutate() }
   return (

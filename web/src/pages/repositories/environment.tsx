@@ -1,8 +1,9 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Package } from 'lucide-react'
 import { call } from '../../api/client.ts'
 import { environmentsQuery } from '../../api/queries.ts'
+import { useRequest } from '../../components/form/use-request.ts'
 import { PageTitle } from '../../components/page.tsx'
 import { PageProblem } from '../../components/page-problem.tsx'
 import { useRepositoryReason } from '../../components/permission.ts'
@@ -11,7 +12,6 @@ import { plural } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
 import { Button } from '../../ui/button.tsx'
 import { Blank, Loading, Notice } from '../../ui/notice.tsx'
-import { notify } from '../../ui/toast.ts'
 import { useRepository } from './use-repository.ts'
 
 /** The prepared environments that runs of the repository reuse. */
@@ -46,12 +46,10 @@ export function RepositoryEnvironment() {
 
 /** Discards all environments, so that the next run prepares a new one. */
 function RebuildAll({ repo_id }: { repo_id: number }) {
-  const queries = useQueryClient()
   const forbidden = useRepositoryReason()
-  const drop = useMutation({
-    mutationFn: () => call('dropEnvironments', { params: { repo_id } }),
-    onSuccess: ({ dropped }) => notify(`Discarded ${plural(dropped, 'environment')}`),
-    onSettled: () => queries.invalidateQueries({ queryKey: environmentsQuery(repo_id).queryKey }),
+  const drop = useRequest(() => call('dropEnvironments', { params: { repo_id } }), {
+    done: ({ dropped }) => `Discarded ${plural(dropped, 'environment')}`,
+    settled: [environmentsQuery(repo_id)],
   })
   return (
     <div className="space-y-3">

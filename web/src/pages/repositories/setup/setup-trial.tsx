@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Play, ScanSearch } from 'lucide-react'
 import { call } from '../../../api/client.ts'
@@ -37,13 +37,13 @@ export function SetupTrial({ has_commands, changed }: Props) {
   const forbidden =
     read_only ?? (repository.archived ? 'The repository is archived and accepts no runs' : null)
   const show = (run: number) => navigate({ search: { run }, replace: true })
-  const attempt = useMutation({
-    mutationFn: async ({ rebuild }: { rebuild: boolean }) => {
+  const attempt = useRequest(
+    async ({ rebuild }: { rebuild: boolean }) => {
       if (rebuild) await call('dropEnvironments', { params: { repo_id: repository.id } })
       return call('createAgentRun', { body: trialOf(repository) })
     },
-    onSuccess: ({ id }) => show(id),
-  })
+    { on_done: ({ id }) => show(id) },
+  )
   const detect = useRequest(
     () => call('generateSetupCommands', { body: { repo_id: repository.id, trigger_source: 'web' } }),
     { refresh: [detectionQuery(repository.id)], on_done: ({ agent_run_id }) => show(agent_run_id) },
