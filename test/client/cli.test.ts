@@ -391,17 +391,12 @@ test.each([
   expect(ended).toMatchObject({ code: 2, out: '' })
 })
 
-test('--json prints a response of which the text could not be shown', async () => {
-  await using service = await startResponding({ body: { id: 7, added_later: true } })
-  const env = { AGENTRUN_URL: service.base_url, AGENTRUN_TOKEN: 'art_x', AGENTRUN_ORG: '1' }
-  for (const args of [
-    ['show', '7'],
-    ['pause', '7'],
-    ['checks', 'show', '7'],
-    ['skills', 'show', 'x'],
-  ])
-    expect(await cli([...args, '--json'], { env })).toMatchObject({
+test('--json prints a response that lacks what its text needs', async () => {
+  await using service = await startResponding({ body: { id: 7 } })
+  const env = { AGENTRUN_URL: service.base_url, AGENTRUN_ORG: '1' }
+  for (const command of ['show 7', 'pause 7', 'checks show 7'])
+    expect(await cli([...command.split(' '), '--json'], { env })).toMatchObject({
       code: 0,
-      out: expect.stringContaining('"added_later":true'),
+      out: '{"id":7}\n',
     })
 })
