@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
+import { readPage } from './documentation.ts'
 import { type SourceFile, sourceFiles } from './source-tree.ts'
 
 /**
@@ -100,6 +101,20 @@ test.each(Object.entries(folder_order))(
     expect(upward).toEqual([])
   },
 )
+
+test('ARCHITECTURE.md lists every folder of src, and the subfolders of the large ones in this order', () => {
+  const [folders = '', topics = ''] = readPage('ARCHITECTURE.md').split(
+    '\n| folder | its topics, lowest first |\n',
+  )
+  const listed = [...topics.matchAll(/^\| `([^`]+)\/` \| (.*) \|$/gm)].map(([, folder, order = '']) => [
+    folder,
+    order.replace(/ \([^)]*\)/g, '').split(', '),
+  ])
+  expect(Object.fromEntries(listed)).toEqual(folder_order)
+  const all = new Set(server.map(({ path }) => path.split('/').slice(0, 2).join('/')))
+  const folders_of_src = [...all].filter(path => !path.endsWith('.ts'))
+  expect(folders_of_src.filter(path => !folders.includes(`\n| \`${path}/\` |`))).toEqual([])
+})
 
 test('no files import each other in a circle, lazily or for a type either', () => {
   const files = ['src', 'web/src', 'test', 'bench', 'scripts'].flatMap(folder =>
