@@ -52,7 +52,7 @@ function schemaOf(type: string): Schema {
   if (text === 'any' || text === 'void') return {}
   const record = /^Record<string, (.+)>$/.exec(text)?.[1]
   if (record !== undefined) return { type: 'object', additionalProperties: schemaOf(record) }
-  if (!/^\w+$/.test(text)) throw new Error(`${text} is no type that is known`)
+  if (!/^\w+$/.test(text)) throw new Error(`${text} is not a type that is known`)
   if (!(text in definitions)) {
     definitions[text] = {}
     definitions[text] = definitionOf(text)

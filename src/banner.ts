@@ -4,7 +4,7 @@ import type { CredentialFiles } from './system/start-credentials.ts'
 
 /**
  * Returns what a start writes to standard output. The sign-in link is new at every start, the token only at
- * the first one. `files`: where they are instead of in this text, because standard output is no terminal;
+ * the first one. `files`: where they are instead of in this text, because standard output is not a terminal;
  * null: in this text.
  */
 export function banner(facts: {

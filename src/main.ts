@@ -75,7 +75,7 @@ async function main() {
       crashed_pid: Number(process.env.SUPERVISOR_CRASHED_PID ?? 0),
     }),
   )
-  // The rule that unhandled errors end the process holds until here: what is half started is no service.
+  // The rule that unhandled errors end the process holds until here: what is half started is not a service.
   for (const event of ['uncaughtException', 'unhandledRejection'] as const)
     process.on(event, error => service.uncaught(error, event))
   supervisor.reportReady()

@@ -233,7 +233,7 @@ test.each([
 
 test.each([
   'JSON.parse(JSON.stringify(value))',
-  "throw new Error('it is no JSON object')",
+  "throw new Error('it is not a JSON object')",
   "const found = project.json('package.json')",
   'JSON.stringify(value)',
 ])('other code is not taken for a parser: %s', code => expect(parsesJson(code)).toBe(false))

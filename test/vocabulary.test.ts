@@ -101,11 +101,19 @@ const phrases = [
   ],
   ...['who is no', 'second pair of eyes', 'best of a', 'farewell', 'onlookers?', 'unheard'],
   ...['besides', 'all the same', 'as far as', 'so many', 'any more', 'for so long', 'for good'],
-  // "must", "should" or a noun: "a pending sign-in".
-  '(?:is|are) to (?:be|cache|show|stop|execute|continue|keep|verify|sign|connect|start|move|do)',
+  // "must", "should", "had to" or a noun: "a pending sign-in".
+  '(?:is|are|was|were) to (?:be|cache|show|stop|execute|continue|keep|verify|sign|connect|start|move|do)',
   // People want; software requires, requests or accepts.
   '(?:service|server|gateway|git|browser|fetch|tool|provider|process|program|page|worker|sandbox|client) wants?',
   ...['puts? out', 'lets? out', 'lets nothing out', 'goes on', 'is not the reason of'],
+  // "continue".
+  '(?:to|may|can|could|will|should|should not) go on',
+  // "the path of", "skip the first N", "is not well-formed", "counts towards".
+  'the ways? of (?:an?|the)',
+  'leave out this many',
+  'counts? for budgets?',
+  'no proof of',
+  'is no such end',
   // "or null", "null: no scope".
   '(?:null|absent|undefined|empty): none',
 ]
@@ -121,6 +129,13 @@ const isTest = (path: string) => path.startsWith('test/') || /\.test\.tsx?$/.tes
 const files = list('src', 'web/src', 'bench', 'scripts', 'test')
   .filter(path => /\.tsx?$/.test(path) && path !== 'test/vocabulary.test.ts')
   .map(path => ({ path, ...wordsOfSource(new URL(path, clone).pathname) }))
+
+/**
+ * "is not a file", not "is no file". A verb of its own has "no": "there is no file", "is no longer", "is no
+ * reason to".
+ */
+const no_noun =
+  /(?<!\bthere )\b(?:is|are|was|were) no (?!longer\b|more\b|such\b|other\b|one\b|less\b|smaller\b|matter\b|need\b|reason\b|way\b|limit\b|restriction\b|answer\b)\w/i
 
 const matcher = (words: readonly string[]) => new RegExp(`(?<![\\w-])(?:${words.join('|')})(?![\\w-])`, 'i')
 
@@ -229,6 +244,23 @@ test('no message, log line or other text of the service, the page and the script
       ),
     )
   expect(found).toEqual([])
+})
+
+test('nothing is called no file: it is not a file', () => {
+  const of_service = files.flatMap(({ path, comments, titles, strings }) => {
+    const texts = isTest(path) ? [...comments, ...titles] : [...comments, ...strings]
+    // A sentence of a comment continues in its next line.
+    const sentences = texts.map(text => text.replaceAll(/\n\s*\* ?/g, ' '))
+    return matches(path, sentences, no_noun)
+  })
+  const of_pages = list('docs', '*.md')
+    .filter(path => path.endsWith('.md'))
+    .flatMap(path => matches(path, read(path).split('\n'), no_noun))
+  expect([...of_service, ...of_pages]).toEqual([])
+  for (const text of ['it is no JSON', 'Lines that are no messages', 'the file was no program'])
+    expect(no_noun.test(text), text).toBe(true)
+  for (const text of ['There is no file', 'it is no longer open', 'is not a file', 'has no file'])
+    expect(no_noun.test(text), text).toBe(false)
 })
 
 test('no page of the documentation uses a retired phrase', () => {

@@ -4,7 +4,7 @@ import type { Team } from './team.ts'
 
 export type PagePicture = {
   name: string
-  /** The route of `web/src/router.tsx` that the picture shows; null: it is no page of the product. */
+  /** The route of `web/src/router.tsx` that the picture shows; null: it is not a page of the product. */
   route: string | null
   path: string
   /** Present once the page has loaded what it shows. */

@@ -2,7 +2,7 @@ import { actionTool } from '../contract/runs/action-tools.ts'
 
 const MAX_NAME = 200
 /**
- * Terminals and pages do not show these, or show them as something else: control sequences, and what is no
+ * Terminals and pages do not show these, or show them as something else: control sequences, and what is not a
  * letter, digit or sign of a name.
  */
 const CONTROL_SEQUENCE = /\u001b\[[0-9;]*[A-Za-z]/g
@@ -21,7 +21,7 @@ const own_tools = new Set<string>(
 
 /**
  * Returns a name of an agent's tool as the trace shows it: ASCII, without what is not seen. An empty one is
- * no name.
+ * not a name.
  */
 export function shownName(name: string): string {
   return name

@@ -54,7 +54,7 @@ it('is the same JSON for another order of keys at any depth, and another for ano
   expect(canonicalJson([1, 2])).not.toBe(canonicalJson([2, 1]))
 })
 
-it('a terminal, which has another id in each process of the agent, is no part of the request', () => {
+it('a terminal, which has another id in each process of the agent, is not part of the request', () => {
   const of = (terminalId: string) =>
     mergedRequest({}, { title: 'ls', content: [{ type: 'terminal', terminalId }] })
   expect(of('1')).toEqual(of('2'))

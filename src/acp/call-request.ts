@@ -77,7 +77,7 @@ const isPlainDiff = (part: unknown): boolean =>
   Object.keys(part).every(key => ['type', 'path', 'oldText', 'newText'].includes(key))
 
 /**
- * A terminal is named by an id, which is another one in each process of the agent, and is no part of the
+ * A terminal is named by an id, which is another one in each process of the agent, and is not part of the
  * call.
  */
 function withoutTerminals(content: unknown): unknown {

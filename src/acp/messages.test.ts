@@ -23,7 +23,7 @@ it('splits any chunks into the messages that were sent, in order', async () => {
   )
 })
 
-it('passes over a few lines that are no messages, and reports a program that prints many', async () => {
+it('passes over a few lines that are not messages, and reports a program that prints many', async () => {
   const received: Message[] = []
   const splitter = createMessageSplitter('agent_message', message => void received.push(message))
   await splitter.add(Buffer.from('Welcome!\n[1]\nnull\n{"a":1}\n\n{"jsonrpc":"2.0","id":1}\n'))

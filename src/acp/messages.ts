@@ -5,7 +5,7 @@ import type { ExecResult } from '../sandbox/port.ts'
 
 /** Bytes of all messages of a process. */
 const MAX_TOTAL_BYTES = 512 * 1024 * 1024
-/** Lines that are no messages: some programs print notices. */
+/** Lines that are not messages: some programs print notices. */
 const MAX_OTHER_LINES = 200
 /** Characters of a program's text that an error quotes. */
 export const MAX_SHOWN_CHARACTERS = 1_000
@@ -24,7 +24,7 @@ export type Message = Record<string, unknown>
  * Splits the standard output of an agent into JSON-RPC messages, one per line (ACP, stdio transport). `add`
  * passes them to `on_message` one after another and resolves when that has taken them. Rejects with
  * AgentProtocolError for a message that exceeds a bound of its channel, too many bytes and too much that is
- * no message.
+ * not a message.
  */
 export function createMessageSplitter(
   channel: MessageChannel,
@@ -43,7 +43,7 @@ export function createMessageSplitter(
     others++
     if (others > MAX_OTHER_LINES)
       throw new AgentProtocolError(
-        'It prints text that is no message of the protocol, for example:',
+        'It prints text that is not a message of the protocol, for example:',
         new Quote(JSON.stringify(text), 200),
       )
   }
@@ -66,7 +66,7 @@ export function createMessageSplitter(
   }
 }
 
-/** Null: the line is no message. */
+/** Null: the line is not a message. */
 function parseMessage(channel: MessageChannel, text: string): Message | null {
   const { value, problem } = readJson(channel, text)
   if (problem !== undefined && problem.limit !== null)

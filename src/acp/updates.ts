@@ -91,7 +91,7 @@ export class AgentUpdates {
   #toolCall(update: Message, sent: Message, now: number): AgentEvent | null {
     const { toolCallId: id } = update
     if (typeof id !== 'string' || id === '' || id.length > MAX_NAME) return null
-    // A later update of a finished call is no second call.
+    // A later update of a finished call is not a second call.
     if (this.#finished.has(id)) return null
     const before = this.#open.get(id)
     const call = merged(id, { update, sent }, before, now)

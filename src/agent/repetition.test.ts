@@ -26,7 +26,7 @@ test('a cycle is found after other calls, and another call ends it', () => {
   expect(judged(`${'AB'.repeat(5)}XABA`)).not.toContain('end')
 })
 
-test('the same call with another result is no repetition', () => {
+test('the same call with another result is not a repetition', () => {
   const guard = createRepetitionGuard()
   const call = { id: 'x', name: 'get_run', input: {} }
   for (let n = 0; n < 30; n++) expect(guard(call, { output: { n } }).kind).toBe('none')

@@ -191,7 +191,7 @@ async function answerIn(
     .map(issue => `- ${issue.path.join('.') || 'input'}: ${issue.message}`)
   const mistakes = issues ?? [
     call
-      ? `- The arguments are no JSON object: ${call.invalid ?? 'not an object'}`
+      ? `- The arguments are not a JSON object: ${call.invalid ?? 'not an object'}`
       : `- It has no call of the tool.`,
   ]
   if (finish_reason === 'length') mistakes.push('- It was cut off at the output limit. Be briefer.')

@@ -137,7 +137,7 @@ const repeatedCall = ({ name }: ToolCall, calls: number): Failure => ({
       : `The model repeated the same ${calls} calls with the same results too often; the last one is of ${name}.`,
 })
 
-/** The arguments end where the response did, so they are no JSON. */
+/** The arguments end where the response did, so they are not JSON. */
 function cutOff({ name }: ToolCall, { usage }: ModelResponse): ToolResult {
   const message = `The call of ${name} was cut off at ${usage.output_tokens} tokens, the maximum of one response, so it did not run. Write the file in parts.`
   return { ...failed('cut_off', message), duration_ms: 0, truncated: false, whole: null }

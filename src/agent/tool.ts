@@ -208,7 +208,7 @@ async function attempt(
   if (input === null)
     return failed(
       'bad_arguments',
-      `The arguments of ${name} are no JSON object: ${call.invalid ?? 'not an object'}`,
+      `The arguments of ${name} are not a JSON object: ${call.invalid ?? 'not an object'}`,
     )
   if (other !== undefined) return settled(context, () => other.run(context, input))
   const parsed = toolInputs[name].safeParse(input)
@@ -216,7 +216,7 @@ async function attempt(
     const details = parsed.error.issues
       .map(issue => `${issue.path.join('.') || 'input'}: ${issue.message}`)
       .join('; ')
-    return failed('bad_arguments', `The arguments of ${name} do not fit: ${details}`)
+    return failed('bad_arguments', `The arguments of ${name} are invalid: ${details}`)
   }
   return settled(context, () => (tools[name] as Tool<ToolName>).run(context, parsed.data))
 }

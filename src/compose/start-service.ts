@@ -51,7 +51,7 @@ const WORKER_IDLE_MS = 1_000
 
 type State = 'starting' | 'ready' | 'stopping'
 
-/** Where all workers are dead, runs that were to stop or whose time is over still end. */
+/** Where all workers are dead, runs that must stop or whose time is over still end. */
 function sweepAlone({ db, log, config, telemetry }: Parts): Disposable {
   const deps = {
     db,

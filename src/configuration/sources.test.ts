@@ -36,7 +36,7 @@ test('a variable takes precedence over .env, and .env over the configuration fil
   })
 })
 
-test('NAME_FILE of one source and NAME of the next are no contradiction, of one source they are', () => {
+test('NAME_FILE of one source and NAME of the next are not a contradiction, of one source they are', () => {
   const folder = folderOf({ env: 'AGENTRUN_INIT_ORG=from the file' })
   writeFileSync(join(folder, 'name'), 'from the variable')
   const variable = { AGENTRUN_INIT_ORG_FILE: join(folder, 'name') }
@@ -127,7 +127,7 @@ test('a file with a secret that every user can read is refused, and a file that 
   expect(mistakesOf(open)).toBe('none')
 })
 
-test('a name that is no variable is a mistake, not a setting that is lost', () => {
+test('a name that is not a variable is a mistake, not a setting that is lost', () => {
   const toml = '__proto__ = "secret"\n"a b" = "secret"\n"AGENTRUN_PORT " = 1\n'
   expect(
     mistakesOf(folderOf({ env: 'A_KEY=1\n__proto__=secret\n', toml }))

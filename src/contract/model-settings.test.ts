@@ -67,7 +67,11 @@ test.each([
     { 'openai/b': { api: 'openai-chat', base_url: 'ftp://x' } },
     /^openai\/b, base_url must be an http/,
   ],
-  ['a context that is no number', { 'openai/b': { context_tokens: '200k' } }, /^openai\/b, context_tokens /],
+  [
+    'a context that is not a number',
+    { 'openai/b': { context_tokens: '200k' } },
+    /^openai\/b, context_tokens /,
+  ],
   ['no output', { 'openai/b': { max_output_tokens: 0 } }, /^openai\/b, max_output_tokens /],
   ['a price without output', { 'openai/b': { price: { input: 1 } } }, /^openai\/b, price, output /],
   ['a negative price', { 'openai/b': { price: { input: -1, output: 1 } } }, /^openai\/b, price, input /],

@@ -19,7 +19,7 @@ const about = `Runs AI coding agents on git repositories, each in its own sandbo
 
 **Limits.** \`RateLimit\` headers are on every response to a token; 429 states in \`Retry-After\` how long to wait. Do not poll runs: follow their events.
 
-**Lists** take \`skip\` and \`limit\` (at most 100) and return \`items\`, \`total\`, \`page\`, \`size\`, \`pages\`. To read a whole list, follow the header \`Link\` (RFC 8288): its \`next\` and \`prev\` have a \`cursor\`, with which each item comes once although others are added. A filter that is an array takes up to 20 values, of which any may match: repeat the parameter, or separate the values by commas (except in \`tag\`).
+**Lists** take \`skip\` and \`limit\` (at most 100) and return \`items\`, \`total\`, \`page\`, \`size\`, \`pages\`. To read a whole list, follow the header \`Link\` (RFC 8288): its \`next\` and \`prev\` have a \`cursor\`, which returns each item once even if items are added. A filter that is an array takes up to 20 values, of which any may match: repeat the parameter, or separate the values by commas (except in \`tag\`).
 
 **Wire profiles.** This document describes the responses to a token of profile \`standard\`. For a token of profile \`codegen\`, which serves clients of the public Codegen API, the status of a run is \`ACTIVE\`, \`PAUSED\`, \`COMPLETE\`, \`CANCELLED\`, \`TIMEOUT\`, \`MAX_ITERATIONS_REACHED\`, \`OUT_OF_TOKENS\` or \`ERROR\`, its \`source_type\` one of the public API's values, its \`result\` null until there is one, and an invalid request is 422 with the list of \`errors\` in \`detail\`. Everything else is the same.
 

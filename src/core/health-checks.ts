@@ -43,7 +43,7 @@ export function checkWorkers({ blocked, sandbox, sandbox_limits, processes }: Wo
   ]
 }
 
-/** `watchdog` is no fault: it holds the bound a little late. */
+/** `watchdog` is not a fault: it holds the bound a little late. */
 function checkSandboxLimits({ memory, cpu, processes }: SandboxLimitMechanisms): HealthCheck {
   const limits = `memory by ${memory}, processors by ${cpu}, processes by ${processes}`
   if (memory !== 'watchdog' && cpu !== 'niceness') return ok('limits', limits)

@@ -75,7 +75,7 @@ test('a filter by a word finds exactly the runs with that word, in any case', ()
   for (const name of codegenStatuses)
     for (const spelled of [name, name.toLowerCase()]) {
       const filter = codegenFilter(spelled)
-      if (filter === null) throw new Error(`${spelled} is no filter`)
+      if (filter === null) throw new Error(`${spelled} is not a filter`)
       const found = states.filter(
         ({ status, waiting_on, status_reason }) =>
           filter.statuses.includes(status) && !filter.except.includes(waiting_on ?? status_reason ?? ''),

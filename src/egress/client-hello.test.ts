@@ -75,7 +75,7 @@ test('it is read from any sequence of records, and not before it is complete', (
     })
 })
 
-test('an encrypted name is detected, and two names are no ClientHello', () => {
+test('an encrypted name is detected, and two names are not a ClientHello', () => {
   expect(readHello(extended(named, 0xfe0d, Buffer.alloc(8)))).toMatchObject({ kind: 'hello', hidden: true })
   const second = Buffer.from('\0\x0e\0\0\x0bevil.ex.com')
   second.writeUInt16BE(second.length - 2, 0)

@@ -33,7 +33,7 @@ test("a registry may be a copy in this network by the registry's own name, over 
     ['registry.npmjs.org', 80, '10.1.2.3'],
     ['registry.npmjs.org.evil.example', 443, '10.1.2.3'],
     ['npm.example', 443, '10.1.2.3'],
-    // This machine, and the metadata service of a cloud, are no registries.
+    // This machine, and the metadata service of a cloud, are not registries.
     ...[
       ...own,
       '127.0.0.1',

@@ -131,7 +131,8 @@ function responseOf(
   body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>,
 ): Response {
   const status = response.statusCode ?? 0
-  if (status < 200 || status > 599) throw new Error(`it responded with ${status}, which is no status of HTTP`)
+  if (status < 200 || status > 599)
+    throw new Error(`it responded with ${status}, which is not a status of HTTP`)
   return new Response(BODILESS.includes(status) ? null : body, { status, headers: headersOf(response) })
 }
 

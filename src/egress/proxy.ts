@@ -79,8 +79,8 @@ function createProxyServer(state: ProxyState): Server {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable || error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
       return socket.destroy()
-    refuse(state, unknown, 'malformed', 'the request is no well-formed HTTP')
-    respondOnSocket(socket, 400, 'the request is no well-formed HTTP')
+    refuse(state, unknown, 'malformed', 'the request is not well-formed HTTP')
+    respondOnSocket(socket, 400, 'the request is not well-formed HTTP')
   })
   server.on('connect', (incoming, socket: Socket, head) => {
     onConnect(state, incoming, socket, head).catch(error =>

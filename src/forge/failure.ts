@@ -8,8 +8,8 @@ type Headers = Record<string, string | number | undefined>
 type FailedResponse = { status: number; headers: Headers; text: string }
 
 /**
- * Returns a response that is no success as an error of the port. `now_ms` is compared with the time at which
- * a rate limit ends.
+ * Returns a response that is not a success as an error of the port. `now_ms` is compared with the time at
+ * which a rate limit ends.
  */
 export function responseFailure(
   forge: string,

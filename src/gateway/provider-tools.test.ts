@@ -90,7 +90,7 @@ it.each<[ModelApi, object]>([
   ['openai-chat', { tools: { type: 'web_search' } }],
   ['openai-responses', { input: [{ type: 'additional_tools', tools: { type: 'web_search' } }] }],
   ['openai-responses', { tools: [{ type: 'namespace', name: 'n' }] }],
-])('tools that are no list of objects are refused: %s %j', (api, body) => {
+])('tools that are not a list of objects are refused: %s %j', (api, body) => {
   expect(() => safeBody(api, { ...body })).toThrow(GatewayRefusal)
 })
 

@@ -156,7 +156,7 @@ it.each([
     messages: [{ content: [{ type: 'image_url', image_url: { url: `data:text/plain;base64,${base64}` } }] }],
   },
   { messages: [{ content: [{ type: 'text', data: base64 }] }] },
-])('counts with its length what is no picture, though it is written like one: case %#', body => {
+])('counts with its length what is not a picture, though it is written like one: case %#', body => {
   expect(textBytes(body)).toBeGreaterThan(100_000)
 })
 

@@ -47,7 +47,7 @@ export async function passToolRequest(
 }
 
 /**
- * Every call of a tool is a request, so that the bounds of requests are those of calls. What is no JSON is
+ * Every call of a tool is a request, so that the bounds of requests are those of calls. What is not JSON is
  * left to the server.
  */
 function requireMessage(body: Uint8Array): void {

@@ -5,7 +5,9 @@ import { MCP_PATH, mcpOperations } from '../contract/mcp/mcp-operations.ts'
 import { oauthOperations } from '../contract/oauth/oauth-endpoints.ts'
 import { methodsAt } from './methods.ts'
 
-/** Origins whose pages may call the API: `*` allows all of them; `off`, which is no origin, allows none. */
+/**
+ * Origins whose pages may call the API: `*` allows all of them; `off`, which is not an origin, allows none.
+ */
 export type CorsOrigins = readonly string[]
 
 const EXPOSED = [

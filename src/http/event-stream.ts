@@ -26,7 +26,7 @@ const HEARTBEAT = ': alive\n'
 
 /**
  * Returns the position that a reader resumes from: the header wins over the query (specification.md#events).
- * Throws 400 when it is no number.
+ * Throws 400 when it is not a number.
  */
 export function resumePoint(request: FastifyRequest, after_seq: number | undefined): number {
   const header = request.headers['last-event-id']

@@ -15,7 +15,7 @@ describe('a command that failed', () => {
     })
   })
 
-  test('a search without matches is no failure', () => {
+  test('a search without matches is not a failure', () => {
     expect(found(ran('grep -r nothing .', 1, ''))).toMatchObject([{ severity: 'info' }])
     expect(
       found(ran('cd app && ls missing', 2, "ls: cannot access 'missing': No such file or directory")).every(
@@ -47,7 +47,7 @@ describe('a command that failed', () => {
     ])
   })
 
-  test('a pipe hides how a command ends, and text that is only printed is no failure', () => {
+  test('a pipe hides how a command ends, and text that is only printed is not a failure', () => {
     expect(first('npm test 2>&1 | tail -20', 0, "Error: Cannot find module 'x'")).toMatchObject({
       code: 'node_module_not_found',
       severity: 'warning',
@@ -59,7 +59,7 @@ describe('a command that failed', () => {
     expect(found(ran('npm test', 0, "tested: Error: Cannot find module 'x'"))).toEqual([])
   })
 
-  test('words of documents and sources are no failures, nor is the output of passed tests', () => {
+  test('words of documents and sources are not failures, nor is the output of passed tests', () => {
     const words =
       "Error: Cannot find module 'x'\nlisten EADDRINUSE: address already in use :::3000\nFAILED tests/test_a.py::test_b - x\nKilled"
     for (const command of [
@@ -79,7 +79,7 @@ describe('a command that failed', () => {
     ).toMatchObject({ severity: 'warning' })
   })
 
-  test('names of tests are no errors, regardless of their words', () => {
+  test('names of tests are not errors, regardless of their words', () => {
     const names = [
       " ✓ src/load.test.ts > says Error: Cannot find module 'x' 3ms",
       '   × src/disk.test.ts > tells of ENOSPC: no space left on device 12ms',
@@ -117,10 +117,12 @@ describe('a command that failed', () => {
       'out_of_memory',
       'command_failed',
     ])
-    expect(
-      found(ran('fill', 1, '', output({ error: 'The workspace holds 600 MiB, and may hold 500 MiB.' })))[0]
-        ?.code,
-    ).toBe('disk_limit')
+    for (const error of [
+      'The workspace uses 600 MiB; the limit is 500 MiB.',
+      'The workspace has 90 files; the limit is 80.',
+      'The workspace holds 600 MiB, and may hold 500.',
+    ])
+      expect(found(ran('fill', 1, '', output({ error })))[0]?.code).toBe('disk_limit')
     expect(
       found(
         ran(

@@ -94,7 +94,8 @@ function limits(command: Command): Finding[] {
       'Its processes took as much memory as they may together, and were killed for it.',
       'Do less at once (fewer jobs and workers), or raise the limits of the sandbox.',
     )
-  if (/workspace (?:holds|beyond)|filled the workspace/i.test(command.error ?? ''))
+  // Entries of earlier versions have "holds".
+  if (/workspace (?:holds|uses|has \d+ files|beyond)|filled the workspace/i.test(command.error ?? ''))
     add(
       'disk_limit',
       'The workspace exceeds its limit',

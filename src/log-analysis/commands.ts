@@ -32,7 +32,7 @@ const KINDS: Record<string, Command['kind']> = {
   [actionTool.setup_command]: 'setup',
   [actionTool.check]: 'check',
 }
-/** Tools that work on files, or only produce text: their results are no failures of a sandbox. */
+/** Tools that work on files, or only produce text: their results are not failures of a sandbox. */
 const OTHERS: string[] = [
   ...[actionTool.read, actionTool.write, actionTool.edit, actionTool.apply_patch, actionTool.search],
   ...[actionTool.plan, actionTool.ask, actionTool.finish],

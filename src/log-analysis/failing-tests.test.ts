@@ -192,7 +192,7 @@ for (const [runner, output, tests] of outputs)
     }
   })
 
-test('passing tests, and lines that are no tests, name none', () => {
+test('passing tests, and lines that are not tests, name none', () => {
   for (const output of [
     '',
     'ok 1 - fine\nok 2 - fine',

@@ -42,7 +42,7 @@ test.each([
   ['a list', '{"mcpServers":[]}'],
   ['null', 'null'],
 ])('a file that is %s names no server, and a note reports it', (_, text) => {
-  expect(readMcpFile(text)).toEqual({ servers: [], notes: [expect.stringContaining('is no JSON object')] })
+  expect(readMcpFile(text)).toEqual({ servers: [], notes: [expect.stringContaining('is not a JSON object')] })
 })
 
 test.each([
@@ -52,7 +52,7 @@ test.each([
   ['another protocol', { url: 'file:///etc/passwd' }, 'url must be an http or https address'],
   ['a credential in its address', { url: 'https://a:b@a.example' }, 'url must not contain credentials'],
   ['a wrong variable', { command: 'a', env: { 'A=B': 'x' } }, 'environment'],
-  ['text', 'a', 'it is no object'],
+  ['text', 'a', 'it is not an object'],
 ])('a server with %s is left out with a note', (_, server, note) => {
   expect(file({ bad: server, good: { command: 'a' } })).toMatchObject({
     servers: [{ name: 'good' }],

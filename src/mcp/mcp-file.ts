@@ -16,7 +16,7 @@ const FIELDS = ['command', 'args', 'env', 'url', 'headers', 'timeout']
  */
 export function readMcpFile(text: string): McpFile {
   const entries = entriesOf(text)
-  if (entries === null) return { servers: [], notes: ['It is no JSON object with `mcpServers`.'] }
+  if (entries === null) return { servers: [], notes: ['It is not a JSON object with `mcpServers`.'] }
   const servers: McpFile['servers'] = []
   const notes: string[] =
     entries.length > MAX_SERVERS
@@ -50,7 +50,7 @@ const serverName = (given: string): string =>
     .replace(/-$/, '')
 
 function serverOf(value: unknown): { input: McpServerInput } | { problem: string } {
-  if (typeof value !== 'object' || value === null) return { problem: 'it is no object.' }
+  if (typeof value !== 'object' || value === null) return { problem: 'it is not an object.' }
   const { type } = value as { type?: unknown }
   if (type === 'sse')
     return { problem: 'the transport sse is not supported; most servers have Streamable HTTP too.' }

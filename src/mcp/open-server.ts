@@ -65,7 +65,7 @@ export async function openAddress(
   opening: OpenOptions,
 ): Promise<McpConnection> {
   const url = URL.parse(address.url)
-  if (url === null) throw new McpError('failed', 'Its address is no URL.')
+  if (url === null) throw new McpError('failed', 'Its address is not a URL.')
   const client = await clientOf(address, url)
   const traffic = createServerTraffic()
   const transport = new StreamableHTTPClientTransport(url, {
@@ -109,7 +109,7 @@ function bound(transport: Transport, traffic: ServerTraffic): void {
 }
 
 /**
- * The tokens of a client are no secrets that are set, so nothing else redacts them. With one the agent could
+ * The tokens of a client are not secrets that are set, so nothing else redacts them. With one the agent could
  * call the address without this service.
  */
 class IssuedTokens {

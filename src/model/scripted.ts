@@ -137,7 +137,7 @@ function turnStart(messages: ModelMessage[]): number {
 }
 
 /**
- * Returns the playbook's response to a review, with the verdicts that it contains; null: the request is no
+ * Returns the playbook's response to a review, with the verdicts that it contains; null: the request is not a
  * review.
  */
 function verdictMove({ messages, tools }: ModelRequest): Move | null {

@@ -228,7 +228,7 @@ test('a value may be a part of a name, and its replacement is not redacted again
 })
 
 test.each(['assistant', 'Completed', 'tool-call', 'toolCallId', 'tool_cal', 'detelpmoc'])(
-  '%s is no secret: a journal is read by such words',
+  '%s is not a secret: a journal is read by such words',
   value => {
     const record = {
       role: 'assistant',

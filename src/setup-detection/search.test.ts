@@ -117,7 +117,7 @@ test('a run without tests proves nothing; one where most tests pass does if no p
   })
 })
 
-test('a successful import is no proof where the tests lack what the setup left out', async () => {
+test('a successful import is not proof where the tests lack what the setup left out', async () => {
   const wanted = node(
     [step('npm ci --ignore-scripts')],
     proof('test', 'npm test'),

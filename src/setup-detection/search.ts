@@ -147,7 +147,7 @@ function giveUp(search: Search, problem: Failure, explained: ExplainedFailure | 
   const { before, unreachable, too_old, runner } = search
   // A change without effect is reverted.
   if (before?.line === problem.line) search.plan = before.plan
-  // The programs of the machine were no alternative.
+  // The programs of the machine were not an alternative.
   if (unreachable !== null) {
     search.plan = unreachable.plan
     return unverified(search, 'registry_unreachable', unreachable.detail)

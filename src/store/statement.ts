@@ -9,7 +9,7 @@ export type Sql = (bind: Bind) => string
 type Table = keyof Tables
 /** A text with JSON is a text: the caller serializes it. */
 type Row<T extends Table> = { [C in keyof Tables[T]]: Tables[T][C] | Sql }
-/** The properties that are no columns of the table: the compiler does not check those of a spread. */
+/** The properties that are not columns of the table: the compiler does not check those of a spread. */
 type Unknown<T extends Table, R> = Exclude<keyof R, keyof Tables[T]>
 /** And the columns whose value may be undefined, also if they have a default. */
 type Unfit<T extends Table, R> =

@@ -12,9 +12,9 @@ export type CredentialFiles = { link: string; token: string | null }
 
 /**
  * Writes the credentials of a start into files in the data folder `root` that only their owner, the user of
- * the service, can read: standard output that is no terminal is a log, which others read and which is kept.
- * The link replaces the one of the last start; the token stays until the operator removes its file, so a
- * restart does not lose it. Throws what the file system throws.
+ * the service, can read: standard output that is not a terminal is a log, which others read and which is
+ * kept. The link replaces the one of the last start; the token stays until the operator removes its file, so
+ * a restart does not lose it. Throws what the file system throws.
  */
 export function writeStartCredentials(
   root: string,

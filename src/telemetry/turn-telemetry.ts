@@ -5,7 +5,7 @@ import type { Attributes, Tracer } from './tracer.ts'
 
 /** Names of providers as OpenTelemetry knows them; a compatible server speaks OpenAI's protocol. */
 const providers: Record<string, string> = { google: 'gcp.gemini', 'openai-compatible': 'openai' }
-/** A model may ask for any name: what is no tool of ours is counted together. */
+/** A model may ask for any name: what is not a tool of ours is counted together. */
 const toolName = (name: string) => (Object.hasOwn(toolInputs, name) ? name : 'unknown')
 const seconds = (ms: number) => ms / 1_000
 

@@ -155,7 +155,7 @@ function errorOf(log: Json, blocks: Json[]): string | null {
   return words.length > 0 ? words.join('\n') : JSON.stringify(truncateStrings(log, MAX_TEXT).value)
 }
 
-/** The content of a message as blocks: a text is one, and whatever is no object is shown as one. */
+/** The content of a message as blocks: a text is one, and whatever is not an object is shown as one. */
 function blocksOf(content: unknown): Json[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   return Array.isArray(content)

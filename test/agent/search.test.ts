@@ -152,7 +152,7 @@ describe('an error names the mistake', () => {
     [
       'a wrong type',
       { pattern: 'a', context: 'two' },
-      /^Error: The arguments of search do not fit: context: /,
+      /^Error: The arguments of search are invalid: context: /,
     ],
   ])('%s', async (_name, input, expected) => {
     const { status, text } = await box.call('search', input)

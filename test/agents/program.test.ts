@@ -83,7 +83,7 @@ test('a permission is given for one call', async () => {
 test.each([
   ['exit 7', 'It ended with exit code 7'],
   ['permission and exit', 'It ended with exit code 1'],
-  ['print garbage', 'It prints text that is no message of the protocol, for example: "garbage"'],
+  ['print garbage', 'It prints text that is not a message of the protocol, for example: "garbage"'],
   ['stop refusal', 'The agent stopped its turn: refusal'],
   ['requests and read nothing', 'It sends requests and reads no responses.'],
   ['permission options 200000', 'A message has more than 50000 values.'],
@@ -139,7 +139,7 @@ test.each([
   ['elicitation/create', { sessionId: 's', message: 'Your password?' }],
   ['session/prompt', { sessionId: 's', prompt: [] }],
 ])(
-  'the service does nothing for an agent outside of its sandbox: %s is no method of it',
+  'the service does nothing for an agent outside of its sandbox: %s is not a method of it',
   async (method, params) => {
     const { run } = await perform(`call | client request ${method} ${JSON.stringify(params)} | say Done.`)
     expect(run).toMatchObject(completed('[200][-32601]Done.'))
@@ -205,7 +205,7 @@ test('a tool that runs at the provider is not offered to the model, which the tr
   ])
 })
 
-test('the gateway is no proxy: a request that names another host, in whatever form, reaches none', async () => {
+test('the gateway is not a proxy: a request that names another host, in whatever form, reaches none', async () => {
   const before = app.model.requests.length
   const end = 'Connection: close\\r\\n\\r\\n'
   const raw = (text: string) => `r '${text}\\r\\n${end}'`

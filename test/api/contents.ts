@@ -33,7 +33,7 @@ const without_attempts: typeof traces = {
   webhook_deliveries: { text: `(to_jsonb(t) - array['${ofAttempts.join("', '")}'])::text` },
 }
 
-/** An earlier request has queued a webhook delivery of a run: its outcome is no change by this request. */
+/** An earlier request has queued a webhook delivery of a run: its outcome is not a change by this request. */
 async function nothingUnderWay(app: App): Promise<void> {
   const text = `select 1
     from webhook_deliveries

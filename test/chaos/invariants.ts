@@ -52,7 +52,7 @@ async function forbiddenMoves({ rows }: Cluster): Promise<string[]> {
   for (const [i, { run_id, status }] of events.entries()) {
     const before = events[i - 1]
     if (before?.run_id !== run_id || before.status === status) continue
-    // A claim is no event: `starting` may occur between any two.
+    // A claim is not an event: `starting` may occur between any two.
     const direct = mayMove({ from: before.status, to: status, by_resume: true })
     const by_claim = before.status === 'queued' && mayMove({ from: 'starting', to: status })
     if (!direct && !by_claim) wrong.push(`I2: run ${run_id} went from ${before.status} to ${status}`)

@@ -92,7 +92,7 @@ describe('exit codes', () => {
       ['runs', '--status', 'done'],
       'It must be one of queued, starting',
     ],
-    ['an id that is no number', ['show', 'x'], 'the id of a run must be a whole number, not "x"'],
+    ['an id that is not a number', ['show', 'x'], 'the id of a run must be a whole number, not "x"'],
     [
       'an address that is none',
       ['runs', '--url', 'localhost:4600'],

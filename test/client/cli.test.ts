@@ -309,7 +309,7 @@ describe('following', () => {
     expect(err).toBe(`run ${id}: completed\n`)
   })
 
-  test('a reader that closes the pipe is no error', async () => {
+  test('a reader that closes the pipe is not an error', async () => {
     const { id } = await createRun(app, { prompt: 'x' })
     const child = await startCli(['logs', '-f', String(id)], { env: signed_in })
     child.stdout.once('data', () => child.stdout.destroy())

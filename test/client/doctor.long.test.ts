@@ -183,7 +183,7 @@ describe('problems with their fix:', () => {
   })
 })
 
-test('a read-only token is no problem, and its missing scopes are named', async () => {
+test('a read-only token is not a problem, and its missing scopes are named', async () => {
   const token = 'a-token-of-somebody-who-reads-only-0123456789'
   await rows(
     app,

@@ -93,7 +93,7 @@ it('E83: addresses of clouds, and what they are called, are refused', async () =
   expect(await curl(`-x ${P} 'http://[fd00:ec2::254]/'`)).toContain('[000 403]')
 })
 
-it('E84: a name and a password before a host are no host', async () => {
+it('E84: a name and a password before a host are not a host', async () => {
   expect(await curl(`-x ${P} http://localhost:${port}@169.254.169.254/`)).toContain('[000 403]')
   expect(
     await raw(`CONNECT github.com:443@127.0.0.1:${port} HTTP/1.1\r\nHost: github.com\r\n\r\n`),

@@ -43,7 +43,8 @@ it('an impossible status is an error, and its connection is closed', async () =>
     0,
   )
   const { send, refusals } = startFetch(server.port, 1_000_000)
-  for (let i = 0; i < 5; i++) expect(await send()).toBe('it responded with 999, which is no status of HTTP')
+  for (let i = 0; i < 5; i++)
+    expect(await send()).toBe('it responded with 999, which is not a status of HTTP')
   await expect.poll(() => open.size).toBe(0)
   expect(refusals).toEqual([])
 })

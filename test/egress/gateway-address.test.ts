@@ -79,7 +79,7 @@ const WAYS = [
 ] as const
 
 it.each(WAYS)(
-  'the gateway of the sandbox is reached by the proxy too, with egress off, and is no egress: %s',
+  'the gateway of the sandbox is reached by the proxy too, with egress off, and is not an egress: %s',
   async (_, by) => {
     await using both = await startBoth()
     // More bytes than the sandbox may send in all.

@@ -93,7 +93,7 @@ it("npm and pip install from the operator's mirrors by the configuration of thei
     new Set([`registry.example:${registry.port}`]),
   )
   expect(egress.refusals).toEqual([])
-  // Another port of the same host is no mirror.
+  // Another port of the same host is not a mirror.
   expect(
     await egress.run("curl -sS --noproxy '' -o /dev/null -w '%{http_code}' http://registry.example:1/"),
   ).toBe('403')

@@ -286,7 +286,7 @@ it('with a proxy of the operator all traffic uses it, with its password, and pri
   )
 })
 
-it('an allowed but unreachable host is no refusal, and the error names the cause', async () => {
+it('an allowed but unreachable host is not a refusal, and the error names the cause', async () => {
   await using egress = await startEgress({
     rules: [{ host: 'a.example' }, { host: 'gone.example' }],
     names,

@@ -58,7 +58,7 @@ test(`fault 48: a stop that races with the end of a run leaves one end, reported
   const ends: string[] = []
   for (let round = 0; round < (soak ? 100 : 2); round++)
     ends.push(...(await Promise.all(Array.from({ length: 10 }, race))))
-  // Otherwise it was no race.
+  // Otherwise it was not a race.
   expect(new Set(ends)).toEqual(new Set(['completed', 'cancelled']))
 }, 300_000)
 

@@ -50,7 +50,7 @@ const histories: [what: string, script: string][] = [
     'a file that becomes a link, and a submodule',
     `ln -sf b a.txt; git update-index --add --cacheinfo 160000,${'1'.repeat(40)},sub; git add a.txt; ${COMMIT} one`,
   ],
-  ['bytes that are no text', `printf 'a\\0b\\n\\1' >bin; git add -A; ${COMMIT} one`],
+  ['bytes that are not text', `printf 'a\\0b\\n\\1' >bin; git add -A; ${COMMIT} one`],
   [
     'names that git quotes',
     `printf x >"$(printf 'n\\351\\n"')"; printf x >' diff --git a b'; printf x >'t\tb'; git add -A; ${COMMIT} one`,

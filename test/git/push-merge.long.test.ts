@@ -14,7 +14,7 @@ describe('findMerge', () => {
       attempts,
     })
 
-  test('nothing was merged: null, and a commit that the mirror never had is no ancestor', async () => {
+  test('nothing was merged: null, and a commit that the mirror never had is not an ancestor', async () => {
     await using set = await ready()
     await set.put('topic', { 'a.txt': 'A\n' })
     const heads = await set.fetch()

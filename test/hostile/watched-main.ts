@@ -43,7 +43,7 @@ function measurement() {
   const before_collection = longest_stall_ms
   collectGarbage()
   collectGarbage()
-  // The collections above are no work of the service.
+  // The collections above are not work of the service.
   last = spent()
   const { rss, heapUsed, external } = process.memoryUsage()
   const files = openFiles()

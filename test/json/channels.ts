@@ -27,7 +27,7 @@ export type Channel = {
   /** The service parses more itself, of which nothing is passed on. */
   parses?: JsonChannel
   quiet?: true
-  /** A message within the bounds is no response, and is waited for. */
+  /** A message within the bounds is not a response, and is waited for. */
   waits?: true
   message(json: string): string
   send(message: string): Promise<string>

@@ -59,7 +59,7 @@ const calls = {
     return null
   },
   garbage: () => {
-    process.stdout.write('this is no JSON\n{"jsonrpc":"2.0"\n[1,2]\n')
+    process.stdout.write('this is not JSON\n{"jsonrpc":"2.0"\n[1,2]\n')
     return text('after garbage')
   },
   'endless-garbage': () => {

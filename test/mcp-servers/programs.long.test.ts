@@ -10,7 +10,7 @@ test.each([
   ['hang-list', 'It did not respond within 2 s.', { timeout_seconds: 2 }],
   ['exit', 'It ended with exit code 7. Its last output: no license found', {}],
   ['unknown-revision', '1999-01-01', {}],
-  ['print-garbage', 'It prints text that is no message of the protocol, for example: "garbage"', {}],
+  ['print-garbage', 'It prints text that is not a message of the protocol, for example: "garbage"', {}],
 ])(
   'a program cannot be used: %s; the trace has the reason, and the run continues without its tools',
   async (how, message, more) => {
@@ -28,7 +28,7 @@ test.each([
   ['wrong-ids', 'timeout', 'It did not respond within 2 s.', { timeout_seconds: 2 }],
   ['exit-call', 'error', 'It ended with exit code 3.', {}],
   ['large-text', 'error', 'A message has more than 8388608 bytes.', {}],
-  ['endless-garbage', 'error', 'It prints text that is no message of the protocol', {}],
+  ['endless-garbage', 'error', 'It prints text that is not a message of the protocol', {}],
 ])('a call fails: %s; the agent learns that its outcome is unknown', async (how, status, message, more) => {
   const { results, errors } = await used.play(how, { more })
   expect(results[0]?.tool_output).toMatchObject({ status, error: expect.stringContaining(message) })

@@ -116,7 +116,7 @@ test('a long page is read in parts, and a huge one to a limit', async () => {
 const refusals = [
   ['/metadata', '169.254.169.254 is a private or reserved address'],
   ['/elsewhere', 'no rule allows evil.example'],
-  ['/file', 'It is no http or https address.'],
+  ['/file', 'It is not an http or https address.'],
   ['/loop', 'It redirects more than 5 times.'],
   ['/image', 'It responded with 200 and image/png, which is not text.'],
   ['/gone', 'It responded with 404.'],
@@ -129,7 +129,7 @@ test('a redirect to a closed address, a loop, a picture and a missing page are e
   )
 })
 
-test('an address without a rule, and one that is no page, get no request; the trace shows what was refused', async () => {
+test('an address without a rule, and one that is not a page, get no request; the trace shows what was refused', async () => {
   const before = seen.length
   const { outputs, actions, errors } = await read(
     { url: 'https://evil.example/' },

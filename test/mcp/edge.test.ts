@@ -101,7 +101,7 @@ test('a foreign host name is refused, as for every request of a service on the l
   expect(response?.status).toBe(403)
 })
 
-test('a batch, a body that is no JSON, one of another type and one of 50 MB are refused', async () => {
+test('a batch, a body that is not JSON, one of another type and one of 50 MB are refused', async () => {
   expect(await post(app, [initialize, message('tools/list')])).toMatchObject({
     status: 400,
     body: { code: 'invalid_request' },

@@ -41,7 +41,7 @@ describe.each(PROTOCOLS)('$name sends a stream that is broken', protocol => {
     ['invalid JSON', { raw: [...whole.slice(0, 4), 'data: {"choices": [{"delta\n\n', ...whole.slice(4)] }],
     ['cut inside of a character', { raw: [half], after: 'end' as const }],
     [
-      'bytes that are no UTF-8',
+      'bytes that are not UTF-8',
       {
         raw: [
           ...whole.slice(0, 4),

@@ -65,7 +65,7 @@ describe('usage', () => {
   })
 
   test.each(PROTOCOLS)(
-    '$name: counts that are no numbers are estimated, and marked by the absence of what the provider sent',
+    '$name: counts that are not numbers are estimated, and marked by the absence of what the provider sent',
     async protocol => {
       for (const value of [null, 'many', -5, [], {}, true, 1e30]) {
         const response = await answer(
@@ -249,21 +249,24 @@ describe('blocks of Claude that are newer than the service', () => {
   })
 })
 
-test.each(PROTOCOLS)('$name: a body that is no event stream is named by its content type', async protocol => {
-  for (const [type, body] of [
-    ['text/html', '<html><body>Sign in</body></html>'],
-    ['application/json', '{"choices":[]}'],
-  ] as const) {
-    await using fake = await protocol.connect(() => ({
-      status: 200,
-      headers: { 'content-type': type },
-      body,
-    }))
-    expect(await failureOf(fake.model.call(request()))).toMatchObject({
-      message: expect.stringContaining(`responded with ${type}`),
-    })
-  }
-})
+test.each(PROTOCOLS)(
+  '$name: a body that is not an event stream is named by its content type',
+  async protocol => {
+    for (const [type, body] of [
+      ['text/html', '<html><body>Sign in</body></html>'],
+      ['application/json', '{"choices":[]}'],
+    ] as const) {
+      await using fake = await protocol.connect(() => ({
+        status: 200,
+        headers: { 'content-type': type },
+        body,
+      }))
+      expect(await failureOf(fake.model.call(request()))).toMatchObject({
+        message: expect.stringContaining(`responded with ${type}`),
+      })
+    }
+  },
+)
 
 test.each([OPENAI, GOOGLE, ANTHROPIC, COMPATIBLE])(
   '$name: an event stream counts as one, whatever its content type',

@@ -118,7 +118,7 @@ describe.each(PROTOCOLS)('$name responds with a status', protocol => {
 })
 
 describe('the address of a documentation in a refusal', () => {
-  test('about the budget of thinking is no full context', async () => {
+  test('about the budget of thinking is not a full context', async () => {
     const message =
       '`max_tokens` must be greater than `thinking.budget_tokens`. Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking#max-tokens-and-context-window-size'
     await using fake = await ANTHROPIC.connect(() => ({
@@ -128,7 +128,7 @@ describe('the address of a documentation in a refusal', () => {
     expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'rejected' })
   })
 
-  test('about prices is no exhausted account', async () => {
+  test('about prices is not an exhausted account', async () => {
     const message =
       'Rate limit reached for model `x` on tokens per minute (TPM): Limit 10000, Used 9000, Requested 5000. Please try again in 7.66s. Need more tokens? Upgrade to Dev Tier today at https://console.groq.com/settings/billing'
     await using fake = await COMPATIBLE.connect(() => ({

@@ -67,7 +67,7 @@ async function startOwner(name: string, seconds: string) {
 it('B43: kill -9 of the owner leaves no process of the sandbox', async () => {
   const seconds = mark()
   const { owner } = await startOwner('orphaned', seconds)
-  // The helper that runs commands; bubblewrap and its supervisor, while a container is no child of ours.
+  // The helper that runs commands; bubblewrap and its supervisor, while a container is not a child of ours.
   const children = processIds().filter(pid => readStatus(pid).includes(`PPid:\t${owner.pid}\n`))
   expect(children).toHaveLength(promises.driver === 'bubblewrap' ? 3 : 1)
   owner.kill('SIGKILL')

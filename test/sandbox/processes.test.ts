@@ -103,7 +103,7 @@ it('leaves nothing of what a process started when that has ended by itself, if t
     exit_code: 0,
   })
   expect(await left()).toBe('0\n')
-  // Another process is no part of it.
+  // Another process is not part of it.
   beside.stdin.write('\n')
   await beside.ended
   expect(beside.output()).toBe('done\n')

@@ -107,7 +107,7 @@ async function addTexts(db: Database): Promise<void> {
   await db.query({ text: 'analyze scale_texts, scale_prompts' })
 }
 
-/** Drops the indexes of tables that are no constraints, and returns what creates them again. */
+/** Drops the indexes of tables that are not constraints, and returns what creates them again. */
 async function dropIndexes(db: Database, tables: string[]): Promise<() => Promise<void>> {
   const { rows } = await db.query<{ indexname: string; indexdef: string }>({
     text: `select indexname, indexdef

@@ -136,7 +136,7 @@ test('a service whose event loop is stuck is killed and started again', async ()
   ])
 }, 30_000)
 
-test('a graceful stop is no crash, and a signal during the delay ends the supervisor immediately', async () => {
+test('a graceful stop is not a crash, and a signal during the delay ends the supervisor immediately', async () => {
   expect(await start(`${reports}report('ready')`).closed).toEqual([0, null])
   const waiting = start(`${reports}report('ready'); process.kill(process.pid, 'SIGKILL')`)
   await waiting.output(/restart 1 of 10/)

@@ -72,7 +72,7 @@ test('every metric of an alert, a panel and a runbook exists, with the labels th
       const metric = documented.get(name) ?? documented.get(base)
       if (!exposed.has(name) && !exposed.has(base)) return [`${owner}: ${name}`]
       if (name !== base && metric !== undefined && !exposed.has(name) && metric.type !== 'histogram')
-        return [`${owner}: ${name} is no histogram`]
+        return [`${owner}: ${name} is not a histogram`]
       return labels
         .filter(label => !['instance', 'job', ...(metric?.labels ?? [])].includes(label))
         .map(label => `${owner}: ${name}{${label}}`)

@@ -42,7 +42,7 @@ test.each([
   if (first !== 8 || wanted.length > 1) expect(nearest?.first).toBe(first)
 })
 
-test('lines that go on beyond the end of the file are named', () => {
+test('lines that continue beyond the end of the file are named', () => {
   expect(nearestLines(FILE, ['\treturn a + 2', '}', 'more()'])).toMatchObject({
     first: 8,
     count: 2,

@@ -10,7 +10,7 @@ export type FilePatch =
 export type Hunk = { line: number; anchors: string[]; lines: HunkLine[]; at_end: boolean }
 type HunkLine = { sign: ' ' | '-' | '+'; text: string }
 
-/** The text is no patch; the message names the line of the patch. */
+/** The text is not a patch; the message names the line of the patch. */
 export class PatchError extends Error {
   override name = 'PatchError'
 }
@@ -112,7 +112,7 @@ function hunk(reader: Reader, path: string): Hunk {
   count(reader, 1 + anchors.length)
   const raw = taken(reader, text => text === '' || /^[ +-]/.test(text))
   const at_end = reader.lines[reader.at]?.trim() === END_OF_FILE
-  // Blank lines between a hunk and the next operation are no lines of the file.
+  // Blank lines between a hunk and the next operation are not lines of the file.
   if (!at_end && isOperation(reader)) raw.splice(raw.findLastIndex(text => text !== '') + 1)
   if (at_end) reader.at++
   const lines = raw.map(

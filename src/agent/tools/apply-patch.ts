@@ -167,8 +167,8 @@ async function commit({ sandbox, signal }: ToolContext, { before, after, moves }
 
 /**
  * Returns two different paths of a patch that are the same file, by links: the content for one would
- * overwrite that for the other. Null: there are none. A link that is deleted is no name of the file that it
- * leads to.
+ * overwrite that for the other. Null: there are none. A link that is deleted is not a name of the file that
+ * it leads to.
  */
 async function aliasesIn(
   { sandbox, signal }: ToolContext,

@@ -57,7 +57,7 @@ function decoded(bytes: Buffer, cut: boolean): { output: string; escaped_bytes?:
     const output = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: cut })
     if (!output.includes('\0')) return { output }
   } catch {
-    // Shown with its invalid bytes escaped, unless it is no text at all.
+    // Shown with its invalid bytes escaped, unless it is not text at all.
   }
   const { binary, ...text } = outputText(bytes)
   return binary === true ? null : text

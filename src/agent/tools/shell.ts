@@ -101,11 +101,11 @@ function problemOf(result: ExecResult, sandbox: Sandbox, seconds: number): Probl
 
 function sizeMessage({ bytes, files }: NonNullable<ExecResult['size']>, { limits }: Sandbox): string {
   const { max_disk_bytes, max_files } = limits
-  const held =
+  const used =
     bytes > max_disk_bytes
-      ? `${mebibytes(bytes)} MiB, and may hold ${mebibytes(max_disk_bytes)}`
-      : `${files} files, and may hold ${max_files}`
-  return `The workspace holds ${held}. Everything that ran in it was killed: remove what is not needed.`
+      ? `uses ${mebibytes(bytes)} MiB; the limit is ${mebibytes(max_disk_bytes)} MiB`
+      : `has ${files} files; the limit is ${max_files}`
+  return `The workspace ${used}. Everything that ran in it was killed: remove what is not needed.`
 }
 
 function memoryProblem(memory_kills: number, sandbox: Sandbox): Pick<Problem, 'error' | 'more'> {

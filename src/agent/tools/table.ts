@@ -34,7 +34,7 @@ export const tools: Required<ToolTable> = {
 
 /**
  * Returns the tools of a run without those that it was created without. `has_web`: whether it may reach any
- * host; without one, reading the web is no tool.
+ * host; without one, reading the web is not a tool.
  */
 export function toolsOf({ tools_off }: { tools_off: readonly string[] }, has_web: boolean): ToolTable {
   const off = has_web ? tools_off : [...tools_off, actionTool.web_fetch]

@@ -12,7 +12,7 @@ const styles: Record<string, Style> = {
   starting: 'cyan',
 }
 
-/** A run that completed without doing everything is no success. */
+/** A run that completed without doing everything is not a success. */
 const statusStyle = ({ status, status_reason }: Pick<AgentRun, 'status' | 'status_reason'>): Style =>
   /^complete/i.test(status) && status_reason !== null ? 'yellow' : (styles[status.toLowerCase()] ?? 'dim')
 

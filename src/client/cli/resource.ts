@@ -227,11 +227,11 @@ export const of_repository = {
 export const pageOptions = <const A extends readonly string[]>(actions: A) =>
   ({
     limit: { type: 'string', value: 'N', actions, about: 'how many, 100 by default and at most' },
-    skip: { type: 'string', value: 'N', actions, about: 'leave out this many' },
+    skip: { type: 'string', value: 'N', actions, about: 'skip the first N' },
   }) as const satisfies Options
 
 /** The options of lists that begin with the newest. */
 export const newest_options = {
   limit: { type: 'string', value: 'N', about: 'how many, 20 by default, 100 at most' },
-  skip: { type: 'string', value: 'N', about: 'leave out this many' },
+  skip: { type: 'string', value: 'N', about: 'skip the first N' },
 } as const satisfies Options

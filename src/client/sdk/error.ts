@@ -47,8 +47,8 @@ export class AgentRunError extends Error {
 }
 
 /**
- * Returns the error of a failed response. A body that is no problem document (a proxy's page) is described by
- * its status.
+ * Returns the error of a failed response. A body that is not a problem document (a proxy's page) is described
+ * by its status.
  */
 export async function refusal(response: Response, retry_after_ms: number | null): Promise<AgentRunError> {
   const body = await response

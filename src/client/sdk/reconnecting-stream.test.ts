@@ -93,7 +93,7 @@ test('a stream whose connections fail repeatedly is given up', async () => {
   await expect(read(responses, 2, { reconnects: 2 })).rejects.toMatchObject({ status: 0 })
 })
 
-test('a response that is no event stream, and an event that is not JSON, is an error and not retried', async () => {
+test('a response that is not an event stream, and an event that is not JSON, is an error and not retried', async () => {
   await expect(read([Response.json({})], 1)).rejects.toMatchObject({ code: 'unexpected' })
   await expect(read([response(['data: {\n\n'])], 1)).rejects.toMatchObject({ code: 'unexpected' })
 })

@@ -135,7 +135,7 @@ async function* messages(
     throw new AgentRunError({
       status: response.status,
       code: 'unexpected',
-      detail: `The response of ${response.url} is no event stream.`,
+      detail: `The response of ${response.url} is not an event stream.`,
     })
   const ready: EventSourceMessage[] = []
   const parser = createParser({

@@ -60,7 +60,7 @@ export const integrationEndpoints = {
     method: 'POST',
     path: '/v1/oauth/tokens/revoke',
     summary: 'End the connection to a provider',
-    description: 'No provider can be connected in this version, so there is none to end: 404.',
+    description: 'No provider can be connected in this version, so this always returns 404.',
     scope: 'runs:write',
     bucket: 'standard',
     params: none,

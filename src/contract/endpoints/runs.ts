@@ -158,7 +158,7 @@ export const runEndpoints = {
     aliases: ['/v1/beta/organizations/{org_id}/agent/run/stop'],
     summary: 'Stop an agent run',
     description:
-      'A run without a worker is cancelled immediately; an active one is `cancelling` until its worker has released it. A run that has ended is unchanged, with 200; so is one that is stopping, except that a follow-up which waits for the end of the stop no longer starts a turn: it stays in the trace, and the next resume delivers it too.',
+      'A run without a worker is cancelled immediately; an active one is `cancelling` until its worker has released it. A run that has ended is unchanged, with 200; so is one that is stopping. A pending follow-up then starts no turn; the next resume delivers it.',
     scope: 'runs:write',
     bucket: 'standard',
     params: org,
@@ -289,7 +289,7 @@ export const runEndpoints = {
     path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/startup',
     summary: 'Get the start times of a run',
     description:
-      'For its first turn. Everything is null until the agent has acted, or the turn has ended before.',
+      'For its first turn. All fields are null until the first action of the agent or the end of the turn.',
     scope: 'runs:read',
     bucket: 'standard',
     params: run,

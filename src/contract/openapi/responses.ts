@@ -29,7 +29,7 @@ export const headerComponents = {
   },
   'X-RateLimit-Limit': { description: 'Requests in the window', schema: whole },
   'X-RateLimit-Remaining': { description: 'Requests left', schema: whole },
-  'X-RateLimit-Reset': { description: 'Seconds until there is room again', schema: whole },
+  'X-RateLimit-Reset': { description: 'Seconds until the limit resets', schema: whole },
   'Retry-After': { description: 'Seconds to wait before trying again', schema: whole },
   'WWW-Authenticate': { description: 'The required authentication', schema: { const: 'Bearer' } },
   Link: {

@@ -121,7 +121,7 @@ export const UpdateOrganizationInput = z
       "Reviewer of the changes of runs where neither the request nor the repository sets it: `model`, or `rules` without model calls; null: the service's default",
     ),
     agent_permissions: AgentPermissions.nullish().describe(
-      'Response to requests of agents of other vendors for permissions: `allow`, `deny`, or `ask`, with which a person decides while the run waits. A stricter one that the operator has set for an agent stays; null: the one of the agent',
+      "Response to requests of agents of other vendors for permissions: `allow`, `deny`, or `ask`: the run waits for a person's decision. A stricter one that the operator has set for an agent stays; null: the one of the agent",
     ),
     branch_prefix: branchPrefixInput.describe(
       'Beginning of the names of branches of runs where the repository sets none, for a server that accepts only such names: `run-{id}-{words}` follows it; null: `agent/`',

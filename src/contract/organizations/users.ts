@@ -34,7 +34,7 @@ export const githubAccountInput = {
     .string({ error: 'must be a string' })
     .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$/, 'must be a login name on GitHub, without @')
     .nullish()
-    .describe('Login name on GitHub; shown to others, and no proof of anything; null: unknown'),
+    .describe('Login name on GitHub; shown to others; not verified; null: unknown'),
 }
 
 export const User = z

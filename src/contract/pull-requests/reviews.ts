@@ -4,7 +4,7 @@ import { z } from 'zod'
 export const REVIEW_TOOL = 'commit_verdict'
 
 const review = {
-  verdict: z.enum(['pass', 'fail']).describe('`fail`: it should not go on as it is'),
+  verdict: z.enum(['pass', 'fail']).describe('`fail`: it should not continue unchanged'),
   findings: z
     .array(
       z.object({

@@ -13,7 +13,7 @@ test('it names the author, the text and the location, and begins with its marker
   )
 })
 
-test('a name mentions no user and is no markup; a text that is too long is truncated at its end', () => {
+test('a name mentions no user and is not markup; a text that is too long is truncated at its end', () => {
   expect(mirrorBody({ ...comment, author_name: '**@eve** [x](y)' }, 'u')).toContain('**eve xy** commented')
   expect(mirrorBody({ ...comment, author_name: '@@' }, 'u')).toContain('**Somebody** commented')
   const long = mirrorBody({ ...comment, body: 'x'.repeat(65_536) }, 'u')
@@ -24,7 +24,7 @@ test('a name mentions no user and is no markup; a text that is too long is trunc
   ])
 })
 
-test('it is no request to the agent, regardless of its mentions', () => {
+test('it is not a request to the agent, regardless of its mentions', () => {
   const repository = { name: 'app', owner: { login: 'acme' } }
   const posted = {
     body: mirrorBody({ ...comment, body: '@agent-bot do it' }, 'u'),

@@ -30,7 +30,7 @@ test.each([
   [BELOW, 'https://example.org/acme/app', 'https'],
   [BELOW, 'https://example.org/other/acme/app', 'https'],
   [BELOW, 'https://example.org/gitea/../acme/app', 'https'],
-] as const)('on %s, %s is no repository', (forge, url, kind) => {
+] as const)('on %s, %s is not a repository', (forge, url, kind) => {
   expect(repositoryOn(forge, { url, kind })).toBeNull()
 })
 

@@ -11,7 +11,7 @@ const partsOf = (path: string) => path.split('/').filter(part => part !== '')
 /**
  * Returns the repository at an address as the forge at `forge_url` identifies it; null: it is not on that
  * forge. Over the web its address is below that of the forge, over ssh it is on the same host. An address
- * that is not `owner/name`, or is a local path, is no repository of a forge.
+ * that is not `owner/name`, or is a local path, is not a repository of a forge.
  */
 export function repositoryOn(
   forge_url: string,

@@ -125,7 +125,7 @@ function commitEvent({ event, action, at, repository }: Delivery): ReadEvent {
 
 /**
  * Returns whether the event reports the status that this service set for a run: both name and author match.
- * It is no check, so nothing needs to be read.
+ * It is not a check, so nothing needs to be read.
  */
 function isOwnMark({ event, at, name }: Delivery): boolean {
   if (event === 'status')

@@ -22,7 +22,7 @@ for (const [characters, kind] of [
 
 /**
  * Counts a JSON text before anything parses it: one pass over its bytes in UTF-8, which may arrive in parts,
- * without recursion and in constant memory. It checks no syntax: a text that is no JSON is refused by the
+ * without recursion and in constant memory. It checks no syntax: a text that is not JSON is refused by the
  * parser, which stops at its first mistake.
  */
 export class JsonMeter {

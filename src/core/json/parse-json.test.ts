@@ -24,7 +24,7 @@ test.each(channels)('%s: depth and bytes are refused by name', (channel, { depth
   expect(excessOf(channel, Buffer.alloc(bytes + 1, ' '))).toMatchObject({ limit: 'bytes', max: bytes })
 })
 
-test('a text that is no JSON is refused with a short reason, and read as undefined', () => {
+test('a text that is not JSON is refused with a short reason, and read as undefined', () => {
   const { problem } = readJson('setting', `{"a":${'x'.repeat(100_000)}`)
   expect(problem).toMatchObject({ limit: null, message: expect.stringMatching(/^is not JSON: /) })
   expect(problem?.message.length).toBeLessThan(300)

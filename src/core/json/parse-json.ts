@@ -2,7 +2,7 @@ import { yieldToOthers } from '../yield-to-others.ts'
 import { type JsonChannel, json_channels } from './channels.ts'
 import { type JsonExcess, JsonMeter } from './json-meter.ts'
 
-/** `limit` null: the text is no JSON. `message`: the end of a sentence about the text. */
+/** `limit` null: the text is not JSON. `message`: the end of a sentence about the text. */
 type JsonProblem = JsonExcess | { limit: null; max: null; message: string }
 type ReadJson = { value: unknown; problem?: undefined } | { value?: undefined; problem: JsonProblem }
 
@@ -42,7 +42,7 @@ export function parseCounted(text: string): ReadJson {
   }
 }
 
-/** The same for a schema to parse; undefined when the text is no JSON or exceeds a bound. */
+/** The same for a schema to parse; undefined when the text is not JSON or exceeds a bound. */
 export const parseJson = (channel: JsonChannel, text: string): unknown => readJson(channel, text).value
 
 /** Returns the bound of a channel that a text exceeds, or null. For a text that a library parses. */

@@ -111,7 +111,8 @@ const conflicts = ({ conflicts }: CommitContents) =>
   )
 
 /**
- * Nothing in a run can change a submodule, so that is no error: it would be returned to the agent in vain.
+ * Nothing in a run can change a submodule, so that is not an error: returning it to the agent would change
+ * nothing.
  */
 const GAPS = {
   submodule: {

@@ -13,7 +13,7 @@ export const INSTRUCTION_CHARS = 25_000
 
 const CURSOR_RULE = /^\.cursor\/rules\/(?:[^/]+\/)*[^/]+\.mdc?$/
 const SKILL = /^\.(?:agents|claude|github)\/skills\/[^/]+\/SKILL\.md$/
-/** A name that could end the line or the mark in which the agent sees it is no name of instructions. */
+/** A name that could end the line or the mark in which the agent sees it is not a name of instructions. */
 const PRINTABLE = /^[^\p{Cc}\p{Cf}"<>`\ufffd]{1,300}$/u
 const MAX = { folders: 500, rules: 50, skills: 50 }
 

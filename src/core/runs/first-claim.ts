@@ -1,7 +1,7 @@
 /**
- * Returns whether no worker has had the run before, and it is no copy of another run: then it has no journal,
- * no checkpoint and no entry of a worker yet, and what an earlier worker may have left need not be read.
- * Every claim and every requeue raises the epoch.
+ * Returns whether no worker has had the run before, and it is not a copy of another run: then it has no
+ * journal, no checkpoint and no entry of a worker yet, and what an earlier worker may have left need not be
+ * read. Every claim and every requeue raises the epoch.
  */
 export const isFirstClaim = ({
   epoch,

@@ -139,7 +139,7 @@ describe('mistakes name the line in the prompt and the key', () => {
     ['an empty command', '- run:', 4, 'run'],
     ['a command that is a list', '- run: [ls, -l]', 4, 'run'],
     ['an exit beyond 255', '- run: ls\n  expect_exit: 256', 5, 'run.expect_exit'],
-    ['an exit that is no number', '- run: {run: ls, expect_exit: 0x1}', 4, 'run.expect_exit'],
+    ['an exit that is not a number', '- run: {run: ls, expect_exit: 0x1}', 4, 'run.expect_exit'],
     ['a timeout of nothing', '- run: {run: ls, timeout: 0}', 4, 'run.timeout'],
     ['write without content', '- run: ls\n- write:\n    path: a', 6, 'write.content'],
     ['an unknown key of edit', '- edit: {path: a, old: b, new: c, all: true}', 4, 'edit.all'],

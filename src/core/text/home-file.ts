@@ -2,7 +2,7 @@ import { shellQuote } from './shell-quote.ts'
 
 /**
  * Returns a bash command that creates a file in the home folder of a sandbox with the output of `source`, and
- * its folders. A kept home folder has what an agent left there: what is no folder is replaced by one, the
+ * its folders. A kept home folder has what an agent left there: what is not a folder is replaced by one, the
  * file is removed first, and no link is followed.
  */
 export function homeFileCommand(path: string, source: string): string {

@@ -42,7 +42,7 @@ describe('a result as the model reads it', () => {
     ],
     ['an empty file', 'read', { ...file, content: '' }, '[a.ts is empty.]'],
     [
-      'bytes that are no text',
+      'bytes that are not text',
       'read',
       { ...file, content: 'a\\xff\n', escaped_bytes: 1 },
       'a\\xff\n[1 bytes are not UTF-8 text and are shown as \\xNN.]',

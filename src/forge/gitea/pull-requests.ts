@@ -40,7 +40,7 @@ function remotePullRequest(pr: PullRequest): RemotePullRequest {
     state,
     title: plainTitle(pr.title),
     body: pr.body,
-    // `ref` is no branch once that was deleted; `label` always is.
+    // `ref` is not a branch once that was deleted; `label` always is.
     head_branch: pr.head.label || pr.head.ref,
     head_sha: pr.head.sha,
     base_branch: pr.base.ref,

@@ -4,7 +4,7 @@ import { ForgeError, type ForgeErrorCode, type RemoteForge } from '../port.ts'
 import { shown } from '../texts.ts'
 
 /**
- * Returns an error of octokit as an error of the port. Errors that are no failed request are returned
+ * Returns an error of octokit as an error of the port. Errors that are not a failed request are returned
  * unchanged.
  */
 export function forgeErrorFrom(error: unknown): unknown {

@@ -73,7 +73,7 @@ export async function pushMerge(
   merge: { sha: string; branch: string; base_sha: string },
   options: PushOptions = {},
 ): Promise<MergePushResult> {
-  if (!isRefName(merge.branch)) throw new GitError('failed', 'the base of the pull request is no branch')
+  if (!isRefName(merge.branch)) throw new GitError('failed', 'the base of the pull request is not a branch')
   const ref = `refs/heads/${merge.branch}`
   const lease = `--force-with-lease=${ref}:${asSha(merge.base_sha)}`
   const { lines, stderr } = await push(host, repo, [lease], [`${asSha(merge.sha)}:${ref}`], options)

@@ -44,6 +44,6 @@ function readCommand(line: string): RefCommand | null {
 export function refusedRef({ ref }: RefCommand, commands: RefCommand[]): string | null {
   const [, kind, name = ''] = /^refs\/(heads|tags)\/(.+)$/s.exec(ref) ?? []
   if (kind === undefined) return 'only branches and tags can be pushed'
-  if (!isRefName(name)) return 'this is no name of a branch or tag'
+  if (!isRefName(name)) return 'this is not a name of a branch or tag'
   return commands.filter(other => other.ref === ref).length > 1 ? 'named twice' : null
 }

@@ -33,7 +33,7 @@ export function requireOwnCursor(endpoint: Endpoint, input: Input): void {
 
 /**
  * Returns the `Link` header of a page (RFC 8288): the pages after and before it that have items, with its own
- * filter and limit. Undefined when there is neither, or the response is no list.
+ * filter and limit. Undefined when there is neither, or the response is not a list.
  * @param url of the request: its path and query
  */
 export function linksOf(

@@ -243,7 +243,7 @@ function protocolOf({ headers }: FastifyRequest): GitProtocol {
 
 /**
  * Yields the body as git wrote it, unpacked as it is read: the reader limits its unpacked size. Throws 400
- * when it is truncated, stops or is no gzip. A reader that stops early leaves the request open, so that its
+ * when it is truncated, stops or is not gzip. A reader that stops early leaves the request open, so that its
  * response still arrives.
  */
 async function* bodyOf(request: FastifyRequest): AsyncGenerator<Buffer> {

@@ -45,7 +45,7 @@ export function signInFetch({ fetch, allow_private }: SignInAccess, signal: Abor
 /** Returns why an address of a sign-in is refused; null: it is not. */
 export function insecure(address: string, allow_private: boolean): string | null {
   const url = URL.parse(address)
-  if (url === null || !/^https?:$/.test(url.protocol)) return 'is no https address'
+  if (url === null || !/^https?:$/.test(url.protocol)) return 'is not an https address'
   if (url.username !== '' || url.password !== '') return 'contains credentials'
   const is_loopback = /^(localhost|.*\.localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)
   return url.protocol === 'https:' || (is_loopback && allow_private) ? null : 'must be an https address'

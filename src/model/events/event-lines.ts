@@ -25,8 +25,8 @@ const DONE = /^ ?\[DONE\]/
 
 /**
  * Returns a `fetch` whose successful responses are event streams that the SDK can read: `open` begins to read
- * one. A response that is no event stream fails with ModelError `malformed`, which names its content type: it
- * comes from another server than the one that is configured.
+ * one. A response that is not an event stream fails with ModelError `malformed`, which names its content
+ * type: it comes from another server than the one that is configured.
  */
 export const withReadableEvents =
   (fetch: Fetch, open: () => EventReader): Fetch =>
@@ -50,7 +50,7 @@ function readableEvents(content_type: string | null, reader: EventReader): Trans
   const encoder = new TextEncoder()
   let begun = false
   let rest = ''
-  /** Returns whether the body is no event stream, once that is known. */
+  /** Returns whether the body is not an event stream, once that is known. */
   const isForeign = (text: string, is_whole: boolean) => {
     if (begun) return false
     const beginning = text.slice(0, FIELD_CHARACTERS).trimStart()

@@ -107,7 +107,7 @@ function addPart(reading: ResponseReader, part: LanguageModelStreamPart): Delta[
       addCall(reading, part)
       return []
     case 'custom':
-      // The start of Claude's stream is reported too; it is no content, and no provider expects it back.
+      // The start of Claude's stream is reported too; it is not content, and no provider expects it back.
       if (part.kind !== 'anthropic.message_start')
         reading.content.push({ type: 'custom', kind: part.kind, providerOptions: part.providerMetadata })
       return []

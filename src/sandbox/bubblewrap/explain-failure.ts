@@ -21,7 +21,7 @@ const remedies: { complaint: RegExp; remedy: string }[] = [
   // shell.
   {
     complaint: /^spawn .*\b(ENOENT|ENOEXEC)$|: \d+: Syntax error/,
-    remedy: 'bubblewrap is no program that this machine can run: reinstall the package "bubblewrap"',
+    remedy: 'bubblewrap is not a program that this machine can run: reinstall the package "bubblewrap"',
   },
   {
     complaint: /source path|Permission denied/i,

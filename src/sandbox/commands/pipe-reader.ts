@@ -11,8 +11,8 @@ export type PipeReader = {
   /** Resolves when every writer has closed it, or after `close`. */
   readonly ended: Promise<void>
   /**
-   * From now on output is discarded, slowly, until the pipe ends: a process left in the background can go on
-   * writing.
+   * From now on output is discarded, slowly, until the pipe ends: a process left in the background can
+   * continue writing.
    */
   discard(): void
   close(): void

@@ -166,7 +166,7 @@ function running(engine: Engine, id: string, pid: number, over: Promise<EngineRe
   const identity = [engine.options.name, readBootId(), id].join(' ')
   usage()
   const ended = over.then(async response => {
-    // An engine that is gone reports nothing more, and its containers may go on.
+    // An engine that is gone reports nothing more, and its containers may continue.
     await waitUntil(() => pid === 0 || !isAlive(pid), Number.POSITIVE_INFINITY, 50)
     const code = waited.safeParse(response?.body).data?.StatusCode
     return code === undefined || code === 137

@@ -88,7 +88,7 @@ function missingPermissions(row: ForgeRow, gaps: readonly ForgeGapRow[]): Missin
 
 /**
  * Creates or replaces the connection to the forge of that address. The credentials are checked with the
- * forge; their failure is stored and is no error. 400 for an address that is not allowed, a new one whose
+ * forge; their failure is stored and is not an error. 400 for an address that is not allowed, a new one whose
  * host has no address, and an invalid key; 409 for one connection too many; 503 when a new host could not be
  * resolved.
  */
@@ -229,7 +229,7 @@ function requirePrivateKey(pem: string): void {
   try {
     if (createPrivateKey(pem).asymmetricKeyType === 'rsa') return
   } catch {
-    // Reported below: a text that is no key, and a key of another kind.
+    // Reported below: a text that is not a key, and a key of another kind.
   }
   throw invalid(['body', 'app', 'private_key'], 'must be an RSA private key, PEM')
 }

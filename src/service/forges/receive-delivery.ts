@@ -94,7 +94,7 @@ export class UnknownSender extends ServiceError {}
 
 /**
  * Records a signed delivery once; its task is handled later. 404 for an unknown connection or one of another
- * kind, 401 for a wrong signature, 400 for a request that is no delivery of such a forge.
+ * kind, 401 for a wrong signature, 400 for a request that is not a delivery of such a forge.
  */
 export async function receiveDelivery(
   services: Pick<Services, 'db' | 'sealer'>,

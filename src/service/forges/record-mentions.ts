@@ -31,8 +31,8 @@ export const mentionsSince = ({ forge, repository }: MentionSource): Date =>
 
 /**
  * Records the mentions on an issue or pull request, each once, by poll or delivery. A label that was removed
- * is no mention, unless a delivery reported it: then the last one that had been added by then is. Returns all
- * mentions.
+ * is not a mention, unless a delivery reported it: then the last one that had been added by then is. Returns
+ * all mentions.
  */
 export async function recordMentions(
   { db }: Pick<Services, 'db'>,

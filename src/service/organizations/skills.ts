@@ -39,8 +39,8 @@ export async function getSkill(ctx: Context, name: string) {
 }
 
 /**
- * Creates or replaces a skill. Throws 400 when the text is no SKILL.md of that name, 409 when there would be
- * too many.
+ * Creates or replaces a skill. Throws 400 when the text is not a SKILL.md of that name, 409 when there would
+ * be too many.
  */
 export async function setSkill(ctx: Context, name: string, { content }: SkillInput) {
   const description = skillDescription(name, content)

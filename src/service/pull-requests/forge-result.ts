@@ -2,7 +2,7 @@ import { ServiceError } from '../../core/service-error.ts'
 import { shortError } from '../../core/text/truncate.ts'
 import { ForgeError } from '../../forge/port.ts'
 
-/** Returns the result of a request to a forge, or its error. Throws what is no ForgeError. */
+/** Returns the result of a request to a forge, or its error. Throws what is not a ForgeError. */
 export async function resultOf<T>(
   request: Promise<T>,
 ): Promise<{ ok: true; value: T } | { ok: false; error: ForgeError }> {

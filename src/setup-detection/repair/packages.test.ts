@@ -37,7 +37,7 @@ test('the form refuses words of a shell, patterns that do not compile and unknow
   expect(wrong.map(one => Packages.safeParse(one).success)).toEqual([false, false, false, false])
 })
 
-test('each table is read, and a name of Object.prototype is no row', () => {
+test('each table is read, and a name of Object.prototype is not a row', () => {
   expect(packageOfLibrary('openssl/evp.h')).toBe('libssl-dev')
   expect(packageOfProgram('yacc')).toBe('bison')
   expect(packageOfMacro('AX_PTHREAD')).toBe('autoconf-archive')

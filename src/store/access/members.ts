@@ -145,7 +145,7 @@ export async function lockUser(tx: Db, user_id: number): Promise<void> {
   })
 }
 
-/** Inserts a user that is a program of the organization, and returns its id. It is no member yet. */
+/** Inserts a user that is a program of the organization, and returns its id. It is not a member yet. */
 export function insertServiceUser(db: Db, organization_id: number, name: string): Promise<{ id: number }> {
   return onlyRow<{ id: number }>(db, {
     name: 'insert_service_user',

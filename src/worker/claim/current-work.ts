@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** What the event loop works on: the run with this id, or something that is no run, such as a request. */
+/** What the event loop works on: the run with this id, or something that is not a run, such as a request. */
 export type CurrentWork = number | 'no run'
 
 const current_work = new AsyncLocalStorage<CurrentWork>()

@@ -40,7 +40,7 @@ async function readPage(
   let url = URL.parse(first)
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     if (url === null || !['http:', 'https:'].includes(url.protocol))
-      return { error: 'It is no http or https address.' }
+      return { error: 'It is not an http or https address.' }
     if (url.username !== '' || url.password !== '')
       return { error: 'An address with credentials is not requested.' }
     const headers = {

@@ -5,7 +5,7 @@ const setup = { commands: ['npm ci'] }
 const evidence = [{ seq: 1, what: 'proof', ok: true, command: 'npm test', from: 'package.json', text: '' }]
 const timings = { commands: [], proofs: [], total_ms: 1 }
 
-test('a result that is no JSON, or of another shape, verifies nothing and ends no turn', () => {
+test('a result that is not JSON, or of another shape, verifies nothing and ends no turn', () => {
   for (const result of ['', '{"commands": [', 'The setup was stopped.', '[]', 'null'])
     expect(verifiedIn(result, setup), result).toEqual([])
 })

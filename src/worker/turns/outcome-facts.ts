@@ -58,7 +58,7 @@ export async function factsOfPush(
   }
 }
 
-/** A tool that changes nothing, such as `read`, is no effect without an answer. */
+/** A tool that changes nothing, such as `read`, is not an effect without an answer. */
 function hasActed(records: readonly JournalRecord[]): boolean {
   return records.some(
     record => record.kind === 'tool_started' && mayHaveEffect(record.call.name, record.call_kind),

@@ -25,7 +25,7 @@ export const KEPT_INSIDE = '/kept'
 const MAX_TRIES = 5
 /** How many lost actions the trace and the agent's message name. */
 const MAX_LOST_ACTIONS = 50
-/** A restore changes all files, but is no work that can be lost. */
+/** A restore changes all files, but is not work that can be lost. */
 const no_actions: readonly string[] = [...tools_without_effect, actionTool.workspace_restored]
 const EMPTY = 'find . -mindepth 1 -maxdepth 1 -exec rm -rf {} +'
 

@@ -7,7 +7,7 @@ const STATEMENT_MS = 500
 /** Longer than the client waits for a response. */
 const OCCUPIED_MS = STATEMENT_MS + 1_500
 
-test('a response that arrives while the event loop is occupied is no timeout, and its connection remains usable', async () => {
+test('a response that arrives while the event loop is occupied is not a timeout, and its connection remains usable', async () => {
   await using database = await createTestDatabase()
   await using db = new Database(database.url, { max: 1, on_error: () => {}, statement_ms: STATEMENT_MS })
   const backend = async () =>

@@ -135,7 +135,7 @@ describe('refused content', () => {
       'refs/heads/x.lock',
     ]) {
       const { text } = await raw(Buffer.concat([command(ZERO, main, ref), emptyPack()]))
-      expect(text).toMatch(/ng refs\/heads\/.*this is no name|ng .*only branches/s)
+      expect(text).toMatch(/ng refs\/heads\/.*this is not a name|ng .*only branches/s)
     }
     expect(app.git('for-each-ref', 'refs/heads/-*')).toBe('')
   })

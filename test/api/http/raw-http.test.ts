@@ -53,7 +53,7 @@ describe('F108 an invalid or ambiguous request is refused in the common format o
     ['an escape that is none', () => get(`${auth}${close}`, 'GET /v1/%zz HTTP/1.1'), 400],
     ['a cut escape', () => get(`${auth}${close}`, 'GET /v1/% HTTP/1.1'), 400],
     [
-      'an escape that is no UTF-8',
+      'an escape that is not UTF-8',
       () => get(`${auth}${close}`, 'GET /v1/organizations/%ff/repos HTTP/1.1'),
       400,
     ],

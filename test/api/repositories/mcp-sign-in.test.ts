@@ -264,7 +264,7 @@ test.each<[string, Behaviour, RegExp]>([
     { resource: d => ({ ...d, resource: 'https://other.example/mcp' }) },
     /resource/,
   ],
-  ['metadata that are no object', { metadata: () => ['<script>'] }, /invalid response/],
+  ['metadata that are not an object', { metadata: () => ['<script>'] }, /invalid response/],
   [
     'a refused registration',
     { before: (q, r) => q.url === '/register' && Boolean(r.writeHead(400).end('<b>no</b>')) },

@@ -195,7 +195,7 @@ describe('200: a session is a run', () => {
       user([{ type: 'tool_result', tool_use_id: 'none', content: { a: 1 } }]),
     ],
     ['NUL and half a pair', user('\0 \ud800')],
-    ['an input that is no object', agent({ type: 'tool_use', id: 'x', name: '', input: [1] })],
+    ['an input that is not an object', agent({ type: 'tool_use', id: 'x', name: '', input: [1] })],
     [
       'names of every object',
       { type: 'user', __proto__: 1, constructor: null, message: { content: [{ type: 'text', text: 7 }] } },

@@ -168,7 +168,7 @@ describe('403', () => {
 })
 
 describe('/test', () => {
-  test('200: an unreachable address is no error, and is reported as not delivered', async () => {
+  test('200: an unreachable address is not an error, and is reported as not delivered', async () => {
     const { status, body } = await call('POST', { url: 'https://hooks.invalid/' }, '/test')
     expect({ status, body: WebhookTest.strict().parse(body) }).toEqual({
       status: 200,

@@ -8,7 +8,7 @@ import { commitCommand, parseCommit } from '../../../src/git/workspace/commit-co
 import { localRepository, makeRepository, openGitFixture, runText } from '../repositories.ts'
 import { openWorkspace } from './workspace.ts'
 
-/** A cloned workspace in which the folder `ignored` is no part of a commit. */
+/** A cloned workspace in which the folder `ignored` is not part of a commit. */
 async function ready() {
   const fixture = await openGitFixture()
   const source = await makeRepository(join(fixture.dir, 'source'), { '.gitignore': 'ignored/\n' })

@@ -41,7 +41,7 @@ test('a success takes one review: it passes the commits, writes the text of the 
     max_output_tokens: 16_000,
     reasoning: { effort: 'low' },
   })
-  // Reviews are no steps of the agent, but they are counted.
+  // Reviews are not steps of the agent, but they are counted.
   expect(await rows(app, 'select steps from runs where id = $1', [id])).toEqual([{ steps: work.length }])
   expect(run.usage).toMatchObject({
     input_tokens: 100 * app.model.requests.length,
@@ -135,7 +135,7 @@ test('a response that cannot be used is corrected once', async () => {
     [review('maybe'), '- verdict: Invalid option'],
     [review('fail'), '- findings: `fail` needs a finding that says why'],
     [review('pass', [], {}), '- title: Invalid input'],
-    [calls({ name: 'commit_verdict', arguments: '[1' }), 'The arguments are no JSON object'],
+    [calls({ name: 'commit_verdict', arguments: '[1' }), 'The arguments are not a JSON object'],
     [
       { ...calls({ name: 'commit_verdict', arguments: '{"verdict": "pa' }), finish: 'length' },
       'It was cut off at the output limit',

@@ -38,7 +38,7 @@ test('tools that are off for a run are not offered, cannot be called, and are of
 })
 
 test.each([
-  ['a name that is no tool', ['shell', 'browser'], ['body', 'tools_off', 1]],
+  ['a name that is not a tool', ['shell', 'browser'], ['body', 'tools_off', 1]],
   ['the tool that ends a turn', ['finish'], ['body', 'tools_off', 0]],
   ['a text', 'shell', ['body', 'tools_off']],
 ])('%s is refused with the field', async (_name, tools_off, loc) => {

@@ -154,7 +154,7 @@ test('the command line waits for a run, prints its reason and ends with the exit
   expect(code).toBe(5)
 })
 
-test('usage counts completed turns with a reason apart, and they are no success', async () => {
+test('usage counts completed turns with a reason apart, and they are not a success', async () => {
   const { total } = (await app.call('GET', at('/usage'))).body
   const count = (fits: (end: (typeof ends)[number]) => boolean) => ends.filter(fits).length
   // The run that is analyzed, the one of the command line, and the first turn of the one that lost work are

@@ -46,7 +46,7 @@ async function runToEnd(expected: object = { status_reason: null, result: 'Writt
   return run
 }
 
-/** The run is no success, and its answer names the reason. */
+/** The run is not a success, and its answer names the reason. */
 const refused = {
   status_reason: 'pull_request_refused',
   result: expect.stringMatching(/^Written\.\n\nThe branch is pushed, but .* 403/),

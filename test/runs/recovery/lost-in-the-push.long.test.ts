@@ -105,7 +105,7 @@ test.each([1, 2])(
   90_000,
 )
 
-test('a push that outlives its worker and arrives first is no conflict for the next one', async () => {
+test('a push that outlives its worker and arrives first is not a conflict for the next one', async () => {
   await using cluster = await startCluster(
     responses(calls(shell('echo late > late.txt')), { text: 'Written.' }),
   )

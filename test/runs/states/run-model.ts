@@ -163,7 +163,7 @@ const stopped = (row: Row): Row => ({
   status_reason: null,
   deadline_at: null,
 })
-/** The worker has released a run that was to stop. */
+/** The worker has released a run that had to stop. */
 const settled = (row: Row, now: number, times: Times): Row =>
   row.resume_requested
     ? { ...again(stopped(row), now, times, true), has_unread_messages: true, resume_requested: false }

@@ -45,7 +45,7 @@ export type KubernetesObject = {
 /**
  * What the API server would refuse, or silently drop: wrong and missing values, and fields that no schema
  * knows. Those are found by watching the validator: it reads every field that it knows, so an unread member
- * is no field.
+ * is not a field.
  */
 export function schemaFaults(object: KubernetesObject): string[] {
   const validate = schemas[`${object.apiVersion}/${object.kind}`]

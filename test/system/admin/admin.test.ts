@@ -244,7 +244,7 @@ describe('with DATABASE_URL', () => {
   })
 })
 
-test('size prints the result of the documentation, and refuses what is no number', async () => {
+test('size prints the result of the documentation, and refuses what is not a number', async () => {
   const page = readFileSync(new URL('../../../docs/operations/sizing.md', import.meta.url), 'utf8')
   const [, words = '', result = ''] = /\$ \.\/agentrun admin (size .*)\n([\s\S]*?)\n```/.exec(page) ?? []
   expect(await printed(words.split(' '), {})).toBe(result)

@@ -71,9 +71,9 @@ const completionTexts: Record<CompletionReason, string> = {
   no_effect: 'The agent gave no answer of the model and changed nothing, or nothing that is committed.',
   push_refused: 'The remote refused the branch. The commit is kept, and the next turn tries again.',
   pull_request_refused:
-    'The branch is pushed, but the forge has no pull request of it. The next turn tries again.',
+    'The branch is pushed, but the forge has no pull request for it. The next turn tries again.',
   checks_failed: 'Checks of the pushed commit fail, and no further attempt was made to fix them.',
-  checks_unfinished: 'Checks of the pushed commit had not ended when the wait for them was over.',
+  checks_unfinished: 'Checks of the pushed commit had not ended when the waiting time ended.',
   work_lost:
     'Changes of some actions were lost before they were stored. The agent was informed, but they may be missing.',
   last_response_missing:

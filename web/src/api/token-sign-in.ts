@@ -2,7 +2,7 @@ import { isSignedOut } from './api-error.ts'
 import { session } from './client.ts'
 import { createPageCore } from './page-core.ts'
 
-/** The code in a sign-in link; null when the text is no link. */
+/** The code in a sign-in link; null when the text is not a link. */
 const codeOfLink = (text: string) => /#code=([^&\s]+)/.exec(text)?.[1] ?? null
 
 /**

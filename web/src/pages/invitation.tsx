@@ -95,7 +95,7 @@ function Acceptance({ code, invitation }: { code: string; invitation: Invitation
       <p className="text-muted text-xs">
         {account
           ? 'A separate account signs you out of the current one in this browser.'
-          : 'You have an account here already?'}{' '}
+          : 'Already have an account?'}{' '}
         {!account && (
           <Link
             to="/sign-in"

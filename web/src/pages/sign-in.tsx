@@ -97,5 +97,5 @@ const failure = (error: unknown, pasted: string) => {
   if (!isSignedOut(error)) return visible(error instanceof Error ? error.message : String(error))
   return pasted.includes('#code=')
     ? 'This link was used already or is too old. Take the newest one from the terminal.'
-    : 'This is no valid sign-in code or token. A code works once and for a short time; a token may be revoked or expired.'
+    : 'This is not a valid sign-in code or token. A code works once and for a short time; a token may be revoked or expired.'
 }

@@ -13,7 +13,7 @@ test('addresses in a text are links, without the punctuation around them', () =>
   expect(linksIn('https://example.com/wiki/A_(b)')).toEqual(['https://example.com/wiki/A_(b)'])
 })
 
-test('the parts together are the text, and other schemes are no links', () => {
+test('the parts together are the text, and other schemes are not links', () => {
   for (const text of [
     '',
     'plain',

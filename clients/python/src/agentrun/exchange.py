@@ -138,4 +138,4 @@ def only_organization(items: Sequence[Mapping[str, Any]]) -> int:
 
 def check_event_stream(response: httpx.Response) -> None:
     if not response.headers.get("content-type", "").startswith("text/event-stream"):
-        raise AgentRunError(f"The response of {response.url} is no event stream.", status=response.status_code)
+        raise AgentRunError(f"The response of {response.url} is not an event stream.", status=response.status_code)

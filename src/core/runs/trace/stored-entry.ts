@@ -45,8 +45,8 @@ export function shownEntry(body: string, base_url: string): string {
 }
 
 /**
- * The keys of each entry, and the literals that can follow them. They are no text: a search for "output" does
- * not find `"tool_output":null`.
+ * The keys of each entry, and the literals that can follow them. They are not text: a search for "output"
+ * does not find `"tool_output":null`.
  */
 export const entry_keys: Record<Exclude<keyof LogEntry, 'redactions'>, readonly string[]> = {
   agent_run_id: [],

@@ -152,7 +152,7 @@ function fill(screen: Screen, row: Row, from: number, to: number): void {
 }
 
 /**
- * Returns everything that it shows, with the sequences of colours. Empty rows below the cursor are no lines.
+ * Returns everything that it shows, with the sequences of colours. Empty rows below the cursor are not lines.
  */
 export function screenText({ above, rows, row }: Screen): string {
   const last = Math.max(

@@ -57,7 +57,7 @@ export function styleAfterCommand(style: Style, content: string): Style {
   return next
 }
 
-/** A hyperlink is no attribute: only its own end ends it. */
+/** A hyperlink is not an attribute: only its own end ends it. */
 function clearAttributes(style: Map<string, string>): void {
   const link = style.get('link')
   style.clear()

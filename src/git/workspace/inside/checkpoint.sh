@@ -248,7 +248,7 @@ add_all() {
     cat -- "$shadow/complaints" >&2
     return "$code"
   fi
-  # Not everything could be taken: what stays different is no file, may not be read, has a name that git refuses, or is being written to.
+  # Not everything could be taken: what stays different is not a file, may not be read, has a name that git refuses, or is being written to.
   mapfile -d '' -t rest < <(git ls-files -z -m -o --exclude-standard 2>/dev/null)
   for p in "${rest[@]}"; do
     if [[ -L $p || ( -f $p && -r $p ) ]] && ! grep -qsiF -- "invalid path '$p'" "$shadow/complaints"; then continue; fi

@@ -37,7 +37,7 @@ export function EditDiff({ before, after, ...toggle }: { before: string; after: 
   )
 }
 
-/** A patch as the agent wrote it; what is no line of a hunk is shown as context. */
+/** A patch as the agent wrote it; what is not a line of a hunk is shown as context. */
 export function PatchDiff({ patch, ...toggle }: { patch: string } & Toggle) {
   return <DiffText text={patch.replace(/^(?![ +-])/gm, ' ')} {...toggle} />
 }

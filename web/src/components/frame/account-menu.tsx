@@ -5,7 +5,7 @@ import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../../ui/m
 import { chooseTheme, chosenTheme, isTheme, themes } from '../theme.ts'
 import { useSignOut } from './use-sign-out.ts'
 
-const theme_names = { system: 'As the system', light: 'Light', dark: 'Dark' } as const
+const theme_names = { system: 'System', light: 'Light', dark: 'Dark' } as const
 
 type Props = { on_keys: () => void; className: string; children: ReactNode }
 

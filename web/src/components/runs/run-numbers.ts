@@ -26,8 +26,8 @@ export const hasFailingChecks = ({ status, checks }: AgentRun): boolean =>
   status === 'completed' && checks?.state === 'failure'
 
 /**
- * Whether the run has completed and is no success: it did not do everything, or what it proposed fails checks
- * since.
+ * Whether the run has completed and is not a success: it did not do everything, or what it proposed fails
+ * checks since.
  */
 export const isIncomplete = (run: AgentRun): boolean =>
   (run.status === 'completed' && run.status_reason !== null) || hasFailingChecks(run)

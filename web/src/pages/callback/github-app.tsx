@@ -29,9 +29,7 @@ export const GitHubAppPage = () => (
     )}
     result={({ name, install_url }, org_id) => (
       <>
-        <p role="status">
-          {visible(name)} is connected. What is left: install it on the repositories that it is for.
-        </p>
+        <p role="status">{visible(name)} is connected. Next: install it on your repositories.</p>
         <a href={install_url} className={buttonStyle('primary', 'w-full')}>
           Install it
         </a>

@@ -26,9 +26,7 @@ export function RulesFiles({ repo_id }: { repo_id: number }) {
       <h2 id="rules" className="font-semibold">
         Rules for agents
       </h2>
-      {off && (
-        <Notice tone="warn">The settings of the organization turn rules files of repositories off.</Notice>
-      )}
+      {off && <Notice tone="warn">Rules files are disabled in the settings of the organization.</Notice>}
       {found.isPending && <Loading label="Loading the rules" />}
       {found.isError && <PageProblem error={found.error} retry={() => found.refetch()} what="text" />}
       {found.data === null && (

@@ -27,8 +27,8 @@ export async function forEachRun(
 }
 
 /**
- * Returns the error of an action, or null. A refusal because of the rate is no error: the action is called
- * again.
+ * Returns the error of an action, or null. A refusal because of the rate is not an error: the action is
+ * called again.
  */
 async function withinRateLimit(action: () => Promise<unknown>): Promise<unknown> {
   while (true) {

@@ -17,7 +17,7 @@ export const numberColumns: Column<Numbers>[] = [
         {incomplete > 0 && (
           <span
             className="text-warn"
-            title="Completed without doing everything that was requested: no success"
+            title="Completed without doing everything that was requested; not counted as a success"
           >
             {' '}
             ({incomplete.toLocaleString('en')} incomplete)
@@ -74,7 +74,7 @@ export const numberColumns: Column<Numbers>[] = [
 ]
 
 function costNote({ cost_usd, estimated_calls }: Pick<Numbers, 'cost_usd' | 'estimated_calls'>) {
-  if (cost_usd === null) return 'Something of it has no known price'
+  if (cost_usd === null) return 'The price of some calls is unknown'
   return estimated_calls === 0
     ? undefined
     : `Estimated for ${plural(estimated_calls, 'call')} whose tokens no provider reported`

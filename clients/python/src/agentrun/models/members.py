@@ -72,7 +72,7 @@ class UpdateMemberInput(TypedDict):
     github_user_id: NotRequired[str | None]
     """Number of the GitHub account, as text; null: unknown"""
     github_username: NotRequired[str | None]
-    """Login name on GitHub; shown to others, and no proof of anything; null: unknown"""
+    """Login name on GitHub; shown to others; not verified; null: unknown"""
 
 
 class SignInLink(Model):

@@ -96,7 +96,7 @@ class UpdateOrganizationInput(TypedDict):
     review: NotRequired[Literal["model", "rules"] | None]
     """Reviewer of the changes of runs where neither the request nor the repository sets it: `model`, or `rules` without model calls; null: the service's default"""
     agent_permissions: NotRequired[Literal["allow", "ask", "deny"] | None]
-    """Response to requests of agents of other vendors for permissions: `allow`, `deny`, or `ask`, with which a person decides while the run waits. A stricter one that the operator has set for an agent stays; null: the one of the agent"""
+    """Response to requests of agents of other vendors for permissions: `allow`, `deny`, or `ask`: the run waits for a person's decision. A stricter one that the operator has set for an agent stays; null: the one of the agent"""
     branch_prefix: NotRequired[str | None]
     """Beginning of the names of branches of runs where the repository sets none, for a server that accepts only such names: `run-{id}-{words}` follows it; null: `agent/`"""
     approval_paths: NotRequired[list[str] | None]

@@ -36,7 +36,7 @@ class UpdateMeInput(TypedDict):
     github_user_id: NotRequired[str | None]
     """Number of the GitHub account, as text; null: unknown"""
     github_username: NotRequired[str | None]
-    """Login name on GitHub; shown to others, and no proof of anything; null: unknown"""
+    """Login name on GitHub; shown to others; not verified; null: unknown"""
     custom_prompt: NotRequired[str | None]
     """Your additional instructions for the agents of your runs; null or empty: nothing. It applies in the organizations that you had joined when you last set it. Set it again after joining another one."""
 

@@ -49,7 +49,7 @@ const options = {
     actions: ['list', 'redeliver'],
     about: 'how many: by default and at most 100, redeliver failed 1,000',
   },
-  skip: { type: 'string', value: 'N', actions: ['list'], about: 'leave out this many' },
+  skip: { type: 'string', value: 'N', actions: ['list'], about: 'skip the first N' },
 } as const satisfies Options
 
 const NEEDS_DELIVERY = 'the id of a delivery; agentrun webhooks list shows them'

@@ -24,7 +24,7 @@ export function LimitsPage() {
   const failed = [organization, limits].find(query => query.isError)
   if (failed) return <PageProblem error={failed.error} retry={() => failed.refetch()} what="list" />
   return (
-    <Page heading="Limits and budgets" about="What bounds the organization, and how much of it is used now.">
+    <Page heading="Limits and budgets" about="The limits of the organization and their current use.">
       {!(organization.data && limits.data) && <Loading label="Loading the limits" />}
       {organization.data && limits.data && (
         <div className="space-y-6">

@@ -64,7 +64,7 @@ export function WebhookForm({ webhook }: { webhook: Webhook }) {
             <CheckList {...of_events} legend="Events" options={event_options} chosen={events} />
           )}
         </div>
-        <SwitchField {...field('enabled')} label="Enabled. What happens while it is off is not sent" />
+        <SwitchField {...field('enabled')} label="Enabled. Events while it is off are not sent" />
       </ApiForm>
       <TestMessage url={draft.url.trim()} />
       {dialog}
