@@ -41,11 +41,11 @@ test.each([
   ['refs/pull/1/head', 'only branches'],
   ['HEAD', 'only branches'],
   ['refs/heads/', 'only branches'],
-  ['refs/heads/../../config', 'no name'],
-  ['refs/heads/a b', 'no name'],
-  ['refs/heads/--upload-pack=x', 'no name'],
-  ['refs/heads/x\nrefs/heads/y', 'no name'],
-  ['refs/heads/x:refs/heads/y', 'no name'],
+  ['refs/heads/../../config', 'not a name'],
+  ['refs/heads/a b', 'not a name'],
+  ['refs/heads/--upload-pack=x', 'not a name'],
+  ['refs/heads/x\nrefs/heads/y', 'not a name'],
+  ['refs/heads/x:refs/heads/y', 'not a name'],
 ])('%s: %s', (ref, why) => {
   const command = { from: a, to: b, ref }
   const refused = refusedRef(command, [command])
