@@ -94,7 +94,7 @@ test('an API token signs in as well, a second link in the same tab too, and an u
   const field = page.getByLabel('paste the sign-in link')
   await field.fill('not-a-code')
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('alert').filter({ hasText: 'no valid sign-in code or token' }).waitFor()
+  await page.getByRole('alert').filter({ hasText: 'not a valid sign-in code or token' }).waitFor()
   await page.goto(`${app.base_url}/sign-in#code=wrong`)
   await page.getByRole('alert').filter({ hasText: 'used already' }).waitFor()
   await field.fill(app.token)
