@@ -19,11 +19,12 @@ export async function firstRequest(): Promise<string> {
     arrived.resolve()
     return { text: 'Nothing to do.' }
   })
-  await using service = await startService({
+  const settings = {
     AGENTRUN_INIT_REPO_URL: repository.path,
     OPENAI_COMPATIBLE_BASE_URL: model.base_url,
     AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake',
-  })
+  }
+  await using service = await startService(settings, { supervised: true })
   await using baseline = await openBaseline(service.database_url)
   const samples: Samples = new Map()
   for (let n = -WARM_UP; n < RUNS; n++) {

@@ -20,6 +20,7 @@ import { queue } from './queue.ts'
 import { recovery } from './recovery.ts'
 import { metricTable, writeMetrics } from './report/metrics.ts'
 import { sandbox } from './sandbox.ts'
+import { crowd } from './scale/crowd.ts'
 import { scale } from './scale/scale.ts'
 import { search } from './search.ts'
 import { sseReaders } from './sse-readers.ts'
@@ -53,6 +54,7 @@ const benches: Record<string, () => Promise<string>> = {
   heartbeats,
   'sse-readers': sseReaders,
   'many-nodes': manyNodes,
+  crowd,
   recovery,
 }
 
