@@ -7,6 +7,7 @@ import type { Services } from '../service/context.ts'
 import { listChildrenOf, startChildRun } from '../service/runs/child-runs.ts'
 import { Templates } from '../worker/base/templates.ts'
 import { LeaseKeeper } from '../worker/claim/lease-keeper.ts'
+import { Starts } from '../worker/claim/starts.ts'
 import { createInstalledPrograms } from '../worker/sandbox/installed-programs.ts'
 import { observeDriver } from '../worker/sandbox/observe-driver.ts'
 import { Environments } from '../worker/setup/environments.ts'
@@ -17,7 +18,11 @@ import { createSignInRenewal } from './mcp-sign-in.ts'
 import { organizationModels } from './models.ts'
 import { ownCredentials } from './own-credentials.ts'
 import type { Parts } from './parts.ts'
+import { createSandboxDriver } from './sandbox-driver.ts'
 import { createServices } from './services.ts'
+
+/** A start waits for the database and for processes, so one alone does not keep a processor busy. */
+const STARTS_PER_CPU = 2
 
 /** A run must not be able to take what the service and its database need. */
 const defaultMemoryBytes = () => Math.min(4 * 1024 ** 3, Math.floor(totalmem() / 2))
@@ -30,7 +35,7 @@ const defaultMemoryBytes = () => Math.min(4 * 1024 ** 3, Math.floor(totalmem() /
 export function createWorker(parts: Parts, baseUrl: () => string): Worker {
   const { owner, config, data, users, db, hub, git, author, log, version, telemetry } = parts
   const memory_bytes = config.AGENTRUN_SANDBOX_MEMORY_BYTES ?? defaultMemoryBytes()
-  const driver = observeDriver(telemetry, parts.createDriver(parts))
+  const driver = observeDriver(telemetry, (parts.createDriver ?? createSandboxDriver)(parts))
   const sandbox_limits = {
     max_memory_bytes: memory_bytes,
     cpus: config.AGENTRUN_SANDBOX_CPUS ?? availableParallelism(),
@@ -77,6 +82,7 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
     git,
     organizationModels: organizationModels(parts),
     leases: new LeaseKeeper({ connection_string: parts.database_url, owner }, log),
+    starts: new Starts(STARTS_PER_CPU * availableParallelism()),
     agents,
     renewSignIn: createSignInRenewal(parts),
     users,

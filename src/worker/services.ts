@@ -15,6 +15,7 @@ import type { Db, Transactional } from '../store/database.ts'
 import type { SystemUsers } from '../system/users.ts'
 import type { Telemetry } from '../telemetry/port.ts'
 import type { LeaseKeeper } from './claim/lease-keeper.ts'
+import type { Starts } from './claim/starts.ts'
 import type { InstalledPrograms } from './sandbox/installed-programs.ts'
 import type { ChildRuns } from './turns/child-runs.ts'
 
@@ -42,6 +43,8 @@ export type WorkerServices = {
   db: Transactional
   hub: Hub
   leases: LeaseKeeper
+  /** Bounds how many runs open their files at once. */
+  starts: Starts
   log: Log
   telemetry: Telemetry
   /** Names this process in leases. */

@@ -47,9 +47,11 @@ export type BegunConversation = {
  * the workspace opens while the model thinks, and the first tool waits for it.
  */
 export function openFilesOnce(parts: Parts): () => Promise<Workspace> {
-  const { opened, control, heartbeat } = parts
+  const { deps, run, opened, control, heartbeat } = parts
+  const { signal } = control
+  const open = () => deps.starts.during(run.id, signal, () => openWorkspace({ ...parts, signal }))
   return async () => {
-    opened.workspace ??= openWorkspace({ ...parts, signal: control.signal }).catch(error => {
+    opened.workspace ??= open().catch(error => {
       heartbeat.expire()
       control.end(outcomeOfError(error, control))
       throw error
