@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { banner, workerBanner } from './banner.ts'
+import { embeddedDatabase } from './compose/embedded-database.ts'
 import type { Role } from './compose/parts.ts'
-import { createSandboxDriver } from './compose/sandbox-driver.ts'
 import { type RunningService, startService } from './compose/start-service.ts'
+import { withNextMetricsPort } from './compose/telemetry.ts'
 import { type Config, ConfigError, loadConfig } from './config.ts'
 import { storedJson } from './core/json/stored-json.ts'
-import { createLog } from './core/log.ts'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/embedded.ts'
+import { createLog, logWith } from './core/log.ts'
 import { migrateWhenThere } from './store/migrate.ts'
 import { locateDataFolder, prepareDataFolder } from './system/data-folder.ts'
-import { lockDataFolder } from './system/instance-lock.ts'
+import { lockDataFolder, publishedAddress } from './system/instance-lock.ts'
 import { lineWriter } from './system/line-writer.ts'
 import { sandboxNode } from './system/sandbox-node.ts'
 import { ownSecretKey } from './system/secret-key.ts'
@@ -27,6 +27,10 @@ const { version } = storedJson<{ version: string }>(
 
 const REPEAT_MS = 2_000
 const DATABASE_WAIT_MS = 30_000
+/** How long the first lines of a start wait for the worker beside this process. */
+const WORKER_WAIT_MS = 20_000
+/** The supervisor has started a process that serves, and one that works on the same data folder. */
+const is_pair = process.env.SUPERVISOR_PAIR !== undefined
 const roles = ['all', 'serve', 'work', 'migrate'] as const
 
 async function main() {
@@ -35,25 +39,23 @@ async function main() {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const role = readRole(process.argv.slice(2))
   const users = ensureSystemUsers()
-  const { config } = loadConfig(process.env, path => locateDataFolder({ path, clone_dir, users }))
-  if (role === 'work' && config.DATABASE_URL === undefined)
-    throw new ConfigError('work needs DATABASE_URL: the database of the processes that serve')
+  const loaded = loadConfig(process.env, path => locateDataFolder({ path, clone_dir, users }))
+  const is_second = is_pair && role === 'work'
+  const config = is_second ? withNextMetricsPort(loaded.config) : loaded.config
   await using stack = new AsyncDisposableStack()
   // What people read at a start goes to standard output.
   const lines = stack.use(lineWriter(process.stderr.fd, line => process.stderr.write(line), linesDropped))
-  const log = createLog(config.AGENTRUN_LOG_LEVEL, lines.write)
+  const log = logWith(createLog(config.AGENTRUN_LOG_LEVEL, lines.write), { role })
   const data = prepareDataFolder({ path: config.AGENTRUN_DATA_DIR ?? null, clone_dir, users })
-  const lock = stack.use(await lockDataFolder(data.root))
+  const parts = role === 'serve' || role === 'work' ? [role] : undefined
+  const lock = stack.use(await lockDataFolder(data.root, parts))
   const supervisor = connectSupervisor(process.env.SUPERVISOR_DESCRIPTOR)
   const stopped = Promise.race([stopSignal(), supervisor.gone])
-  let postgres: EmbeddedPostgres | null = null
-  if (config.DATABASE_URL === undefined) {
-    const owners = { user: users.database, former: users.service }
-    postgres = stack.use(
-      await startEmbeddedPostgres({ data_dir: data.postgres, ...owners, log: line => log('info', line) }),
-    )
-  }
-  const database_url = config.DATABASE_URL ?? postgres?.url ?? ''
+  let is_ready = false
+  // A worker that starts has no run yet, and may wait long for a database that is gone.
+  void stopped.then(() => role === 'work' && !is_ready && process.exit(0))
+  const database_url =
+    config.DATABASE_URL ?? (await embeddedDatabase(stack, { role, config, data, users, log, stopped }))
   await migrateWhenThere(database_url, DATABASE_WAIT_MS, reason =>
     log('info', 'waiting for the database', { reason }),
   )
@@ -71,16 +73,19 @@ async function main() {
       log,
       node_path: sandboxNode(data.root, users.sandbox),
       web: fileURLToPath(new URL('../web/dist', import.meta.url)),
-      createDriver: createSandboxDriver,
+      apiAddress: () => publishedAddress(data.root),
       crashed_pid: Number(process.env.SUPERVISOR_CRASHED_PID ?? 0),
     }),
   )
   // The rule that unhandled errors end the process holds until here: what is half started is not a service.
   for (const event of ['uncaughtException', 'unhandledRejection'] as const)
     process.on(event, error => service.uncaught(error, event))
+  is_ready = true
   supervisor.reportReady()
   if (service.api) lock.publishAddress(service.api.base_url)
-  process.stdout.write(await startText(service, data.root, config))
+  if (is_second) log('info', 'the worker is ready', { blocked: service.blocked() })
+  else
+    process.stdout.write(await Promise.race([startText(service, data.root, config), stopped.then(() => '')]))
   // Node writes its compile cache only at a graceful exit. Write it now, because users wait for the start
   // after a crash.
   flushCompileCache()
@@ -88,13 +93,13 @@ async function main() {
   // function.
   globalThis.gc?.({ type: 'major', flavor: 'last-resort' })
   await stopped
-  process.stdout.write('stopping …\n')
+  if (!is_second) process.stdout.write('stopping …\n')
   await service.drain()
 }
 
 /** Credentials only for a terminal: what else standard output is, a supervisor or a pipe, keeps it. */
 async function startText(service: RunningService, data_dir: string, config: Config): Promise<string> {
-  const blocked = service.blocked()
+  const blocked = is_pair ? await service.neighbourBlocked(WORKER_WAIT_MS) : service.blocked()
   if (!service.api)
     return workerBanner({ blocked, data_dir, concurrency: config.AGENTRUN_WORKER_CONCURRENCY })
   const link = await service.api.signInLink()

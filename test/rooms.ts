@@ -172,6 +172,7 @@ export const rooms: Record<string, Room> = {
   'src/banner.ts': { types: ['src/service/access/first-start.ts', 'src/system/start-credentials.ts'] },
   'src/compose': {
     code: [
+      'src/config.ts',
       'src/egress',
       'src/forge',
       'src/git',
@@ -179,15 +180,17 @@ export const rooms: Record<string, Room> = {
       'src/live',
       'src/mcp/sign-in',
       'src/model',
+      'src/postgres',
       'src/queue',
       'src/sandbox',
       'src/service',
       'src/store',
+      'src/system',
       'src/telemetry',
       'src/webhooks',
       'src/worker',
     ],
-    types: ['src/agent/related-runs.ts', 'src/config.ts', 'src/system'],
+    types: ['src/agent/related-runs.ts'],
     node: ['node:fs', 'node:os', 'node:path'],
   },
   'src/admin.ts': {
@@ -208,14 +211,7 @@ export const rooms: Record<string, Room> = {
     node: ['node:fs', 'node:path', 'node:url', 'node:util'],
   },
   'src/main.ts': {
-    code: [
-      'src/banner.ts',
-      'src/compose',
-      'src/config.ts',
-      'src/postgres',
-      'src/store/migrate.ts',
-      'src/system',
-    ],
+    code: ['src/banner.ts', 'src/compose', 'src/config.ts', 'src/store/migrate.ts', 'src/system'],
     node: ['node:fs', 'node:module', 'node:url'],
   },
 }

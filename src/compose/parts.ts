@@ -32,8 +32,10 @@ export type ServiceInput = {
   web: string
   version: string
   log: Log
-  /** Creates the driver of the sandboxes. */
-  createDriver(parts: Parts): SandboxDriver
+  /** Creates the driver of the sandboxes; default: the configured one. */
+  createDriver?(parts: Parts): SandboxDriver
+  /** The address of the API that another process serves on this data folder, or null. */
+  apiAddress?(): string | null
   /** The id of the process before this one on the data folder, if it crashed; absent, 0: it did not. */
   crashed_pid?: number
 }

@@ -12,22 +12,28 @@ import { Database } from '../store/database.ts'
 import { recordCrash } from '../store/leases/stalls.ts'
 import { runAs } from '../worker/claim/current-work.ts'
 import { LEASE_CONNECTIONS } from '../worker/claim/lease-messages.ts'
+import { newOwner } from '../worker/claim/owner.ts'
 import { SWEEP_MS, sweepInTurn } from '../worker/sweep/recover-lost-runs.ts'
-import { newOwner, type Worker } from '../worker/worker.ts'
-import { type RunningApi, startApi } from './api.ts'
+import type { Worker } from '../worker/worker.ts'
+import type { RunningApi } from './api.ts'
 import { forgeCredentials, forgesOf } from './forges.ts'
 import { modelsOf } from './models.ts'
+import { neighbourBlocked } from './neighbour-worker.ts'
 import type { Parts, ServiceInput } from './parts.ts'
 import { startProcessReports } from './process-report.ts'
 import { serveMetrics, startTelemetry } from './telemetry.ts'
 import { startWebhooks } from './webhooks.ts'
-import { createWorker } from './worker.ts'
 
 export type RunningService = AsyncDisposable & {
   /** Null in a process that only works on runs. */
   api: RunningApi | null
   /** Why this process starts no run; null when it does, or when that is not what it is for. */
   blocked(): string | null
+  /**
+   * Why the worker beside this process, on the same data folder, starts no run; null when it does, or when it
+   * is to work on none. Waits at most `max_ms` for its first report.
+   */
+  neighbourBlocked(max_ms: number): Promise<string | null>
   /**
    * Begins the shutdown: no further run is claimed and active runs go to another worker as soon as they can,
    * `/readyz` is 503, and the API continues to respond for as long as the operator's proxy needs to notice.
@@ -48,6 +54,11 @@ const WORKER_CONNECTIONS = 10
  * its response within 2 s.
  */
 const WORKER_IDLE_MS = 1_000
+
+/** Code that the role of a process does not need is not loaded: it would take 20 MiB. */
+const loadApi = async (parts: Parts) => (await import('./api.ts')).startApi(parts)
+const loadWorker = async (parts: Parts, baseUrl: () => string) =>
+  (await import('./worker.ts')).createWorker(parts, baseUrl)
 
 type State = 'starting' | 'ready' | 'stopping'
 
@@ -98,6 +109,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
     await openGitHost({
       data_dir: data.root,
       user: users.service,
+      caches: role === 'serve' ? 'of_api' : 'of_worker',
       ...(users.sandbox && { reader_gid: users.sandbox.gid }),
       ...(input.git_path && { path: input.git_path }),
       allow_private: config.AGENTRUN_ALLOW_PRIVATE_GIT,
@@ -139,15 +151,17 @@ export async function startService(input: ServiceInput): Promise<RunningService>
   // A crowd of requests that holds all of one pool must not cost the runs of the same process their leases.
   const worker_parts =
     role === 'all' ? { ...parts, db: openDatabase(WORKER_CONNECTIONS, WORKER_IDLE_MS) } : parts
-  worker = role === 'serve' ? null : stack.use(createWorker(worker_parts, () => base_url))
+  const baseUrl = () =>
+    (role === 'work' && config.AGENTRUN_BASE_URL === undefined ? input.apiAddress?.() : null) ?? base_url
+  worker = role === 'serve' ? null : stack.use(await loadWorker(worker_parts, baseUrl))
   if (worker !== null && input.crashed_pid) await recordCrash(db, input.data.id, input.crashed_pid)
   // Before the API responds, because its health reports whether a worker exists.
   await worker?.register()
-  api = role === 'work' ? null : stack.use(await runAs('no run', () => startApi(parts)))
+  api = role === 'work' ? null : stack.use(await runAs('no run', () => loadApi(parts)))
   if (api) base_url = api.base_url
   await worker?.start()
   if (worker === null) stack.use(sweepAlone(parts))
-  stack.use(runAs('no run', () => startWebhooks(parts, () => base_url)))
+  stack.use(runAs('no run', () => startWebhooks(parts, baseUrl)))
   stack.use(await startProcessReports(parts))
 
   const running = stack.move()
@@ -155,6 +169,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
   return {
     api,
     blocked: () => worker?.blocked ?? null,
+    neighbourBlocked: max_ms => neighbourBlocked(parts, max_ms),
     uncaught(error, event) {
       telemetry.errorUncaught(event)
       log('error', 'an error was not caught; the service continues', { event, error: errorText(error) })

@@ -71,6 +71,15 @@ function tracesUrl(config: Config): string | null {
   return config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? (base === undefined ? null : base + TRACES_PATH)
 }
 
+/**
+ * Two processes on one machine have one configuration: the second one serves its
+ * metrics on the next port.
+ */
+export function withNextMetricsPort(config: Config): Config {
+  const { AGENTRUN_METRICS_PORT: port } = config
+  return port === undefined || port === 0 ? config : { ...config, AGENTRUN_METRICS_PORT: port + 1 }
+}
+
 /** The sources of the metrics of one process, without its counters. */
 type MetricSources = {
   db: Database

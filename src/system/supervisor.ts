@@ -9,7 +9,7 @@ type Supervisor = {
   gone: Promise<string>
   /**
    * From now on the supervisor restarts the service after a crash, and kills it when it stops reporting
-   * because its event loop is stuck.
+   * because its event loop is stuck. If it supervises both processes, the worker starts.
    */
   reportReady(): void
 }

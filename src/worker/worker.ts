@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { errorText } from '../core/log.ts'
 import { startPolling } from '../core/polling.ts'
 import { LEASE_SECONDS } from '../core/runs/lease.ts'
@@ -26,9 +25,6 @@ const SELF_TEST_MS = 30_000
 const DISK_MS = 500
 /** Maximum number of active and idle runs together, times the concurrency. */
 const MAX_IDLE_FACTOR = 4
-
-/** Creates a unique name for this process as an owner of runs. */
-export const newOwner = () => `${process.pid}-${randomUUID().slice(0, 8)}`
 
 /**
  * Claims runs and works on them, `concurrency` at a time. Starts none while the sandbox fails its self-test

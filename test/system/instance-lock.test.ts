@@ -5,7 +5,7 @@ import { symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { lockDataFolder } from '../../src/system/instance-lock.ts'
+import { awaitWorkerEnd, lockDataFolder, publishedAddress } from '../../src/system/instance-lock.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 const lock_and_stay = `
@@ -25,6 +25,35 @@ test('a second service on one data folder, by any path, is refused with one line
     message,
     address: 'http://127.0.0.1:4711',
   })
+})
+
+test('a process that serves and one that works share a folder; a second one of each, and one with both roles, are refused', async () => {
+  using folder = temporaryFolder()
+  await using serving = await lockDataFolder(folder.path, ['serve'])
+  await using working = await lockDataFolder(folder.path, ['work'])
+  expect(working).toBeDefined()
+  for (const parts of [['serve'], ['work'], ['serve', 'work']] as const)
+    await expect(lockDataFolder(folder.path, parts)).rejects.toThrow('is in use by process')
+  expect(publishedAddress(folder.path)).toBe(null)
+  serving.publishAddress('http://127.0.0.1:4711')
+  expect(publishedAddress(folder.path)).toBe('http://127.0.0.1:4711')
+})
+
+test('a refused process with both roles releases the part that it had, and the end of a worker can be awaited', async () => {
+  using folder = temporaryFolder()
+  expect(await awaitWorkerEnd(folder.path, 0)).toBe(true)
+  const working = await lockDataFolder(folder.path, ['work'])
+  await expect(lockDataFolder(folder.path)).rejects.toThrow('is in use by process')
+  await using serving = await lockDataFolder(folder.path, ['serve'])
+  expect(serving).toBeDefined()
+  expect(await awaitWorkerEnd(folder.path, 0)).toBe(false)
+  const order: string[] = []
+  const awaited = awaitWorkerEnd(folder.path, 60_000).then(() => order.push('awaited'))
+  await new Promise(setImmediate)
+  order.push('ended')
+  await working[Symbol.asyncDispose]()
+  await awaited
+  expect(order).toEqual(['ended', 'awaited'])
 })
 
 test('the folder is free again when its holder releases it, and folders do not share a lock', async () => {

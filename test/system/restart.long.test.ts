@@ -1,56 +1,22 @@
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { createTestDatabase } from '../database.ts'
 import { testFolder } from '../temporary-folder.ts'
 import { program_env } from './program-env.ts'
-import { launchService, root, smallClone, stampPackages } from './small-clone.ts'
+import { real_main as real, superviseClone } from './supervisor/supervised-clone.ts'
 
 const stack: AsyncDisposableStack[] = []
 afterEach(async () => {
   for (const resources of stack.splice(0).reverse()) await resources.disposeAsync()
 })
 
-/** The supervisor of a clone whose service is `main`, and what it has written so far. */
-function start(main: string, env: Record<string, string> = {}) {
-  const resources = new AsyncDisposableStack()
-  stack.push(resources)
-  const clone = resources.use(smallClone(''))
-  mkdirSync(join(clone.path, 'src'))
-  writeFileSync(join(clone.path, 'src/main.ts'), main)
-  stampPackages(clone.path)
-  const supervisor = launchService(clone.path, { ...env, COUNT_FILE: join(clone.path, 'count') })
-  const closed = once(supervisor, 'close') as Promise<[number | null, string | null]>
-  resources.defer(async () => {
-    supervisor.kill('SIGTERM')
-    await closed
-  })
-  let text = ''
-  const seen = new Set<() => void>()
-  for (const stream of [supervisor.stdout, supervisor.stderr])
-    stream.setEncoding('utf8').on('data', piece => {
-      text += piece
-      for (const poll of [...seen]) poll()
-    })
-  /** Resolves when the output has `pattern` for the nth time. */
-  const output = (pattern: RegExp, count = 1) =>
-    new Promise<string>(resolve => {
-      const poll = () => {
-        const found = [...text.matchAll(new RegExp(pattern, 'g'))][count - 1]
-        if (found) resolve(found[1] ?? found[0])
-        if (found) seen.delete(poll)
-      }
-      seen.add(poll)
-      poll()
-    })
-  const child = () =>
-    Number(readFileSync(`/proc/${supervisor.pid}/task/${supervisor.pid}/children`, 'utf8').trim())
-  return { resources, supervisor, closed, output, child, text: () => text }
+function start(main: string, env: Record<string, string> = {}, roles: string[] = []) {
+  const started = superviseClone(main, env, roles)
+  stack.push(started.resources)
+  return started
 }
-
-const real = `await import(${JSON.stringify(join(root, 'src/main.ts'))})`
 
 test('a killed service is restarted by the supervisor, which reports it in one line, and serves again', async () => {
   const database = await createTestDatabase()
@@ -65,8 +31,8 @@ test('a killed service is restarted by the supervisor, which reports it in one l
   started.resources.use(database)
   await started.output(/Start a run/)
   process.kill(started.child(), 'SIGKILL')
-  const line = await started.output(/agentrun: the service ended .*/)
-  expect(line).toBe('agentrun: the service ended by signal SIGKILL; restart 1 of 10 in 1 s')
+  const line = await started.output(/agentrun: the API ended .*/)
+  expect(line).toBe('agentrun: the API ended by signal SIGKILL; restart 1 of 10 in 1 s')
   await started.output(/Start a run/, 2)
   const address = await started.output(/ready: +(\S+)/, 2)
   expect((await fetch(`${address}/healthz`)).status).toBe(200)
@@ -94,8 +60,10 @@ test('a service that was not ready yet ends with its own message and exit code: 
   expect(await next.output(/token +in (.*);/)).toBe(join(data.AGENTRUN_DATA_DIR, 'initial-token'))
   next.supervisor.kill('SIGTERM')
   expect(await next.closed).toEqual([0, null])
-}, 60_000)
+}, 120_000)
 
+/** A program that the supervisor starts as one process. */
+const startOne = (main: string) => start(main, {}, ['serve'])
 const reports = `import { appendFileSync, readFileSync, writeSync } from 'node:fs'
 const report = line => writeSync(Number(process.env.SUPERVISOR_DESCRIPTOR), line + '\\n')
 `
@@ -105,7 +73,7 @@ const count = readFileSync(process.env.COUNT_FILE, 'utf8').length
 `
 
 test('a service that ends by itself, or fails to start after a crash, is started again after ever longer delays', async () => {
-  const started = start(`${counts}
+  const started = startOne(`${counts}
     if (count === 2) process.exit(1)
     report('ready')
     if (count === 1) process.exit(70)
@@ -122,7 +90,7 @@ test('a service that ends by itself, or fails to start after a crash, is started
 }, 30_000)
 
 test('a service whose event loop is stuck is killed and started again', async () => {
-  const started = start(`${counts}
+  const started = startOne(`${counts}
     process.on('SIGTERM', () => process.exit(0))
     report('alive 2')
     report('ready')
@@ -137,8 +105,8 @@ test('a service whose event loop is stuck is killed and started again', async ()
 }, 30_000)
 
 test('a graceful stop is not a crash, and a signal during the delay ends the supervisor immediately', async () => {
-  expect(await start(`${reports}report('ready')`).closed).toEqual([0, null])
-  const waiting = start(`${reports}report('ready'); process.kill(process.pid, 'SIGKILL')`)
+  expect(await startOne(`${reports}report('ready')`).closed).toEqual([0, null])
+  const waiting = startOne(`${reports}report('ready'); process.kill(process.pid, 'SIGKILL')`)
   await waiting.output(/restart 1 of 10/)
   waiting.supervisor.kill('SIGTERM')
   expect(await waiting.closed).toEqual([143, null])

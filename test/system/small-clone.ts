@@ -56,9 +56,9 @@ export function launch(clone: string, args: string[], env: Record<string, string
   })
 }
 
-/** The service of a clone with what restarts it, as `npm start` starts both. */
-export function launchService(clone: string, env: Record<string, string> = {}) {
-  return spawn('/bin/bash', [join(clone, 'supervisor.sh')], {
+/** The service of a clone with what restarts it, as `npm start` starts them, or with one role. */
+export function launchService(clone: string, env: Record<string, string> = {}, roles: string[] = []) {
+  return spawn('/bin/bash', [join(clone, 'supervisor.sh'), ...roles], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

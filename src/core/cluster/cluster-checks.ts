@@ -70,7 +70,7 @@ function checkAgreement(
     found.map(([value, processes]) => `${value} (${named(processes)})`).join(', ')
   const versions = groups(({ version, newest_migration }) => `${version} with ${newest_migration}`)
   const keys = groups(({ key_id }) => key_id)
-  const shared = groups(({ folder_id }) => folder_id).filter(([, processes]) => processes.length > 1)
+  const shared = groups(({ folder_id }) => folder_id).filter(([, processes]) => !fitOneFolder(processes))
   const urls = groups(({ base_url }) => base_url)
   const skewed = alive.filter(({ clock_ahead_ms }) => Math.abs(clock_ahead_ms) > MAX_SKEW_MS)
   return [
@@ -111,4 +111,10 @@ function checkAgreement(
       ? [warning('addresses', listed(urls), 'give all processes the same AGENTRUN_BASE_URL: links go by it')]
       : []),
   ]
+}
+
+/** One process that serves and one that works, on one machine, use one data folder. */
+function fitOneFolder(processes: readonly ServiceProcess[]): boolean {
+  const count = (other: string) => processes.filter(({ role }) => role !== other).length
+  return count('work') <= 1 && count('serve') <= 1 && new Set(processes.map(({ host }) => host)).size === 1
 }

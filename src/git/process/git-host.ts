@@ -11,6 +11,11 @@ import { replaceFile } from './owner-files.ts'
 export type GitHostOptions = {
   /** The service's data folder, absolute; `mirrors`, `checkpoints` and `git` are created below it. */
   data_dir: string
+  /**
+   * Whose object caches: two processes on one data folder, of which one serves the API and one works, do not
+   * share them, because each removes what it does not use itself.
+   */
+  caches?: 'of_api' | 'of_worker'
   /** The user that git runs as; null: the service's own. */
   user: SystemUser | null
   /** The group that may read the mirrors (that of the sandboxes' user); the user's own when absent. */
@@ -91,11 +96,13 @@ export type GitHost = AsyncDisposable & {
 export async function openGitHost(options: GitHostOptions): Promise<GitHost> {
   const home = join(resolve(options.data_dir), 'git')
   const mirrors = join(resolve(options.data_dir), 'mirrors')
-  const checkpoints = join(resolve(options.data_dir), 'checkpoints')
+  const all_caches = join(resolve(options.data_dir), 'checkpoints')
+  const checkpoints = options.caches === 'of_api' ? join(all_caches, 'api') : all_caches
   const gid = options.user ? (options.reader_gid ?? options.user.gid) : null
   const readable = options.user && { ...options.user, gid: gid ?? options.user.gid }
   createOwnFolder(home, 0o750, options.user)
   createOwnFolder(mirrors, 0o750, readable)
+  createOwnFolder(all_caches, 0o750, readable)
   createOwnFolder(checkpoints, 0o750, readable)
   await replaceFile({ user: options.user, gid: null }, join(home, 'config'), OWN_CONFIG)
   await replaceFile({ user: options.user, gid: null }, join(home, 'peer-config'), PEER_CONFIG)

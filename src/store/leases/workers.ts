@@ -18,7 +18,7 @@ type WorkerReport = {
   /** Why it starts no runs; null when it does. */
   blocked_reason: string | null
 }
-type WorkerRow = Omit<WorkerReport, 'folder_id'> & { started_at: Date; seen_at: Date }
+type WorkerRow = WorkerReport & { started_at: Date; seen_at: Date }
 
 /** Inserts or updates the row of this process's worker. `seen_at` shows other processes that it is alive. */
 export async function reportWorker(db: Db, worker: WorkerReport): Promise<void> {

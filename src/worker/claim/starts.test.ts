@@ -55,7 +55,7 @@ test('a start that fails makes room, and one whose run ends while it waits neith
   await expect(starts.during(5, free, async () => 'room')).resolves.toBe('room')
 })
 
-test('a start that takes longer than the bound makes room once, although it goes on', async () => {
+test('a start that takes longer than the bound makes room once, although it continues', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
   const { running, end } = await begin(new Starts(1, 1_000), [1, 2, 3])
