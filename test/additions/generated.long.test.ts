@@ -7,7 +7,7 @@ import { copySources, type SourceCopy } from './source-copy.ts'
 const TIMEOUT_MS = 300_000
 
 let copy: SourceCopy
-let before: Generated
+let before: GeneratedTexts
 beforeAll(() => {
   copy = copySources(['src', 'scripts', 'docs', 'clients', 'package.json'])
   before = generated()
@@ -15,10 +15,10 @@ beforeAll(() => {
 afterAll(() => copy[Symbol.dispose]())
 
 /** The files that the sources generate, by the script that writes them. */
-type Generated = { 'write-openapi.ts': string; 'write-python-client.ts': string }
+type GeneratedTexts = { 'write-openapi.ts': string; 'write-python-client.ts': string }
 
 /** Returns what the sources of the copy generate. */
-function generated(): Generated {
+function generated(): GeneratedTexts {
   const code = `
     import { rolesAndScopesMarkdown } from './scripts/roles-and-scopes.ts'
     import { documentText } from './scripts/write-openapi.ts'
@@ -40,7 +40,7 @@ test.each(simulated_additions)(
     using _ = copy.insert(insertions)
     const after = generated()
     const changed = Object.entries(before).filter(
-      ([script, text]) => after[script as keyof Generated] !== text,
+      ([script, text]) => after[script as keyof GeneratedTexts] !== text,
     )
     const scripts = changed.map(([script]) => script)
     expect(scripts.filter(script => !row?.touch.includes(`\`node scripts/${script}\``))).toEqual([])
