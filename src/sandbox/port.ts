@@ -68,6 +68,11 @@ export type Copy = { folder: string; base: string }
 export type Layer = AsyncDisposable & {
   /** Identifies it for `end`. */
   readonly identity: string
+  /**
+   * Host path at which sandboxes that are started `settledWithin` it see what the first copy stores: each
+   * file that was written, and each folder in which a name was added or removed.
+   */
+  readonly changes: string
 }
 
 export type SandboxSpec = {

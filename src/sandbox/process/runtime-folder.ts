@@ -29,6 +29,8 @@ export type RuntimeFolder = {
   etc: Record<string, string>
   /** An empty, readable folder, mounted over folders of the host that contain its settings. */
   empty: string
+  /** An empty folder, where each layer mounts what it stores in its own namespace. */
+  changes: string
   /** Each running sandbox has a folder of pipes in here. */
   pipes: string
 }
@@ -65,7 +67,8 @@ export function prepareRuntimeFolder(folder: string, agent = { uid: 1000, gid: 1
   const etc = join(folder, 'etc')
   const pipes = join(folder, 'pipes')
   const empty = join(folder, 'empty')
-  for (const path of [folder, init, etc, pipes, empty]) {
+  const changes = join(folder, 'changes')
+  for (const path of [folder, init, etc, pipes, empty, changes]) {
     mkdirSync(path, { recursive: true })
     chmodSync(path, path === empty ? 0o755 : 0o711)
   }
@@ -93,6 +96,7 @@ export function prepareRuntimeFolder(folder: string, agent = { uid: 1000, gid: 1
     seccomp_profile,
     init,
     empty,
+    changes,
     pipes,
     etc: Object.fromEntries(Object.keys(etc_files).map(name => [name, join(etc, name)])),
   }

@@ -8,17 +8,21 @@ import { type Copy, type Layer, SandboxError } from '../port.ts'
 
 /**
  * Short names in the folder itself, because processes inside can read them among their mounts. The mount
- * covers the folder, and so the three. The holder reports its id, and ends when its standard input is closed,
- * or the process that runs it ends in any way.
+ * covers the folder, and so the three; what the first copy stores is shown at the mount point of changes. The
+ * holder reports its id, and ends when its standard input is closed, or the process that runs it ends in any
+ * way.
  */
 const HOLDER_SCRIPT = `
 set -e
 umask 077
+changes=$1
+shift
 while [ "$#" -gt 0 ]; do
 cd -- "$1"
 mkdir -p upper work
 ln -sfn -- "$2" lower
 mount -t overlay overlay -o lowerdir=lower,upperdir=upper,workdir=work,userxattr,index=off "$1"
+if [ "$changes" ]; then mount --bind upper "$changes"; changes=; fi
 shift 2
 done
 echo $$
@@ -32,13 +36,14 @@ exec cat >/dev/null
  */
 export async function openLayer(
   copies: readonly Copy[],
-  host: { user: SystemUser | null; start_timeout_ms: number },
+  host: { user: SystemUser | null; start_timeout_ms: number; runtime: { changes: string } },
 ): Promise<Layer> {
   const script = [
     '/bin/sh',
     '-c',
     HOLDER_SCRIPT,
     'sh',
+    host.runtime.changes,
     ...copies.flatMap(({ folder, base }) => [folder, base]),
   ]
   const { output, write, done, stop } = openProgram({
@@ -63,6 +68,7 @@ export async function openLayer(
   }
   return {
     identity,
+    changes: host.runtime.changes,
     async [Symbol.asyncDispose]() {
       write('', true)
       await endProcess(identity)
