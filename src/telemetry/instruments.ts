@@ -104,7 +104,11 @@ const sandboxInstruments = ({ counter, histogram }: Factory) => ({
     'outcome',
   ]),
   sandbox_time: histogram('sandbox_start_duration_seconds', 'Starts of sandboxes', quick),
-  checkpoints: counter('checkpoints_total', 'Checkpoints by outcome: `stored`, or why not', ['outcome']),
+  checkpoints: counter(
+    'checkpoints_total',
+    'Checkpoints by outcome: `stored`, why not, or `differs` from the files',
+    ['outcome'],
+  ),
   checkpoint_bytes: histogram('checkpoint_bytes', 'Bytes stored for a checkpoint', sizes),
   checkpoint_time: histogram(
     'checkpoint_duration_seconds',

@@ -13,7 +13,7 @@ export type Telemetry = {
   /** Milliseconds of the parts of a run's start; null: it was none. */
   runStarted(start: Readonly<Record<string, number | null>>): void
   sandboxStarted(start: { ms: number; ok: boolean }): void
-  /** `code`: why nothing was stored; otherwise bytes that were, after `ms`. */
+  /** `code`: why nothing was stored, or `differs` from the files; otherwise bytes that were, after `ms`. */
   checkpointed(checkpoint: { ms: number; bytes: number } | { code: string }): void
   /** A value that no task needs was met in what a sandbox shows. */
   canarySeen(): void

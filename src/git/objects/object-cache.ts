@@ -173,6 +173,18 @@ export async function importPack(
   )
 }
 
+/**
+ * Adds a complete pack that the service itself has written. What its objects name may follow later. GitError.
+ */
+export async function addPack(host: GitHost, kept: CacheOwner, pack: Uint8Array): Promise<void> {
+  await git(host, 'the objects cannot be added', {
+    ...inObjectCache(host, kept),
+    args: ['index-pack', '--stdin'],
+    stdin: pack,
+    timeout_ms: IMPORT_MS,
+  })
+}
+
 /** Returns those of `objects` that are neither in the cache nor in the mirror. */
 export async function missingObjects(host: GitHost, kept: CacheOwner, objects: string[]): Promise<string[]> {
   if (objects.length === 0) return []

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { shellQuote as quote } from '../../core/text/shell-quote.ts'
 import { EMPTY_FILE, relaxedChecks } from '../objects/object-checks.ts'
-import { isSha } from '../refs/ref-name.ts'
+import { asSha, isSha } from '../refs/ref-name.ts'
 import { excludePatterns } from './exclude-patterns.ts'
 
 /**
@@ -75,7 +75,8 @@ export const unblockCommand = ({ files }: Pick<CheckpointFolders, 'files'>): str
 
 const OPEN_AND_CLOSE = 'for i in {1..60}; do for p; do exec 3<>"$p"; exec 3>&-; done; sleep 0.05; done'
 
-export type Snapshot = {
+/** The files of a workspace at one moment. */
+export type CapturedFiles = {
   /** The tree of all files: equal trees, equal files. */
   tree: string
   /** The commit that the workspace is at, and its branch; null for none. */
@@ -84,25 +85,46 @@ export type Snapshot = {
   /** What is not included, the first hundred. */
   left_out: LeftOutPath[]
 }
+
+/** `number`: among the snapshots of this worker. */
+export type Snapshot = CapturedFiles & { number: number }
+
 /** `unreadable`: a file or folder (ends in `/`) that cannot be read, or whose name git refuses. */
 type LeftOutPath = { path: string; reason: 'too_large' | 'unreadable' }
 
-/** Returns null when the output is not that of a snapshot. */
-export function parseSnapshot(output: Uint8Array): Snapshot | null {
+/**
+ * `files_tree`: without ignored files that are in the tree because the workspace has committed them. Null
+ * when the output is not that of a snapshot.
+ */
+export function parseSnapshot(output: Uint8Array): { found: CapturedFiles; files_tree: string } | null {
   const text = Buffer.from(output).toString('utf8')
-  const [, mark, tree = '', head = '', branch = '', ...left_out] = text.split('\0')
+  const [, mark, tree = '', files_tree = '', head = '', branch = '', ...left_out] = text.split('\0')
   if (mark !== 'agentrun-snapshot' || left_out.pop() !== '' || !isSha(tree)) return null
-  return {
+  const found = {
     tree,
     head: isSha(head) ? head : null,
     branch: branch === '' ? null : branch,
     left_out: left_out.map(leftOut),
   }
+  return { found, files_tree }
 }
 
 function leftOut(text: string): LeftOutPath {
   const [, reason, path = ''] = /^(too_large|unreadable):(.*)$/s.exec(text) ?? []
   return { path, reason: reason === 'too_large' ? 'too_large' : 'unreadable' }
+}
+
+/**
+ * Returns a command that adds the objects of the pack on its standard input, if `has_pack`, and brings the
+ * index to `tree` unless that is null. What git knows of unchanged files stays.
+ */
+export function learnCommand(
+  folders: CheckpointFolders,
+  { tree, has_pack }: { tree: string | null; has_pack: boolean },
+): string {
+  const unpack = has_pack ? ['git unpack-objects -q'] : []
+  const read = tree === null ? [] : [`rm -f -- "$shadow/index.lock" && git read-tree -i -m ${asSha(tree)}`]
+  return `${environment(folders)}\n${[...unpack, ...read].join(' && ')}`
 }
 
 export type PackInput = {
@@ -142,7 +164,7 @@ function definitions(folders: CheckpointFolders): string {
   return [environment(folders), assignments(values), CHECKPOINT].join('\n')
 }
 
-const environment = ({ files, shadow }: CheckpointFolders): string =>
+export const environment = ({ files, shadow }: CheckpointFolders): string =>
   [assignments({ files, shadow }), SHADOW].join('\n')
 
 const assignments = (values: Record<string, string | number>): string =>

@@ -1,7 +1,7 @@
 import { orAborted } from '../../core/abort.ts'
 import { errorText } from '../../core/log.ts'
 import { settledWithin, withTimeout } from '../../core/timeout.ts'
-import type { Snapshot } from '../../git/workspace/checkpoint-commands.ts'
+import type { CapturedFiles, Snapshot } from '../../git/workspace/checkpoint-commands.ts'
 import type { Transactional } from '../../store/database.ts'
 import type { AppendResult } from '../../store/runs/append.ts'
 import {
@@ -20,7 +20,7 @@ import { type Packer, TooLarge } from './packer.ts'
 import type { Snapshots } from './snapshots.ts'
 
 /** A checkpoint that is stored: its entry, and its files. */
-export type StoredCheckpoint = { seq: number; snapshot: Snapshot }
+export type StoredCheckpoint = { seq: number; snapshot: CapturedFiles }
 
 /**
  * The first snapshot of a workspace, which applies to these entries. `gap`: no stored checkpoint is known to
@@ -146,8 +146,10 @@ export class Checkpoints implements AsyncDisposable {
     this.#missed = 0
     this.#reportLeftOut(snapshot)
     const newest = this.#newest
-    if (newest !== null && sameFiles(newest.snapshot, snapshot))
+    if (newest !== null && sameFiles(newest.snapshot, snapshot)) {
+      this.#packer.unchanged(snapshot)
       return { snapshot, files: { unchanged_since: newest.seq }, n: this.#prepared }
+    }
     this.#newest = null
     if (performance.now() < this.#not_before) return null
     const files = await this.#storeObjects(snapshot, db)
@@ -160,8 +162,10 @@ export class Checkpoints implements AsyncDisposable {
     const pack = await this.#packer.pack(snapshot)
     const stored = { base_sha: this.#packer.base_sha, checkpoints: [], pack, max_bytes: max_run_bytes }
     const { packs } = requireOwned(await saveCheckpoints(db, this.#writer, stored))
-    if (packs === null)
+    if (packs === null) {
+      this.#packer.refused()
       throw new TooLarge(`the checkpoints of this run would be more than ${max_run_bytes} bytes`)
+    }
     await this.#packer.stored(pack, packs, snapshot)
     const { tree, head, branch, left_out } = snapshot
     // Names of files that are left out may contain a secret value.
@@ -280,7 +284,7 @@ const firstOf = (entries: number, total_logs: number) => total_logs - Math.max(0
 /** A checkpoint whose objects are stored. `n`: its number among those that were prepared. */
 type KeptSnapshot = { snapshot: Snapshot; files: FilesAfter; n: number }
 
-const sameFiles = (a: Snapshot, b: Snapshot) =>
+const sameFiles = (a: CapturedFiles, b: CapturedFiles) =>
   JSON.stringify([a.tree, a.head, a.branch, a.left_out]) ===
   JSON.stringify([b.tree, b.head, b.branch, b.left_out])
 

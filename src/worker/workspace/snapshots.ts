@@ -4,6 +4,7 @@ import type { PackInput, PreparedFiles, Snapshot } from '../../git/workspace/che
 import { SandboxLostError } from '../../sandbox/port.ts'
 import type { FilesState } from './files-state.ts'
 import type { SnapshotSandbox } from './snapshot-sandbox.ts'
+import type { Difference } from './snapshot-taker.ts'
 
 const SNAPSHOT_MS = 5 * 60_000
 const PREPARE_MS = 5 * 60_000
@@ -16,13 +17,19 @@ const IDLE_MS = 20_000
 const RETRY_MS = 30_000
 const MAX_LOST = 3
 
+/** `difference`: a snapshot from the changed paths has other files than git finds. */
+type SnapshotListeners = {
+  trouble(error: unknown): void
+  difference(difference: Difference): void
+}
+
 /**
  * Takes the snapshots of one claimed run in sequence. None of them rejects: a failed snapshot costs a
  * checkpoint and not the run.
  */
 export class Snapshots implements AsyncDisposable {
   readonly #open: () => Promise<SnapshotSandbox>
-  readonly #onTrouble: (error: unknown) => void
+  readonly #on: SnapshotListeners
   readonly #files: FilesState
   #sandbox: SnapshotSandbox | null
   #before: Snapshot | null = null
@@ -41,12 +48,12 @@ export class Snapshots implements AsyncDisposable {
   constructor(
     sandbox: SnapshotSandbox,
     open: () => Promise<SnapshotSandbox>,
-    onTrouble: (error: unknown) => void,
+    on: SnapshotListeners,
     files: FilesState,
   ) {
     this.#sandbox = sandbox
     this.#open = open
-    this.#onTrouble = onTrouble
+    this.#on = on
     this.#files = files
   }
 
@@ -63,7 +70,7 @@ export class Snapshots implements AsyncDisposable {
 
   /**
    * Returns the previous snapshot if nothing has changed. Null: it failed, it took too long, or an earlier
-   * one has just failed. `anyway`: it is taken in both cases.
+   * one has just failed. `anyway`: it is taken in both cases, by a git that examines all files.
    */
   take(anyway = false): Promise<Snapshot | null> {
     const captured = Promise.withResolvers<void>()
@@ -87,9 +94,10 @@ export class Snapshots implements AsyncDisposable {
           PREPARE_MS,
         )
       } else {
-        const how = { stale, largest_bytes: this.#files.largestBytes(await state) }
-        const snapshot = await this.#sandbox.take(before, how, captured.resolve, SNAPSHOT_MS)
-        if (!work.spoiled) this.#before = snapshot ?? before
+        const options = { stale, largest_bytes: this.#files.largestBytes(await state), complete: anyway }
+        const taken = await this.#sandbox.take(before, options, captured.resolve, SNAPSHOT_MS)
+        if (!work.spoiled) this.#before = taken.snapshot ?? before
+        if (taken.differs && !work.spoiled) this.#on.difference(taken.differs)
       }
       if (work.spoiled) return null
       this.#stale = false
@@ -118,7 +126,7 @@ export class Snapshots implements AsyncDisposable {
     const done = this.#last.then(work).catch(async error => {
       this.#not_before = performance.now() + RETRY_MS
       if (error instanceof SandboxLostError) await this.#leave()
-      this.#onTrouble(error)
+      this.#on.trouble(error)
       return null
     })
     this.#last = done

@@ -3,8 +3,10 @@ import { errorText } from '../../core/log.ts'
 import { withProxyEnv } from '../../core/sandbox-environment.ts'
 import { objectCachePath } from '../../git/objects/object-cache.ts'
 import { mirrorPath } from '../../git/process/git-host.ts'
+import { WrittenObjects } from '../../git/workspace/written-objects.ts'
 import type { Sandbox, SandboxSpec } from '../../sandbox/port.ts'
 import { createShadow, removeWorkspace } from '../../sandbox/workspaces/workspaces.ts'
+import { errorEntry } from '../../trace/entry.ts'
 import { MIRROR_INSIDE } from '../base/checkout.ts'
 import { type Identities, recordSandboxes } from '../claim/record-sandboxes.ts'
 import { openEgress } from '../sandbox/egress-of-run.ts'
@@ -15,6 +17,7 @@ import type { PreparedFolders } from './open-folders.ts'
 import type { History, OpenInput } from './opening.ts'
 import { KEPT_INSIDE } from './restore.ts'
 import { startSnapshotSandbox } from './snapshot-sandbox.ts'
+import type { Difference } from './snapshot-taker.ts'
 import { Snapshots } from './snapshots.ts'
 
 type ShownFiles = Pick<SandboxSpec, 'workspace' | 'home' | 'within' | 'read_only'>
@@ -23,6 +26,8 @@ type ShownFiles = Pick<SandboxSpec, 'workspace' | 'home' | 'within' | 'read_only
 export type Sandboxes = {
   sandbox: Sandbox
   snapshots: Snapshots
+  /** The objects that are written for snapshots. */
+  written: WrittenObjects
   /** What the agent's sandbox shows. */
   shown: ShownFiles
   reportBlocked(): Promise<void>
@@ -47,7 +52,8 @@ export async function startSandboxes(
 ): Promise<Sandboxes> {
   const { deps, writer, live, base, secrets, startup, signal } = opening
   const { adopted, layer } = folders
-  const startShots = await snapshotStarter(opening, history, folders, stack)
+  const written = new WrittenObjects(deps.git, history.kept)
+  const startShots = await snapshotStarter(opening, history, { folders, written }, stack)
   const of = {
     repository_id: base?.repository.id ?? null,
     purpose: 'agent',
@@ -79,7 +85,12 @@ export async function startSandboxes(
   const files = new FilesState(
     async () => (await deps.driver.filesState?.(folders.workspace, layer !== null)) ?? null,
   )
-  const snapshots = new Snapshots(shots.value, startShots, reportSnapshot, files)
+  const difference = (found: Difference) => {
+    deps.log('error', 'a snapshot from the changed paths differs from the files', { ...found })
+    deps.telemetry.checkpointed({ code: 'differs' })
+    writer.append({ entries: [differenceEntry(found)] }).catch(() => {})
+  }
+  const snapshots = new Snapshots(shots.value, startShots, { trouble: reportSnapshot, difference }, files)
   // A run that must end does not wait for commands in progress: the first snapshot of many files takes
   // minutes.
   const abort_listener = stack.use(
@@ -92,12 +103,21 @@ export async function startSandboxes(
   return {
     sandbox,
     snapshots,
+    written,
     shown,
     reportBlocked: egress.reportBlocked,
     record,
     opened: () => abort_listener[Symbol.dispose](),
   }
 }
+
+const differenceEntry = ({ from_changes, from_git }: Difference) =>
+  errorEntry({
+    code: 'checkpoint_differs',
+    message: `The last checkpoint of this turn has the files as git finds them (tree ${from_git}). Those before it were taken from the changed paths, and the files were expected to be ${from_changes}: an earlier checkpoint of this turn may lack a change.`,
+    retryable: false,
+    phase: 'checkpoint',
+  })
 
 const withinOf = ({ layer }: PreparedFolders) => (layer === null ? {} : { within: layer })
 
@@ -116,7 +136,7 @@ function shownOf({ deps, run, base, program }: OpenInput, folders: PreparedFolde
 async function snapshotStarter(
   { deps, writer, run, base }: OpenInput,
   { kept, last, tip }: History,
-  folders: PreparedFolders,
+  { folders, written }: { folders: PreparedFolders; written: WrittenObjects },
   stack: AsyncDisposableStack,
 ) {
   const shadow = await createShadow(deps.folders.workspaces, run.id, writer.epoch, deps.users.sandbox)
@@ -132,10 +152,18 @@ async function snapshotStarter(
   const spec = {
     kept,
     borrows_kept: last !== null || tip !== null,
+    written,
     workspace: folders.workspace,
     ...withinOf(folders),
     shadow,
     ...bounds,
   }
-  return () => startSnapshotSandbox(deps.driver, deps.git, spec)
+  let started = false
+  return async () => {
+    // What a lost sandbox had of the objects is in the object cache.
+    if (started) await written.toGit()
+    const borrows_kept = spec.borrows_kept || started
+    started = true
+    return startSnapshotSandbox(deps.driver, deps.git, { ...spec, borrows_kept })
+  }
 }

@@ -146,7 +146,7 @@ function setUpFiles(
 function keepCheckpoints(
   { deps, writer, base }: OpenInput,
   history: History,
-  { snapshots }: Sandboxes,
+  { snapshots, written }: Sandboxes,
   filled: FilledWorkspace,
 ): Checkpoints {
   const { kept, last, tip } = history
@@ -154,6 +154,7 @@ function keepCheckpoints(
   const packer = new Packer({
     git: deps.git,
     kept,
+    written,
     snapshots,
     max_bytes: deps.checkpoints.max_pack_bytes,
     base_sha: base?.sha ?? null,

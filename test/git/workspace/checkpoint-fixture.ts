@@ -11,12 +11,18 @@ import {
 } from '../../../src/git/objects/object-cache.ts'
 import { type GitHost, mirrorPath, openGitHost } from '../../../src/git/process/git-host.ts'
 import { readCachedChanges } from '../../../src/git/read/changes.ts'
-import type { PreparedFiles, Snapshot } from '../../../src/git/workspace/checkpoint-commands.ts'
+import type {
+  CapturedFiles,
+  PreparedFiles,
+  Snapshot,
+} from '../../../src/git/workspace/checkpoint-commands.ts'
 import { restoreCommand } from '../../../src/git/workspace/restore-command.ts'
 import { cloneCommand, type WorkspaceRepository } from '../../../src/git/workspace/workspace-commands.ts'
+import { WrittenObjects } from '../../../src/git/workspace/written-objects.ts'
 import type { Sandbox } from '../../../src/sandbox/port.ts'
 import { createOwnFolder } from '../../../src/system/own-folder.ts'
 import { ensureSystemUsers } from '../../../src/system/users.ts'
+import { Packer } from '../../../src/worker/workspace/packer.ts'
 import { type SnapshotSandbox, startSnapshotSandbox } from '../../../src/worker/workspace/snapshot-sandbox.ts'
 import { makeDriver, startSandbox, type TestSandbox } from '../../sandbox/start-sandbox.ts'
 import { localRepository, makeRepository, runText } from '../repositories.ts'
@@ -36,23 +42,32 @@ export type CheckpointTest = AsyncDisposable & {
   borrowed(): Promise<string>
   inside: WorkspaceRepository | null
   first: Snapshot
-  /** The snapshot after a command of the agent. */
+  /** The snapshot after a command of the agent; git examines all files afterwards, and finds the same. */
   after(command: string): Promise<Snapshot>
-  /** Packs what `snapshot` has beyond the packs before, and has the host take it in. */
+  /** Packs what `snapshot` has beyond the packs before, and stores it. */
   keep(snapshot: Snapshot): Promise<{ tip: string; bytes: number }>
   changed(from: Snapshot, to: Snapshot): Promise<string[]>
   /** A fresh workspace with the files of a snapshot, as the next owner sees it. */
   restore(snapshot: Snapshot, work: (agent: TestSandbox, again: Snapshot) => Promise<void>): Promise<void>
 }
 
+/** How a snapshot is taken of files of which nothing is known. */
+export const ANY_FILES = { stale: false, largest_bytes: Number.POSITIVE_INFINITY, complete: false }
+
+/** What two snapshots of equal files have in common. */
+export const filesOf = ({ number: _, ...files }: Snapshot): CapturedFiles => files
+
 const users = ensureSystemUsers()
 const caps = { max_file_bytes: 1024 ** 2, max_bytes: 32 * 1024 ** 2 }
 
 /**
  * A run's workspace with its snapshots: cloned from a repository of `files`, or empty for null. Its next
- * owner is another one of these.
+ * owner is another one of these. `wrap`: changes what the sandbox for snapshots does.
  */
-export async function startCheckpointTest(files: Record<string, string> | null): Promise<CheckpointTest> {
+export async function startCheckpointTest(
+  files: Record<string, string> | null,
+  wrap: (sandbox: Sandbox) => Sandbox = sandbox => sandbox,
+): Promise<CheckpointTest> {
   await using stack = new AsyncDisposableStack()
   const { driver, folder, makeWorkspace } = stack.use(makeDriver())
   chmodSync(folder, 0o755)
@@ -88,7 +103,7 @@ export async function startCheckpointTest(files: Record<string, string> | null):
   const noting: typeof driver = {
     ...driver,
     async start(spec) {
-      const sandbox = await driver.start(spec)
+      const sandbox = wrap(await driver.start(spec))
       const exec: typeof sandbox.exec = request => {
         commands.push(request.command)
         return sandbox.exec(request)
@@ -98,29 +113,32 @@ export async function startCheckpointTest(files: Record<string, string> | null):
     },
   }
   let created = 0
-  const open = async (borrows_kept: boolean) => {
+  /** `of`: the run whose object cache it uses. */
+  const open = async (of: CacheOwner, borrows_kept: boolean) => {
     const name = String(++created)
     const [workspace, shadow] = [makeWorkspace(name), makeWorkspace(`${name}.shadow`)]
-    await withObjectCache(host, kept.run_id, async () => {})
-    const read_only = [...mirror, { host: objectCachePath(host, kept.run_id), inside: '/kept' }]
+    await withObjectCache(host, of.run_id, async () => {})
+    const read_only = [...mirror, { host: objectCachePath(host, of.run_id), inside: '/kept' }]
+    const written = new WrittenObjects(host, of)
     const agent = await startSandbox(driver, workspace, { read_only })
     const shots = await startSnapshotSandbox(noting, host, {
-      kept,
+      kept: of,
       borrows_kept,
+      written,
       workspace,
       shadow,
       base_sha,
       cpus: 2,
       ...caps,
     })
-    return { agent, shots }
+    return { agent, shots, written }
   }
   const must = async (agent: TestSandbox, command: string) => {
     const result = await agent.shell(command)
     if (result.exit_code !== 0) throw new Error(`${command} failed: ${result.text}`)
   }
 
-  const { agent, shots } = await open(false)
+  const { agent, shots, written } = await open(kept, false)
   stack.use(agent)
   stack.use(shots)
   if (inside) {
@@ -143,7 +161,18 @@ export async function startCheckpointTest(files: Record<string, string> | null):
     const command = 'read -r _ _ _ _ last </proc/loadavg; echo $last'
     return Number(where === 'agent' ? (await agent.separate(command)).text : await inShots(command))
   }
-  const tips: string[] = []
+  const packer = new Packer({
+    git: host,
+    kept,
+    written,
+    snapshots: shots,
+    max_bytes: caps.max_bytes,
+    base_sha,
+    tip: null,
+    known: [],
+  })
+  /** What a database would have. */
+  const packs: { tip: string; content: Uint8Array }[] = []
   const running = stack.move()
   return {
     host,
@@ -163,39 +192,32 @@ export async function startCheckpointTest(files: Record<string, string> | null):
     first,
     async after(command) {
       await must(agent, command)
-      before =
-        (await shots.take(
-          before,
-          { stale: false, largest_bytes: Number.POSITIVE_INFINITY },
-          () => {},
-          20_000,
-        )) ?? before
+      const taken = await shots.take(before, ANY_FILES, () => {}, 20_000)
+      before = taken.snapshot ?? before
+      const complete = await shots.take(before, { ...ANY_FILES, complete: true }, () => {}, 20_000)
+      const { tree, head } = complete.snapshot ?? before
+      if (complete.differs || tree !== before.tree || head !== before.head)
+        throw new Error(`git found other files: ${JSON.stringify([before, complete])}`)
       return before
     },
-    async keep({ tree, head }) {
-      const chunks: Uint8Array[] = []
-      const without = [...(base_sha ? [base_sha] : []), ...tips.slice(-1)]
-      const parents = [...(tips.length > 0 ? tips.slice(-1) : without), ...(head ? [head] : [])]
-      const tip = await shots.pack({ tree, parents, also: [], without }, chunk => {
-        chunks.push(chunk)
-      })
-      const pack = Buffer.concat(chunks)
-      await withObjectCache(host, kept.run_id, () =>
-        importPack(host, kept, {
-          pack,
-          objects: [tip, tree, ...(head ? [head] : [])],
-          max_bytes: caps.max_bytes,
-        }),
-      )
-      tips.push(tip)
-      return { tip, bytes: pack.length }
+    async keep(snapshot) {
+      const pack = await packer.pack(snapshot)
+      if (pack !== null) packs.push(pack)
+      await packer.stored(pack, packs.length, snapshot)
+      return { tip: packs.at(-1)?.tip ?? '', bytes: pack?.content.length ?? 0 }
     },
     async changed(from, to) {
+      await written.toGit()
       const { files } = await readCachedChanges(host, kept, from.tree, to.tree, { max_patch_bytes: 10_000 })
       return files.map(file => `${file.status} ${file.path}`)
     },
     async restore(snapshot, work) {
-      const next = await open(true)
+      const of = { run_id: kept.run_id + created, repository_id: kept.repository_id }
+      for (const { tip, content } of packs)
+        await withObjectCache(host, of.run_id, () =>
+          importPack(host, of, { pack: content, objects: [tip], max_bytes: caps.max_bytes }),
+        )
+      const next = await open(of, true)
       await using _agent = next.agent
       await using _shots = next.shots
       const result = await next.agent.separate(

@@ -5,9 +5,10 @@ import { FilesState } from '../../../src/worker/workspace/files-state.ts'
 import type { SnapshotSandbox } from '../../../src/worker/workspace/snapshot-sandbox.ts'
 import { Snapshots } from '../../../src/worker/workspace/snapshots.ts'
 
-const snapshotOf = (tree: string): Snapshot => ({ tree, head: null, branch: null, left_out: [] })
+const snapshotOf = (tree: string): Snapshot => ({ tree, head: null, branch: null, left_out: [], number: 1 })
 const never = new AbortController().signal
 const unknown = new FilesState(async () => null)
+const quiet = { trouble: () => {}, difference: () => {} }
 
 /** A sandbox whose snapshots end when the test ends them; `log` lists its requests. */
 function scripted() {
@@ -22,8 +23,13 @@ function scripted() {
     },
     take(before, { stale }, captured) {
       log.push(`take ${before.tree}${stale ? ' stale' : ''}`)
-      const { promise, resolve, reject } = Promise.withResolvers<Snapshot | null>()
-      waiting.push({ captured, end: resolve, fail: reject })
+      const { promise, resolve, reject } =
+        Promise.withResolvers<Awaited<ReturnType<SnapshotSandbox['take']>>>()
+      waiting.push({
+        captured,
+        end: snapshot => resolve({ snapshot, differs: null, by_git: true }),
+        fail: reject,
+      })
       return promise
     },
     pack: () => Promise.reject(new Error('not asked')),
@@ -36,12 +42,7 @@ function scripted() {
 
 test('the agent waits until its files are captured, not until their snapshot is named', async () => {
   const { sandbox, log, next } = scripted()
-  const snapshots = new Snapshots(
-    sandbox,
-    () => Promise.resolve(sandbox),
-    () => {},
-    unknown,
-  )
+  const snapshots = new Snapshots(sandbox, () => Promise.resolve(sandbox), quiet, unknown)
   await snapshots.prepare({ from: 'empty' })
   const taken = snapshots.take()
   await expect.poll(() => log.at(-1)).toBe('take tree 1')
@@ -60,12 +61,7 @@ test('the agent waits until its files are captured, not until their snapshot is 
 
 test('a snapshot that the agent did not wait for is discarded, and the next one contains all captured files', async () => {
   const { sandbox, log, next } = scripted()
-  const snapshots = new Snapshots(
-    sandbox,
-    () => Promise.resolve(sandbox),
-    () => {},
-    unknown,
-  )
+  const snapshots = new Snapshots(sandbox, () => Promise.resolve(sandbox), quiet, unknown)
   await snapshots.prepare({ from: 'empty' })
   const late = snapshots.take()
   await expect.poll(() => log.at(-1)).toBe('take tree 1')
@@ -84,7 +80,7 @@ test('after a failed snapshot the agent does not wait for another for a while; t
   const snapshots = new Snapshots(
     sandbox,
     () => Promise.resolve(sandbox),
-    error => troubles.push(error),
+    { ...quiet, trouble: error => troubles.push(error) },
     unknown,
   )
   await snapshots.prepare({ from: 'empty' })
@@ -109,12 +105,7 @@ test('a first capture that failed is replaced, without trust in what the agent m
     broken = false
     return Promise.reject(new SandboxError('killed'))
   }
-  const snapshots = new Snapshots(
-    sandbox,
-    () => Promise.resolve(sandbox),
-    () => {},
-    unknown,
-  )
+  const snapshots = new Snapshots(sandbox, () => Promise.resolve(sandbox), quiet, unknown)
   expect(await snapshots.prepare({ from: 'clone', sha: 'c', tree: 't' })).toBe(null)
   expect(await snapshots.take()).toBe(null)
   expect(await snapshots.take(true)).toEqual(snapshotOf('tree 1'))
@@ -123,12 +114,7 @@ test('a first capture that failed is replaced, without trust in what the agent m
 
 test('a lost sandbox is replaced, and the snapshot is given up when the replacement is lost too', async () => {
   const { sandbox, log, next } = scripted()
-  const snapshots = new Snapshots(
-    sandbox,
-    () => Promise.resolve(sandbox),
-    () => {},
-    unknown,
-  )
+  const snapshots = new Snapshots(sandbox, () => Promise.resolve(sandbox), quiet, unknown)
   await snapshots.prepare({ from: 'empty' })
   for (let lost = 0; lost < 6; lost++) {
     const taken = snapshots.take(true)

@@ -94,7 +94,7 @@ snapshot() {
     read_head
     if [[ $head == "$1" ]]; then
       printf 'captured\0'
-      report "$fresh"
+      report "$fresh" "$fresh"
       fresh=
       return
     fi
@@ -164,22 +164,23 @@ find_large() {
 # Second half, beside whatever happens to the files now. $1, $2: tree and head of the snapshot before, or "none". $3: "small" if no file is too
 # large. Says tree, head, branch and what had to be left out.
 conclude() {
-  local tree=$1 committed
+  local tree=$1 committed files_tree
   if [[ $quick && $3 != small ]]; then drop_large "$tree" || return; fi
   if [[ $changed || $tree == none ]]; then
     tree=$(git write-tree) || return
     written_at=$EPOCHSECONDS
   fi
+  files_tree=$tree
   if [[ $head != "$2" && $head != none ]]; then
     committed=$(exec git rev-parse --quiet --verify "$head^{commit}^{tree}" 2>/dev/null) || take_head "$2"
     if [[ $head != none && $committed != "$tree" ]]; then tree=$(tracked_too "$tree") || return; fi
   fi
-  report "$tree"
+  report "$tree" "$files_tree"
 }
 
-# Says the tree $1, `head`, `branch` and what had to be left out.
+# Says the tree $1, the one before ignored files of commits were added, `head`, `branch` and what had to be left out.
 report() {
-  printf 'agentrun-snapshot\0%s\0%s\0%s\0' "$1" "$head" "$branch"
+  printf 'agentrun-snapshot\0%s\0%s\0%s\0%s\0' "$1" "$2" "$head" "$branch"
   left+=("${large[@]/#/too_large:}")
   if ((${#left[@]})); then printf '%s\0' "${left[@]:0:100}"; fi
 }
