@@ -65,6 +65,9 @@ async function startBoth(env: Record<string, string> = {}) {
 test('while the event loop of the worker is blocked, and when the worker is killed, the API serves as before', async () => {
   const { stack, db, request, pidOf, output, supervisor, closed, text } = await startBoth(settings)
   await using _ = stack
+  await output(/the worker is ready/)
+  const api = await pidOf('serve')
+  const worker = await pidOf('work')
   const { body: run } = await request('POST', '/run', { prompt: 'occupy: 9999' })
   const isStalled = async () => {
     const { rows } = await db.query<{ stalled: boolean }>({
@@ -74,8 +77,6 @@ test('while the event loop of the worker is blocked, and when the worker is kill
     return rows[0]?.stalled
   }
   await expect.poll(isStalled, { timeout: 60_000 }).toBe(true)
-  const api = await pidOf('serve')
-  const worker = await pidOf('work')
   expect((await request('GET', '/runs')).status).toBe(200)
   const { status, body: next } = await request('POST', '/run', { prompt: 'command: true' })
   expect([status, next.status]).toEqual([200, 'queued'])
