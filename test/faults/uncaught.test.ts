@@ -30,7 +30,7 @@ test('an error that nothing caught is logged with its stack and counted, and the
   const read = (piece: string) => {
     text += piece
     const lines = text.split('\n').slice(0, -1)
-    metrics ||= /"metrics are served","url":"([^"]+)"/.exec(text)?.[1] ?? ''
+    metrics ||= /"metrics are served",.*?"url":"([^"]+)"/.exec(text)?.[1] ?? ''
     uncaught.splice(0)
     for (const line of lines) if (line.includes('was not caught')) uncaught.push(JSON.parse(line))
     if (uncaught.length >= 2) both.resolve()

@@ -11,7 +11,7 @@ test('a worker-only process has its own metrics and probes, and is not ready whi
     AGENTRUN_LOG_LEVEL: 'debug',
   })
   const worker = await cluster.start('work')
-  const urlOf = (output: string) => /"metrics are served","url":"([^"]+)"/.exec(output)?.[1] ?? ''
+  const urlOf = (output: string) => /"metrics are served",.*?"url":"([^"]+)"/.exec(output)?.[1] ?? ''
   const [api, work] = [urlOf(cluster.api.output), urlOf(worker.output)]
   const ready = async () => (await fetch(`${work}/readyz`)).status
   expect(await ready()).toBe(200)

@@ -16,7 +16,7 @@ test('files that an agent writes into a prepared home folder count against the l
   const { id } = await createRun(app, { prompt: 'fill the home folder' })
   const run = await awaitEnd(app, id)
   const filled = (await allLogs(app, id)).find((entry: any) => entry.tool_name === 'shell')
-  expect(JSON.stringify([run.status_reason, filled?.tool_output])).toContain('and may hold 32')
+  expect(JSON.stringify([run.status_reason, filled?.tool_output])).toContain('the limit is 32 MiB')
 }, 120_000)
 
 test('no part of a secret is shown where the output of a setup command is truncated', async () => {
