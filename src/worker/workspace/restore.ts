@@ -1,4 +1,4 @@
-import { actionTool } from '../../contract/runs/action-tools.ts'
+import { actionTool, serviceTools } from '../../contract/runs/action-tools.ts'
 import { tools_without_effect } from '../../core/runs/file-tools.ts'
 import { type CacheOwner, withObjectCache } from '../../git/objects/object-cache.ts'
 import type { Snapshot } from '../../git/workspace/checkpoint-commands.ts'
@@ -25,8 +25,8 @@ export const KEPT_INSIDE = '/kept'
 const MAX_TRIES = 5
 /** How many lost actions the trace and the agent's message name. */
 const MAX_LOST_ACTIONS = 50
-/** A restore changes all files, but is not work that can be lost. */
-const no_actions: readonly string[] = [...tools_without_effect, actionTool.workspace_restored]
+/** Only what the agent does can be lost: the next worker clones, sets up and commits by itself. */
+const no_actions: readonly string[] = [...tools_without_effect, ...serviceTools]
 const EMPTY = 'find . -mindepth 1 -maxdepth 1 -exec rm -rf {} +'
 
 /** How a workspace was created that is not the first one of its run. */
