@@ -61,7 +61,7 @@ async function bundle(folder: string, name: 'sdk' | 'cli', entry: string): Promi
     configFile: false,
     logLevel: 'warn',
     publicDir: false,
-    plugins: [valuesOnly(join(sdk, 'table.ts'), join(clone, 'src/client/cli/version.ts'))],
+    plugins: [valuesOnly(join(sdk, 'routes.ts'), join(clone, 'src/client/cli/version.ts'))],
     // For the CLI: Node's modules stay imports.
     ...(name === 'cli' && { ssr: { noExternal: true, target: 'node' } }),
     build: {
