@@ -64,10 +64,10 @@ test.skipIf(missing !== null)(
     await using app = await startCodingApp(
       async (_request, n) => {
         if (n === 1) await kept()
-        // Page by page: others write there at the same moment.
+        // Page by page: others write there at the same moment. After a change of its rules, git takes a snapshot.
         if (n === 1) spawnSync('sh', ['-c', 'cat /dev/zero >filler'], { cwd: disk?.path })
         if (n === 6) disk?.free()
-        return n < 6 ? calls(shell(`printf ${n} > file`)) : { text: 'Done.' }
+        return n < 6 ? calls(shell(`printf ${n} > .gitignore`)) : { text: 'Done.' }
       },
       { AGENTRUN_DISK_RESERVE_BYTES: String(4 * 1024 ** 2) },
     )
