@@ -64,7 +64,7 @@ test.skipIf(missing !== null)(
     await using app = await startCodingApp(
       async (_request, n) => {
         if (n === 1) await kept()
-        // Page by page: others write there at the same moment. After a change of its rules, git takes a snapshot.
+        // Page by page: others write there at the same moment. Git takes each snapshot: its rules change.
         if (n === 1) spawnSync('sh', ['-c', 'cat /dev/zero >filler'], { cwd: disk?.path })
         if (n === 6) disk?.free()
         return n < 6 ? calls(shell(`printf ${n} > .gitignore`)) : { text: 'Done.' }
