@@ -39,7 +39,7 @@ test('the page of a run names and explains what it did not do, and offers to do 
   const header = page.locator('header').filter({ has: page.getByTestId('status') })
   await header.getByText('· pull request refused').waitFor()
   await page
-    .getByText('The branch is pushed, but the forge has no pull request of it. The next turn tries again.')
+    .getByText('The branch is pushed, but the forge has no pull request for it. The next turn tries again.')
     .first()
     .waitFor()
   await page
