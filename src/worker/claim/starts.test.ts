@@ -26,7 +26,7 @@ async function begin(starts: Starts, ages: number[], signals: Record<number, Abo
   return { running, end, settled }
 }
 
-test('no more starts than the width run at once, and the oldest of those that wait is the next', async () => {
+test('at most as many starts as the width run at once, and the oldest that waits is the next', async () => {
   const { running, end, settled } = await begin(new Starts(2, NEVER), [9, 8, 5, 7, 6])
   expect(running).toEqual([9, 8])
   await end(8)
